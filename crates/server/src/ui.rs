@@ -71,7 +71,7 @@ mod prelude {
     pub(crate) use super::page::{Place, page};
     pub(crate) use super::parts::{
         self, Field, badge, choice, empty, live, notice, or_dash, outside, pager, refused, section,
-        status, table, wrong,
+        status, wrong,
     };
     pub(crate) use super::query::{Sought, address};
     pub(crate) use super::viewer::Viewer;
@@ -83,6 +83,7 @@ mod prelude {
     pub(crate) type App = State<Arc<AppState>>;
     pub(crate) type Result<T, E = Problem> = std::result::Result<T, E>;
     pub(crate) type Answer = Result<Response>;
+    pub(crate) type Page = Result<Markup>;
 }
 
 /// How many of the newest rows a list searches; what is older has to be asked for by name.

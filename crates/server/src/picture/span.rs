@@ -3,6 +3,8 @@
 //! Between a millisecond and a month lie nine powers of ten, and what is shown is rarely evenly spread among them: a check
 //! takes 80 ms, its interval is an hour. Axes of lengths are therefore logarithmic, and their ticks are the lengths people say.
 
+use std::sync::LazyLock;
+
 use jiff::SignedDuration;
 
 use crate::{picture::svg::finite, ui::lang::Lang};
@@ -12,57 +14,36 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// The lengths that people say, in milliseconds.
-pub(crate) const ROUND: [i64; 32] = [
-    1,
-    2,
-    5,
-    10,
-    20,
-    50,
-    100,
-    200,
-    500,
-    SECOND,
-    2 * SECOND,
-    5 * SECOND,
-    10 * SECOND,
-    20 * SECOND,
-    MINUTE,
-    2 * MINUTE,
-    5 * MINUTE,
-    10 * MINUTE,
-    20 * MINUTE,
-    HOUR,
-    2 * HOUR,
-    4 * HOUR,
-    8 * HOUR,
-    DAY,
-    2 * DAY,
-    7 * DAY,
-    14 * DAY,
-    30 * DAY,
-    90 * DAY,
-    180 * DAY,
-    365 * DAY,
-    3_650 * DAY,
+/// So many of each unit.
+type Lengths = [(i64, &'static [i64]); 5];
+
+/// The lengths that people say.
+const SAID: Lengths = [
+    (1, &[1, 2, 5, 10, 20, 50, 100, 200, 500]),
+    (SECOND, &[1, 2, 5, 10, 20]),
+    (MINUTE, &[1, 2, 5, 10, 20]),
+    (HOUR, &[1, 2, 4, 8]),
+    (DAY, &[1, 2, 7, 14, 30, 90, 180, 365, 3_650]),
+];
+/// Powers of ten where there are many, for axes.
+const NAMED: Lengths = [
+    (1, &[1, 10, 100]),
+    (SECOND, &[1, 10]),
+    (MINUTE, &[1, 10]),
+    (HOUR, &[1, 6]),
+    (DAY, &[1, 7, 30]),
 ];
 
-/// Powers of ten where there are many, for axes.
-const TICKS: [i64; 12] = [
-    1,
-    10,
-    100,
-    SECOND,
-    10 * SECOND,
-    MINUTE,
-    10 * MINUTE,
-    HOUR,
-    6 * HOUR,
-    DAY,
-    7 * DAY,
-    30 * DAY,
-];
+/// The lengths that people say, in milliseconds.
+pub(crate) static ROUND: LazyLock<Vec<i64>> = LazyLock::new(|| millis_of(&SAID).collect());
+
+fn millis_of(lengths: &'static Lengths) -> impl Iterator<Item = i64> {
+    let of_unit = |(unit, counts): &(i64, &'static [i64])| {
+        let unit = *unit;
+        counts.iter().map(move |count| count * unit)
+    };
+    lengths.iter().flat_map(of_unit)
+}
 
 /// A length in whole milliseconds.
 pub(crate) fn millis(length: SignedDuration) -> i64 {
@@ -84,8 +65,7 @@ pub(crate) fn ticks(
     until: SignedDuration,
 ) -> impl Iterator<Item = SignedDuration> {
     let between = move |tick: &SignedDuration| from <= *tick && *tick <= until;
-    TICKS
-        .into_iter()
+    millis_of(&NAMED)
         .map(SignedDuration::from_millis)
         .filter(between)
 }
@@ -190,6 +170,6 @@ mod tests {
             .map(|tick| words(tick, Lang::English))
             .collect();
         assert_eq!(named, ["1 ms", "10 ms", "100 ms", "1 s", "10 s", "1 min"]);
-        assert!(ROUND.is_sorted() && TICKS.is_sorted());
+        assert!(ROUND.is_sorted() && millis_of(&NAMED).is_sorted());
     }
 }

@@ -73,7 +73,8 @@ pub fn down(class: &str, x: f64, from: f64, to: f64) -> Markup {
 
 /// Words on their line.
 pub fn text(class: &str, [x, y]: [f64; 2], words: impl Render) -> Markup {
-    html! { text class=(class) x=(Px(x)) y=(Px(y)) { (words) } }
+    let class = (!class.is_empty()).then_some(class);
+    html! { text class=[class] x=(Px(x)) y=(Px(y)) { (words) } }
 }
 
 /// What is drawn around the origin, at its place.

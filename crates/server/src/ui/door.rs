@@ -37,10 +37,8 @@ pub(crate) async fn enter(State(gate): State<Arc<Gate>>, request: Request, next:
             viewer.let_in(visit);
         }
         Err(problem) if problem.code == Code::Unauthenticated && looking => {
-            return see(&format!(
-                "/ui/sign-in?next={}",
-                percent::encode(&viewer.here)
-            ));
+            let here = percent::encode(&viewer.here);
+            return see(&format!("/ui/sign-in?next={here}"));
         }
         Err(problem) => return wrong(&viewer, problem.code.status(), Some(&problem)),
     }
@@ -114,16 +112,17 @@ pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Proble
 
 /// A page with a status of its own.
 pub(crate) fn told(_: &Viewer, status: StatusCode, page: Markup) -> Response {
-    let mut response = (status, page).into_response();
-    response.extensions_mut().insert(Page);
-    be_careful(response.headers_mut());
-    response
+    answer(status, page)
 }
 
 /// What a browser shall not do with a page of ours: run what is not ours, show it to a window of somebody else, use the machine.
 /// A form that could not be taken, to be filled in again.
 pub(crate) fn again(page: Markup) -> Response {
-    let mut response = (StatusCode::UNPROCESSABLE_ENTITY, page).into_response();
+    answer(StatusCode::UNPROCESSABLE_ENTITY, page)
+}
+
+fn answer(status: StatusCode, page: Markup) -> Response {
+    let mut response = (status, page).into_response();
     response.extensions_mut().insert(Page);
     be_careful(response.headers_mut());
     response

@@ -61,13 +61,10 @@ impl Equivalent {
     /// The call as a command.
     pub(crate) fn curl(&self, viewer: &Viewer) -> String {
         let url = quote(&format!("{}{}", viewer.base, self.path));
-        let mut command = String::from("curl");
-        if self.method != "GET" {
-            command.push_str(" -X ");
-            command.push_str(self.method);
-        }
-        command.push(' ');
-        command.push_str(&url);
+        let mut command = match self.method {
+            "GET" => format!("curl {url}"),
+            method => format!("curl -X {method} {url}"),
+        };
         if viewer.signed_in {
             command.push_str(" -H \"Authorization: Bearer $ALMANACK_TOKEN\"");
         }

@@ -93,9 +93,8 @@ impl Lang {
     pub(crate) fn accepted(headers: &HeaderMap) -> Self {
         let asked = headers
             .get(header::ACCEPT_LANGUAGE)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
-        preferred(asked)
+            .and_then(|value| value.to_str().ok());
+        preferred(asked.unwrap_or_default())
     }
 
     /// A sentence that exists in English only.
@@ -117,9 +116,8 @@ fn preferred(accept: &str) -> Lang {
             .unwrap_or_default()
             .trim()
             .to_ascii_lowercase();
-        let weight = fields
-            .find_map(|field| field.trim().strip_prefix("q=")?.parse().ok())
-            .unwrap_or(1.0_f32);
+        let weight = fields.find_map(|field| field.trim().strip_prefix("q=")?.parse().ok());
+        let weight = weight.unwrap_or(1.0_f32);
         let lang = match tag.split('-').next() {
             Some("zh") => Lang::Chinese,
             Some("en") => Lang::English,

@@ -13,12 +13,8 @@ use crate::percent;
 
 /// The page of a task.
 pub(crate) fn task_path(identity: &Identity) -> String {
-    let (kind, subject) = (identity.kind.as_str(), identity.subject.as_str());
-    format!(
-        "/ui/tasks/{}/{}",
-        percent::encode(kind),
-        percent::encode(subject)
-    )
+    let [kind, subject] = [identity.kind.as_str(), identity.subject.as_str()].map(percent::encode);
+    format!("/ui/tasks/{kind}/{subject}")
 }
 
 /// A task, by what it is about and what is tried.

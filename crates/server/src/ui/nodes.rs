@@ -22,7 +22,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new().route("/ui/nodes", get(show))
 }
 
-async fn show(State(state): App, viewer: Viewer) -> Result<Markup> {
+async fn show(State(state): App, viewer: Viewer) -> Page {
     let lang = viewer.lang;
     let nodes = state.store.load_nodes().await?;
     let claims = state.store.load_claims(LEASES + 1).await?;

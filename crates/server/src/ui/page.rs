@@ -48,45 +48,32 @@ impl Place {
 
     /// Its path.
     pub(crate) fn path(self) -> &'static str {
-        match self {
-            Self::Today | Self::Elsewhere => "/ui",
-            Self::Tasks => "/ui/tasks",
-            Self::Schedules => "/ui/schedules",
-            Self::Sources => "/ui/sources",
-            Self::Editions => "/ui/editions",
-            Self::Nodes => "/ui/nodes",
-            Self::Activity => "/ui/activity",
-            Self::Settings => "/ui/settings",
-        }
+        self.about().0
     }
 
     /// The key that leads to it after `g`.
     pub(crate) fn key(self) -> Option<&'static str> {
-        match self {
-            Self::Today => Some("h"),
-            Self::Tasks => Some("t"),
-            Self::Schedules => Some("s"),
-            Self::Sources => Some("o"),
-            Self::Editions => Some("e"),
-            Self::Nodes => Some("n"),
-            Self::Activity => Some("a"),
-            Self::Settings => Some("c"),
-            Self::Elsewhere => None,
-        }
+        self.about().1
     }
 
     /// Its name.
     pub(crate) fn name(self, lang: Lang) -> &'static str {
+        let [english, chinese] = self.about().2;
+        lang.pick(english, chinese)
+    }
+
+    /// Its path, the key that leads to it after `g`, and its name in both languages.
+    fn about(self) -> (&'static str, Option<&'static str>, [&'static str; 2]) {
         match self {
-            Self::Today => lang.pick("Today", "今日"),
-            Self::Tasks => lang.pick("Tasks", "任务"),
-            Self::Schedules => lang.pick("Schedules", "日程"),
-            Self::Sources => lang.pick("Sources", "信源"),
-            Self::Editions => lang.pick("Editions", "日报"),
-            Self::Nodes => lang.pick("Nodes", "节点"),
-            Self::Activity => lang.pick("Activity", "动态"),
-            Self::Settings => lang.pick("Settings", "设置"),
-            Self::Elsewhere => "Almanack",
+            Self::Today => ("/ui", Some("h"), ["Today", "今日"]),
+            Self::Tasks => ("/ui/tasks", Some("t"), ["Tasks", "任务"]),
+            Self::Schedules => ("/ui/schedules", Some("s"), ["Schedules", "日程"]),
+            Self::Sources => ("/ui/sources", Some("o"), ["Sources", "信源"]),
+            Self::Editions => ("/ui/editions", Some("e"), ["Editions", "日报"]),
+            Self::Nodes => ("/ui/nodes", Some("n"), ["Nodes", "节点"]),
+            Self::Activity => ("/ui/activity", Some("a"), ["Activity", "动态"]),
+            Self::Settings => ("/ui/settings", Some("c"), ["Settings", "设置"]),
+            Self::Elsewhere => ("/ui", None, ["Almanack", "Almanack"]),
         }
     }
 }

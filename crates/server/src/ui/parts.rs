@@ -115,16 +115,13 @@ pub(crate) fn outside(address: &str, words: &str) -> Markup {
         words
     };
     html! {
-        @if is_web(address) { a href=(address) rel="noopener noreferrer" { (words) } }
-        @else { (words) }
+        @if is_web(address) { a href=(address) rel="noopener noreferrer" { (words) } } @else { (words) }
     }
 }
 
 /// A value that may not be known.
 pub(crate) fn or_dash(value: Option<&str>) -> Markup {
-    html! {
-        @if let Some(value) = value { (value) } @else { span class="none" { "–" } }
-    }
+    html! { @if let Some(value) = value { (value) } @else { span class="none" { "–" } } }
 }
 
 /// What is wrong, said at once to those who have the page read to them.
@@ -138,7 +135,7 @@ pub(crate) fn refused(lang: Lang, problem: &Problem) -> Markup {
 }
 
 /// A field of a form under its label.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Field<'a> {
     name: &'a str,
     label: &'a str,
@@ -155,17 +152,14 @@ pub(crate) struct Field<'a> {
 impl<'a> Field<'a> {
     /// A line of text.
     pub(crate) fn text(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
+        let kind = "text";
+        let field = Self::default();
         Self {
             name,
             label,
             value,
-            kind: "text",
-            class: None,
-            list: None,
-            example: None,
-            most: None,
-            required: false,
-            is_refused: false,
+            kind,
+            ..field
         }
     }
 

@@ -10,7 +10,8 @@ use serde::Deserialize;
 
 use super::{
     form::{Filled, form, see},
-    lang::Lang,
+    lang::{Lang, words},
+    parts::{Field, choice},
     viewer::{
         KEYS_COOKIE, Keys, LANG_COOKIE, THEME_COOKIE, Theme, Viewer, ZONE_COOKIE, parse_zone,
     },
@@ -46,6 +47,16 @@ pub(crate) struct Choice {
 /// The menu that every page has.
 pub(crate) fn menu(viewer: &Viewer) -> Markup {
     let lang = viewer.lang;
+    let themes = Theme::ALL.map(|theme| (theme.as_str(), theme_name(theme, lang)));
+    let keys = [
+        ("on", lang.pick("On", "开")),
+        ("off", lang.pick("Off", "关")),
+    ];
+    let chosen = if viewer.keys == Keys::Off {
+        "off"
+    } else {
+        "on"
+    };
     let fields = html! {
         input type="hidden" name="back" value=(viewer.here);
         label { (lang.pick("Language", "语言"))
@@ -55,23 +66,10 @@ pub(crate) fn menu(viewer: &Viewer) -> Markup {
                 }
             }
         }
-        label { (lang.pick("Time zone", "时区"))
-            input name="zone" list="zones" value=(viewer.zone_name()) autocomplete="off" spellcheck="false";
-        }
-        (zones())
-        label { (lang.pick("Theme", "主题"))
-            select name="theme" {
-                @for choice in Theme::ALL {
-                    option value=(choice.as_str()) selected[choice == viewer.theme] { (theme_name(choice, lang)) }
-                }
-            }
-        }
-        label { (lang.pick("Single keys", "单键快捷键"))
-            select name="keys" {
-                option value="on" selected[viewer.keys == Keys::On] { (lang.pick("On", "开")) }
-                option value="off" selected[viewer.keys == Keys::Off] { (lang.pick("Off", "关")) }
-            }
-        }
+        (Field::zone("zone", lang.pick("Time zone", "时区"), viewer.zone_name()))
+        datalist id="zones" { @for zone in ZONES { option value=(zone) {} } }
+        (choice("theme", lang.pick("Theme", "主题"), Some(viewer.theme.as_str()), themes))
+        (choice("keys", lang.pick("Single keys", "单键快捷键"), Some(chosen), keys))
         button type="submit" { (lang.pick("Apply", "应用")) }
     };
     html! {
@@ -82,20 +80,11 @@ pub(crate) fn menu(viewer: &Viewer) -> Markup {
     }
 }
 
-/// Names of zones to choose from, for every field that asks for one.
-fn zones() -> Markup {
-    html! {
-        datalist id="zones" {
-            @for zone in ZONES { option value=(zone) {} }
-        }
-    }
-}
-
 fn theme_name(theme: Theme, lang: Lang) -> &'static str {
-    match theme {
-        Theme::System => lang.pick("As the system", "跟随系统"),
-        Theme::Light => lang.pick("Light", "浅色"),
-        Theme::Dark => lang.pick("Dark", "深色"),
+    words! { lang, theme;
+        Theme::System => "As the system", "跟随系统";
+        Theme::Light => "Light", "浅色";
+        Theme::Dark => "Dark", "深色";
     }
 }
 
@@ -108,10 +97,8 @@ pub(crate) async fn choose(filled: Filled<Choice>) -> Result<Response, Problem> 
         keys,
         back,
     } = filled.form;
-    let mut response = see(back
-        .as_deref()
-        .filter(|path| is_ours(path))
-        .unwrap_or("/ui"));
+    let back = back.as_deref().filter(|path| is_ours(path));
+    let mut response = see(back.unwrap_or("/ui"));
     let mut keep = |name: &'static str, value: String| {
         let line = Cookie::build((name, value))
             .path("/")

@@ -16,7 +16,7 @@ use crate::picture::ribbon;
 use crate::ui::prelude::*;
 
 /// The first page.
-pub(crate) async fn show(State(state): App, viewer: Viewer) -> Result<Markup> {
+pub(crate) async fn show(State(state): App, viewer: Viewer) -> Page {
     let day = Day::load(&state, viewer.now).await?;
     let lang = viewer.lang;
     let (running, next) = (

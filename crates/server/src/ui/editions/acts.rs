@@ -105,11 +105,7 @@ pub(crate) async fn run(State(state): App, Dated(date): Dated, filled: Filled) -
 }
 
 /// Asks before an edition is published without some of its stories.
-pub(crate) async fn ask_publishing(
-    State(state): App,
-    Dated(date): Dated,
-    viewer: Viewer,
-) -> Result<Markup> {
+pub(crate) async fn ask_publishing(State(state): App, Dated(date): Dated, viewer: Viewer) -> Page {
     let lang = viewer.lang;
     let account = editions(&state)?.account(date).await?;
     let left_out = turn::force(&account).map_err(Error::from)?;
@@ -165,11 +161,7 @@ pub(crate) async fn retry(State(state): App, Dated(date): Dated, filled: Filled<
 }
 
 /// Asks before an edition begins anew.
-pub(crate) async fn ask_reset(
-    State(state): App,
-    Dated(date): Dated,
-    viewer: Viewer,
-) -> Result<Markup> {
+pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Viewer) -> Page {
     let lang = viewer.lang;
     let account = editions(&state)?.account(date).await?;
     turn::reset(&account, Day::Present, viewer.now).map_err(Error::from)?;

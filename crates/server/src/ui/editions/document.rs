@@ -23,7 +23,7 @@ pub(crate) async fn show(
     viewer: Viewer,
     Dated(date): Dated,
     Sought(query): Sought<Query>,
-) -> Result<Markup> {
+) -> Page {
     let lang = viewer.lang;
     let document = editions(&state)?.document(date, query.revision).await?;
     let revision = document.inputs.revision;

@@ -21,11 +21,7 @@ pub(crate) struct Query {
 }
 
 /// The page.
-pub(crate) async fn show(
-    State(state): App,
-    viewer: Viewer,
-    Sought(query): Sought<Query>,
-) -> Result<Markup> {
+pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
     let title = Place::Editions.name(viewer.lang);
     let body = match &state.editions {
         None => unconfigured(viewer.lang),
@@ -58,7 +54,7 @@ fn unconfigured(lang: Lang) -> Markup {
     }
 }
 
-async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) -> Result<Markup> {
+async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) -> Page {
     let lang = viewer.lang;
     let filter = EditionFilter {
         before,

@@ -50,7 +50,7 @@ async fn found(
     editions: &Editions,
     status: &Status,
     did: Option<&'static str>,
-) -> Result<Markup> {
+) -> Page {
     let (lang, account) = (viewer.lang, &status.account);
     let (edition, date) = (&account.edition, account.edition.date.to_string());
     // What the script does not show again is not made again.

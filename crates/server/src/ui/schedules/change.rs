@@ -26,7 +26,7 @@ struct Draft<'a> {
 }
 
 /// An empty form, or one begun by a link.
-pub(crate) async fn blank(viewer: Viewer, Sought(fields): Sought<Fields>) -> Result<Markup> {
+pub(crate) async fn blank(viewer: Viewer, Sought(fields): Sought<Fields>) -> Page {
     asker(&viewer)?.must(Scope::Operate, "writing a schedule")?;
     let fields = &begun(&viewer, fields);
     Ok(Draft::new(&viewer, None, fields).page(&html! {}, None))

@@ -17,7 +17,7 @@ pub(crate) async fn show(
     viewer: &Viewer,
     schedule: &Schedule,
     before: Option<&str>,
-) -> Result<Markup> {
+) -> Page {
     let lang = viewer.lang;
     let from = before.map(parse_cursor).transpose()?;
     let page = LedgerPage {

@@ -30,11 +30,7 @@ struct Line {
 }
 
 /// The page.
-pub(crate) async fn show(
-    State(state): App,
-    viewer: Viewer,
-    Sought(query): Sought<Query>,
-) -> Result<Markup> {
+pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
     let filter = ListQuery {
         origin: query.origin.clone(),
         state: query.state.clone(),

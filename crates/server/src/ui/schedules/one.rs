@@ -29,7 +29,7 @@ pub(crate) async fn show(
     Named(name): Named,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup> {
+) -> Page {
     let schedule = find(&state, &name).await?;
     let ready = ready(&state, &schedule).ok();
     let runs = runs::load(&state, &[(&schedule, ready.as_ref())]).await?;

@@ -24,11 +24,7 @@ pub(crate) struct Query {
 }
 
 /// The page.
-pub(crate) async fn show(
-    State(state): App,
-    viewer: Viewer,
-    Sought(query): Sought<Query>,
-) -> Result<Markup> {
+pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
     let lang = viewer.lang;
     let zone = query.tz.as_deref().unwrap_or(viewer.zone_name());
     let read = query.expression.clone().map(|expression| {

@@ -22,7 +22,7 @@ pub(crate) async fn show(
     viewer: &Viewer,
     schedule: &Schedule,
     query: &Query,
-) -> Result<Markup> {
+) -> Page {
     let lang = viewer.lang;
     let own = zone_of(schedule);
     let zone = query.zone.as_deref().unwrap_or(&own);
@@ -50,12 +50,7 @@ pub(crate) async fn show(
     ))
 }
 
-async fn answer(
-    state: &AppState,
-    viewer: &Viewer,
-    schedule: &Schedule,
-    at: Timestamp,
-) -> Result<Markup> {
+async fn answer(state: &AppState, viewer: &Viewer, schedule: &Schedule, at: Timestamp) -> Page {
     let answer = state.schedules.why(&schedule.name, at).await?;
     let (lang, at) = (viewer.lang, at.to_string());
     let call = super::api(&schedule.name, &address("/why", [("at", at.as_str())]));

@@ -178,11 +178,7 @@ async fn changed(state: &AppState, id: SourceId, change: Change, by: &str) -> Re
 }
 
 /// Asks before a source goes.
-pub(crate) async fn ask_removal(
-    State(state): App,
-    Numbered(id): Numbered,
-    viewer: Viewer,
-) -> Result<Markup> {
+pub(crate) async fn ask_removal(State(state): App, Numbered(id): Numbered, viewer: Viewer) -> Page {
     let lang = viewer.lang;
     let source = state.sources.load(id).await?;
     let name = called(&source);

@@ -1,7 +1,7 @@
 //! What a source published. Titles and links are the publisher's: escaped, and links only where they lead into the web.
 
+use almanack_core::source::SourceId;
 use almanack_core::source::entry::Entry;
-use almanack_core::source::{Source, SourceId};
 use almanack_core::store::EntryFilter;
 
 use super::{called, path};
@@ -33,7 +33,7 @@ pub(crate) async fn show(
     viewer: Viewer,
     Numbered(id): Numbered,
     Sought(query): Sought<Query>,
-) -> Result<Markup> {
+) -> Page {
     let lang = viewer.lang;
     let source = state.sources.load(id).await?;
     let filter = EntryFilter {

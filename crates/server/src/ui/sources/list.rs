@@ -20,7 +20,7 @@ pub(crate) async fn show(
     Extension(counted): Extension<Arc<Counted>>,
     viewer: Viewer,
     Sought(filter): Sought<Filter>,
-) -> Result<Markup> {
+) -> Page {
     let lang = viewer.lang;
     let numbers = counted.numbers(&state, &viewer).await?;
     let (sources, next) = found(&state, &viewer, &filter).await?;

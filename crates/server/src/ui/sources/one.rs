@@ -33,7 +33,7 @@ pub(crate) async fn show(
     viewer: Viewer,
     Numbered(id): Numbered,
     Sought(query): Sought<Query>,
-) -> Result<Markup> {
+) -> Page {
     let (source, task) = with_task(&state, id).await?;
     let newest = entries::newest(&state, id, DRAWN).await?;
     let did = query

@@ -167,7 +167,7 @@ pub(crate) async fn retry(State(state): App, At(identity): At, filled: Filled) -
 }
 
 /// Asks whether to cancel.
-pub(crate) async fn ask(State(state): App, At(identity): At, viewer: Viewer) -> Result<Markup> {
+pub(crate) async fn ask(State(state): App, At(identity): At, viewer: Viewer) -> Page {
     let task = find_current(&*state.changes, &identity).await?;
     let (lang, subject, here) = (viewer.lang, &identity.subject, task_path(&identity));
     let question = Question {

@@ -32,7 +32,7 @@ pub(crate) async fn show(
     At(identity): At,
     viewer: Viewer,
     Sought(query): Sought<Query>,
-) -> Result<Markup> {
+) -> Page {
     let before = query.before.as_deref().map(parse_history_cursor);
     let before = before.transpose()?;
     let page_of = HistoryPage {
@@ -116,12 +116,7 @@ fn changing(viewer: &Viewer, task: &Task, query: &Query) -> Markup {
 }
 
 /// What a receipt of this task says, and whether it was kept.
-async fn receipt(
-    state: &AppState,
-    viewer: &Viewer,
-    identity: &Identity,
-    text: &str,
-) -> Result<Markup> {
+async fn receipt(state: &AppState, viewer: &Viewer, identity: &Identity, text: &str) -> Page {
     let lang = viewer.lang;
     let found = match parse_receipt_id(text) {
         Some(id) => state.rescheduler.verify(id).await?,
