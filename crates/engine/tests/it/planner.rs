@@ -311,7 +311,7 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(desk: Desk) {
         .await
         .unwrap();
     let mut broken = desk.schedules.load(&name("nightly")).await.unwrap();
-    broken.definition = broken.definition.replace("UTC", "Mars/Olympus");
+    broken.definition = broken.definition.replace("UTC", "Mars/Olympus").into();
     broken.version += 1;
     let write = almanack_core::plan::ScheduleWrite {
         seen: Some(broken.version - 1),
@@ -454,7 +454,7 @@ async fn dp_17_a_pause_of_very_many_slots_ends_when_it_is_told_to(desk: Desk) {
 /// Makes the schedule one that cannot be computed, or one that can again.
 async fn rewrite(desk: &Desk, from: &str, to: &str) {
     let mut schedule = desk.schedules.load(&name("nightly")).await.unwrap();
-    schedule.definition = schedule.definition.replace(from, to);
+    schedule.definition = schedule.definition.replace(from, to).into();
     schedule.look_at = Some(START);
     schedule.version += 1;
     let write = almanack_core::plan::ScheduleWrite {

@@ -398,7 +398,8 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_shown_with_its_reason() {
         .flatten()
         .unwrap();
     let broken = next_write(&stored, |schedule| {
-        schedule.definition = schedule.definition.replace("UTC", "Europe/Atlantis");
+        let text = schedule.definition.replace("UTC", "Europe/Atlantis");
+        schedule.definition = text.into();
     });
     world.store.write_schedules(vec![broken]).await.unwrap();
     world.plan_at(at(3_600)).await;

@@ -17,7 +17,7 @@ fn schedule() -> Schedule {
         id: ScheduleId(1),
         name: name(),
         origin: Origin::Api,
-        definition: String::new(),
+        definition: String::new().into(),
         revision: 1,
         version: 1,
         state: ScheduleState::Active,

@@ -94,7 +94,8 @@ async fn lose_zone(world: &World, name: &str) {
     let stored = world.store.load_schedules(&[schedule_name(name)]).await;
     let stored = stored.unwrap().pop().flatten().unwrap();
     let broken = next_write(&stored, |schedule| {
-        schedule.definition = schedule.definition.replace("UTC", "Europe/Atlantis");
+        let text = schedule.definition.replace("UTC", "Europe/Atlantis");
+        schedule.definition = text.into();
         schedule.look_at = Some(world_now(world));
     });
     world.store.write_schedules(vec![broken]).await.unwrap();
