@@ -140,10 +140,8 @@ pub(crate) enum Command {
     /// Check the configuration and show what is in force, and why
     Check,
     /// Print a JSON Schema, for editors that check and complete as you type
-    Schema {
-        /// What to describe
-        of: SchemaOf,
-    },
+    #[command(subcommand)]
+    Schema(SchemaCommand),
     /// Put, look at and withdraw tasks
     #[command(subcommand)]
     Task(TaskCommand),
@@ -413,9 +411,9 @@ pub(crate) enum TokenCommand {
 }
 
 /// What a schema describes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchemaOf {
-    /// The configuration file, almanack.toml
+#[derive(Debug, Subcommand)]
+pub(crate) enum SchemaCommand {
+    /// Describe the configuration file, almanack.toml
     Config,
 }
 

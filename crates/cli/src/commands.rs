@@ -11,7 +11,7 @@ use almanack_core::{
 use almanack_engine::{live::Live, reschedule::Rescheduler};
 
 use crate::{
-    args::{Arguments, Command, IdentityArguments, SchemaOf},
+    args::{Arguments, Command, IdentityArguments, SchemaCommand},
     config::{self, Inputs, Loaded, Need, Settings, report::Severity},
     failure::{Exit, Failure},
     output::Output,
@@ -94,9 +94,7 @@ pub(crate) fn dispatch(
         #[cfg(not(feature = "lab"))]
         Command::WithoutLab { .. } => Err(Failure::new(Exit::Usage, WITHOUT_LAB)),
         Command::Check => check::run(&inputs, output),
-        Command::Schema {
-            of: SchemaOf::Config,
-        } => schema::config(output),
+        Command::Schema(SchemaCommand::Config) => schema::config(output),
         Command::Backup(arguments) => backup::run(arguments, &inputs, output),
         Command::Restore(arguments) => backup::restore(arguments, &inputs, output),
         Command::Health(arguments) => health::run(arguments, &inputs, output),

@@ -21,6 +21,7 @@ use super::{
     schedule::{self, FileSchedules, SCHEDULES},
     secret,
     source::Source,
+    value,
 };
 use crate::suggest;
 
@@ -222,9 +223,8 @@ impl Walk {
             .iter()
             .find(|key| key.name == given.as_ref() && !key::is_named(key.section));
         let hint = match (suggest::nearest(given, key::sections()), home) {
-            (Some(near), _) => format!("did you mean `{near}`?"),
             (None, Some(key)) => format!("`{given}` belongs into [{}]", key.section),
-            (None, None) => format!("there are {}", list(&key::sections())),
+            _ => value::known(given, &key::sections()),
         };
         let what = if is_table {
             format!("unknown section `{given}`")
@@ -238,10 +238,7 @@ impl Walk {
         let given = name.get_ref();
         let names = key::keys_of(section).map(|key| key.name);
         let names: Vec<&str> = names.chain(key::inside(section)).collect();
-        let hint = match suggest::nearest(given, names.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", list(&names)),
-        };
+        let hint = value::known(given, &names);
         let table = kind.map_or_else(|| section.to_owned(), |kind| format!("{section}.{kind}"));
         self.complain(
             format!("unknown key `{given}` in [{table}]"),
@@ -255,18 +252,18 @@ impl Walk {
             .push(Problem::error(what, Some(Place::File { span })).hint(hint));
     }
 
-    /// Covers a value, whatever is in it. A table's own span may be its header alone.
     fn cover_all(&mut self, value: &Spanned<DeValue<'_>>) {
-        match value.get_ref() {
-            DeValue::Table(table) => table.iter().for_each(|(_, inner)| self.cover_all(inner)),
-            _ => self.covered.push(value.span()),
-        }
+        cover(&mut self.covered, value);
     }
 }
 
-fn list(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
+/// Covers a value, whatever is in it: under a key that we do not know may stand anything, a secret too. A table's own span may be its
+/// header alone.
+pub(super) fn cover(covered: &mut Vec<Range<usize>>, value: &Spanned<DeValue<'_>>) {
+    match value.get_ref() {
+        DeValue::Table(table) => table.iter().for_each(|(_, inner)| cover(covered, inner)),
+        _ => covered.push(value.span()),
+    }
 }
 
 /// A value as the readers of settings want it.

@@ -6,12 +6,15 @@
 use std::{fmt, sync::LazyLock};
 
 use super::{
-    settings,
-    table::{About, Shape, Usual},
+    settings::{self, KindSettings, SubscriptionKeys},
+    table::{About, Section, Shape, Usual},
 };
 
 /// All keys, in the order they are shown.
-pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(settings::keys);
+pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let sections = settings::sections().into_iter();
+    sections.flat_map(|section| section.keys).collect()
+});
 
 /// One key of the configuration.
 #[derive(Debug, Clone)]
@@ -46,10 +49,10 @@ pub(crate) enum Shown {
 }
 
 /// The section that holds one table per kind.
-pub(crate) const KINDS: &str = "kinds";
+pub(crate) const KINDS: &str = KindSettings::NAME;
 
 /// The list of tables that holds one table per subscription.
-pub(crate) const SUBSCRIPTIONS: &str = "subscription";
+pub(crate) const SUBSCRIPTIONS: &str = SubscriptionKeys::NAME;
 
 /// Whether a section has a table for each of several names.
 pub(crate) fn is_named(section: &str) -> bool {
@@ -200,6 +203,12 @@ impl KeyPath {
             Some(_) | None => (front, None),
         };
         find(section, name).map(|key| Self::of(key, kind))
+    }
+}
+
+impl From<(&'static str, &'static str)> for KeyPath {
+    fn from((section, name): (&'static str, &'static str)) -> Self {
+        Self::plain(section, name)
     }
 }
 

@@ -227,14 +227,26 @@ impl Reader<'_> {
         self.problems.push(problem.hint(hint));
     }
 
+    /// Says that a key is missing, once one of those that need it is given.
+    pub(crate) fn needs(
+        &mut self,
+        section: &'static str,
+        given: &[&'static str],
+        (name, what, hint): (&'static str, &str, &str),
+    ) {
+        if self.is_given(section, given) && !self.is_given(section, &[name]) {
+            self.half(section, what, hint);
+        }
+    }
+
     /// Refuses what was given at `path`, in words of its own.
     pub(crate) fn refuse(
         &mut self,
         what: impl Into<String>,
-        path: &KeyPath,
+        path: impl Into<KeyPath>,
         hint: impl Into<String>,
     ) {
-        let place = self.place(path);
+        let place = self.place(&path.into());
         self.push(Severity::Error, (what, place), hint);
     }
 
@@ -242,10 +254,10 @@ impl Reader<'_> {
     pub(crate) fn warn(
         &mut self,
         what: impl Into<String>,
-        path: &KeyPath,
+        path: impl Into<KeyPath>,
         hint: impl Into<String>,
     ) {
-        let place = self.place(path);
+        let place = self.place(&path.into());
         self.push(Severity::Warning, (what, place), hint);
     }
 

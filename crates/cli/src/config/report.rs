@@ -147,17 +147,10 @@ impl Report {
 
     /// A problem in one line, for the log: place, reason, advice.
     pub(crate) fn line(&self, problem: &Problem) -> String {
-        let place = match (&problem.place, &self.source) {
-            (Some(Place::File { span }), Some(source)) => {
-                let Position { line, column } = source.position(span.start);
-                format!("{}:{line}:{column}: ", source.name)
-            }
-            (Some(Place::Environment { variable, .. }), _) => format!("{variable}: "),
-            (Some(Place::Flag { flag, .. }), _) => format!("{flag}: "),
-            (Some(Place::File { .. }) | None, _) => String::new(),
-        };
+        let place = self.excerpt(problem).map(|it| format!("{}: ", it.name));
         let hint = problem.hint.as_ref().map(|hint| format!(" ({hint})"));
-        format!("{place}{}{}", problem.what, hint.unwrap_or_default())
+        let (place, hint) = (place.unwrap_or_default(), hint.unwrap_or_default());
+        format!("{place}{}{hint}", problem.what)
     }
 
     /// All problems for a program to read.
@@ -196,48 +189,81 @@ impl Report {
             Severity::Warning => "warning",
         };
         let mut text = format!("{word}: {}\n", problem.what);
-        let mut margin = 0;
-        match (&problem.place, &self.source) {
-            (Some(Place::File { span }), Some(source)) => {
-                let Position { line, column } = source.position(span.start);
-                let (shown, point) = source.line(span);
-                margin = line.to_string().len();
-                let place = format!("{}:{line}:{column}", source.name);
-                text += &excerpt(&place, &line.to_string(), &shown, &point);
-            }
-            (Some(Place::Environment { variable, shown }), _) => {
-                let line = format!("{variable}={shown}");
-                let point = variable.chars().count() + 1..line.chars().count();
-                margin = 0;
-                text += &excerpt("environment", "", &line, &point);
-            }
-            (Some(Place::Flag { flag, shown }), _) => {
-                let line = format!("{flag} {shown}");
-                let point = flag.chars().count() + 1..line.chars().count();
-                margin = 0;
-                text += &excerpt("command line", "", &line, &point);
-            }
-            (Some(Place::File { .. }) | None, _) => {}
-        }
+        let excerpt = self.excerpt(problem);
+        let margin = excerpt.as_ref().map_or(0, |it| it.number.len());
+        text += &excerpt.map(|it| it.render()).unwrap_or_default();
         if let Some(hint) = &problem.hint {
             let _ = writeln!(text, "{:margin$} = hint: {hint}", "");
         }
         text
     }
+
+    fn excerpt(&self, problem: &Problem) -> Option<Excerpt> {
+        match (problem.place.as_ref()?, &self.source) {
+            (Place::File { span }, Some(source)) => {
+                let Position { line, column } = source.position(span.start);
+                let (shown, point) = source.line(span);
+                let name = format!("{}:{line}:{column}", source.name);
+                Some(Excerpt {
+                    place: name.clone(),
+                    name,
+                    number: line.to_string(),
+                    line: shown,
+                    point,
+                })
+            }
+            (Place::File { .. }, None) => None,
+            (Place::Environment { variable, shown }, _) => {
+                let line = format!("{variable}={shown}");
+                Some(Excerpt::outside("environment", variable, line))
+            }
+            (Place::Flag { flag, shown }, _) => {
+                let line = format!("{flag} {shown}");
+                Some(Excerpt::outside("command line", flag, line))
+            }
+        }
+    }
 }
 
-/// Place, line and caret, one below the other.
-fn excerpt(place: &str, number: &str, line: &str, point: &Range<usize>) -> String {
-    let margin = number.len();
-    let caret = format!(
-        "{}{}",
-        " ".repeat(point.start),
-        "^".repeat(point.len().max(1))
-    );
-    format!(
-        "{:margin$}--> {place}\n{:margin$} |\n{number} | {line}\n{:margin$} | {caret}\n",
-        "", "", ""
-    )
+/// The line that a problem is about, and where in it to point.
+struct Excerpt {
+    /// Where the line stands.
+    place: String,
+    /// The same in the log.
+    name: String,
+    number: String,
+    line: String,
+    point: Range<usize>,
+}
+
+impl Excerpt {
+    /// What follows a name that was given outside of the file.
+    fn outside(place: &str, name: &str, line: String) -> Self {
+        Self {
+            place: place.to_owned(),
+            name: name.to_owned(),
+            number: String::new(),
+            point: name.chars().count() + 1..line.chars().count(),
+            line,
+        }
+    }
+
+    /// Place, line and caret, one below the other.
+    fn render(&self) -> String {
+        let Self {
+            place,
+            number,
+            line,
+            point,
+            ..
+        } = self;
+        let margin = number.len();
+        let (before, caret) = (" ".repeat(point.start), "^".repeat(point.len().max(1)));
+        format!(
+            "{:margin$}--> {place}\n{:margin$} |\n{number} | {line}\n{:margin$} | {before}{caret}\n",
+            "", "", ""
+        )
+    }
 }
 
 #[cfg(test)]

@@ -24,13 +24,13 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::table::Shape;
 use super::{
+    file::cover,
     report::{Place, Problem},
     secret,
-    value::Complaint,
+    table::Shape,
+    value::{self, Complaint},
 };
-use crate::suggest;
 use shape::{Field, SCHEDULE, TARGET_TYPE_FIELD, fields_of_target};
 
 /// What the tables are called.
@@ -187,7 +187,7 @@ impl<'a> Reading<'a> {
         for (key, value) in table {
             let path = format!("{prefix}{}", key.get_ref());
             let Some(field) = fields.iter().find(|field| field.name == key.get_ref()) else {
-                self.cover(value);
+                cover(&mut self.covered, value);
                 self.unknown(&path, key.get_ref(), key.span(), fields);
                 continue;
             };
@@ -211,7 +211,7 @@ impl<'a> Reading<'a> {
         if let DeValue::String(text) = value.get_ref()
             && secret::has_password(text)
         {
-            self.cover(value);
+            cover(&mut self.covered, value);
         }
         match shape::read(&field.shape, value) {
             Ok(found) => Some(found),
@@ -292,23 +292,9 @@ impl<'a> Reading<'a> {
     }
 
     fn unknown(&mut self, path: &str, key: &str, span: Range<usize>, fields: &[Field]) {
-        let names = || fields.iter().map(|field| field.name);
-        let hint = suggest::nearest(key, names()).map_or_else(
-            || {
-                let quoted: Vec<String> = names().map(|name| format!("`{name}`")).collect();
-                format!("there are {}", quoted.join(", "))
-            },
-            |near| format!("did you mean `{near}`?"),
-        );
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        let hint = value::known(key, &names);
         let what = format!("{}: unknown key `{path}`", self.title);
         self.problems.push(at(what, span).hint(hint));
-    }
-
-    /// Under a key that we do not know may stand anything, a secret too.
-    fn cover(&mut self, value: &Spanned<DeValue<'_>>) {
-        match value.get_ref() {
-            DeValue::Table(table) => table.iter().for_each(|(_, inner)| self.cover(inner)),
-            _ => self.covered.push(value.span()),
-        }
     }
 }

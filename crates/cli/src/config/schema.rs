@@ -12,7 +12,7 @@ use super::{
         shape::{Field, SCHEDULE, TARGETS},
     },
     settings,
-    table::{Shape, Usual},
+    table::{Listed, Shape, Usual},
 };
 use crate::when::show_duration;
 
@@ -21,7 +21,7 @@ pub(crate) fn document() -> Value {
     let mut root = table("Configuration of Almanack.", Map::new());
     root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     root["title"] = json!("almanack.toml");
-    for (name, about, _) in settings::sections() {
+    for Listed { name, about, .. } in settings::sections() {
         let keys = key::keys_of(name).map(|key| (key.name.to_owned(), of_key(key)));
         put(
             &mut root,
@@ -47,12 +47,13 @@ fn json_of(written: &str) -> Option<Value> {
 
 /// A table of these keys and no others.
 fn table(about: &str, properties: Map<String, Value>) -> Value {
-    json!({
+    let mut table = json!({
         "description": about,
         "type": "object",
         "additionalProperties": false,
-        "properties": properties,
-    })
+    });
+    table["properties"] = Value::Object(properties);
+    table
 }
 
 /// Puts the schema of a section where it belongs, inside of others if its name has dots.

@@ -69,14 +69,16 @@ pub(crate) struct About {
     pub(crate) reloadable: bool,
 }
 
+type Meaning<From, T> = Box<dyn FnOnce(&From) -> Read<T>>;
+
 /// How a value is written: reads it, and says what it looks like.
 pub(crate) struct Form<T> {
     shape: Shape,
-    read: Box<dyn FnOnce(&Given) -> Read<T>>,
+    read: Meaning<Given, T>,
 }
 
 /// How a secret becomes what it is used as.
-pub(crate) struct Kept<T>(Box<dyn FnOnce(Secret) -> Read<T>>);
+pub(crate) struct Kept<T>(Meaning<Secret, T>);
 
 type Reading<T> = Box<dyn FnOnce(&mut Reader<'_>, &KeyPath, Option<T>) -> T>;
 
@@ -130,7 +132,7 @@ impl<T: 'static> Kept<T> {
     pub(crate) fn unset(self, text: &'static str) -> Setting<Option<T>> {
         Setting::new(Shape::Secret, Usual::Unset(text), move |reader, path, _| {
             let secret = reader.secret(path, text)?;
-            (self.0)(secret).map_or_else(|why| reader.complain(path, why), Some)
+            (self.0)(&secret).map_or_else(|why| reader.complain(path, why), Some)
         })
     }
 }
@@ -196,15 +198,16 @@ impl Setting<Option<PathBuf>> {
     }
 }
 
-/// A section of the file: its name, what it is about, and the groups of its keys.
-pub(crate) type Listed = (
-    &'static str,
-    &'static str,
-    &'static [fn(&'static str) -> Vec<Key>],
-);
+/// A section of the file.
+pub(crate) struct Listed {
+    pub(crate) name: &'static str,
+    /// What it is about.
+    pub(crate) about: &'static str,
+    pub(crate) keys: Vec<Key>,
+}
 
 /// Keys that are read together.
-pub(crate) trait Section: Sized {
+pub(crate) trait Group: Sized {
     /// What the table says of each.
     fn keys(section: &'static str) -> Vec<Key>;
     /// Reads all of them; `which` says of which of several tables.
@@ -213,28 +216,59 @@ pub(crate) trait Section: Sized {
     fn adopted(&self, after: &Self) -> Self;
 
     /// Reads all of them in a section that there is once.
-    fn read(reader: &mut Reader<'_>, section: &'static str) -> Self {
+    fn read_in(reader: &mut Reader<'_>, section: &'static str) -> Self {
         Self::read_of(reader, section, None)
     }
 }
 
+/// Keys that have a section of their own.
+pub(crate) trait Section: Group {
+    /// Its name.
+    const NAME: &'static str;
+    /// Everything about it, with the keys of further groups that stand there, too.
+    fn listed() -> Listed;
+
+    /// Reads it.
+    fn read(reader: &mut Reader<'_>) -> Self {
+        Self::read_in(reader, Self::NAME)
+    }
+}
+
 /// Keys that are read together: `name: type = setting;` below its description in English and in Chinese. `=> |reader| …` computes the
-/// default from what was read before.
+/// default from what was read before. `in "section" + Other` makes of them a section, where the keys of `Other` stand, too.
 macro_rules! settings {
-    ($(#[$meta:meta])* $vis:vis struct $struct:ident {
+    ($(#[doc = $about:literal])+ $vis:vis struct $struct:ident in $section:literal $(+ $group:ident)* {
+        $($keys:tt)+
+    }) => {
+        settings! { $(#[doc = $about])+ $vis struct $struct { $($keys)+ } }
+
+        impl $crate::config::table::Section for $struct {
+            const NAME: &'static str = $section;
+
+            fn listed() -> $crate::config::table::Listed {
+                let groups = [Self::keys(Self::NAME) $(, $group::keys(Self::NAME))*];
+                $crate::config::table::Listed {
+                    name: Self::NAME,
+                    about: [$($about),+][0],
+                    keys: groups.into_iter().flatten().collect(),
+                }
+            }
+        }
+    };
+    ($(#[doc = $about:literal])* $vis:vis struct $struct:ident {
         $(
             #[doc = $en:literal]
             #[doc = $zh:literal]
             $name:ident: $type:ty = $setting:expr $(=> $computed:expr)?;
         )+
     }) => {
-        $(#[$meta])*
+        $(#[doc = $about])*
         #[derive(Debug, Clone)]
         $vis struct $struct {
             $(#[doc = $en] $vis $name: $type,)+
         }
 
-        impl $crate::config::table::Section for $struct {
+        impl $crate::config::table::Group for $struct {
             fn keys(section: &'static str) -> Vec<$crate::config::key::Key> {
                 vec![$({
                     let setting: $crate::config::table::Setting<$type> = $setting;
@@ -274,6 +308,21 @@ macro_rules! settings {
     };
 }
 pub(crate) use settings;
+
+/// The sections of a module, in the order they are shown; after a `;` those of modules inside of it, and so on.
+macro_rules! sections {
+    ($($section:ident),+ $(; $module:ident)* $(=> $last:ident)?) => {
+        pub(in $crate::config) fn sections() -> Vec<$crate::config::table::Listed> {
+            let all = [
+                vec![$($section::listed()),+],
+                $($module::sections(),)*
+                $(vec![$last::listed()],)?
+            ];
+            all.into_iter().flatten().collect()
+        }
+    };
+}
+pub(crate) use sections;
 
 /// A default that is computed.
 pub(crate) fn computed<T>(reader: &Reader<'_>, compute: impl FnOnce(&Reader<'_>) -> T) -> T {
@@ -373,11 +422,11 @@ pub(crate) fn address() -> Form<String> {
 
 /// A secret that is used as it is.
 pub(crate) fn secret() -> Kept<Secret> {
-    kept(Ok)
+    kept(|secret| Ok(secret.clone()))
 }
 
 /// A secret that is used as something else.
-pub(crate) fn kept<T>(mean: impl FnOnce(Secret) -> Read<T> + 'static) -> Kept<T> {
+pub(crate) fn kept<T>(mean: impl FnOnce(&Secret) -> Read<T> + 'static) -> Kept<T> {
     Kept(Box::new(mean))
 }
 

@@ -9,7 +9,7 @@ use super::{
         shape::{Field, SCHEDULE, TARGETS},
     },
     settings,
-    table::{Shape, Usual, Words},
+    table::{Listed, Shape, Usual, Words},
 };
 use crate::when::show_duration;
 
@@ -31,8 +31,8 @@ JSON Schema, with which editors check and complete the file.
 
 fn document() -> String {
     let mut text = HEAD.to_owned();
-    for (name, about, _) in settings::sections() {
-        let title = match *name {
+    for Listed { name, about, .. } in settings::sections() {
+        let title = match name {
             KINDS => "[kinds.NAME]".to_owned(),
             SUBSCRIPTIONS => "[[subscription]]".to_owned(),
             name => format!("[{name}]"),
@@ -163,9 +163,10 @@ fn every_key_is_described_in_both_languages() {
         .iter()
         .chain(fields)
         .map(|it| (it.name, it.words.map(str::trim)));
+    let plain = |c: char| c.is_ascii() || c == '…';
     for (name, [english, chinese]) in keys.chain(fields) {
         assert!(
-            english.is_ascii() && english.ends_with('.'),
+            english.chars().all(plain) && english.ends_with('.'),
             "{name}: {english}"
         );
         assert!(

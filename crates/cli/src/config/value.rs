@@ -40,6 +40,28 @@ impl Complaint {
 /// What reading a value comes to.
 pub(crate) type Read<T> = Result<T, Complaint>;
 
+/// The text, if it fits; otherwise what is wrong with it.
+pub(crate) fn fitting(
+    text: &str,
+    fits: bool,
+    what: impl Into<String>,
+    hint: impl Into<String>,
+) -> Read<String> {
+    if fits {
+        return Ok(text.to_owned());
+    }
+    Err(Complaint::new(what, hint))
+}
+
+/// What to write instead of a name that nobody knows.
+pub(crate) fn known(given: &str, names: &[&str]) -> String {
+    if let Some(near) = suggest::nearest(given, names.iter().copied()) {
+        return format!("did you mean `{near}`?");
+    }
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("there are {}", quoted.join(", "))
+}
+
 fn mismatch(expected: &str, raw: &Raw, example: &str) -> Complaint {
     Complaint::new(
         format!("expected {expected}, found {}", raw.name()),
@@ -212,11 +234,9 @@ pub(crate) fn socket(raw: &Raw) -> Read<SocketAddr> {
 /// A host name as a browser sends it, with or without a port.
 pub(crate) fn host(text: &str) -> Read<String> {
     let fits = !text.is_empty() && !text.contains(|c: char| c == '/' || c.is_whitespace());
-    if fits {
-        return Ok(text.to_ascii_lowercase());
-    }
     let hint = "only the name, without http:// and path, like \"almanack.example.org\"";
-    Err(Complaint::new(format!("`{text}` is not a host name"), hint))
+    let text = text.to_ascii_lowercase();
+    fitting(&text, fits, format!("`{text}` is not a host name"), hint)
 }
 
 /// An http(s) address that can be called.

@@ -35,6 +35,7 @@ mod process;
 mod put;
 mod reload;
 mod schedule;
+mod schema;
 mod simulate;
 mod source;
 mod source_replay;

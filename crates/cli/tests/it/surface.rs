@@ -19,6 +19,7 @@ fn help_shows_the_commands_and_the_exit_codes() {
                     it
       serve         Run a node: try tasks at their time and answer the HTTP API
       check         Check the configuration and show what is in force, and why
+      schema        Print a JSON Schema, for editors that check and complete as you type
       task          Put, look at and withdraw tasks
       schedule      Put, look at, pause and fire schedules
       source        Add, look at and check sources: feeds, pages, sitemaps

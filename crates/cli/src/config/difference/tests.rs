@@ -1,7 +1,7 @@
 //! Differences by table: one key at a time, and what becomes of it.
 
 use super::*;
-use crate::config::{Inputs, Loaded, Need, Settings, key::KEYS, load};
+use crate::config::{Inputs, Loaded, Need, Settings, load};
 use Effect::{AtOnce, NextStart};
 
 /// When a changed key takes effect.
@@ -204,23 +204,4 @@ fn a_table_that_goes_is_a_change_of_what_was_written_in_it() {
         difference.next_start,
         ["kinds.ARTICLE_PUBLISH.slots_in_all"]
     );
-}
-
-/// The guide's table lists these; a new key is on neither list until somebody has thought about it.
-#[test]
-fn the_guide_says_of_every_section_when_it_takes_effect() {
-    let guide = include_str!("../../../../../docs/guide/operations.md");
-    let start = guide.find("## Reloading").unwrap();
-    let text = &guide[start..];
-    let text = &text[..text[3..].find("\n## ").unwrap()];
-    for key in KEYS.iter() {
-        let section = format!("`[{}", key.section.split('.').next().unwrap());
-        let listed = format!("[[{}]]", key.section);
-        assert!(
-            text.contains(&section) || text.contains(&listed),
-            "docs/guide/operations.md, Reloading: nothing about {}.{}",
-            key.section,
-            key.name
-        );
-    }
 }

@@ -3,35 +3,14 @@
 mod channel;
 
 use almanack_adapters::heartbeat::Ask;
-use almanack_core::{
-    alert::{Severity, decide::Manner, facts::Bounds, quiet::Quiet},
-    secret::Secret,
-};
+use almanack_core::alert::{Severity, decide::Manner, facts::Bounds, quiet::Quiet};
 use almanack_engine::watch::WatchSettings;
-use jiff::{SignedDuration, civil::Time, tz::TimeZone};
+use jiff::{civil::Time, tz::TimeZone};
 
-use super::super::{
-    reader::{Reader, Show},
-    table::{
-        Kept, Listed, Section, choice, count, days, duration, hours, kept, minutes, seconds,
-        settings, text, text_as, words,
-    },
-    value::{Complaint, Read},
-};
+use super::prelude::*;
 pub(crate) use channel::{AlertChannel, AlertWay};
 
-/// `[heartbeat]`, which comes after the channels.
-pub(super) const HEARTBEAT: &[Listed] = &[(
-    "heartbeat",
-    "Requests to an outside monitor while this node works.",
-    &[Heartbeat::keys],
-)];
-pub(super) const SECTIONS: &[Listed] = &[(
-    "alerts",
-    "When to alert people, and when not to.",
-    &[AlertKeys::keys],
-)];
-pub(super) use channel::SECTIONS as CHANNELS;
+sections! { AlertKeys; channel => Heartbeat }
 
 /// A pebibyte: nobody has such a disk, and everybody meant something else.
 const DISK_FREE_MAX: u64 = 1 << 50;
@@ -58,7 +37,8 @@ fn usual() -> Bounds {
 }
 
 settings! {
-    struct AlertKeys {
+    /// When to alert people, and when not to.
+    struct AlertKeys in "alerts" {
         /// Time between two evaluations of the rules.
         /// 两次规则评估之间的时间。
         every: SignedDuration = duration(seconds(1), minutes(5))
@@ -119,7 +99,7 @@ settings! {
 
 impl Alerts {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let read = AlertKeys::read(reader, "alerts");
+        let read = AlertKeys::read(reader);
         let quiet = read.quiet.map(|hours| Quiet {
             from: hours.from,
             until: hours.until,
@@ -207,7 +187,8 @@ words! {
 }
 
 settings! {
-    pub(crate) struct Heartbeat {
+    /// Requests to an outside monitor while this node works.
+    pub(crate) struct Heartbeat in "heartbeat" {
         /// Address of a monitor that expects a request while this node works (dead man's switch).
         /// 监控服务地址，节点正常工作时定期请求它（死人开关）。
         url: Option<Secret> = secret_address().unset("(nobody hears it)");

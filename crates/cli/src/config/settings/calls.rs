@@ -8,33 +8,12 @@ use almanack_core::{
     callback::AlreadyDone,
     task::{Kind, MAX_RETRY_MAX},
 };
-use jiff::SignedDuration;
 use url::Url;
 
-use super::super::{
-    key::KINDS,
-    reader::{Reader, Show},
-    report::Problem,
-    table::{
-        Form, Kept, Listed, Section, Shape, count, duration, kept_as, millis, minutes, seconds,
-        settings, text_as, texts,
-    },
-    value::{self, Complaint, Read},
-};
+use super::{super::key::KINDS, prelude::*};
 
-pub(super) const SECTIONS: &[Listed] = &[
-    (
-        "callback",
-        "Calls to business services when tasks are due.",
-        &[Callback::keys],
-    ),
-    (
-        KINDS,
-        "What differs for one kind of task.",
-        &[KindSettings::keys],
-    ),
-    ("outbound", "Where requests may go.", &[Outbound::keys]),
-];
+sections! { Callback, KindSettings, Outbound }
+
 /// Longest contact.
 const CONTACT_BYTES_MAX: usize = 200;
 
@@ -52,7 +31,8 @@ pub(super) fn call_time() -> Form<SignedDuration> {
 }
 
 settings! {
-    pub(crate) struct Callback {
+    /// Calls to business services when tasks are due.
+    pub(crate) struct Callback in "callback" {
         /// How long a call to a business service may take.
         /// 调用业务服务的超时时间。
         timeout: SignedDuration = call_time().default(seconds(10)).reloadable();
@@ -63,8 +43,9 @@ settings! {
 }
 
 settings! {
+    /// What differs for one kind of task.
     /// `None` means as everywhere.
-    pub(crate) struct KindSettings {
+    pub(crate) struct KindSettings in "kinds" {
         /// Address to call for tasks of this kind that name none.
         /// 任务未指定地址时，此类任务调用的地址。
         url: Option<Url> =
@@ -124,8 +105,25 @@ pub(super) fn kinds(reader: &mut Reader<'_>) -> BTreeMap<Kind, KindSettings> {
     kinds
 }
 
+/// A limit across nodes is not adopted with a new kind, either: attempts that began without a permit would give back those of others.
+pub(super) fn adopted_kinds(
+    before: &BTreeMap<Kind, KindSettings>,
+    after: &BTreeMap<Kind, KindSettings>,
+) -> BTreeMap<Kind, KindSettings> {
+    let adopt = |(kind, new): (&Kind, &KindSettings)| {
+        let slots_in_all = before.get(kind).and_then(|old| old.slots_in_all);
+        let old = KindSettings {
+            slots_in_all,
+            ..new.clone()
+        };
+        (kind.clone(), old.adopted(new))
+    };
+    after.iter().map(adopt).collect()
+}
+
 settings! {
-    pub(crate) struct Outbound {
+    /// Where requests may go.
+    pub(crate) struct Outbound in "outbound" {
         /// Private networks that callbacks and webhooks may call; public addresses are always allowed.
         /// 回调和 Webhook 可访问的内网网段；公网地址始终允许。
         allow: Vec<IpNet> = texts(network).default(Vec::new()).reloadable();
@@ -147,10 +145,8 @@ pub(super) fn network(text: &str) -> Read<IpNet> {
 /// It becomes part of a header that everybody we ask can read.
 fn contact(text: &str) -> Read<String> {
     let shaped = |c: char| c.is_ascii_graphic() && !matches!(c, '(' | ')' | '\\');
-    if text.len() <= CONTACT_BYTES_MAX && text.chars().all(shaped) {
-        return Ok(text.to_owned());
-    }
+    let fits = text.len() <= CONTACT_BYTES_MAX && text.chars().all(shaped);
     let what = "a contact has at most 200 characters, no blanks and no parentheses";
     let hint = "an address of the web or of a mailbox, like \"https://news.example.org/about\"";
-    Err(Complaint::new(what, hint))
+    fitting(text, fits, what, hint)
 }

@@ -1,30 +1,13 @@
 //! `[database]` and `[backup]`: where tasks are kept, how to reach it without writing its password down, and scheduled copies of it.
 
-use std::path::PathBuf;
+use almanack_core::percent;
 
-use almanack_core::{percent, secret::Secret};
-use jiff::SignedDuration;
-
-use super::super::{
-    key::KeyPath,
-    reader::{Reader, Show},
-    report::{Place, Severity},
-    secret::{has_password, without_password},
-    table::{
-        Listed, Section, choice, count, days, duration, minutes, path, secret, settings, text_as,
-        words,
-    },
-    value::{Complaint, Read},
+use super::{
+    super::secret::{has_password, without_password},
+    prelude::*,
 };
 
-pub(super) const SECTIONS: &[Listed] = &[
-    ("database", "Where tasks are stored.", &[DatabaseKeys::keys]),
-    (
-        "backup",
-        "Scheduled backups of a SQLite database.",
-        &[Backup::keys],
-    ),
-];
+sections! { DatabaseKeys, Backup }
 
 /// The settings of the database.
 #[derive(Debug, Clone)]
@@ -47,7 +30,8 @@ pub(crate) enum Durability {
 words! { Durability { "full" = Self::Full, "normal" = Self::Normal } }
 
 settings! {
-    struct DatabaseKeys {
+    /// Where tasks are stored.
+    struct DatabaseKeys in "database" {
         /// Database: `sqlite:FILE` or `postgres://user@host/database`.
         /// 数据库：`sqlite:文件` 或 `postgres://user@host/database`。
         url: Address = text_as(address).default(Address("sqlite:almanack.db".to_owned()));
@@ -76,7 +60,7 @@ fn key(name: &'static str) -> KeyPath {
 
 impl Database {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let read = DatabaseKeys::read(reader, "database");
+        let read = DatabaseKeys::read(reader);
         let Address(address) = read.url;
         check_password_place(reader, &address);
         let url = join(reader, &address, read.password.as_ref());
@@ -85,10 +69,6 @@ impl Database {
             url,
             durability: read.durability,
         }
-    }
-
-    fn is_postgres(&self) -> bool {
-        is_postgres(self.url.expose())
     }
 }
 
@@ -135,12 +115,12 @@ fn check_password_place(reader: &mut Reader<'_>, address: &str) {
         Some(Place::File { .. }) => {
             let what = "database.url: a password may not be written here, only where it is kept";
             let hint = "take it out of the address and write password = \"env:NAME\"";
-            reader.refuse(what, &url, hint);
+            reader.refuse(what, url, hint);
         }
         Some(Place::Flag { .. }) => {
             let what = "database.url: every user of this machine can read a password given so";
             let hint = "set ALMANACK_DATABASE_URL or ALMANACK_DATABASE_PASSWORD instead";
-            reader.warn(what, &url, hint);
+            reader.warn(what, url, hint);
         }
         Some(Place::Environment { .. }) | None => {}
     }
@@ -153,7 +133,7 @@ fn join(reader: &mut Reader<'_>, address: &str, password: Option<&Secret>) -> Se
     };
     if has_password(address) {
         let what = "database.password: the address already has a password";
-        reader.refuse(what, &key("password"), "keep one of the two");
+        reader.refuse(what, key("password"), "keep one of the two");
         return Secret::new(address);
     }
     let start = address.find("://").map_or(0, |at| at + 3);
@@ -163,7 +143,7 @@ fn join(reader: &mut Reader<'_>, address: &str, password: Option<&Secret>) -> Se
     let Some(at) = address[start..end].rfind('@').map(|at| start + at) else {
         let what = "database.password: the address names no user it could belong to";
         let hint = "write url = \"postgres://user@host/database\"";
-        reader.refuse(what, &key("password"), hint);
+        reader.refuse(what, key("password"), hint);
         return Secret::new(address);
     };
     let user = address[..at].trim_end_matches(':');
@@ -186,12 +166,13 @@ fn check_idle_keys(reader: &mut Reader<'_>, url: &str) {
     };
     if reader.is_given("database", &[name]) {
         let what = format!("database.{name} has no effect here");
-        reader.warn(what, &key(name), why);
+        reader.warn(what, key(name), why);
     }
 }
 
 settings! {
-    pub(crate) struct Backup {
+    /// Scheduled backups of a SQLite database.
+    pub(crate) struct Backup in "backup" {
         /// Folder to write scheduled backups of a SQLite database to.
         /// 定期备份 SQLite 数据库的目录。
         directory: Option<PathBuf> = path().unset("(none are made)").beside_file();
@@ -205,19 +186,24 @@ settings! {
 }
 
 /// Scheduled copies of the store.
-pub(super) fn backup(reader: &mut Reader<'_>, database: &Database) -> Backup {
-    let read = Backup::read(reader, "backup");
+pub(super) fn backup(reader: &mut Reader<'_>) -> Backup {
+    let read = Backup::read(reader);
     if read.directory.is_none() {
         let hint = "name the folder, like \"/var/backups/almanack\"";
         let names = (&["every", "keep"][..], "directory");
-        reader.without_effect(Severity::Warning, "backup", names, hint);
-    } else if database.is_postgres() {
+        reader.without_effect(Severity::Warning, Backup::NAME, names, hint);
+    }
+    read
+}
+
+/// Refuses copies of what cannot be copied.
+pub(super) fn check_backup(reader: &mut Reader<'_>, settings: &super::Settings) {
+    if settings.backup.directory.is_some() && is_postgres(settings.database.url.expose()) {
         let what = "[backup] copies SQLite files, and this database is PostgreSQL";
         let hint =
             "remove it, and let a timer run pg_dump, or pg_basebackup with an archive of the log";
-        reader.refuse(what, &KeyPath::plain("backup", "directory"), hint);
+        reader.refuse(what, (Backup::NAME, "directory"), hint);
     }
-    read
 }
 
 #[cfg(test)]

@@ -12,8 +12,6 @@ mod pages;
 mod stories;
 mod ticks;
 
-use std::path::PathBuf;
-
 use almanack_adapters::telegram::BotToken;
 use almanack_core::{
     edition::{
@@ -22,7 +20,6 @@ use almanack_core::{
     },
     secret::COVER,
 };
-use jiff::SignedDuration;
 
 pub(crate) use destination::{Destinations, ToDirectory, ToGithub, ToTelegram, ToWebhook};
 use making::Filter;
@@ -33,28 +30,12 @@ pub(crate) use stories::Stories;
 pub(crate) use ticks::{SCHEDULE, Ticks};
 
 use super::{
-    super::{
-        Need,
-        key::{KeyPath, VARIABLE_PREFIX},
-        reader::Reader,
-        report::{Place, Severity},
-        table::{
-            Kept, Listed, Section, choice, count, days, duration, kept_as, minutes, path, settings,
-            text, text_as, truth,
-        },
-    },
+    super::{Need, key::VARIABLE_PREFIX},
     node::keep_for,
+    prelude::*,
 };
 
-pub(super) const SECTIONS: &[Listed] = &[(
-    "edition",
-    "The daily digest.",
-    &[Switch::keys, EditionKeys::keys],
-)];
-pub(super) use destination::SECTIONS as DESTINATIONS;
-pub(super) use model::SECTIONS as MODELS;
-pub(super) use pages::SECTIONS as PAGES;
-pub(super) use stories::SECTIONS as STORIES;
+sections! { Switch; stories; pages; model; destination }
 
 /// Variables of the founding setup whose names are not its own.
 const OTHERS_USE_TOO: &[&str] = &[
@@ -81,11 +62,12 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
 ];
 
 settings! {
-    struct Switch {
+    /// The daily digest.
+    struct Switch in "edition" + EditionKeys {
         /// Make editions.
         /// 是否制作日报。
         enabled: bool = truth().default(false)
-            .depends("on as soon as any key of [edition] is set") => |reader| is_meant(reader);
+            .depends("on as soon as any key of [edition] is set") => is_meant;
     }
 }
 
@@ -184,7 +166,7 @@ impl Editions {
     /// Reads `[edition]`, if there is anything to be read.
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         let said = reader.layer.contains_key(&switch());
-        if Switch::read(reader, "edition").enabled {
+        if Switch::read(reader).enabled {
             warn_without_effect(reader);
             return Self::On(Box::new(Edition::read(reader)));
         }
@@ -246,7 +228,7 @@ pub(crate) struct Edition {
 
 impl Edition {
     fn read(reader: &mut Reader<'_>) -> Self {
-        let read = EditionKeys::read(reader, "edition");
+        let read = EditionKeys::read_in(reader, "edition");
         let ticks = Ticks::of(reader, &read);
         making::check_template(reader, read.template.as_deref());
         Self {

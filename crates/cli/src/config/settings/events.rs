@@ -6,22 +6,27 @@ mod kafka;
 mod mapping;
 mod nats;
 
-use std::path::PathBuf;
-
 use almanack_bus::Tls;
 use almanack_core::event::incoming::{Format, Others, Reading};
 
-use super::super::{
-    reader::Reader,
-    report::Severity,
-    table::{Form, Section, choice, path, settings, text_as, truth, words},
-    value::Complaint,
-};
+use super::prelude::*;
 
 pub(crate) use kafka::Kafka;
-pub(super) use kafka::SECTIONS as KAFKA;
 pub(crate) use nats::Nats;
-pub(super) use nats::SECTIONS as NATS;
+
+pub(in crate::config) fn sections() -> Vec<Listed> {
+    let mapping = |name| Listed {
+        name,
+        about: "Where in a message of your own what is.",
+        keys: mapping::MappingKeys::keys(name),
+    };
+    vec![
+        kafka::Brokers::listed(),
+        mapping(kafka::MAPPING),
+        nats::Servers::listed(),
+        mapping(nats::MAPPING),
+    ]
+}
 
 /// Where events come from, besides HTTP.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +75,7 @@ fn reading(
     section: &'static str,
     mapping: &'static str,
 ) -> Option<Reading> {
-    let ReadingKeys { format, others } = ReadingKeys::read(reader, section);
+    let ReadingKeys { format, others } = ReadingKeys::read_in(reader, section);
     let format = match format {
         Formats::CloudEvents => {
             mapping::check_idle(reader, section, mapping);
@@ -103,20 +108,16 @@ settings! {
 }
 
 fn tls(reader: &mut Reader<'_>, section: &'static str) -> Option<Tls> {
-    let read = TlsKeys::read(reader, section);
+    let read = TlsKeys::read_in(reader, section);
     if !read.tls {
         let names = (&["tls_ca", "tls_certificate", "tls_key"][..], "tls");
         reader.without_effect(Severity::Error, section, names, "write tls = true");
         return None;
     }
-    let missing = match (&read.tls_certificate, &read.tls_key) {
-        (Some(_), None) => Some("tls_key"),
-        (None, Some(_)) => Some("tls_certificate"),
-        _ => None,
-    };
-    if let Some(missing) = missing {
+    let pair = ["tls_certificate", "tls_key"];
+    for (name, missing) in [(pair[0], pair[1]), (pair[1], pair[0])] {
         let hint = "a certificate and its key go together: tls_certificate and tls_key";
-        reader.half(section, missing, hint);
+        reader.needs(section, &[name], (missing, missing, hint));
     }
     Some(Tls {
         ca: read.tls_ca,
@@ -127,12 +128,10 @@ fn tls(reader: &mut Reader<'_>, section: &'static str) -> Option<Tls> {
 /// A name without blanks, at most so long; what names are made of differs from bus to bus.
 fn name(what: &'static str, bytes_max: usize, fits: fn(char) -> bool) -> Form<String> {
     text_as(move |text| {
-        if text.len() <= bytes_max && text.chars().all(fits) {
-            return Ok(text.to_owned());
-        }
+        let fits = text.len() <= bytes_max && text.chars().all(fits);
         let hint = format!(
             "{what} has at most {bytes_max} letters, digits and a few signs, without blanks"
         );
-        Err(Complaint::new(format!("`{text}` is not {what}"), hint))
+        fitting(text, fits, format!("`{text}` is not {what}"), hint)
     })
 }

@@ -1,25 +1,11 @@
 //! `[log]` and `[telemetry]`: what the process writes about itself, and where traces go.
 
-use almanack_core::secret::Secret;
 use url::Url;
 
-use super::super::{
-    layer::Raw,
-    reader::{Reader, Show},
-    report::Severity,
-    table::{Form, Listed, Section, Shape, choice, kept, settings, text, text_as, words},
-    value::{self, Complaint, Read},
-};
+use super::prelude::*;
 use crate::suggest;
 
-pub(super) const SECTIONS: &[Listed] = &[
-    ("log", "What the process logs.", &[Log::keys]),
-    (
-        "telemetry",
-        "Traces for an OpenTelemetry collector.",
-        &[Telemetry::keys],
-    ),
-];
+sections! { Log, Telemetry }
 
 /// How a line of the log looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +19,8 @@ pub(crate) enum LogFormat {
 words! { LogFormat { "text" = Self::Text, "json" = Self::Json } }
 
 settings! {
-    pub(crate) struct Log {
+    /// What the process logs.
+    pub(crate) struct Log in "log" {
         /// Format of log lines: `text` for people, `json` for programs.
         /// 日志行的格式：`text` 供人阅读，`json` 供程序处理。
         format: LogFormat = choice().default(LogFormat::Text);
@@ -62,7 +49,8 @@ fn level(text: &str) -> Read<String> {
 }
 
 settings! {
-    pub(crate) struct Telemetry {
+    /// Traces for an OpenTelemetry collector.
+    pub(crate) struct Telemetry in "telemetry" {
         /// OpenTelemetry collector that receives traces over HTTP, without the path of the signal.
         /// 通过 HTTP 接收追踪数据的 OpenTelemetry 收集器，不含信号路径。
         otlp_endpoint: Option<Url> =
@@ -81,7 +69,7 @@ settings! {
 
 /// Where traces go.
 pub(super) fn telemetry(reader: &mut Reader<'_>) -> Telemetry {
-    let read = Telemetry::read(reader, "telemetry");
+    let read = Telemetry::read(reader);
     if read.otlp_endpoint.is_none() {
         let names = (&["headers", "sample", "service"][..], "otlp_endpoint");
         let hint = "name the collector, like \"http://127.0.0.1:4318\"";
@@ -115,7 +103,7 @@ fn share(raw: &Raw) -> Read<Share> {
 }
 
 /// `name=value`, several with commas between them, as the collector's own tools write it.
-fn headers(secret: Secret) -> Read<Vec<(String, Secret)>> {
+fn headers(secret: &Secret) -> Read<Vec<(String, Secret)>> {
     let read = |part: &str| {
         let (name, value) = part.split_once('=')?;
         let name = name.trim();

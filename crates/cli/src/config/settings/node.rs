@@ -5,38 +5,16 @@ use std::net::SocketAddr;
 use almanack_core::{
     address::IpNet, backoff::Backoff, lease::LeasePolicy, task::PAYLOAD_BYTES_MAX,
 };
-use jiff::SignedDuration;
 
-use super::{
-    super::{
-        key::KeyPath,
-        reader::Reader,
-        report::Severity,
-        table::{
-            Form, Listed, Section, Shape, count, days, duration, hours, millis, minutes, seconds,
-            settings, text_as, texts,
-        },
-        value::{self, Complaint, Read},
-    },
-    calls::network,
-};
+use super::{calls::network, prelude::*};
 
-pub(super) const SECTIONS: &[Listed] = &[
-    ("server", "The HTTP API and the dashboard.", &[Server::keys]),
-    ("node", "This process among others.", &[Node::keys]),
-    ("retry", "How waits between attempts grow.", &[Retry::keys]),
-    (
-        "retention",
-        "How long finished tasks are kept.",
-        &[Retention::keys],
-    ),
-    ("limits", "What is too large.", &[Limits::keys]),
-];
+sections! { Server, Node, RetryKeys, Retention, Limits }
 
 settings! {
-    pub(crate) struct Server {
-        /// Address and port to listen on.
-        /// 监听的地址和端口。
+    /// The HTTP API and the dashboard.
+    pub(crate) struct Server in "server" {
+        /// Address and port to listen on; any other than loopback needs a token or a user first.
+        /// 监听的地址和端口；监听非本机地址前须先创建令牌或用户。
         listen: SocketAddr = Form::new(Shape::Text, value::socket)
             .default(SocketAddr::from(([127, 0, 0, 1], 8080)));
         /// `Host` headers to accept besides the address it listens on; protects browsers against DNS rebinding.
@@ -48,8 +26,8 @@ settings! {
         /// How long to keep answering, reporting not ready, after a stop was requested.
         /// 收到停止请求后，以未就绪状态继续应答的时间。
         shutdown_delay: SignedDuration = duration(seconds(0), minutes(5)).default(seconds(3));
-        /// Maximum number of open connections.
-        /// 同时打开的连接数上限。
+        /// Maximum number of open connections; for another one, the longest idle is closed.
+        /// 同时打开的连接数上限；超出时关闭空闲最久的连接。
         connections: usize = count(1..=100_000).default(512);
         /// How long a connection may stay open without a complete request header.
         /// 连接在没有收到完整请求头时可保持的时间。
@@ -58,7 +36,8 @@ settings! {
 }
 
 settings! {
-    pub(crate) struct Node {
+    /// This process among others.
+    pub(crate) struct Node in "node" {
         /// Name of this node in lists and logs.
         /// 本节点在列表和日志中的名称。
         name: Option<String> = text_as(node_name).unset("(host name and a random ending)");
@@ -88,11 +67,8 @@ impl Node {
 
 fn node_name(name: &str) -> Read<String> {
     let fits = name.len() <= 100 && !name.chars().any(|c| c.is_control() || c.is_whitespace());
-    if fits {
-        return Ok(name.to_owned());
-    }
     let what = "a node's name has at most 100 bytes and no blanks";
-    Err(Complaint::new(what, "for example \"news-1\""))
+    fitting(name, fits, what, "for example \"news-1\"")
 }
 
 fn wait() -> Form<SignedDuration> {
@@ -100,7 +76,8 @@ fn wait() -> Form<SignedDuration> {
 }
 
 settings! {
-    struct Retry {
+    /// How waits between attempts grow.
+    struct RetryKeys in "retry" {
         /// Wait before the first retry; it doubles with every further one.
         /// 第一次重试前的等待时间；之后每次翻倍。
         base: SignedDuration = wait().default(Backoff::default().base).reloadable();
@@ -116,17 +93,14 @@ settings! {
 
 /// How waits between attempts grow.
 pub(super) fn backoff(reader: &mut Reader<'_>) -> Backoff {
-    let Retry {
-        base,
-        cap,
-        retry_after_cap,
-    } = Retry::read(reader, "retry");
+    let read = RetryKeys::read(reader);
     let what = "retry.cap is shorter than retry.base, so waits could not grow";
-    check_order(reader, (base, cap), "retry", (["cap", "base"], what));
+    let bounds = (read.base, read.cap);
+    check_order(reader, bounds, RetryKeys::NAME, (["cap", "base"], what));
     Backoff {
-        base,
-        cap,
-        retry_after_cap,
+        base: read.base,
+        cap: read.cap,
+        retry_after_cap: read.retry_after_cap,
     }
 }
 
@@ -146,7 +120,8 @@ pub(super) fn check_order(
 }
 
 settings! {
-    pub(crate) struct Retention {
+    /// How long finished tasks are kept.
+    pub(crate) struct Retention in "retention" {
         /// Days to keep finished tasks; 0 keeps them forever.
         /// 已结束任务的保留天数；0 表示永久保留。
         days: u32 = count(0..=36_500).default(30);
@@ -166,7 +141,8 @@ pub(super) fn keep_for(count: u32) -> Option<SignedDuration> {
 }
 
 settings! {
-    pub(crate) struct Limits {
+    /// What is too large.
+    pub(crate) struct Limits in "limits" {
         /// Largest payload of a task, in bytes.
         /// 任务负载的最大字节数。
         payload_bytes: usize = count(2..=PAYLOAD_BYTES_MAX).default(65_536);

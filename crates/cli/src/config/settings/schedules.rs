@@ -1,40 +1,12 @@
 //! `[schedules]`, `[github]`, `[command]` and `[tick]`: what schedules need of a node.
 
-use std::path::{Component, PathBuf};
+use std::path::Component;
 
 use almanack_adapters::{github::API_URL, signature::SigningKey};
-use almanack_core::secret::Secret;
-use jiff::SignedDuration;
 
-use super::{
-    super::{
-        reader::Show,
-        table::{
-            Listed, Section, address, days, duration, path, seconds, secret, settings, texts, truth,
-        },
-        value::{Complaint, Read},
-    },
-    calls::signing_key,
-};
+use super::{calls::signing_key, prelude::*};
 
-pub(super) const SECTIONS: &[Listed] = &[
-    (
-        "schedules",
-        "Files with schedules, besides `[[schedule]]`.",
-        &[Schedules::keys],
-    ),
-    (
-        "github",
-        "Access to GitHub, to start workflows.",
-        &[Github::keys],
-    ),
-    (
-        "command",
-        "Commands that schedules may run on this machine.",
-        &[Command::keys],
-    ),
-    ("tick", "`POST /tick` from an outside timer.", &[Tick::keys]),
-];
+sections! { Schedules, Github, Command, Tick }
 
 impl Show for PathBuf {
     fn show(&self) -> String {
@@ -43,7 +15,8 @@ impl Show for PathBuf {
 }
 
 settings! {
-    pub(crate) struct Schedules {
+    /// Files with schedules, besides `[[schedule]]`.
+    pub(crate) struct Schedules in "schedules" {
         /// File with schedules in the DISPATCH format.
         /// DISPATCH 格式的调度文件。
         dispatch: Option<PathBuf> =
@@ -56,7 +29,8 @@ settings! {
 }
 
 settings! {
-    pub(crate) struct Github {
+    /// Access to GitHub, to start workflows.
+    pub(crate) struct Github in "github" {
         /// Base address of the GitHub API.
         /// GitHub API 的基础地址。
         api_url: String = address().default(API_URL.to_owned());
@@ -68,7 +42,8 @@ settings! {
 }
 
 settings! {
-    pub(crate) struct Command {
+    /// Commands that schedules may run on this machine.
+    pub(crate) struct Command in "command" {
         /// Allow schedules to run programs on this machine.
         /// 允许调度在本机运行程序。
         enabled: bool = truth().default(false).reloadable();
@@ -97,18 +72,14 @@ fn full_path(text: &str) -> Read<PathBuf> {
 
 fn variable(text: &str) -> Read<String> {
     let fits = !text.is_empty() && !text.contains(['=', '\0']);
-    if fits {
-        return Ok(text.to_owned());
-    }
     let what = format!("`{text}` is not the name of a variable");
-    Err(Complaint::new(
-        what,
-        "only the name; its value comes from this process",
-    ))
+    let hint = "only the name; its value comes from this process";
+    fitting(text, fits, what, hint)
 }
 
 settings! {
-    pub(crate) struct Tick {
+    /// `POST /tick` from an outside timer.
+    pub(crate) struct Tick in "tick" {
         /// Key that signs `POST /tick`; without one, a tick needs a token.
         /// 为 `POST /tick` 签名的密钥；未设置时 tick 需要令牌。
         secret: Option<SigningKey> = signing_key().unset("(a tick needs a token)").reloadable();

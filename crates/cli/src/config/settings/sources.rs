@@ -5,32 +5,22 @@ use almanack_core::{
     lane::Pace,
     source::policy::{Policy, UnknownPolicy},
 };
-use jiff::SignedDuration;
 
 use super::{
-    super::{
-        reader::{Reader, Show},
-        table::{
-            Listed, Section, count, days, duration, hours, minutes, seconds, settings, text_as,
-            texts,
-        },
-        value::{Complaint, Read},
-    },
     calls::network,
     node::{check_order, keep_for},
+    prelude::*,
 };
 use crate::when;
 
-pub(super) const SECTIONS: &[Listed] = &[(
-    "sources",
-    "How often sources are checked, how politely, and how long entries are kept.",
-    &[Sources::keys],
-)];
+sections! { Sources }
+
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
 settings! {
-    pub(crate) struct Sources {
+    /// How often sources are checked, how politely, and how long entries are kept.
+    pub(crate) struct Sources in "sources" {
         /// Private networks that sources may be in; public addresses are always allowed.
         /// 源可以位于的内网网段；公网地址始终允许。
         allow: Vec<IpNet> = texts(network).default(Vec::new());
@@ -73,7 +63,7 @@ settings! {
 
 /// Reads them, and refuses bounds between which nothing fits.
 pub(super) fn read(reader: &mut Reader<'_>) -> Sources {
-    let read = Sources::read(reader, "sources");
+    let read = Sources::read(reader);
     let what = "sources.ceiling is shorter than sources.floor, so no gap between checks would fit";
     let bounds = (read.floor, read.ceiling);
     check_order(reader, bounds, "sources", (["ceiling", "floor"], what));

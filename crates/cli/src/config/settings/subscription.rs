@@ -5,32 +5,17 @@ use almanack_core::{
     happening::{Mode, Name, Subscription, Subscriptions, Type, Wants},
     task::Kind,
 };
-use jiff::SignedDuration;
 use url::Url;
 
 use super::{
-    super::{
-        key::{KeyPath, SUBSCRIPTIONS},
-        reader::{Reader, Show},
-        report::{Problem, Severity},
-        table::{
-            Form, Listed, Section, Shape, choice, seconds, settings, text, text_as, texts, words,
-            words_of,
-        },
-        value::{self, Complaint, Read},
-    },
+    super::key::SUBSCRIPTIONS,
     calls::{call_time, signing_key},
+    prelude::*,
 };
 use crate::suggest;
 
-pub(super) const SECTIONS: &[Listed] = &[
-    (
-        SUBSCRIPTIONS,
-        "Who receives events: a web address, a Kafka topic or a NATS subject.",
-        &[SubscriptionKeys::keys],
-    ),
-    ("happenings", "Outgoing events.", &[HappeningKeys::keys]),
-];
+sections! { SubscriptionKeys, HappeningKeys }
+
 /// Longest name of a Kafka topic or a NATS subject.
 const TOPIC_BYTES_MAX: usize = 249;
 /// The ways to tell, of which each subscription has one.
@@ -101,7 +86,8 @@ impl Show for Type {
 words! { Mode { "structured" = Self::Structured, "binary" = Self::Binary } }
 
 settings! {
-    struct HappeningKeys {
+    /// Outgoing events.
+    struct HappeningKeys in "happenings" {
         /// Name of this installation, as CloudEvents `source`: an address or a path.
         /// 本安装的名称，即 CloudEvents 的 `source`：网址或路径。
         source: String = text_as(reference).default("/almanack".to_owned()).reloadable();
@@ -109,7 +95,8 @@ settings! {
 }
 
 settings! {
-    struct SubscriptionKeys {
+    /// Who receives events: a web address, a Kafka topic or a NATS subject.
+    pub(crate) struct SubscriptionKeys in "subscription" {
         /// Web address that receives events.
         /// 接收事件的网址。
         url: Option<Url> =
@@ -148,7 +135,7 @@ impl Happenings {
         let read = names.iter().filter_map(|name| read_one(reader, name));
         let subscribers = read.collect();
         Self {
-            source: HappeningKeys::read(reader, "happenings").source,
+            source: HappeningKeys::read(reader).source,
             subscribers,
         }
     }
@@ -243,25 +230,19 @@ fn kind(text: &str) -> Read<Kind> {
 
 fn topic(text: &str) -> Read<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    if text.len() <= TOPIC_BYTES_MAX && text.chars().all(plain) {
-        return Ok(text.to_owned());
-    }
+    let fits = text.len() <= TOPIC_BYTES_MAX && text.chars().all(plain);
     let hint = "letters, digits, `.`, `_` and `-`, like \"almanack.happenings\"";
-    Err(Complaint::new(
+    fitting(
+        text,
+        fits,
         format!("`{text}` is not a name of a topic"),
         hint,
-    ))
+    )
 }
 
 /// Whatever receivers tell one Almanack from another by: an address or a path.
 fn reference(text: &str) -> Read<String> {
     let fits = text.len() <= 200 && text.chars().all(|c| c.is_ascii_graphic());
-    if fits {
-        return Ok(text.to_owned());
-    }
     let hint = "an address or a path without blanks, like \"https://almanack.example.org\"";
-    Err(Complaint::new(
-        format!("`{text}` cannot name a source"),
-        hint,
-    ))
+    fitting(text, fits, format!("`{text}` cannot name a source"), hint)
 }

@@ -182,7 +182,7 @@ async fn without_tokens_the_page_says_where_they_are_made() {
     assert!(words(&page).contains("node.slots"), "{}", words(&page));
     let found = world.get("/ui/settings?q=SLOTS").await;
     let rows = all(&found, "#configuration tr[data-row]");
-    assert_eq!(rows, ["node.slots16default"]);
+    assert_eq!(rows, ["node.slots Takes effect after a restart.16default"]);
     let none = world.get("/ui/settings?q=%3Cscript%3E").await;
     assert!(!none.body.contains("<script>") || none.body.matches("<script").count() == 1);
     assert!(all(&none, "#configuration tr[data-row]").is_empty());

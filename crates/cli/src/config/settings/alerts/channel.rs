@@ -9,57 +9,16 @@ use almanack_adapters::{
     signature::SigningKey,
     telegram::{API_URL, BotToken},
 };
-use almanack_core::{
-    alert::{Rule, Severity},
-    secret::Secret,
-};
-use jiff::SignedDuration;
+use almanack_core::alert::{Rule, Severity};
 
 use super::{
-    super::{
-        super::{
-            key::KeyPath,
-            layer::Raw,
-            reader::Reader,
-            table::{
-                Form, Listed, Section, Shape, address, choice, count, duration, kept, minutes,
-                seconds, secret, settings, text, text_as, texts, words, words_of,
-            },
-            value::{self, Complaint, Read},
-        },
-        calls::signing_key,
-        edition::bot_token,
-    },
+    super::{calls::signing_key, edition::bot_token, prelude::*},
     secret_address,
 };
 use crate::suggest;
 
-const WEBHOOK: &str = "alerts.webhook";
-const TELEGRAM: &str = "alerts.telegram";
-const SMTP: &str = "alerts.smtp";
-const NTFY: &str = "alerts.ntfy";
-const SLACK: &str = "alerts.slack";
-const EXEC: &str = "alerts.exec";
-pub(in super::super) const SECTIONS: &[Listed] = &[
-    (
-        WEBHOOK,
-        "Alerts to a web address.",
-        &[Webhook::keys, Filter::keys],
-    ),
-    (
-        TELEGRAM,
-        "Alerts to a Telegram chat.",
-        &[Telegram::keys, Filter::keys],
-    ),
-    (SMTP, "Alerts by mail.", &[Smtp::keys, Filter::keys]),
-    (NTFY, "Alerts by ntfy.", &[Ntfy::keys, Filter::keys]),
-    (SLACK, "Alerts to Slack.", &[Slack::keys, Filter::keys]),
-    (
-        EXEC,
-        "Alerts by a program on this machine.",
-        &[Exec::keys, Filter::keys],
-    ),
-];
+sections! { Webhook, Telegram, Smtp, Ntfy, Slack, Exec }
+
 /// Rules of editions, which tell by the same channels.
 const OF_EDITIONS: [&str; 5] = [
     "overdue",
@@ -131,12 +90,12 @@ settings! {
 pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<AlertChannel> {
     type Way = fn(&mut Reader<'_>) -> Option<AlertWay>;
     let ways: [(&'static str, Way); 6] = [
-        (WEBHOOK, webhook),
-        (TELEGRAM, telegram),
-        (SMTP, smtp),
-        (NTFY, ntfy),
-        (SLACK, slack),
-        (EXEC, exec),
+        (Webhook::NAME, webhook),
+        (Telegram::NAME, telegram),
+        (Smtp::NAME, smtp),
+        (Ntfy::NAME, ntfy),
+        (Slack::NAME, slack),
+        (Exec::NAME, exec),
     ];
     let mut channels = Vec::new();
     for (section, way) in ways {
@@ -145,7 +104,7 @@ pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<AlertChannel> {
             continue;
         }
         let way = way(reader);
-        let filter = Filter::read(reader, section);
+        let filter = Filter::read_in(reader, section);
         channels.extend(way.map(|way| AlertChannel {
             name: section.trim_start_matches("alerts."),
             way,
@@ -175,7 +134,8 @@ fn rule(text: &str) -> Read<String> {
 }
 
 settings! {
-    struct Webhook {
+    /// Alerts to a web address.
+    struct Webhook in "alerts.webhook" + Filter {
         /// Web address that receives alerts as JSON.
         /// 以 JSON 接收告警的网址。
         url: Option<String> = address().unset("(none)").reloadable();
@@ -186,10 +146,9 @@ settings! {
 }
 
 fn webhook(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let Webhook { url, secret } = Webhook::read(reader, WEBHOOK);
-    if !reader.is_given(WEBHOOK, &["url"]) && reader.is_given(WEBHOOK, &["secret"]) {
-        reader.half(WEBHOOK, "the address", "set alerts.webhook.url");
-    }
+    let Webhook { url, secret } = Webhook::read(reader);
+    let url_is_missing = ("url", "the address", "set alerts.webhook.url");
+    reader.needs(Webhook::NAME, &["secret"], url_is_missing);
     Some(AlertWay::Webhook {
         url: url?,
         key: secret,
@@ -197,7 +156,8 @@ fn webhook(reader: &mut Reader<'_>) -> Option<AlertWay> {
 }
 
 settings! {
-    struct Telegram {
+    /// Alerts to a Telegram chat.
+    struct Telegram in "alerts.telegram" + Filter {
         /// Token of the bot that sends alerts.
         /// 发送告警的机器人令牌。
         token: Option<BotToken> = bot_token().unset("(none)").reloadable();
@@ -211,27 +171,19 @@ settings! {
 }
 
 fn telegram(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let Telegram {
-        token,
-        chat,
-        api_url,
-    } = Telegram::read(reader, TELEGRAM);
-    let given = |name| reader.is_given(TELEGRAM, &[name]);
-    match (given("token"), given("chat")) {
-        (true, false) => {
-            let hint = "set alerts.telegram.chat to \"@channel\" or the chat's number";
-            reader.half(TELEGRAM, "the chat", hint);
-        }
-        (false, true) => {
-            let hint = "set alerts.telegram.token to where it is kept";
-            reader.half(TELEGRAM, "the bot's token", hint);
-        }
-        _ => {}
-    }
+    let read = Telegram::read(reader);
+    let hint = "set alerts.telegram.chat to \"@channel\" or the chat's number";
+    reader.needs(Telegram::NAME, &["token"], ("chat", "the chat", hint));
+    let hint = "set alerts.telegram.token to where it is kept";
+    reader.needs(
+        Telegram::NAME,
+        &["chat"],
+        ("token", "the bot's token", hint),
+    );
     Some(AlertWay::Telegram {
-        token: token?,
-        chat: chat?,
-        api_url,
+        token: read.token?,
+        chat: read.chat?,
+        api_url: read.api_url,
     })
 }
 
@@ -240,7 +192,8 @@ words! {
 }
 
 settings! {
-    struct Smtp {
+    /// Alerts by mail.
+    struct Smtp in "alerts.smtp" + Filter {
         /// Mail server.
         /// 邮件服务器。
         host: Option<String> = text().unset("(none)").reloadable();
@@ -267,13 +220,16 @@ settings! {
 }
 
 fn smtp(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let read = Smtp::read(reader, SMTP);
+    let read = Smtp::read(reader);
     check_smtp_is_whole(reader);
     let host = read.host?;
     if read.tls == Security::None && !is_loopback(&host) {
         let hint = "write \"starttls\" or \"tls\"; without, everybody on the way reads along";
         let what = "mail without TLS is for a server on this machine";
-        reader.complain::<()>(&KeyPath::plain(SMTP, "tls"), Complaint::new(what, hint));
+        reader.complain::<()>(
+            &KeyPath::plain(Smtp::NAME, "tls"),
+            Complaint::new(what, hint),
+        );
     }
     Some(AlertWay::Smtp {
         host,
@@ -286,22 +242,16 @@ fn smtp(reader: &mut Reader<'_>) -> Option<AlertWay> {
 }
 
 fn check_smtp_is_whole(reader: &mut Reader<'_>) {
-    if !reader.is_given(SMTP, &["host", "from", "to", "user", "password"]) {
-        return;
-    }
-    for (name, what) in [
-        ("host", "the server"),
-        ("from", "the sender"),
-        ("to", "who gets it"),
+    let any = &["host", "from", "to", "user", "password"][..];
+    for (given, name, what) in [
+        (any, "host", "the server"),
+        (any, "from", "the sender"),
+        (any, "to", "who gets it"),
+        (&["user"], "password", "password"),
+        (&["password"], "user", "user"),
     ] {
-        if !reader.is_given(SMTP, &[name]) {
-            reader.half(SMTP, what, &format!("set alerts.smtp.{name}"));
-        }
-    }
-    for (name, missing) in [("user", "password"), ("password", "user")] {
-        if reader.is_given(SMTP, &[name]) && !reader.is_given(SMTP, &[missing]) {
-            reader.half(SMTP, missing, &format!("set alerts.smtp.{missing}"));
-        }
+        let hint = format!("set alerts.smtp.{name}");
+        reader.needs(Smtp::NAME, given, (name, what, &hint));
     }
 }
 
@@ -321,7 +271,8 @@ fn mail_text(text: &str) -> Read<String> {
 }
 
 settings! {
-    struct Ntfy {
+    /// Alerts by ntfy.
+    struct Ntfy in "alerts.ntfy" + Filter {
         /// Address of the ntfy topic, like `https://ntfy.sh/my-topic`.
         /// ntfy 主题的地址，如 `https://ntfy.sh/my-topic`。
         url: Option<String> = Form::new(Shape::Address, topic).unset("(none)").reloadable();
@@ -335,10 +286,9 @@ settings! {
 }
 
 fn ntfy(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let Ntfy { url, token } = Ntfy::read(reader, NTFY);
-    if !reader.is_given(NTFY, &["url"]) && reader.is_given(NTFY, &["token"]) {
-        reader.half(NTFY, "the address", "set alerts.ntfy.url, topic included");
-    }
+    let Ntfy { url, token } = Ntfy::read(reader);
+    let url_is_missing = ("url", "the address", "set alerts.ntfy.url, topic included");
+    reader.needs(Ntfy::NAME, &["token"], url_is_missing);
     Some(AlertWay::Ntfy { url: url?, token })
 }
 
@@ -357,7 +307,8 @@ fn topic(raw: &Raw) -> Read<String> {
 }
 
 settings! {
-    struct Slack {
+    /// Alerts to Slack.
+    struct Slack in "alerts.slack" + Filter {
         /// Incoming webhook of Slack, or of a service that accepts the same.
         /// Slack 的 Incoming Webhook，或兼容的服务。
         url: Option<Secret> = secret_address().unset("(none)").reloadable();
@@ -365,12 +316,13 @@ settings! {
 }
 
 fn slack(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let url = Slack::read(reader, SLACK).url?;
+    let url = Slack::read(reader).url?;
     Some(AlertWay::Slack { url })
 }
 
 settings! {
-    struct Exec {
+    /// Alerts by a program on this machine.
+    struct Exec in "alerts.exec" + Filter {
         /// Program to run for each alert, by full path, and its arguments.
         /// 每次告警运行的程序（完整路径）及其参数。
         command: Vec<String> =
@@ -383,15 +335,13 @@ settings! {
 }
 
 fn exec(reader: &mut Reader<'_>) -> Option<AlertWay> {
-    let Exec {
-        command: argv,
-        timeout,
-    } = Exec::read(reader, EXEC);
+    let read = Exec::read(reader);
+    let (argv, timeout) = (read.command, read.timeout);
     let program = argv.first()?;
     if !Path::new(program).is_absolute() {
         let hint = "for example [\"/usr/local/bin/page\", \"--urgent\"]";
         let what = format!("`{program}` is not the full path of a program");
-        let path = KeyPath::plain(EXEC, "command");
+        let path = KeyPath::plain(Exec::NAME, "command");
         return reader.complain(&path, Complaint::new(what, hint));
     }
     Some(AlertWay::Exec { argv, timeout })

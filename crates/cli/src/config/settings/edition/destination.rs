@@ -3,8 +3,6 @@
 //! A destination is there as soon as it is configured, and half of one is a mistake: an edition that silently goes nowhere is
 //! found out only by its readers. Where none is configured, editions are on this server's own pages.
 
-use std::path::PathBuf;
-
 use almanack_adapters::{
     github::Repository,
     publish::{
@@ -15,54 +13,18 @@ use almanack_adapters::{
     signature::SigningKey,
     telegram::{API_URL, BotToken},
 };
-use almanack_core::{
-    edition::delivery::{OnRevision, OnUnknown},
-    secret::Secret,
-};
+use almanack_core::edition::delivery::{OnRevision, OnUnknown};
 
 use super::{
-    super::{
-        super::{
-            key::KeyPath,
-            layer::Raw,
-            reader::Reader,
-            table::{
-                Form, Listed, Section, Shape, address, choice, count, path, secret, settings, text,
-                text_as, words,
-            },
-            value::{self, Complaint, Read},
-        },
-        calls::signing_key,
-    },
+    super::{calls::signing_key, prelude::*},
     bot_token, founding_variable,
 };
 
-const GITHUB: &str = "edition.github";
-const TELEGRAM: &str = "edition.telegram";
-const DIRECTORY: &str = "edition.directory";
-const WEBHOOK: &str = "edition.webhook";
-pub(in super::super) const SECTIONS: &[Listed] = &[
-    (
-        GITHUB,
-        "Publishes editions as files of a GitHub repository.",
-        &[GithubKeys::keys],
-    ),
-    (
-        TELEGRAM,
-        "Publishes editions to a Telegram chat.",
-        &[TelegramKeys::keys],
-    ),
-    (
-        DIRECTORY,
-        "Writes editions to a folder on this machine.",
-        &[DirectoryKeys::keys],
-    ),
-    (
-        WEBHOOK,
-        "Sends editions to a web address.",
-        &[WebhookKeys::keys],
-    ),
-];
+const GITHUB: &str = GithubKeys::NAME;
+const TELEGRAM: &str = TelegramKeys::NAME;
+const DIRECTORY: &str = DirectoryKeys::NAME;
+const WEBHOOK: &str = WebhookKeys::NAME;
+sections! { GithubKeys, TelegramKeys, DirectoryKeys, WebhookKeys }
 
 /// Where editions go.
 #[derive(Debug, Clone, Default)]
@@ -146,7 +108,8 @@ fn switch(founding: fn(&str) -> bool) -> Form<bool> {
 }
 
 settings! {
-    struct GithubKeys {
+    /// Publishes editions as files of a GitHub repository.
+    struct GithubKeys in "edition.github" {
         /// Publish to GitHub; `false` turns a configured destination off.
         /// 发布到 GitHub；`false` 关闭已配置的目的地。
         enabled: bool = switch(|text| text != "false").default(true).also(&["GITHUB_ENABLED"]);
@@ -167,7 +130,7 @@ settings! {
 }
 
 fn read_github(reader: &mut Reader<'_>) -> Option<ToGithub> {
-    let read = GithubKeys::read(reader, GITHUB);
+    let read = GithubKeys::read(reader);
     let begun = reader.is_given(GITHUB, &["token", "repository", "branch", "path"]);
     if !read.enabled || !begun {
         return None;
@@ -221,12 +184,13 @@ words! {
 }
 
 settings! {
-    struct TelegramKeys {
+    /// Publishes editions to a Telegram chat.
+    struct TelegramKeys in "edition.telegram" {
         /// Publish to Telegram; `false` turns a configured destination off.
         /// 发布到 Telegram；`false` 关闭已配置的目的地。
         enabled: bool = switch(|text| text == "true").default(false)
             .depends("on as soon as [edition.telegram] is configured").also(&["TELEGRAM_ENABLED"])
-            => |reader| is_ours(reader);
+            => is_ours;
         /// Token of the bot that posts.
         /// 发布消息的机器人令牌。
         token: Option<BotToken> = bot_token().unset("(none)").also(&["TELEGRAM_BOT_TOKEN"]);
@@ -256,7 +220,7 @@ fn is_ours(reader: &Reader<'_>) -> bool {
 }
 
 fn read_telegram(reader: &mut Reader<'_>) -> Option<ToTelegram> {
-    let read = TelegramKeys::read(reader, TELEGRAM);
+    let read = TelegramKeys::read(reader);
     if !read.enabled {
         return None;
     }
@@ -279,7 +243,8 @@ fn read_telegram(reader: &mut Reader<'_>) -> Option<ToTelegram> {
 }
 
 settings! {
-    struct DirectoryKeys {
+    /// Writes editions to a folder on this machine.
+    struct DirectoryKeys in "edition.directory" {
         /// Folder to write editions to.
         /// 写入日报的目录。
         path: Option<PathBuf> = path().unset("(none)").beside_file();
@@ -290,11 +255,9 @@ settings! {
 }
 
 fn read_directory(reader: &mut Reader<'_>) -> Option<ToDirectory> {
-    let read = DirectoryKeys::read(reader, DIRECTORY);
-    if read.path.is_none() && reader.is_given(DIRECTORY, &["file"]) {
-        let hint = "set edition.directory.path to a folder, like \"/srv/site/_posts\"";
-        reader.half(DIRECTORY, "the folder", hint);
-    }
+    let read = DirectoryKeys::read(reader);
+    let hint = "set edition.directory.path to a folder, like \"/srv/site/_posts\"";
+    reader.needs(DIRECTORY, &["file"], ("path", "the folder", hint));
     Some(ToDirectory {
         root: read.path?,
         file: PathTemplate::parse(&read.file).ok()?,
@@ -302,7 +265,8 @@ fn read_directory(reader: &mut Reader<'_>) -> Option<ToDirectory> {
 }
 
 settings! {
-    struct WebhookKeys {
+    /// Sends editions to a web address.
+    struct WebhookKeys in "edition.webhook" {
         /// Web address that receives editions.
         /// 接收日报的网址。
         url: Option<String> = address().unset("(none)");
@@ -313,10 +277,9 @@ settings! {
 }
 
 fn read_webhook(reader: &mut Reader<'_>) -> Option<ToWebhook> {
-    let WebhookKeys { url, secret } = WebhookKeys::read(reader, WEBHOOK);
-    if !reader.is_given(WEBHOOK, &["url"]) && reader.is_given(WEBHOOK, &["secret"]) {
-        reader.half(WEBHOOK, "the address", "set edition.webhook.url");
-    }
+    let WebhookKeys { url, secret } = WebhookKeys::read(reader);
+    let url_is_missing = ("url", "the address", "set edition.webhook.url");
+    reader.needs(WEBHOOK, &["secret"], url_is_missing);
     Some(ToWebhook {
         url: url?,
         key: secret,

@@ -7,16 +7,9 @@ use almanack_core::edition::{
     port::Sensitivity,
     rules::{Rules, Unusable},
 };
-use jiff::SignedDuration;
 
 use super::{
-    super::super::{
-        Need,
-        reader::{Reader, Show},
-        report::Problem,
-        table::{Form, Shape, days, words},
-        value::{self, Complaint, Read},
-    },
+    super::{super::Need, prelude::*},
     EditionKeys, key,
 };
 
@@ -69,11 +62,8 @@ fn refuse(reader: &mut Reader<'_>, unusable: &Unusable) {
 /// What an edition is called: one line.
 pub(super) fn title(text: &str) -> Read<String> {
     let fits = text.chars().count() <= TITLE_CHARS_MAX && !text.chars().any(char::is_control);
-    if fits {
-        return Ok(text.to_owned());
-    }
     let what = format!("a title is one line of at most {TITLE_CHARS_MAX} characters");
-    Err(Complaint::new(what, "for example \"HackerNews Daily\""))
+    fitting(text, fits, what, "for example \"HackerNews Daily\"")
 }
 
 /// The tag of a language.
@@ -81,12 +71,14 @@ pub(super) fn language(text: &str) -> Read<String> {
     let shaped = |part: &str| {
         !part.is_empty() && part.len() <= 8 && part.bytes().all(|b| b.is_ascii_alphanumeric())
     };
-    if text.len() <= LANGUAGE_BYTES_MAX && text.split('-').all(shaped) {
-        return Ok(text.to_owned());
-    }
+    let fits = text.len() <= LANGUAGE_BYTES_MAX && text.split('-').all(shaped);
     let what = format!("`{text}` is not the tag of a language");
-    let hint = "for example \"zh-CN\", \"en\" or \"pt-BR\"";
-    Err(Complaint::new(what, hint))
+    fitting(
+        text,
+        fits,
+        what,
+        "for example \"zh-CN\", \"en\" or \"pt-BR\"",
+    )
 }
 
 /// The template is tried only by who prints with it: nobody else needs it to be there.

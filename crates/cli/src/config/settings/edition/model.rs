@@ -3,33 +3,14 @@
 //! Every service has a section of its own for its key and model, so that one word changes who is asked and no service is ever shown
 //! another's key.
 
-use almanack_core::secret::Secret;
-use jiff::SignedDuration;
+use super::super::prelude::*;
 
-use super::super::super::{
-    key::KeyPath,
-    reader::Reader,
-    table::{
-        Listed, Section, address, choice, count, duration, minutes, seconds, secret, settings,
-        text, text_as, words,
-    },
-    value::{Complaint, Read},
-};
+const SECTION: &str = ModelKeys::NAME;
+const DEEPSEEK: &str = Deepseek::NAME;
+const OPENROUTER: &str = Openrouter::NAME;
+const ZHIPU: &str = Zhipu::NAME;
+sections! { ModelKeys, Deepseek, Openrouter, Zhipu }
 
-const SECTION: &str = "edition.model";
-const DEEPSEEK: &str = "edition.model.deepseek";
-const OPENROUTER: &str = "edition.model.openrouter";
-const ZHIPU: &str = "edition.model.zhipu";
-pub(in super::super) const SECTIONS: &[Listed] = &[
-    (
-        SECTION,
-        "The model that writes titles and summaries.",
-        &[ModelKeys::keys],
-    ),
-    (DEEPSEEK, "The model at DeepSeek.", &[Deepseek::keys]),
-    (OPENROUTER, "The model at OpenRouter.", &[Openrouter::keys]),
-    (ZHIPU, "The model at Zhipu.", &[Zhipu::keys]),
-];
 /// Requests under way at once: a batch of six has thirteen for the model, and fewer would make some of them queue.
 const CONCURRENCY: usize = 16;
 /// This service takes no more.
@@ -72,12 +53,13 @@ words! {
 }
 
 settings! {
-    struct ModelKeys {
+    /// The model that writes titles and summaries.
+    struct ModelKeys in "edition.model" {
         /// Service that runs the model; `none` writes extractive summaries.
         /// 运行模型的服务；`none` 使用抽取式摘要。
         provider: Provider = choice().default(Provider::None)
             .depends("the service whose key is set").also(&["LLM_PROVIDER"])
-            => |reader| usual_provider(reader);
+            => usual_provider;
         /// Base address of an OpenAI-compatible service, like `http://127.0.0.1:11434/v1`.
         /// OpenAI 兼容服务的基础地址，如 `http://127.0.0.1:11434/v1`。
         base_url: Option<String> = address().unset("(the service's)");
@@ -97,7 +79,8 @@ settings! {
 }
 
 settings! {
-    struct Deepseek {
+    /// The model at DeepSeek.
+    struct Deepseek in "edition.model.deepseek" {
         /// Name of the model.
         /// 模型名称。
         name: String = text().default("deepseek-v4-flash".to_owned()).also(&["LLM_DEEPSEEK_MODEL"]);
@@ -108,7 +91,8 @@ settings! {
 }
 
 settings! {
-    struct Openrouter {
+    /// The model at OpenRouter.
+    struct Openrouter in "edition.model.openrouter" {
         /// Name of the model.
         /// 模型名称。
         name: String =
@@ -128,7 +112,8 @@ settings! {
 }
 
 settings! {
-    struct Zhipu {
+    /// The model at Zhipu.
+    struct Zhipu in "edition.model.zhipu" {
         /// Name of the model.
         /// 模型名称。
         name: String = text().default("glm-4.5-flash".to_owned()).also(&["LLM_ZHIPU_MODEL"]);
@@ -138,33 +123,56 @@ settings! {
     }
 }
 
-/// What is known of one service.
-struct Service {
-    section: &'static str,
-    variable: &'static str,
-    base_url: &'static str,
-    name: String,
-    key: Option<Secret>,
-    headers: Vec<(String, String)>,
-    concurrency: usize,
-}
+/// A service: its section, the variable of its key, its address, and how many requests it takes at once.
+type Service = (&'static str, &'static str, &'static str, usize);
+
+const AT_DEEPSEEK: Service = (
+    DEEPSEEK,
+    "LLM_DEEPSEEK_API_KEY",
+    "https://api.deepseek.com/v1",
+    CONCURRENCY,
+);
+const AT_OPENROUTER: Service = (
+    OPENROUTER,
+    "LLM_OPENROUTER_API_KEY",
+    "https://openrouter.ai/api/v1",
+    CONCURRENCY,
+);
+const AT_ZHIPU: Service = (
+    ZHIPU,
+    "LLM_ZHIPU_API_KEY",
+    "https://open.bigmodel.cn/api/paas/v4",
+    ZHIPU_CONCURRENCY,
+);
 
 /// Reads all services; `None` if nobody is asked.
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<Model> {
-    let said = ModelKeys::read(reader, SECTION);
-    let deepseek = deepseek(Deepseek::read(reader, DEEPSEEK));
-    let openrouter = openrouter(Openrouter::read(reader, OPENROUTER));
-    let zhipu = zhipu(Zhipu::read(reader, ZHIPU));
-    match said.provider {
+    let said = ModelKeys::read(reader);
+    let deepseek = Deepseek::read(reader);
+    let openrouter = Openrouter::read(reader);
+    let zhipu = Zhipu::read(reader);
+    let (service, name, key) = match said.provider {
         Provider::None => {
             complain_of_nobodys(reader);
-            None
+            return None;
         }
-        Provider::Compatible => compatible(reader, said),
-        Provider::Deepseek => Some(at_service(reader, said, deepseek)),
-        Provider::Openrouter => Some(at_service(reader, said, openrouter)),
-        Provider::Zhipu => Some(at_service(reader, said, zhipu)),
+        Provider::Compatible => return compatible(reader, said),
+        Provider::Deepseek => (AT_DEEPSEEK, deepseek.name, deepseek.key),
+        Provider::Openrouter => (AT_OPENROUTER, openrouter.name, openrouter.key),
+        Provider::Zhipu => (AT_ZHIPU, zhipu.name, zhipu.key),
+    };
+    let mut model = at_service(reader, said, service, (name, key));
+    if service == AT_OPENROUTER {
+        let headers = [
+            ("HTTP-Referer", openrouter.site_url),
+            ("X-Title", openrouter.site_name),
+        ];
+        let told = headers.into_iter();
+        model.headers = told
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .collect();
     }
+    Some(model)
 }
 
 fn key(name: &'static str) -> KeyPath {
@@ -180,7 +188,7 @@ fn complain_of_nobodys(reader: &mut Reader<'_>) {
         _ => return,
     };
     let hint = "set edition.model.provider, or edition.model.base_url for a service of your own";
-    reader.refuse(format!("edition.model: {what}"), &key(name), hint);
+    reader.refuse(format!("edition.model: {what}"), key(name), hint);
 }
 
 /// Who nobody names is the one whose key there is.
@@ -198,62 +206,26 @@ fn usual_provider(reader: &Reader<'_>) -> Provider {
     found.map_or(Provider::None, |(_, provider)| provider)
 }
 
-fn deepseek(read: Deepseek) -> Service {
-    Service {
-        section: DEEPSEEK,
-        variable: "LLM_DEEPSEEK_API_KEY",
-        base_url: "https://api.deepseek.com/v1",
-        name: read.name,
-        key: read.key,
-        headers: Vec::new(),
-        concurrency: CONCURRENCY,
-    }
-}
-
-fn openrouter(read: Openrouter) -> Service {
-    let headers = [("HTTP-Referer", read.site_url), ("X-Title", read.site_name)];
-    let headers = headers
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Service {
-        section: OPENROUTER,
-        variable: "LLM_OPENROUTER_API_KEY",
-        base_url: "https://openrouter.ai/api/v1",
-        name: read.name,
-        key: read.key,
-        headers: headers.collect(),
-        concurrency: CONCURRENCY,
-    }
-}
-
-fn zhipu(read: Zhipu) -> Service {
-    Service {
-        section: ZHIPU,
-        variable: "LLM_ZHIPU_API_KEY",
-        base_url: "https://open.bigmodel.cn/api/paas/v4",
-        name: read.name,
-        key: read.key,
-        headers: Vec::new(),
-        concurrency: ZHIPU_CONCURRENCY,
-    }
-}
-
 /// What is said beats what the service has; whose key is missing is not asked.
-fn at_service(reader: &mut Reader<'_>, said: ModelKeys, service: Service) -> Model {
-    let (section, variable) = (service.section, service.variable);
+fn at_service(
+    reader: &mut Reader<'_>,
+    said: ModelKeys,
+    (section, variable, base_url, concurrency): Service,
+    (name, own_key): (String, Option<Secret>),
+) -> Model {
     if !reader.is_given(SECTION, &["key"]) && !reader.is_given(section, &["key"]) {
         let what = format!("{section}: a key is missing");
         let hint = format!(
             "set {variable} or {section}.key, or provider = \"none\" for editions without a model"
         );
-        reader.refuse(what, &key("provider"), hint);
+        reader.refuse(what, key("provider"), hint);
     }
     Model {
-        base_url: said.base_url.unwrap_or_else(|| service.base_url.to_owned()),
-        name: said.name.unwrap_or(service.name),
-        key: said.key.or(service.key),
-        headers: service.headers,
-        concurrency: said.concurrency.unwrap_or(service.concurrency),
+        base_url: said.base_url.unwrap_or_else(|| base_url.to_owned()),
+        name: said.name.unwrap_or(name),
+        key: said.key.or(own_key),
+        headers: Vec::new(),
+        concurrency: said.concurrency.unwrap_or(concurrency),
         timeout: said.timeout,
     }
 }
@@ -266,7 +238,7 @@ fn compatible(reader: &mut Reader<'_>, said: ModelKeys) -> Option<Model> {
         if !reader.is_given(SECTION, &[name]) {
             let what = format!("edition.model.{name} is missing");
             let hint = format!("an OpenAI-compatible service needs it, like {name} = {example}");
-            reader.refuse(what, &key("provider"), hint);
+            reader.refuse(what, key("provider"), hint);
         }
     }
     Some(Model {
@@ -281,9 +253,7 @@ fn compatible(reader: &mut Reader<'_>, said: ModelKeys) -> Option<Model> {
 
 /// Text that a header can hold.
 fn header(text: &str) -> Read<String> {
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return Ok(text.to_owned());
-    }
+    let fits = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     let what = "it becomes a header, and headers hold only ASCII letters";
-    Err(Complaint::new(what, "for example \"Example News\""))
+    fitting(text, fits, what, "for example \"Example News\"")
 }

@@ -1,22 +1,11 @@
 //! `[edition.reader]`: who reads the pages of stories (ED-35).
 
 use almanack_adapters::reader::PREFIX;
-use almanack_core::secret::Secret;
 
-use super::super::super::{
-    key::KeyPath,
-    reader::Reader,
-    report::Place,
-    table::{Choice, Form, Listed, Section, Shape, address, names, secret, settings, truth, words},
-    value,
-};
+use super::super::prelude::*;
 
-const SECTION: &str = "edition.reader";
-pub(in super::super) const SECTIONS: &[Listed] = &[(
-    SECTION,
-    "Who reads the pages of stories.",
-    &[PageKeys::keys],
-)];
+const SECTION: &str = PageKeys::NAME;
+sections! { PageKeys }
 
 /// Who reads pages.
 #[derive(Debug, Clone)]
@@ -58,12 +47,13 @@ words! {
 }
 
 settings! {
-    struct PageKeys {
+    /// Who reads the pages of stories.
+    struct PageKeys in "edition.reader" {
         /// Who reads pages: `builtin`, a `crawler` with an API, or a `reader` service (also `jina`).
         /// 由谁读取网页：`builtin`、带 API 的 `crawler`，或 `reader` 服务（也可写 `jina`）。
         provider: Provider = provider().default(Provider::BuiltIn)
             .depends("the one that is configured").also(&["CRAWLER_PROVIDER"])
-            => |reader| usual_provider(reader);
+            => usual_provider;
         /// Address of the crawler.
         /// 爬虫的地址。
         crawler_url: Option<String> = address().unset("(none)").also(&["CRAWLER_API_URL"]);
@@ -84,7 +74,7 @@ settings! {
 }
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Pages {
-    let read = PageKeys::read(reader, SECTION);
+    let read = PageKeys::read(reader);
     warn_of_unknown(reader);
     match (read.provider, read.crawler_url) {
         (Provider::BuiltIn, _) => Pages::BuiltIn,
@@ -96,7 +86,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Pages {
             if !reader.is_given(SECTION, &["crawler_url"]) {
                 let what = "edition.reader: a crawler needs its address, and there is none";
                 let hint = "set edition.reader.crawler_url (or CRAWLER_API_URL), or provider = \"builtin\"";
-                reader.refuse(what, &provider_path(), hint);
+                reader.refuse(what, provider_path(), hint);
             }
             Pages::BuiltIn
         }
@@ -147,6 +137,6 @@ fn warn_of_unknown(reader: &mut Reader<'_>) {
     if is_variable(&given.place) && !given.raw.as_text().is_none_or(known) {
         let what = format!("{path}: nobody knows this reader; pages are read by the built-in one");
         let hint = "there are builtin, crawler and reader (also called jina)";
-        reader.warn(what, &path, hint);
+        reader.warn(what, path, hint);
     }
 }

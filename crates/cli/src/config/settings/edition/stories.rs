@@ -1,17 +1,10 @@
 //! `[edition.source]`: where stories come from (ED-33).
 
 use almanack_adapters::hacker_news::{ALGOLIA_URL, FIREBASE_URL, List};
-use jiff::SignedDuration;
 
-use super::super::super::{
-    reader::Reader,
-    table::{Form, Listed, Section, Shape, choice, count, hours, settings, words},
-    value,
-};
+use super::super::prelude::*;
 
-const SECTION: &str = "edition.source";
-pub(in super::super) const SECTIONS: &[Listed] =
-    &[(SECTION, "Where stories come from.", &[StoryKeys::keys])];
+sections! { StoryKeys }
 
 /// Where stories come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +41,8 @@ fn public_address() -> Form<String> {
 }
 
 settings! {
-    struct StoryKeys {
+    /// Where stories come from.
+    struct StoryKeys in "edition.source" {
         /// Where stories come from: `hacker-news`, or `entries` of the configured sources.
         /// 文章来源：`hacker-news`，或已配置源的 `entries`。
         from: From = choice().default(From::HackerNews);
@@ -68,7 +62,7 @@ settings! {
 }
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Stories {
-    let read = StoryKeys::read(reader, SECTION);
+    let read = StoryKeys::read(reader);
     match read.from {
         From::Entries => Stories::Entries,
         From::HackerNews => Stories::HackerNews {

@@ -9,10 +9,10 @@ use almanack_core::{
     target::Target,
 };
 use almanack_engine::{schedules::Wanted, zones::Zones};
-use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use jiff::{Timestamp, tz::TimeZone};
 
 use super::{
-    super::super::{key::KeyPath, reader::Reader, schedule::fault},
+    super::{super::schedule::fault, prelude::*},
     EditionKeys, key,
 };
 
@@ -127,7 +127,7 @@ fn warn(reader: &mut Reader<'_>, path: &KeyPath, interval: SignedDuration) {
     let every = crate::when::show_duration(interval);
     let what = format!("{path}: with a tick every {every}, quotas go quickly");
     let hint = format!("≥ {INTERVAL_MIN_ADVISED} minutes are advised");
-    reader.warn(what, path, hint);
+    reader.warn(what, path.clone(), hint);
 }
 
 fn complain(reader: &mut Reader<'_>, unfit: &Unfit) {

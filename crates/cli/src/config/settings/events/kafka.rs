@@ -4,44 +4,14 @@ use almanack_bus::{
     Error,
     kafka::{CONFIRM_WITHIN, Connection, IS_BUILT, Mechanism, SILENCE, Sasl, Settings},
 };
-use almanack_core::{event::incoming::Reading, secret::Secret};
+use almanack_core::event::incoming::Reading;
 
-use super::{
-    super::super::{
-        key::KeyPath,
-        reader::Reader,
-        report::Severity,
-        table::{Form, Listed, Section, choice, secret, settings, text, texts, words},
-        value::{Complaint, Read},
-    },
-    ReadingKeys, TlsKeys,
-    mapping::MappingKeys,
-    name, reading, tls,
-};
+use super::{super::prelude::*, ReadingKeys, TlsKeys, name, reading, tls};
 
-const SECTION: &str = "events.kafka";
-const MAPPING: &str = "events.kafka.mapping";
+const SECTION: &str = Brokers::NAME;
+pub(super) const MAPPING: &str = "events.kafka.mapping";
 /// The longest name of a topic that brokers accept.
 const TOPIC_BYTES_MAX: usize = 249;
-
-pub(in super::super) const SECTIONS: &[Listed] = &[
-    (
-        SECTION,
-        "A Kafka cluster that events come from and go to.",
-        &[
-            Brokers::keys,
-            ConsumerKeys::keys,
-            ReadingKeys::keys,
-            TlsKeys::keys,
-            SaslKeys::keys,
-        ],
-    ),
-    (
-        MAPPING,
-        "Where in a message of your own what is.",
-        &[MappingKeys::keys],
-    ),
-];
 
 /// A cluster, and what is read there.
 #[derive(Debug, Clone)]
@@ -61,7 +31,8 @@ words! {
 }
 
 settings! {
-    struct Brokers {
+    /// A Kafka cluster that events come from and go to.
+    pub(super) struct Brokers in "events.kafka" + ConsumerKeys + ReadingKeys + TlsKeys + SaslKeys {
         /// Brokers to connect to first, as `host:port`.
         /// 首先连接的 broker，写作 `host:port`。
         brokers: Option<Vec<String>> = texts(broker).unset("(none)");
@@ -99,7 +70,7 @@ settings! {
 }
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
-    let Brokers { brokers } = Brokers::read(reader, SECTION);
+    let Brokers { brokers } = Brokers::read(reader);
     if !reader.is_mentioned(SECTION) {
         return None;
     }
@@ -114,7 +85,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
         let hint = "write brokers = [\"kafka.example.org:9092\"]";
         reader.half(SECTION, "brokers", hint);
     }
-    let consumer = read_consumer(reader);
+    let keys = ConsumerKeys::read_in(reader, SECTION);
+    let reading = reading(reader, SECTION, MAPPING);
     let connection = Connection {
         brokers: brokers.unwrap_or_default(),
         tls: tls(reader, SECTION),
@@ -122,36 +94,35 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
         confirm_within: CONFIRM_WITHIN,
     };
     check_password_is_safe(reader, &connection);
-    let consumer = consumer.map(|(topic, keys, reading)| Settings {
-        connection: connection.clone(),
-        dead_letter: dead_letter(&topic, &keys),
-        topic,
-        group: keys.group,
-        silence: SILENCE,
-        reading,
-    });
     Some(Kafka {
+        consumer: consumer(reader, &connection, keys, reading),
         connection,
-        consumer,
     })
 }
 
-fn read_consumer(reader: &mut Reader<'_>) -> Option<(String, ConsumerKeys, Reading)> {
-    let keys = ConsumerKeys::read(reader, SECTION);
-    let reading = reading(reader, SECTION, MAPPING);
-    let topic = keys.topic.clone()?;
-    if dead_letter(&topic, &keys) == topic {
+fn consumer(
+    reader: &mut Reader<'_>,
+    connection: &Connection,
+    keys: ConsumerKeys,
+    reading: Option<Reading>,
+) -> Option<Settings> {
+    let topic = keys.topic?;
+    let dead_letter = keys.dead_letter;
+    let dead_letter = dead_letter.unwrap_or_else(|| format!("{topic}.dead-letter"));
+    if dead_letter == topic {
         let what = "dead letters must not go back to where they came from";
         let hint = "name another topic, or leave the key out";
         let path = KeyPath::plain(SECTION, "dead_letter");
         return reader.complain(&path, Complaint::new(what, hint));
     }
-    Some((topic, keys, reading?))
-}
-
-fn dead_letter(topic: &str, keys: &ConsumerKeys) -> String {
-    let named = keys.dead_letter.clone();
-    named.unwrap_or_else(|| format!("{topic}.dead-letter"))
+    Some(Settings {
+        connection: connection.clone(),
+        topic,
+        group: keys.group,
+        dead_letter,
+        silence: SILENCE,
+        reading: reading?,
+    })
 }
 
 fn topic_name() -> Form<String> {
@@ -176,7 +147,7 @@ fn broker(text: &str) -> Read<String> {
 }
 
 fn sasl(reader: &mut Reader<'_>) -> Option<Sasl> {
-    let read = SaslKeys::read(reader, SECTION);
+    let read = SaslKeys::read_in(reader, SECTION);
     let names = ["sasl", "username", "password"];
     let missing = names
         .into_iter()
@@ -198,6 +169,6 @@ fn check_password_is_safe(reader: &mut Reader<'_>, connection: &Connection) {
     if connection.tls.is_none() && connection.sasl.as_ref().is_some_and(is_plain) {
         let what = "events.kafka.sasl: \"plain\" without TLS sends the password readable";
         let hint = "write tls = true, or use \"scram-sha-512\"";
-        reader.warn(what, &KeyPath::plain(SECTION, "sasl"), hint);
+        reader.warn(what, (SECTION, "sasl"), hint);
     }
 }

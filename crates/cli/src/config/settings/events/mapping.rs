@@ -2,13 +2,7 @@
 
 use almanack_core::event::mapping::{Action, Mapping, Path, Template, Unit};
 
-use super::super::super::{
-    key::KeyPath,
-    reader::Reader,
-    report::Severity,
-    table::{Form, Section, choice, settings, text_as, texts, words},
-    value::Complaint,
-};
+use super::super::prelude::*;
 
 words! {
     Unit {
@@ -65,7 +59,7 @@ pub(super) fn read(
     outer: &'static str,
     section: &'static str,
 ) -> Option<Mapping> {
-    let read = MappingKeys::read(reader, section);
+    let read = MappingKeys::read_in(reader, section);
     for name in ["subject", "kind", "execute_at", "revision"] {
         if !reader.is_given(section, &[name]) {
             let hint = format!(
@@ -99,7 +93,7 @@ fn action(reader: &mut Reader<'_>, section: &'static str, read: &MappingKeys) ->
     if cancel.is_empty() && put.is_empty() {
         let what = format!("{section}.action: no value of it is given a meaning");
         let hint = "name values that withdraw, cancel = [\"delete\"], or that set a time, put = [\"update\"]";
-        reader.refuse(what, &KeyPath::plain(section, "action"), hint);
+        reader.refuse(what, (section, "action"), hint);
     }
     Some(Action { path, cancel, put })
 }

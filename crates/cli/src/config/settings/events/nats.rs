@@ -1,42 +1,18 @@
 //! `[events.nats]`
 
 use almanack_bus::nats::{ACK_WITHIN, Connection, Login, Settings, covers};
-use almanack_core::secret::Secret;
+use almanack_core::event::incoming::Reading;
 
 use super::{
-    super::super::{
-        key::KeyPath,
-        reader::Reader,
-        secret::{has_password, without_password},
-        table::{Form, Listed, Section, secret, settings, text, texts},
-        value::{Complaint, Read},
+    super::{
+        super::secret::{has_password, without_password},
+        prelude::*,
     },
-    ReadingKeys, TlsKeys,
-    mapping::MappingKeys,
-    name, reading, tls,
+    ReadingKeys, TlsKeys, name, reading, tls,
 };
 
-const SECTION: &str = "events.nats";
-const MAPPING: &str = "events.nats.mapping";
-
-pub(in super::super) const SECTIONS: &[Listed] = &[
-    (
-        SECTION,
-        "A NATS server with JetStream that events come from and go to.",
-        &[
-            Servers::keys,
-            ConsumerKeys::keys,
-            ReadingKeys::keys,
-            TlsKeys::keys,
-            LoginKeys::keys,
-        ],
-    ),
-    (
-        MAPPING,
-        "Where in a message of your own what is.",
-        &[MappingKeys::keys],
-    ),
-];
+const SECTION: &str = Servers::NAME;
+pub(super) const MAPPING: &str = "events.nats.mapping";
 
 /// A server, and what is read there.
 #[derive(Debug, Clone)]
@@ -48,7 +24,8 @@ pub(crate) struct Nats {
 }
 
 settings! {
-    struct Servers {
+    /// A NATS server with JetStream that events come from and go to.
+    pub(super) struct Servers in "events.nats" + ConsumerKeys + ReadingKeys + TlsKeys + LoginKeys {
         /// Servers to connect to, like `nats://nats.example.org:4222`.
         /// 连接的服务器，如 `nats://nats.example.org:4222`。
         servers: Option<Vec<String>> = texts(server).unset("(none)");
@@ -101,7 +78,7 @@ fn subject_name() -> Form<String> {
 }
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<Nats> {
-    let Servers { servers } = Servers::read(reader, SECTION);
+    let Servers { servers } = Servers::read(reader);
     if !reader.is_mentioned(SECTION) {
         return None;
     }
@@ -109,27 +86,27 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Nats> {
         let hint = "write servers = [\"nats://nats.example.org:4222\"]";
         reader.half(SECTION, "servers", hint);
     }
-    let consumer = read_consumer(reader);
+    let keys = ConsumerKeys::read_in(reader, SECTION);
+    let reading = reading(reader, SECTION, MAPPING);
     let connection = Connection {
         servers: servers.unwrap_or_default(),
         tls: tls(reader, SECTION),
         login: login(reader),
     };
-    let consumer = consumer.map(|read| Settings {
-        connection: connection.clone(),
-        ..read
-    });
     Some(Nats {
+        consumer: consumer(reader, &connection, keys, reading),
         connection,
-        consumer,
     })
 }
 
-fn read_consumer(reader: &mut Reader<'_>) -> Option<Settings> {
-    let read = ConsumerKeys::read(reader, SECTION);
-    let (reading, all) = (reading(reader, SECTION, MAPPING), read.subject);
-    let stream = read.stream?;
-    let dead_letter = read.dead_letter;
+fn consumer(
+    reader: &mut Reader<'_>,
+    connection: &Connection,
+    keys: ConsumerKeys,
+    reading: Option<Reading>,
+) -> Option<Settings> {
+    let (stream, all) = (keys.stream?, keys.subject);
+    let dead_letter = keys.dead_letter;
     let dead_letter = dead_letter.unwrap_or_else(|| format!("dead-letter.{stream}"));
     if all != ">" && covers(&all, &dead_letter) {
         let what = format!("`{all}` would bring dead letters back to where they came from");
@@ -138,10 +115,10 @@ fn read_consumer(reader: &mut Reader<'_>) -> Option<Settings> {
         return reader.complain(&path, Complaint::new(what, hint));
     }
     Some(Settings {
-        connection: Connection::default(),
+        connection: connection.clone(),
         stream,
         subject: all,
-        durable: read.durable,
+        durable: keys.durable,
         dead_letter,
         ack_within: ACK_WITHIN,
         reading: reading?,
@@ -168,11 +145,10 @@ fn server(text: &str) -> Read<String> {
 }
 
 fn login(reader: &mut Reader<'_>) -> Login {
-    let read = LoginKeys::read(reader, SECTION);
+    let read = LoginKeys::read_in(reader, SECTION);
     for (name, missing) in [("username", "password"), ("password", "username")] {
-        if reader.is_given(SECTION, &[name]) && !reader.is_given(SECTION, &[missing]) {
-            reader.half(SECTION, missing, "a name and a password go together");
-        }
+        let hint = "a name and a password go together";
+        reader.needs(SECTION, &[name], (missing, missing, hint));
     }
     let ways = ["credentials", "token", "username"].into_iter();
     let ways: Vec<&str> = ways
