@@ -139,9 +139,9 @@ impl Walk {
     fn section(&mut self, (name, value): Entry<'_>) {
         let given = name.get_ref().as_ref();
         if key::section(given).is_none() && key::inside(given).is_empty() {
-            self.cover_all(value);
-            self.unknown_section(name, matches!(value.get_ref(), DeValue::Table(_)));
-            return;
+            cover(&mut self.covered, value);
+            let is_table = matches!(value.get_ref(), DeValue::Table(_));
+            return self.unknown_section(name, is_table);
         }
         self.table(given, value);
     }
@@ -149,14 +149,12 @@ impl Walk {
     /// The table of the section of this name, with the sections inside it.
     fn table(&mut self, section: &str, value: &Spanned<DeValue<'_>>) {
         let DeValue::Table(table) = value.get_ref() else {
-            self.cover_all(value);
-            let what = format!("`{section}` is a section, not a value");
-            self.complain(
-                what,
-                value.span(),
-                format!("write `[{section}]` on a line of its own"),
+            let hint = format!("write `[{section}]` on a line of its own");
+            return self.refuse(
+                value,
+                format!("`{section}` is a section, not a value"),
+                hint,
             );
-            return;
         };
         let inside = key::inside(section);
         for (name, value) in table {
@@ -173,23 +171,17 @@ impl Walk {
     fn kind(&mut self, (name, value): Entry<'_>) {
         let kind = name.get_ref().as_ref();
         if let Err(error) = Kind::parse(kind) {
-            self.cover_all(value);
-            self.complain(
-                error.to_string(),
-                name.span(),
-                "for example [kinds.ARTICLE_PUBLISH]",
-            );
-            return;
+            cover(&mut self.covered, value);
+            let hint = "for example [kinds.ARTICLE_PUBLISH]";
+            return self.complain(error.to_string(), name.span(), hint);
         }
         let DeValue::Table(table) = value.get_ref() else {
-            self.cover_all(value);
             let what = format!("`{kind}` in [kinds] is a section, not a value");
-            self.complain(
+            return self.refuse(
+                value,
                 what,
-                value.span(),
                 format!("write `[kinds.{kind}]`, then `url = …`"),
             );
-            return;
         };
         for entry in table {
             self.value(KINDS, Some(kind), entry);
@@ -198,9 +190,8 @@ impl Walk {
 
     fn value(&mut self, section: &str, kind: Option<&str>, (name, value): Entry<'_>) {
         let Some(key) = key::find(section, name.get_ref()) else {
-            self.cover_all(value);
-            self.unknown_key(section, kind, name);
-            return;
+            cover(&mut self.covered, value);
+            return self.unknown_key(section, kind, name);
         };
         let raw = raw(value.get_ref());
         let reference = raw.as_text().is_some_and(secret::is_reference);
@@ -210,7 +201,7 @@ impl Walk {
             Shown::Never => true,
         };
         if (covered && !reference) || raw.texts().any(secret::has_password) {
-            self.cover_all(value);
+            cover(&mut self.covered, value);
         }
         let place = Place::File { span: value.span() };
         self.layer
@@ -247,13 +238,20 @@ impl Walk {
         );
     }
 
-    fn complain(&mut self, what: String, span: Range<usize>, hint: impl Into<String>) {
-        self.problems
-            .push(Problem::error(what, Some(Place::File { span })).hint(hint));
+    fn complain(&mut self, what: impl Into<String>, span: Range<usize>, hint: impl Into<String>) {
+        let problem = Problem::error(what, Some(Place::File { span }));
+        self.problems.push(problem.hint(hint));
     }
 
-    fn cover_all(&mut self, value: &Spanned<DeValue<'_>>) {
+    /// Refuses a value that may be anything.
+    fn refuse(
+        &mut self,
+        value: &Spanned<DeValue<'_>>,
+        what: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         cover(&mut self.covered, value);
+        self.complain(what, value.span(), hint);
     }
 }
 

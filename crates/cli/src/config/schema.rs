@@ -47,11 +47,10 @@ fn json_of(written: &str) -> Option<Value> {
 
 /// A table of these keys and no others.
 fn table(about: &str, properties: Map<String, Value>) -> Value {
-    let mut table = json!({
-        "description": about,
-        "type": "object",
-        "additionalProperties": false,
-    });
+    let mut table = json!({ "type": "object", "additionalProperties": false });
+    if !about.is_empty() {
+        table["description"] = json!(about);
+    }
     table["properties"] = Value::Object(properties);
     table
 }

@@ -249,7 +249,7 @@ macro_rules! settings {
                 let groups = [Self::keys(Self::NAME) $(, $group::keys(Self::NAME))*];
                 $crate::config::table::Listed {
                     name: Self::NAME,
-                    about: [$($about),+][0],
+                    about: [$($about),+][0].trim(),
                     keys: groups.into_iter().flatten().collect(),
                 }
             }

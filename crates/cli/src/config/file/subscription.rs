@@ -1,15 +1,14 @@
 //! `[[subscription]]` in the file: each table's values, kept under the name that the table gives itself.
 
+use std::ops::Range;
+
 use almanack_core::happening::Name;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
 
-use super::{
-    super::key::{KeyPath, SUBSCRIPTIONS},
-    Walk,
-};
+use super::{super::key::SUBSCRIPTIONS, Walk, cover};
 
 const EXPECTED: &str = "write `[[subscription]]` on a line of its own, then `name = …`";
 
@@ -17,66 +16,56 @@ impl Walk {
     /// All subscriptions.
     pub(super) fn subscriptions(&mut self, value: &Spanned<DeValue<'_>>) {
         let DeValue::Array(items) = value.get_ref() else {
-            self.cover_all(value);
-            let what = "`subscription` is a list of tables".to_owned();
-            self.complain(what, value.span(), EXPECTED);
-            return;
+            return self.refuse(value, "`subscription` is a list of tables", EXPECTED);
         };
         for item in items {
-            if let DeValue::Table(table) = item.get_ref() {
-                self.subscription(table, item);
-            } else {
-                self.cover_all(item);
-                let what = "a subscription is a table".to_owned();
-                self.complain(what, item.span(), EXPECTED);
+            match item.get_ref() {
+                DeValue::Table(table) => self.subscription(table, item),
+                _ => self.refuse(item, "a subscription is a table", EXPECTED),
             }
         }
     }
 
     fn subscription(&mut self, table: &DeTable<'_>, item: &Spanned<DeValue<'_>>) {
-        let named = self.subscription_name(table, item);
         let others = table.iter().filter(|(key, _)| key.get_ref() != "name");
-        let Some(name) = named else {
-            others.for_each(|(_, value)| self.cover_all(value));
-            return;
+        let name = match self.subscription_name(table, item) {
+            Ok(name) => name,
+            Err((what, span, hint)) => {
+                others.for_each(|(_, value)| cover(&mut self.covered, value));
+                return self.complain(what, span, hint);
+            }
         };
         if table.len() == 1 {
             let what = format!("subscription `{name}` does not say where to tell");
             self.complain(what, item.span(), "give it a url");
         }
-        for entry in others {
-            self.value(SUBSCRIPTIONS, Some(&name), entry);
-        }
+        others.for_each(|entry| self.value(SUBSCRIPTIONS, Some(&name), entry));
     }
 
-    /// The name of a subscription, if it can be kept under it.
+    /// The name of a subscription, or why it cannot be kept under it, where, and what to do.
     fn subscription_name(
-        &mut self,
+        &self,
         table: &DeTable<'_>,
         item: &Spanned<DeValue<'_>>,
-    ) -> Option<String> {
-        let example = "for example name = \"search-index\"";
+    ) -> Result<String, (String, Range<usize>, &'static str)> {
+        let refused = |what: &str, place: &Spanned<DeValue<'_>>| {
+            let example = "for example name = \"search-index\"";
+            (what.to_owned(), place.span(), example)
+        };
         let given = table.iter().find(|(key, _)| key.get_ref() == "name");
-        let Some((_, given)) = given else {
-            let what = "a subscription has no name".to_owned();
-            self.complain(what, item.span(), example);
-            return None;
-        };
+        let (_, given) = given.ok_or_else(|| refused("a subscription has no name", item))?;
         let DeValue::String(name) = given.get_ref() else {
-            let what = "a subscription's name is text".to_owned();
-            self.complain(what, given.span(), example);
-            return None;
+            return Err(refused("a subscription's name is text", given));
         };
-        if let Err(error) = Name::parse(name) {
-            self.complain(error.to_string(), given.span(), example);
-            return None;
-        }
-        let known = |path: &KeyPath| path.is_of(SUBSCRIPTIONS, name);
-        if self.layer.keys().any(known) {
+        Name::parse(name).map_err(|error| refused(&error.to_string(), given))?;
+        if self
+            .layer
+            .keys()
+            .any(|path| path.is_of(SUBSCRIPTIONS, name))
+        {
             let what = format!("another subscription is called `{name}` too");
-            self.complain(what, given.span(), "give each a name of its own");
-            return None;
+            return Err((what, given.span(), "give each a name of its own"));
         }
-        Some(name.to_string())
+        Ok(name.to_string())
     }
 }
