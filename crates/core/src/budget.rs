@@ -15,7 +15,7 @@ use std::sync::{
     atomic::{AtomicU32, AtomicU64, Ordering},
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// So many requests, and no more. Shared by whoever spends from the same purse.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Budget {
 }
 
 /// What was spent from a purse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Spend {
     /// Requests that left.

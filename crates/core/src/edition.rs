@@ -43,7 +43,7 @@ pub mod summary;
 pub mod turn;
 
 use jiff::{Timestamp, civil::Date};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::task::{Identity, Invalid, Kind, Subject};
 
@@ -89,7 +89,7 @@ impl State {
 }
 
 /// One day's digest, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Edition {
     /// Its day, in the edition's own time zone; no two editions share one.

@@ -9,7 +9,7 @@ mod page;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{
     reschedule::{DecisionId, Requested, Rule},
@@ -62,7 +62,7 @@ pub struct Decision {
 
 /// A decision's name, and the row it was made on.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DecisionName))]
 struct Receipted {
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     receipt: DecisionId,
@@ -86,7 +86,7 @@ fn is_once(times: &u32) -> bool {
 }
 
 /// An attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Attempt {
     /// Of which row.

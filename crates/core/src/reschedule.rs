@@ -111,6 +111,7 @@ impl Request {
 names! {
     /// Which rule a request fell under.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[cfg_attr(feature = "schema", schema(as = RescheduleRule))]
     pub enum Rule {
         /// Nothing was there: inserted (RS-05).
         Created = "created",

@@ -256,7 +256,7 @@ pub struct Memory {
 }
 
 /// A permanent move that is not yet believed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Moving {
     /// Where to.

@@ -18,7 +18,7 @@ mod source;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use alert::{AlertFilter, AlertStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
@@ -319,7 +319,7 @@ pub trait TaskStore: Send + Sync {
 }
 
 /// A running process, as the others see it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Node {
     /// What people call it.

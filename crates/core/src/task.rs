@@ -187,7 +187,7 @@ impl fmt::Display for Identity {
 }
 
 /// Where a task stands. The names are the founding documents'.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TaskStatus))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Status {

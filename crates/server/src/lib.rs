@@ -25,6 +25,7 @@ mod idempotency;
 mod metrics;
 mod nodes;
 pub mod openapi;
+mod paging;
 pub mod picture;
 pub mod problem;
 mod receipts;

@@ -46,9 +46,10 @@ pub(crate) struct SeenKinds(Mutex<BTreeSet<String>>);
 /// Counts and gauges in the Prometheus text format.
 #[utoipa::path(
     get, path = "/metrics", tag = "health",
-    responses(
-        (status = 200, description = "Prometheus text", body = String, content_type = "text/plain"),
-    ),
+    responses((
+        status = 200, description = "Prometheus text", body = String, content_type = "text/plain",
+        example = "almanack_reschedule_total{path=\"updated\"} 3",
+    )),
 )]
 pub(crate) async fn get_metrics(
     State(state): State<Arc<AppState>>,

@@ -19,7 +19,6 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
-use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{
@@ -36,6 +35,7 @@ use crate::{
     access::Asker,
     call::{Asked, Call},
     openapi::in_path,
+    paging::{self, PAGE_DEFAULT, PAGE_MAX},
     problem::{Code, Problem},
 };
 
@@ -44,10 +44,6 @@ pub(crate) mod explain;
 pub(crate) mod ledger;
 mod view;
 
-/// Rows on a page when nobody says otherwise.
-const PAGE_DEFAULT: usize = 50;
-/// Most rows on a page.
-const PAGE_MAX: usize = 500;
 /// Rows of the ledger that are shown with a schedule.
 const LAST_SLOTS: usize = 10;
 const STATES: [&str; 4] = ["active", "paused", "parked", "removed"];
@@ -113,7 +109,7 @@ pub(crate) async fn list_schedules(
 
 /// The cursor that goes on after a schedule.
 pub(crate) fn cursor(last: &ScheduleName) -> String {
-    BASE64_URL_SAFE_NO_PAD.encode(last.as_str())
+    paging::cursor(last)
 }
 
 impl ListQuery {
@@ -127,12 +123,8 @@ impl ListQuery {
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
             return Err(invalid("state must be active, paused, parked or removed"));
         }
-        let after = self.cursor.as_deref().map(|text| {
-            let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
-            let name = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-            let name = name.and_then(|name| ScheduleName::parse(&name).ok());
-            name.ok_or_else(|| invalid("cursor must be the next_cursor of an earlier page"))
-        });
+        let named = |text: &str| paging::read(text, |name| ScheduleName::parse(name).ok());
+        let after = self.cursor.as_deref().map(named);
         Ok(ScheduleFilter {
             origin: origin.transpose()?,
             removed: self.removed || self.state.as_deref() == Some("removed"),
@@ -146,12 +138,7 @@ impl ListQuery {
 
 /// How many rows a page holds.
 fn page_of(limit: Option<usize>) -> Result<usize, Problem> {
-    let page = limit.unwrap_or(PAGE_DEFAULT);
-    if (1..=PAGE_MAX).contains(&page) {
-        return Ok(page);
-    }
-    let detail = format!("limit must be 1 to {PAGE_MAX}, not {page}");
-    Err(Problem::new(Code::InvalidQuery, detail))
+    paging::size(limit, PAGE_DEFAULT, PAGE_MAX)
 }
 
 /// How much to tell about a schedule.
@@ -165,6 +152,7 @@ pub(crate) struct DetailQuery {
 
 /// One schedule, with what it means and what it did last.
 #[derive(Serialize, ToSchema)]
+#[schema(as = ScheduleDetailView)]
 pub(crate) struct DetailView {
     #[serde(flatten)]
     schedule: ScheduleView,

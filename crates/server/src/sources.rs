@@ -16,7 +16,6 @@ use axum::{
     http::{HeaderValue, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
-use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use utoipa::{
     IntoParams,
     openapi::path::{Parameter, ParameterIn},
@@ -30,6 +29,7 @@ use crate::{
     AppState,
     call::Call,
     openapi::in_path,
+    paging,
     problem::{Code, Problem},
 };
 
@@ -43,10 +43,6 @@ pub(crate) mod opml;
 mod view;
 pub(crate) mod why;
 
-/// Rows on a page when nobody says otherwise.
-const PAGE_DEFAULT: usize = 50;
-/// Most rows on a page.
-const PAGE_MAX: usize = 500;
 /// The states a source can be in.
 pub(crate) const STATES: [&str; 3] = ["active", "paused", "ended"];
 
@@ -82,23 +78,12 @@ fn parse_type(text: &str) -> Result<SourceType, Problem> {
     SourceType::parse(text).ok_or_else(|| misasked("type must be rss or custom"))
 }
 
-/// How many rows a page holds.
-fn page_of(limit: Option<usize>, default: usize, max: usize) -> Result<usize, Problem> {
-    let page = limit.unwrap_or(default);
-    if (1..=max).contains(&page) {
-        return Ok(page);
-    }
-    Err(misasked(&format!("limit must be 1 to {max}, not {page}")))
-}
-
 pub(crate) fn cursor(row: i64) -> String {
-    BASE64_URL_SAFE_NO_PAD.encode(row.to_string())
+    paging::cursor(row)
 }
 
 pub(crate) fn parse_cursor(text: &str) -> Result<i64, Problem> {
-    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
-    let row = bytes.and_then(|bytes| std::str::from_utf8(&bytes).ok()?.parse().ok());
-    row.ok_or_else(|| misasked("cursor must be the next_cursor of an earlier page"))
+    paging::read(text, |row| row.parse().ok())
 }
 
 /// One source: all that is known of it, and its last checks.

@@ -10,7 +10,6 @@ use almanack_core::{
 };
 use almanack_engine::reschedule;
 use axum::{Json, extract::State, response::Response};
-use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -22,6 +21,7 @@ use crate::{
     AppState,
     call::{Asked, At, Call, OnceHeader},
     idempotency::ask,
+    paging::{self, PAGE_DEFAULT, PAGE_MAX},
     problem::{Code, Problem},
     receipts::{ReceiptView, answer},
 };
@@ -29,10 +29,6 @@ use crate::{
 pub(crate) mod body;
 pub(crate) mod view;
 
-/// Tasks on a page when nobody says otherwise.
-const PAGE_DEFAULT: usize = 50;
-/// Most tasks, or parts of a history, on a page.
-const PAGE_MAX: usize = 500;
 /// Decisions and attempts on a page of a history when nobody says otherwise.
 const HISTORY_DEFAULT: usize = 200;
 
@@ -147,7 +143,7 @@ pub(crate) async fn get_history(
     At(identity): At,
     Asked(query): Asked<HistoryQuery>,
 ) -> Result<Json<HistoryView>, Problem> {
-    let limit = check_limit(query.limit.unwrap_or(HISTORY_DEFAULT))?;
+    let limit = paging::size(query.limit, HISTORY_DEFAULT, PAGE_MAX)?;
     let before = query.cursor.as_deref().map(parse_history_cursor);
     let before = before.transpose()?;
     let page = HistoryPage { before, limit };
@@ -190,16 +186,15 @@ pub(crate) async fn list_tasks(
     Asked(query): Asked<ListQuery>,
 ) -> Result<Json<PageView>, Problem> {
     let page = state.store.list_tasks(&query.into_filter()?).await?;
-    let next = page.next.map(|id| id.to_string());
     Ok(Json(PageView {
         tasks: page.rows.into_iter().map(TaskView::from).collect(),
-        next_cursor: next.map(|id| BASE64_URL_SAFE_NO_PAD.encode(id)),
+        next_cursor: page.next.map(paging::cursor),
     }))
 }
 
 impl ListQuery {
     fn into_filter(self) -> Result<TaskFilter, Problem> {
-        let page = check_limit(self.limit.unwrap_or(PAGE_DEFAULT))?;
+        let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         // No subject has one, and PostgreSQL refuses even to look for a NUL.
         if self
             .subject
@@ -220,34 +215,17 @@ impl ListQuery {
     }
 }
 
-fn check_limit(limit: usize) -> Result<usize, Problem> {
-    if (1..=PAGE_MAX).contains(&limit) {
-        return Ok(limit);
-    }
-    let detail = format!("limit must be 1 to {PAGE_MAX}, not {limit}");
-    Err(Problem::new(Code::InvalidQuery, detail))
-}
-
 /// How a place in a history is written outside.
 pub(crate) fn history_cursor(cursor: HistoryCursor) -> String {
-    BASE64_URL_SAFE_NO_PAD.encode(cursor.to_string())
+    paging::cursor(cursor)
 }
 
 pub(crate) fn parse_history_cursor(text: &str) -> Result<HistoryCursor, Problem> {
-    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
-    let cursor = bytes.and_then(|bytes| HistoryCursor::parse(std::str::from_utf8(&bytes).ok()?));
-    cursor.ok_or_else(not_a_cursor)
-}
-
-fn not_a_cursor() -> Problem {
-    let detail = "cursor must be the next_cursor of an earlier page";
-    Problem::new(Code::InvalidQuery, detail)
+    paging::read(text, HistoryCursor::parse)
 }
 
 fn parse_cursor(text: &str) -> Result<TaskId, Problem> {
-    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
-    let id = bytes.and_then(|bytes| std::str::from_utf8(&bytes).ok()?.parse().ok());
-    id.map(TaskId).ok_or_else(not_a_cursor)
+    paging::read(text, |key| key.parse().ok().map(TaskId))
 }
 
 /// The current row, by the readers of whoever asks for it.

@@ -1,7 +1,7 @@
 //! Everything that belongs to an edition, read together.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Edition, State,
@@ -29,7 +29,7 @@ pub struct Account {
 }
 
 /// Stories counted by where they stand. Derived from the rows whenever they are asked for (ED-30).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryCounts))]
 pub struct Counts {
     /// All of them.

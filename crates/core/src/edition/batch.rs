@@ -1,7 +1,7 @@
 //! Batches: bounded bites of an edition, and what each one spent.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::budget::Spend;
 
@@ -40,7 +40,7 @@ names! {
 }
 
 /// One bite (ED-26), as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EditionBatch))]
 pub struct Batch {
     /// Its number within the edition, from 1; never used twice.

@@ -21,7 +21,7 @@
 //! whether it left, and must settle it by looking, or by what the destination prefers (ED-12).
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Ceiling of the wait after the first failure; it doubles.
 const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(30);
@@ -83,7 +83,7 @@ pub enum OnRevision {
 }
 
 /// One part of an edition at one destination, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Delivery {
     /// Of which document.

@@ -11,7 +11,7 @@ use super::story::{Note, Story, StoryKey};
 
 /// What a document is made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DocumentInputs))]
 pub struct Inputs {
     /// The edition's day.
     pub date: Date,
@@ -76,7 +76,7 @@ impl From<&Story> for Printed {
 }
 
 /// A document, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Document {
     /// What it was made from.

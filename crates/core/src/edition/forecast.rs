@@ -1,7 +1,7 @@
 //! When an edition is expected to be finished (ED-17).
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Account, State,
@@ -13,7 +13,7 @@ use super::{
 const BATCH_GUESSED: SignedDuration = SignedDuration::from_secs(30);
 
 /// The plan of an edition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Forecast {
     /// Batches that ended.

@@ -24,8 +24,8 @@ impl fmt::Display for StoryKey {
 }
 
 /// A story as its source lists it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryListing))]
 pub struct Listed {
     /// What it is known by.
     pub key: StoryKey,
@@ -63,7 +63,7 @@ names! {
 
 /// What a story has that is printed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryText))]
 pub struct Written {
     /// Its title in the edition's language; none where nobody translates and the original stands.
     pub title: Option<String>,
@@ -88,7 +88,7 @@ names! {
 }
 
 /// One item of an edition, as the store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Story {
     /// How it was listed.

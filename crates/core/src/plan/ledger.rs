@@ -68,7 +68,7 @@ impl Verdict {
 
 /// A verdict on the wire: why a slot was skipped stands beside it.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SlotVerdict))]
 struct VerdictOnWire {
     /// `fired`, `caught_up` or `skipped`.
     verdict: &'static str,

@@ -75,7 +75,7 @@ impl State {
 
 /// A state on the wire: its name, and beside it what is known of it.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ScheduleState))]
 struct StateOnWire<'a> {
     /// `active`, `paused`, `parked` or `removed`.
     state: &'static str,
@@ -120,7 +120,7 @@ impl Serialize for State {
 }
 
 /// A pause, and what was said about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Pause {
     /// Since when.

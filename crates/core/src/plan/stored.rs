@@ -3,15 +3,18 @@
 //! One that this version cannot read, because a newer one wrote it, keeps its text, so that writing its row
 //! loses nothing; and it says why, so that its schedule is parked and holds up nobody else (DP-18).
 
-use std::ops::Deref;
+use std::{ops::Deref, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
 use super::definition::{Definition, Unfit};
 
-/// The text, and what it says.
+/// The text, and what it says. Rows are copied often, and their definitions are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredDefinition {
+pub struct StoredDefinition(Arc<Stored>);
+
+#[derive(Debug, PartialEq, Eq)]
+struct Stored {
     text: String,
     read: Result<Definition, Unfit>,
 }
@@ -19,33 +22,32 @@ pub struct StoredDefinition {
 impl StoredDefinition {
     /// What it says, or why this version cannot tell.
     pub fn read(&self) -> Result<&Definition, &Unfit> {
-        self.read.as_ref()
+        self.0.read.as_ref()
     }
 
     /// Whether this version cannot tell what it says.
     pub fn is_unreadable(&self) -> bool {
-        self.read.is_err()
+        self.0.read.is_err()
     }
 
     /// The text the store keeps.
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 }
 
 impl From<String> for StoredDefinition {
     fn from(text: String) -> Self {
         let read = Definition::from_json(&text);
-        Self { text, read }
+        Self(Arc::new(Stored { text, read }))
     }
 }
 
 impl From<Definition> for StoredDefinition {
     fn from(definition: Definition) -> Self {
-        Self {
-            text: definition.to_json(),
-            read: Ok(definition),
-        }
+        let text = definition.to_json();
+        let read = Ok(definition);
+        Self(Arc::new(Stored { text, read }))
     }
 }
 
@@ -54,12 +56,12 @@ impl Deref for StoredDefinition {
     type Target = str;
 
     fn deref(&self) -> &str {
-        &self.text
+        self.as_str()
     }
 }
 
 impl Serialize for StoredDefinition {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.read.as_ref().ok().serialize(serializer)
+        self.read().ok().serialize(serializer)
     }
 }

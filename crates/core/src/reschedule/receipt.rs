@@ -58,7 +58,7 @@ pub struct Requested {
     pub revision: Option<Revision>,
 }
 
-/// On the wire it says what it was: that is what the rest means.
+/// What was asked for, on the wire: `what` says how to read the rest.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 struct Named {

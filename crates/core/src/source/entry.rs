@@ -5,7 +5,7 @@
 //! "new" can only mean "a new row".
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::SourceId;
@@ -45,7 +45,7 @@ const TRACKING: [&str; 12] = [
 ];
 
 /// An entry as a document shows it, cleaned and cut to size.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Found {
     /// What the publisher calls it.
@@ -103,7 +103,7 @@ pub fn key_hash(key: &str) -> u64 {
 }
 
 /// An entry as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Entry {
     /// Number of the row.

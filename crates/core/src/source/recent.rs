@@ -42,7 +42,7 @@ impl Brought {
 
 /// What a look brought, on the wire.
 #[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CheckResult))]
 struct BroughtOnWire {
     /// `new`, `nothing`, `unchanged`, or the kind of failure.
     brought: &'static str,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use jiff::{Timestamp, civil::Date};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Result;
 use crate::edition::{Account, Counts, Edition, State, account::Change, document::Document};
@@ -30,7 +30,7 @@ pub enum EditionWritten {
 }
 
 /// An edition in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EditionLine {
     /// The edition.

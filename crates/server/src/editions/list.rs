@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use almanack_core::{edition::State as EditionState, store::EditionFilter};
 use axum::{Json, extract::State};
-use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use jiff::civil::Date;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -13,13 +12,9 @@ use super::{editions, parse_date, view::EditionsView};
 use crate::{
     AppState,
     call::Asked,
+    paging::{self, PAGE_DEFAULT, PAGE_MAX},
     problem::{Code, Problem},
 };
-
-/// Editions on a page when nobody says otherwise.
-const PAGE_DEFAULT: usize = 50;
-/// Most editions on a page.
-const PAGE_MAX: usize = 500;
 
 /// Which editions to list.
 #[derive(Deserialize, IntoParams)]
@@ -52,7 +47,7 @@ pub(crate) async fn list_editions(
     let more = lines.len() > page;
     lines.truncate(page);
     let last = lines.last().filter(|_| more);
-    let next_cursor = last.map(|line| cursor(line.edition.date));
+    let next_cursor = last.map(|line| paging::cursor(line.edition.date));
     Ok(Json(EditionsView {
         editions: lines,
         next_cursor,
@@ -62,12 +57,7 @@ pub(crate) async fn list_editions(
 impl EditionsQuery {
     /// The filter, which asks for one more than the page holds: that one says whether another page follows.
     fn into_filter(self) -> Result<(EditionFilter, usize), Problem> {
-        let page = self.limit.unwrap_or(PAGE_DEFAULT);
-        if !(1..=PAGE_MAX).contains(&page) {
-            return Err(misasked(&format!(
-                "limit must be 1 to {PAGE_MAX}, not {page}"
-            )));
-        }
+        let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         let state = self.state.as_deref().map(parse_state).transpose()?;
         let filter = EditionFilter {
             states: state.into_iter().collect(),
@@ -90,13 +80,6 @@ fn parse_state(text: &str) -> Result<EditionState, Problem> {
     })
 }
 
-fn cursor(date: Date) -> String {
-    BASE64_URL_SAFE_NO_PAD.encode(date.to_string())
-}
-
 fn parse_cursor(text: &str) -> Result<Date, Problem> {
-    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    let date = text.and_then(|text| parse_date(&text).ok());
-    date.ok_or_else(|| misasked("cursor must be the next_cursor of an earlier page"))
+    paging::read(text, |date| parse_date(date).ok())
 }

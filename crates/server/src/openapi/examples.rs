@@ -84,24 +84,26 @@ impl<'a> Exchange<'a> {
                 show_parameter(operation, name, given);
             }
         }
-        if let Some(RefOr::T(body)) = &mut operation.request_body {
-            self.sent
-                .show_in(body.content.get_mut(self.sent.media_type));
+        if let Some(RefOr::T(body)) = &mut operation.request_body
+            && let Some(content) = body.content.get_mut(self.sent.media_type)
+        {
+            self.sent.show_in(content);
         }
         let range = format!("{}XX", &self.status[..1]);
         let responses = &mut operation.responses.responses;
         let key = [self.status, &range];
         let key = key.into_iter().find(|key| responses.contains_key(*key));
-        if let Some(RefOr::T(response)) = key.and_then(|key| responses.get_mut(key)) {
-            let content = response.content.get_mut(self.answered.media_type);
+        if let Some(RefOr::T(response)) = key.and_then(|key| responses.get_mut(key))
+            && let Some(content) = response.content.get_mut(self.answered.media_type)
+        {
             self.answered.show_in(content);
         }
     }
 }
 
 impl Body<'_> {
-    fn show_in(&self, content: Option<&mut RefOr<Content>>) {
-        if let Some(RefOr::T(content)) = content
+    fn show_in(&self, content: &mut RefOr<Content>) {
+        if let RefOr::T(content) = content
             && !self.text.is_empty()
         {
             content.example = Some(self.value());

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use almanack_core::store::LedgerPage;
 use axum::{Json, extract::State};
-use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -16,7 +15,8 @@ use super::{
 use crate::{
     AppState,
     call::Asked,
-    problem::{Code, Problem},
+    paging,
+    problem::Problem,
     tasks::{body::parse_instant, view::TaskView},
 };
 
@@ -62,18 +62,14 @@ pub(crate) async fn list_slots(
 
 /// The cursor that goes on before a slot.
 pub(crate) fn cursor(at: Timestamp) -> String {
-    BASE64_URL_SAFE_NO_PAD.encode(at.as_microsecond().to_string())
+    paging::cursor(at.as_microsecond())
 }
 
 /// Reads one.
 pub(crate) fn parse_cursor(text: &str) -> Result<Timestamp, Problem> {
-    let bytes = BASE64_URL_SAFE_NO_PAD.decode(text).ok();
-    let at = bytes.and_then(|bytes| std::str::from_utf8(&bytes).ok()?.parse().ok());
-    at.and_then(|at| Timestamp::from_microsecond(at).ok())
-        .ok_or_else(|| {
-            let detail = "cursor must be the next_cursor of an earlier page";
-            Problem::new(Code::InvalidQuery, detail)
-        })
+    paging::read(text, |at| {
+        Timestamp::from_microsecond(at.parse().ok()?).ok()
+    })
 }
 
 /// How much of the history.

@@ -10,8 +10,14 @@ use axum::{Json, extract::State};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Numbered, PAGE_DEFAULT, PAGE_MAX, cursor, page_of, parse_cursor};
-use crate::{AppState, call::Asked, problem::Problem, tasks::body::parse_instant};
+use super::{Numbered, cursor, parse_cursor};
+use crate::{
+    AppState,
+    call::Asked,
+    paging::{self, PAGE_DEFAULT, PAGE_MAX},
+    problem::Problem,
+    tasks::body::parse_instant,
+};
 
 /// Most entries on a page that brings all of their text: each may have 50,000 bytes of it.
 const PAGE_MAX_WITH_CONTENT: usize = 50;
@@ -80,7 +86,7 @@ impl EntriesQuery {
         } else {
             PAGE_MAX
         };
-        let page = page_of(self.limit, PAGE_DEFAULT, max)?;
+        let page = paging::size(self.limit, PAGE_DEFAULT, max)?;
         let since = self.since.as_deref();
         let filter = EntryFilter {
             source,

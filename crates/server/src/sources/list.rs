@@ -10,11 +10,13 @@ use axum::{Json, extract::State};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{
-    PAGE_DEFAULT, PAGE_MAX, STATES, cursor, misasked, page_of, parse_cursor, parse_type, shown,
-    view::SourcesView,
+use super::{STATES, cursor, misasked, parse_cursor, parse_type, shown, view::SourcesView};
+use crate::{
+    AppState,
+    call::Asked,
+    paging::{self, PAGE_DEFAULT, PAGE_MAX},
+    problem::Problem,
 };
-use crate::{AppState, call::Asked, problem::Problem};
 
 /// Longest text to look for, in bytes.
 const TEXT_BYTES_MAX: usize = 200;
@@ -64,7 +66,7 @@ pub(crate) async fn list_sources(
 
 impl ListQuery {
     pub(crate) fn into_filter(self) -> Result<SourceFilter, Problem> {
-        let page = page_of(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
+        let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
             return Err(misasked("state must be active, paused or ended"));
         }

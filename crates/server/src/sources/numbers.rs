@@ -11,10 +11,15 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
-    PAGE_MAX, STATES, page_of, parse_type,
+    STATES, parse_type,
     view::{SourceView, percent},
 };
-use crate::{AppState, call::Asked, problem::Problem};
+use crate::{
+    AppState,
+    call::Asked,
+    paging::{self, PAGE_MAX},
+    problem::Problem,
+};
 
 /// Due sources when nobody says otherwise.
 const DUE_DEFAULT: usize = 20;
@@ -50,7 +55,7 @@ pub(crate) async fn list_due(
     State(state): State<Arc<AppState>>,
     Asked(query): Asked<DueQuery>,
 ) -> Result<Json<DueView>, Problem> {
-    let limit = page_of(query.limit, DUE_DEFAULT, PAGE_MAX)?;
+    let limit = paging::size(query.limit, DUE_DEFAULT, PAGE_MAX)?;
     let of_type = query.source_type.as_deref().map(parse_type).transpose()?;
     let now = state.clock.now();
     let due = state.store.load_due_sources(of_type, now, limit).await?;

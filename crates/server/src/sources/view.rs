@@ -46,6 +46,7 @@ pub(crate) struct SourcesView {
 
 /// One source with its last checks.
 #[derive(Serialize, ToSchema)]
+#[schema(as = SourceDetailView)]
 pub(crate) struct DetailView {
     #[serde(flatten)]
     source: SourceView,

@@ -163,6 +163,29 @@ async fn the_document_is_openapi_3_1_and_every_reference_leads_somewhere() {
     check_references(&document, &document);
 }
 
+#[tokio::test]
+async fn every_operation_has_an_example() {
+    let document = document(&World::open()).await;
+    for (path, method) in described(&document) {
+        let operation = &document["paths"][&path][method.to_lowercase()];
+        // The document is no example of itself.
+        let shown = path == "/api/v1/openapi.json" || has_example(operation);
+        assert!(shown, "{method} {path} is shown by no exchange of api.http");
+    }
+}
+
+/// Of what is sent, of what is answered, or of what its path names.
+fn has_example(operation: &Value) -> bool {
+    let answers = operation["responses"].as_object().unwrap().values();
+    let bodies = answers.chain([&operation["requestBody"]]);
+    let contents = bodies.filter_map(|body| body["content"].as_object());
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let parts = contents.flat_map(|content| content.values());
+    parts
+        .chain(parameters)
+        .any(|it| it.get("example").is_some())
+}
+
 fn check_path_parameters(path: &str, operation: &Value) {
     let given = operation["parameters"]
         .as_array()
