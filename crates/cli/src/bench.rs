@@ -36,6 +36,7 @@ use almanack_engine::{
     retention::Retention,
     runner::RunnerSettings,
 };
+use almanack_lab::figures::memory_kb;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -272,9 +273,7 @@ fn later(clock: &dyn Clock, by: Duration) -> Timestamp {
     clock.now().saturating_add(by).unwrap_or(Timestamp::MAX)
 }
 
-/// Resident memory of this process, where the system tells.
-pub(crate) fn rss_kb() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
+/// How much memory this process has resident, where the system tells.
+fn rss_kb() -> Option<u64> {
+    memory_kb("self", "VmRSS:")
 }

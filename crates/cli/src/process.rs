@@ -52,8 +52,16 @@ pub(crate) struct Process {
     /// Whom it answers, in words.
     pub(crate) answers: &'static str,
     /// Where its tasks live.
+    #[cfg_attr(
+        not(feature = "lab"),
+        expect(dead_code, reason = "the lab looks into it")
+    )]
     pub(crate) store: Arc<dyn Store>,
     /// The way in for what people want of sources.
+    #[cfg_attr(
+        not(feature = "lab"),
+        expect(dead_code, reason = "the lab adds sources")
+    )]
     pub(crate) sources: Arc<Sources>,
     node: AdmittedNode,
     buses: Buses,

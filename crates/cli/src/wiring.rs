@@ -230,6 +230,10 @@ pub(crate) fn ticker(store: Arc<dyn Store>, timing: &Timing, tally: Arc<Tally>) 
 }
 
 /// What a node without equipment is told about itself.
+#[cfg_attr(
+    not(feature = "lab"),
+    expect(dead_code, reason = "the lab measures such nodes")
+)]
 pub(crate) fn node_settings(settings: &Settings, name: String) -> NodeSettings {
     NodeSettings {
         name,

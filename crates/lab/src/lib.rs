@@ -9,6 +9,7 @@
 //! - [`customer`]: somebody who puts tasks at a steady rate and knows what was promised;
 //! - [`demo`]: the cast of `almanack demo`, and how it misbehaves;
 //! - [`feeds`]: thousands of feeds on as many hosts, well-behaved, careless and hostile;
+//! - [`figures`]: what measurements come to;
 //! - [`flaky`]: how the service misbehaves when told to;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
 //! - [`hooks`]: partners who take webhooks, patient and impatient;
@@ -30,6 +31,7 @@ pub mod clock;
 pub mod customer;
 pub mod demo;
 pub mod feeds;
+pub mod figures;
 mod fingerprint;
 pub mod flaky;
 pub mod github;

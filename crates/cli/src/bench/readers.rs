@@ -21,6 +21,7 @@ use almanack_core::{
     time::{Clock, to_micros},
 };
 use almanack_engine::reschedule::{Kinds, Rescheduler};
+use almanack_lab::figures::half_most_all;
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 use tokio::{
@@ -162,10 +163,10 @@ pub(crate) async fn readers(
         abandoned_s,
         due: due.len(),
         done: tasks.iter().filter(done).count(),
-        late_ms: shares(late.collect()),
+        late_ms: half_most_all(late.collect(), 1),
         changes: changes.len(),
         refused: changes.iter().filter(|(status, _)| *status != 201).count(),
-        change_ms: shares(changes.iter().map(|(_, ms)| *ms).collect()),
+        change_ms: half_most_all(changes.iter().map(|(_, ms)| *ms).collect(), 1),
         leases_lost: tasks.iter().filter(|task| task.term.0 > 1).count(),
         calls: service.calls.load(Ordering::Relaxed),
     })
@@ -262,14 +263,4 @@ async fn wait_for(
         }
         pause(LOOK_EVERY).await;
     }
-}
-
-/// What half of them, 99 % and all are at most.
-fn shares(mut numbers: Vec<f64>) -> [f64; 3] {
-    numbers.sort_by(f64::total_cmp);
-    let last = numbers.len().saturating_sub(1);
-    [50, 99, 100].map(|share| {
-        let at = numbers.get((numbers.len() * share / 100).min(last));
-        (at.copied().unwrap_or_default() * 10.0).round() / 10.0
-    })
 }

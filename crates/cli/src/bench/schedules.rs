@@ -16,6 +16,7 @@ use almanack_core::{
     time::{Clock, LATEST},
 };
 use almanack_engine::{planner::Planner, zones::Zones};
+use almanack_lab::figures::{half_most_all, rounded};
 use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
@@ -83,10 +84,10 @@ pub(crate) async fn schedules(
     let passed = planner.pass().await?;
     Ok(ScheduleFigures {
         schedules: load.count,
-        filled_s: rounded(filled_s),
+        filled_s: rounded(filled_s, 3),
         quiet_ms,
         fired: passed.fired,
-        busy_ms: rounded(watch.seconds() * 1_000.0),
+        busy_ms: rounded(watch.seconds() * 1_000.0, 3),
         rss_kb: rss_kb(),
     })
 }
@@ -101,10 +102,7 @@ async fn quiet(planner: &Planner, passes: usize) -> Result<[f64; 3], Error> {
             return Err(Error::Wrong("a pass that was to be quiet fired".to_owned()));
         }
     }
-    took.sort_by(f64::total_cmp);
-    let at = |share: usize| took.get(took.len() * share / 100).or(took.last());
-    let shown = |share| rounded(at(share).copied().unwrap_or_default());
-    Ok([shown(50), shown(99), shown(100)])
+    Ok(half_most_all(took, 3))
 }
 
 async fn fill(
@@ -169,8 +167,4 @@ fn write(number: usize, slot: Timestamp, now: Timestamp) -> Result<ScheduleWrite
         edit: None,
         decided_at: now,
     })
-}
-
-fn rounded(number: f64) -> f64 {
-    (number * 1_000.0).round() / 1_000.0
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
 use almanack_core::{lane::Pace, source::policy::Policy, time::Clock};
+use almanack_lab::figures;
 use almanack_store::{Location, sqlite::Durability};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -312,6 +313,7 @@ fn middle(mut numbers: Vec<f64>) -> f64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
+/// Thousandths are enough.
 fn rounded(number: f64) -> f64 {
-    (number * 1_000.0).round() / 1_000.0
+    figures::rounded(number, 3)
 }

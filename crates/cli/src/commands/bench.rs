@@ -7,6 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{store::Store, time::Clock};
+use almanack_lab::figures::{memory_kb, percentile};
 use almanack_store::{
     Location,
     scratch::{self, Scratch},
@@ -96,7 +97,7 @@ async fn tasks(
         scratch.remove().await?;
         done?;
     }
-    answers.insert("peak_rss_kb".to_owned(), json!(peak_rss_kb()));
+    answers.insert("peak_rss_kb".to_owned(), json!(memory_kb("self", "VmHWM:")));
     show(&Value::Object(answers), output)
 }
 
@@ -214,9 +215,8 @@ fn summarise(mut answer: Value) -> Value {
     if let Some(late) = answer["late_ms"].as_array() {
         let mut late: Vec<f64> = late.iter().filter_map(Value::as_f64).collect();
         late.sort_by(f64::total_cmp);
-        let at = |share: usize| late.get((late.len() * share / 100).min(late.len().max(1) - 1));
-        answer["late_ms"] =
-            json!({"p50": at(50), "p95": at(95), "p99": at(99), "max": late.last()});
+        let at = |share: usize| percentile(&late, share);
+        answer["late_ms"] = json!({"p50": at(50), "p95": at(95), "p99": at(99), "max": at(100)});
     }
     answer
 }
@@ -276,11 +276,4 @@ fn figure(answer: &Value) -> Option<String> {
     let kilobytes = answer.as_u64();
     let loaded = answer["n"].as_u64().map(|n| n.to_string());
     loaded.or_else(|| kilobytes.map(|kb| format!("{} MB", kb / 1024)))
-}
-
-/// The most memory this process ever had resident, where the system tells.
-fn peak_rss_kb() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
 }

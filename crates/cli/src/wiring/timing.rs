@@ -21,6 +21,7 @@ pub(crate) enum Time {
     #[default]
     Machine,
     /// That of a clock with a speed. The database must have no clock of its own, which would not keep up.
+    #[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "the demo's time"))]
     Sped {
         /// The clock; it may run faster for a while.
         clock: Arc<SpedClock>,

@@ -16,6 +16,7 @@ use super::{
     plan::{Blow, Fault},
     wire::Wire,
 };
+use crate::figures::memory_kb;
 
 /// What a stepped clock is stepped by, as libfaketime reads it.
 const FORWARD: &str = "+3600";
@@ -184,9 +185,7 @@ impl Member {
     /// How much memory it has, in kilobytes, where the system tells.
     pub fn memory_kb(&self) -> Option<u64> {
         let id = self.child.as_ref()?.id()?;
-        let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-        line.split_whitespace().nth(1)?.parse().ok()
+        memory_kb(&id.to_string(), "VmRSS:")
     }
 
     fn has_ended(&mut self) -> io::Result<bool> {

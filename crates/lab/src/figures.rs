@@ -1,0 +1,42 @@
+//! Numbers that measurements come to: shares of many, and what a process needs.
+
+/// What `share` of a hundred of the numbers are at most; they must be in order.
+pub fn percentile(sorted: &[f64], share: usize) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    sorted.get((sorted.len() * share / 100).min(last)).copied()
+}
+
+/// What half of the numbers, 99 % and all are at most, to so many decimals.
+pub fn half_most_all(mut numbers: Vec<f64>, decimals: i32) -> [f64; 3] {
+    numbers.sort_by(f64::total_cmp);
+    [50, 99, 100].map(|share| {
+        let at = percentile(&numbers, share).unwrap_or_default();
+        rounded(at, decimals)
+    })
+}
+
+/// The number to so many decimals.
+pub fn rounded(number: f64, decimals: i32) -> f64 {
+    let scale = 10_f64.powi(decimals);
+    (number * scale).round() / scale
+}
+
+/// A line of a process's status in kilobytes, like `VmRSS`, where the system tells. `process` is a
+/// number, or `self`.
+pub fn memory_kb(process: &str, line: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|told| told.starts_with(line))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_the_numbers_in_order() {
+        assert_eq!(half_most_all(vec![3.0, 1.0, 2.04], 1), [2.0, 3.0, 3.0]);
+        assert_eq!(half_most_all(Vec::new(), 1), [0.0; 3]);
+        assert_eq!(percentile(&[1.0, 2.0, 3.0, 4.0], 50), Some(3.0));
+    }
+}
