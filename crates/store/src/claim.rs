@@ -262,7 +262,7 @@ pub(crate) async fn expired(
             tasks.extend(read(row, claim_id, &mut aside)?);
             Ok(())
         };
-        session.each(text, &values![claim_id.0], &mut each).await?;
+        session.each(text, &[claim_id.0.into()], &mut each).await?;
         expired.push(ExpiredClaim {
             claim_id,
             node,

@@ -1,7 +1,10 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
-//! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `lane`, `overview`, `activity` and `alert` hold the statements, `row` reads what they return, and
-//! `sqlite` and `postgres` carry the ports out. One conformance suite proves the two equal.
+//! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `lane`,
+//! `overview`, `activity` and `alert` hold the statements and carry out what is the same for both
+//! databases; `row` reads what statements return and lists what they are given. `database` says what
+//! `sqlite` and `postgres` do each in its own way, `session` what a connection of either can be
+//! asked. One conformance suite proves the two equal.
 
 mod activity;
 mod alert;

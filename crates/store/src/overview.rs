@@ -380,8 +380,8 @@ async fn upcoming(session: &dyn Session, until: Timestamp, limit: usize) -> Resu
     let mut found = Vec::new();
     for (kind, priority) in lanes.await? {
         let values = values![kind, priority, until, most(limit)];
-        let lines = session.listed(UPCOMING, &values, row::shown_line);
-        found.extend(lines.await?);
+        let waiting = session.listed(UPCOMING, &values, row::shown_line);
+        found.extend(waiting.await?);
     }
     Ok(soonest(found, limit))
 }

@@ -112,7 +112,7 @@ impl<D: Database> SignInStore for SqlStore<D> {
                 Box::pin(async move {
                     let mut removed = 0;
                     for text in REMOVE_USER {
-                        removed = session.execute(text, &values![name]).await?;
+                        removed = session.execute(text, &[name.into()]).await?;
                     }
                     Ok(removed)
                 })

@@ -377,8 +377,8 @@ impl<D: Database> SourceStore for SqlStore<D> {
             .0
             .ask(Access::Transaction, "remove source", id, |session, id| {
                 Box::pin(async move {
-                    let removed = session.execute(REMOVE, &values![id.0]).await?;
-                    session.execute(entry::REMOVE_ALL, &values![id.0]).await?;
+                    let removed = session.execute(REMOVE, &[id.0.into()]).await?;
+                    session.execute(entry::REMOVE_ALL, &[id.0.into()]).await?;
                     Ok(removed == 1)
                 })
             });

@@ -45,7 +45,7 @@ impl Claims for Postgres {
             .await
             .map_err(failed)?;
         let (tasks, next) = tokio::join!(
-            take(&client, &claim, &request),
+            claim_tasks(&client, &claim, &request),
             next_due(&client, &due, &full_before)
         );
         // What is taken is taken, even if the second question found no answer.
@@ -64,7 +64,7 @@ impl Claims for Postgres {
         let mut sorted: Vec<(usize, &Finish)> = finishes.iter().enumerate().collect();
         sorted.sort_by_key(|(_, finish)| finish.task_id);
         let sorted_finishes: Vec<&Finish> = sorted.iter().map(|(_, finish)| *finish).collect();
-        let ended = end_all(&mut client, &sorted_finishes).await?;
+        let ended = finish_all(&mut client, &sorted_finishes).await?;
         let mut answers = vec![Finished::Late; finishes.len()];
         for ((place, _), applied) in sorted.iter().zip(ended) {
             if applied {
@@ -139,7 +139,7 @@ fn numbers(claims: &[ClaimId]) -> Vec<i64> {
     claims.iter().map(|claim| claim.0).collect()
 }
 
-async fn take(
+async fn claim_tasks(
     client: &Object,
     statement: &Statement,
     request: &ClaimRequest,
@@ -205,7 +205,7 @@ async fn next_due(
 
 /// Which of the attempts still held their tasks. What an ending brings with it, a row in the history or a task that tells of it,
 /// is written in the same transaction; the common one, a success that nobody hears of, is a single statement.
-async fn end_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<bool>> {
+async fn finish_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<bool>> {
     let failed = |error| explain("finish attempts", error);
     let is_alone = |finish: &&Finish| !finish.needs_attempt_row() && finish.tells.is_empty();
     if finishes.iter().all(is_alone) {

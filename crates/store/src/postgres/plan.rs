@@ -19,7 +19,7 @@ use tokio_postgres::types::ToSql;
 
 use super::{
     Postgres, SAFETY_POLL, explain,
-    session::{execute, query_lists},
+    session::{execute, in_order, query_lists},
     task::{apply_one, insert_tasks, tell},
 };
 use crate::{
@@ -43,14 +43,10 @@ impl Schedules for Postgres {
         let rows = self
             .rows("load schedules", schedule::LOAD_POSTGRES, &[&asked])
             .await?;
-        let mut found: Vec<Option<Schedule>> = names.iter().map(|_| None).collect();
-        for row in rows {
-            let position = usize::try_from(row.get::<_, i64>(POSITION)).unwrap_or(0);
-            if let Some(place) = found.get_mut(position.wrapping_sub(1)) {
-                *place = row::shown_schedule(&(&row).into());
-            }
-        }
-        Ok(found)
+        let found = in_order(&rows, POSITION, names.len(), |row| {
+            Ok(row::shown_schedule(row))
+        });
+        Ok(found?.into_iter().map(Option::flatten).collect())
     }
 
     async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>> {

@@ -9,7 +9,12 @@ use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use jiff::Timestamp;
 
-use super::{Postgres, client, explain, gate::Errand, session::query, task::apply_once};
+use super::{
+    Postgres, client, explain,
+    gate::Errand,
+    session::{in_order, query},
+    task::apply_once,
+};
 use crate::{
     database::Tasks,
     history,
@@ -37,14 +42,7 @@ impl Errand for LoadCurrent {
         let client = client(&self.pool).await?;
         let (name, text) = ("load current tasks", task::LOAD_CURRENT_POSTGRES);
         let rows = query(&client, name, text, &[&subjects, &kinds]).await?;
-        let mut found: Vec<Option<Task>> = identities.iter().map(|_| None).collect();
-        for row in rows {
-            let position = usize::try_from(row.get::<_, i64>(POSITION)).unwrap_or(0);
-            if let Some(slot) = found.get_mut(position.wrapping_sub(1)) {
-                *slot = Some(row::task(&(&row).into())?);
-            }
-        }
-        Ok(found)
+        in_order(&rows, POSITION, identities.len(), row::task)
     }
 }
 

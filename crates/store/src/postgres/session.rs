@@ -10,7 +10,7 @@ use super::{Postgres, explain, question::Question, task::insert_tasks};
 use crate::{
     caller::{Caller, Place},
     measure::Stopwatch,
-    row::{List, Value},
+    row::{self, List, Value},
     session::{Each, Session},
 };
 
@@ -52,6 +52,23 @@ impl Postgres {
         let patient = self.caller != Caller::Pages;
         Ok((place, Question::on(client, tls, patient)))
     }
+}
+
+/// What rows answer, each at the place in the list asked for that stands in its column `position`.
+pub(super) fn in_order<T>(
+    rows: &[Row],
+    position: usize,
+    asked: usize,
+    read: impl Fn(&row::Row<'_>) -> Result<T>,
+) -> Result<Vec<Option<T>>> {
+    let mut found: Vec<Option<T>> = (0..asked).map(|_| None).collect();
+    for row in rows {
+        let place = usize::try_from(row.get::<_, i64>(position)).unwrap_or(0);
+        if let Some(slot) = found.get_mut(place.wrapping_sub(1)) {
+            *slot = Some(read(&row.into())?);
+        }
+    }
+    Ok(found)
 }
 
 /// A value of each row, for a statement that takes lists.

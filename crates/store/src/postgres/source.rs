@@ -11,7 +11,11 @@ use async_trait::async_trait;
 use deadpool_postgres::Pool;
 use tokio_postgres::types::ToSql;
 
-use super::{Postgres, client, gate::Errand, session::query};
+use super::{
+    Postgres, client,
+    gate::Errand,
+    session::{in_order, query},
+};
 use crate::{database::Sources, entry, row, source};
 
 pub(super) use write::WriteSources;
@@ -31,14 +35,7 @@ impl Errand for LoadSources {
         let numbers: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let client = client(&self.pool).await?;
         let rows = query(&client, "load sources", source::LOAD_POSTGRES, &[&numbers]).await?;
-        let mut found: Vec<Option<Source>> = ids.iter().map(|_| None).collect();
-        for row in rows {
-            let position = usize::try_from(row.get::<_, i64>(source::COLUMNS)).unwrap_or(0);
-            if let Some(place) = found.get_mut(position.wrapping_sub(1)) {
-                *place = Some(row::source(&(&row).into())?);
-            }
-        }
-        Ok(found)
+        in_order(&rows, source::COLUMNS, ids.len(), row::source)
     }
 }
 

@@ -193,11 +193,11 @@ pub(crate) fn source_values(source: &Source, at: Timestamp) -> Result<Vec<Value<
 }
 
 /// What an entry is written with, found at `at`.
-pub(crate) fn entry_values<'a>(
+pub(crate) fn entry_values(
     source: SourceId,
     at: Timestamp,
-    (key, found): &'a (String, Found),
-) -> Vec<Value<'a>> {
+    (key, found): &(String, Found),
+) -> Vec<Value<'_>> {
     values![
         source.0,
         key,

@@ -35,106 +35,35 @@ impl Value<'_> {
     }
 }
 
-impl<'a> From<&'a str> for Value<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Text(Some(Cow::Borrowed(text)))
-    }
+/// What a value is made of.
+macro_rules! made_of {
+    ($($type:ty: $given:ident => $value:expr;)*) => {$(
+        impl<'a> From<$type> for Value<'a> {
+            fn from($given: $type) -> Self {
+                $value
+            }
+        }
+    )*};
 }
 
-impl<'a> From<&'a String> for Value<'a> {
-    fn from(text: &'a String) -> Self {
-        Self::from(text.as_str())
-    }
-}
-
-impl From<String> for Value<'_> {
-    fn from(text: String) -> Self {
-        Self::Text(Some(Cow::Owned(text)))
-    }
-}
-
-impl From<Option<String>> for Value<'_> {
-    fn from(text: Option<String>) -> Self {
-        Self::Text(text.map(Cow::Owned))
-    }
-}
-
-impl<'a> From<Option<&'a str>> for Value<'a> {
-    fn from(text: Option<&'a str>) -> Self {
-        Self::Text(text.map(Cow::Borrowed))
-    }
-}
-
-impl<'a> From<&'a Option<String>> for Value<'a> {
-    fn from(text: &'a Option<String>) -> Self {
-        Self::from(text.as_deref())
-    }
-}
-
-impl From<i64> for Value<'_> {
-    fn from(number: i64) -> Self {
-        Self::Big(Some(number))
-    }
-}
-
-impl From<Option<i64>> for Value<'_> {
-    fn from(number: Option<i64>) -> Self {
-        Self::Big(number)
-    }
-}
-
-impl From<i32> for Value<'_> {
-    fn from(number: i32) -> Self {
-        Self::Big(Some(number.into()))
-    }
-}
-
-impl From<bool> for Value<'_> {
-    fn from(truth: bool) -> Self {
-        Self::Big(Some(truth.into()))
-    }
-}
-
-impl From<f64> for Value<'_> {
-    fn from(number: f64) -> Self {
-        Self::Real(Some(number))
-    }
-}
-
-impl From<Option<f64>> for Value<'_> {
-    fn from(number: Option<f64>) -> Self {
-        Self::Real(number)
-    }
-}
-
-impl<'a> From<&'a [u8]> for Value<'a> {
-    fn from(bytes: &'a [u8]) -> Self {
-        Self::Bytes(Cow::Borrowed(bytes))
-    }
-}
-
-impl From<Vec<u8>> for Value<'_> {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self::Bytes(Cow::Owned(bytes))
-    }
-}
-
-impl From<u32> for Value<'_> {
-    fn from(count: u32) -> Self {
-        Self::Big(Some(count.into()))
-    }
-}
-
-impl From<Timestamp> for Value<'_> {
-    fn from(at: Timestamp) -> Self {
-        Self::Big(Some(micros(at)))
-    }
-}
-
-impl From<Option<Timestamp>> for Value<'_> {
-    fn from(at: Option<Timestamp>) -> Self {
-        Self::Big(at.map(micros))
-    }
+made_of! {
+    &'a str: text => Self::Text(Some(Cow::Borrowed(text)));
+    &'a String: text => Self::from(text.as_str());
+    String: text => Self::Text(Some(Cow::Owned(text)));
+    Option<&'a str>: text => Self::Text(text.map(Cow::Borrowed));
+    &'a Option<String>: text => Self::from(text.as_deref());
+    Option<String>: text => Self::Text(text.map(Cow::Owned));
+    i64: number => Self::Big(Some(number));
+    Option<i64>: number => Self::Big(number);
+    i32: number => Self::Big(Some(number.into()));
+    u32: count => Self::Big(Some(count.into()));
+    bool: truth => Self::Big(Some(truth.into()));
+    Timestamp: at => Self::Big(Some(micros(at)));
+    Option<Timestamp>: at => Self::Big(at.map(micros));
+    f64: number => Self::Real(Some(number));
+    Option<f64>: number => Self::Real(number);
+    &'a [u8]: bytes => Self::Bytes(Cow::Borrowed(bytes));
+    Vec<u8>: bytes => Self::Bytes(Cow::Owned(bytes));
 }
 
 impl rusqlite::ToSql for Value<'_> {

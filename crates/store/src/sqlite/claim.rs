@@ -30,7 +30,7 @@ impl Claims for Sqlite {
                 .collect();
             for (lane, share) in shares(due, request.slots, &request.limits) {
                 let free = request.slots - tasks.len();
-                tasks.extend(take_from(connection, &request, &lane, share.min(free))?);
+                tasks.extend(claim_from(connection, &request, &lane, share.min(free))?);
             }
             if !tasks.is_empty() {
                 note_claim(connection, &request, &tasks)?;
@@ -143,7 +143,7 @@ fn lanes(connection: &Connection) -> Outcome<Vec<(Lane, i64)>> {
     Ok(lanes.collect::<rusqlite::Result<_>>()?)
 }
 
-fn take_from(
+fn claim_from(
     connection: &Connection,
     request: &ClaimRequest,
     lane: &Lane,

@@ -243,7 +243,7 @@ pub(super) fn in_transaction<T>(
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
             return Err(Fault::NotBegun(error.to_string()));
         }
-        begun => begun?,
+        done => done?,
     }
     let made = work(connection).and_then(|made| {
         connection.execute_batch("commit")?;

@@ -44,7 +44,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use almanack_core::{store::Store, task::Kind};
 use jiff::SignedDuration;
 
-use self::stage::Stage;
+use self::{stage::Stage, time::on_virtual_time};
 
 /// How much of the log a failure shows.
 const TAIL: usize = 60;
@@ -137,12 +137,7 @@ pub(crate) fn simulate(
     options: &Options,
     open: impl FnOnce() -> Arc<dyn Store>,
 ) -> Result<Summary, Broken> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .expect("a runtime without I/O needs nothing from the system");
-    runtime.block_on(async {
+    on_virtual_time(async {
         let stage = Stage::set(seed, options, open());
         stage.play().await
     })

@@ -30,7 +30,7 @@ use almanack_core::store::Store;
 use almanack_engine::editions::Outside;
 
 use self::stage::Stage;
-use super::Broken;
+use super::{Broken, time::on_virtual_time};
 
 /// How large a simulation of editions is, and what is wrong with it on purpose.
 #[derive(Debug, Clone)]
@@ -72,12 +72,7 @@ pub(crate) fn simulate_editions(
     options: &EditionOptions,
     open: impl FnOnce() -> Arc<dyn Store>,
 ) -> Result<EditionSummary, Broken> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .expect("a runtime without I/O needs nothing from the system");
-    runtime.block_on(async {
+    on_virtual_time(async {
         let stage = Stage::set(seed, options, open());
         stage.play().await
     })

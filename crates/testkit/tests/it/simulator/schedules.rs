@@ -35,7 +35,7 @@ use std::sync::Arc;
 use almanack_core::store::Store;
 
 use self::stage::Stage;
-use super::Broken;
+use super::{Broken, time::on_virtual_time};
 
 /// How large a simulation of schedules is.
 #[derive(Debug, Clone)]
@@ -76,12 +76,7 @@ pub(crate) fn simulate_schedules(
     options: &ScheduleOptions,
     open: impl FnOnce() -> Arc<dyn Store>,
 ) -> Result<ScheduleSummary, Broken> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .expect("a runtime without I/O needs nothing from the system");
-    runtime.block_on(async {
+    on_virtual_time(async {
         let stage = Stage::set(seed, options, open());
         stage.play().await
     })

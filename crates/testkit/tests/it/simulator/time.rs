@@ -22,6 +22,16 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
+/// Plays a story on a clock that jumps to the next timer whenever everybody waits.
+pub(super) fn on_virtual_time<T>(story: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without I/O needs nothing from the system");
+    runtime.block_on(story)
+}
+
 /// Longest single wait; a node that waits for ever just waits again.
 const NAP_MAX: Duration = Duration::from_hours(24);
 
