@@ -12,6 +12,8 @@ use clap::Parser;
 mod args;
 mod bench;
 mod chaos;
+mod client;
+mod columns;
 mod commands;
 mod config;
 mod failure;
@@ -22,7 +24,6 @@ mod reload;
 mod suggest;
 mod supervisor;
 mod telemetry;
-mod view;
 mod when;
 mod wiring;
 
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {
-    let mut output = Output::standard(arguments.global.json, &environment);
+    let mut output = Output::standard(arguments.global.json(), &environment);
     let done = commands::dispatch(arguments, environment, &mut output);
     let done = done.and_then(|exit| output.flush().map(|()| exit));
     done.unwrap_or_else(|failure| {

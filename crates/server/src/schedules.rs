@@ -40,6 +40,7 @@ pub(crate) mod acts;
 pub(crate) mod definition;
 pub(crate) mod explain;
 pub(crate) mod ledger;
+pub(crate) mod rewind;
 mod view;
 
 /// Rows on a page when nobody says otherwise.

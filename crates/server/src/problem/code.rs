@@ -65,6 +65,14 @@ pub enum Code {
     AddressTaken,
     /// An address of the outside could not be read.
     Unreachable,
+    /// What is at an address is no feed, and names none.
+    NotAFeed,
+    /// No token that works has this name.
+    NoSuchToken,
+    /// No user has this name.
+    NoSuchUser,
+    /// A token or a user has this name, or had it once.
+    NameTaken,
     /// The schedule belongs to a file.
     ManagedSchedule,
     /// The schedule is not at the revision that was seen.
@@ -184,6 +192,10 @@ impl Code {
             Self::NotConfigured => (S::NOT_FOUND, "/problems/not_configured", "Not configured"),
             Self::AddressTaken => (S::CONFLICT, "/problems/address_taken", "Address taken"),
             Self::Unreachable => (S::BAD_GATEWAY, "/problems/unreachable", "Unreachable"),
+            Self::NotAFeed => (invalid, "/problems/not_a_feed", "Not a feed"),
+            Self::NoSuchToken => (S::NOT_FOUND, "/problems/no_such_token", "No such token"),
+            Self::NoSuchUser => (S::NOT_FOUND, "/problems/no_such_user", "No such user"),
+            Self::NameTaken => (S::CONFLICT, "/problems/name_taken", "Name taken"),
             Self::ManagedSchedule => (
                 S::CONFLICT,
                 "/problems/managed_schedule",
