@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::{config::environment::SET, failure::EXIT_CODES};
+use crate::{config::environment::SET, failure::EXIT_CODES, output::Json};
 
 mod alert;
 #[cfg(feature = "lab")]
@@ -92,12 +92,32 @@ pub(crate) struct Global {
     /// Set any key of the configuration, like node.lease=10s; may be repeated
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub(crate) set: Vec<(String, String)>,
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        conflicts_with = "database",
+        help = "Ask this node, not the database [env: ALMANACK_SERVER, ALMANACK_TOKEN]"
+    )]
+    pub(crate) server: Option<String>,
     /// Write data as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Write lists as JSON, one item per line
+    #[arg(long, global = true)]
+    pub(crate) json_lines: bool,
 }
 
 impl Global {
+    /// Whether data is for programs.
+    pub(crate) fn json(&self) -> Json {
+        match (self.json, self.json_lines) {
+            (_, true) => Json::Lines,
+            (true, false) => Json::Document,
+            (false, false) => Json::No,
+        }
+    }
+
     /// The flags as settings: the flag, the key, the value.
     pub(crate) fn settings(&self) -> Vec<(String, String, String)> {
         let database = self.database.iter().map(|url| {
@@ -346,7 +366,7 @@ pub(crate) struct HistoryArguments {
     #[command(flatten)]
     pub(crate) identity: IdentityArguments,
     /// Show at most this many decisions and attempts, the newest
-    #[arg(long, value_name = "COUNT", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "COUNT", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(crate) limit: u16,
     /// Show what happened before: what the end of an earlier answer says
     #[arg(long, value_name = "CURSOR")]
@@ -379,12 +399,19 @@ pub(crate) struct ListArguments {
         long,
         value_name = "COUNT",
         default_value_t = 50,
+        value_parser = some,
         conflicts_with = "all"
     )]
-    pub(crate) limit: usize,
+    limit: usize,
     /// All of them
     #[arg(long)]
-    pub(crate) all: bool,
+    all: bool,
+}
+
+impl ListArguments {
+    pub(crate) fn limit(&self) -> usize {
+        if self.all { usize::MAX } else { self.limit }
+    }
 }
 
 /// What to do with tokens.
@@ -426,6 +453,16 @@ pub(crate) enum ScopeName {
     Operate,
     /// Everything
     Admin,
+}
+
+impl ScopeName {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Operate => "operate",
+            Self::Admin => "admin",
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The commands, one file each, and the way to them.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, io::Read as _, path::Path, sync::Arc};
 
 use almanack_core::{
     address::Reach,
@@ -8,10 +8,11 @@ use almanack_core::{
     task::{Identity, Invalid, Kind, Subject},
     time::Clock,
 };
-use almanack_engine::{live::Live, reschedule::Rescheduler};
+use almanack_engine::{live::Live, reschedule::Rescheduler, sources::Sources};
 
 use crate::{
     args::{Arguments, Command, IdentityArguments, SchemaCommand},
+    client::Connector,
     config::{self, Inputs, Loaded, Need, Settings, report::Severity},
     failure::{Exit, Failure},
     output::Output,
@@ -59,19 +60,19 @@ const WITHOUT_LAB: &str =
     "this build has no lab: demo, world, bench and chaos need the feature `lab`";
 
 /// Does what was asked.
-#[expect(
-    clippy::too_many_lines,
-    reason = "a flat list: one arm per command, each a line or a few"
-)]
 pub(crate) fn dispatch(
     arguments: &Arguments,
     environment: BTreeMap<String, String>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let mut inputs = Inputs {
+    let inputs = Inputs {
         environment,
         file: arguments.global.config.clone(),
         flags: arguments.global.settings(),
+    };
+    let at = Connector {
+        server: server(arguments, &inputs.environment)?,
+        inputs: &inputs,
     };
     match &arguments.command {
         Command::Completions { shell } => completions::run(*shell, output),
@@ -102,60 +103,99 @@ pub(crate) fn dispatch(
         Command::Doctor(arguments) => doctor::run(arguments, &inputs, output),
         Command::Migrate(arguments) => migrate::run(arguments, &inputs, output),
         Command::Serve(serve) => {
+            let mut inputs = inputs.clone();
             inputs.flags.extend(serve.settings());
             let loaded = config::load(&inputs, Need::Everything);
             output.note(&loaded.report.render(Severity::Warning));
             serve::run(&checked(loaded)?, &inputs, output)
         }
-        Command::Task(command) => {
-            let errand = task::errand(command);
-            wait_for(async {
-                task::run(&Desk::open(&inputs, errand).await?, command, output).await
-            })
-        }
-        Command::Schedule(command) => {
-            let errand = schedule::errand(command);
-            wait_for(async {
-                let desk = Desk::open(&inputs, errand).await?;
-                schedule::run(&desk, &inputs, command, output).await
-            })
-        }
-        Command::Source(command) => wait_for(source::run(&inputs, command, output)),
-        Command::Edition(command) => wait_for(edition::run(&inputs, command, output)),
-        Command::Subscription(command) => wait_for(async {
-            let desk = Desk::open(&inputs, Errand::Existing).await?;
-            subscription::run(&desk, command, output).await
-        }),
-        Command::Alert(command) => wait_for(alert::run(&inputs, command, output)),
+        Command::Task(command) => wait_for(task::run(&at, command, output)),
+        Command::Schedule(command) => wait_for(schedule::run(&at, command, output)),
+        Command::Source(command) => wait_for(source::run(&at, command, output)),
+        Command::Edition(command) => wait_for(edition::run(&at, command, output)),
+        Command::Subscription(command) => wait_for(subscription::run(&at, command, output)),
+        Command::Alert(command) => wait_for(alert::run(&at, command, output)),
         Command::Clock(command) => wait_for(async {
             let desk = Desk::open(&inputs, Errand::Existing).await?;
             clock::run(&desk, command, output).await
         }),
         Command::Why(arguments) => wait_for(async {
-            let desk = Desk::open(&inputs, Errand::Existing).await?;
+            let client = at.open(Errand::Existing).await?;
             if arguments.name.starts_with(source::PREFIX) {
-                return source::why(&desk, arguments, output).await;
+                return source::why(&client, arguments, output).await;
             }
-            schedule::why(&desk, arguments, output).await
+            schedule::why(&client, arguments, output).await
         }),
         Command::Tick(arguments) => {
             let loaded = config::load(&inputs, Need::Everything);
             tick::run(&checked(loaded)?, &inputs, arguments, output)
         }
-        Command::Token(command) => {
-            let errand = token::errand(command);
-            wait_for(async {
-                token::run(&Desk::open(&inputs, errand).await?, command, output).await
-            })
-        }
-        Command::User(command) => {
-            let errand = user::errand(command);
-            wait_for(async {
-                user::run(&Desk::open(&inputs, errand).await?, command, output).await
-            })
-        }
+        Command::Token(command) => wait_for(token::run(&at, command, output)),
+        Command::User(command) => wait_for(user::run(&at, command, output)),
     }
 }
+
+/// The node to ask, for commands that can ask one. A flag that would do nothing is refused; a variable is for those
+/// that it is for.
+fn server(
+    arguments: &Arguments,
+    environment: &BTreeMap<String, String>,
+) -> Result<Option<String>, Failure> {
+    let asks = matches!(
+        &arguments.command,
+        Command::Task(_)
+            | Command::Schedule(_)
+            | Command::Source(_)
+            | Command::Edition(_)
+            | Command::Subscription(_)
+            | Command::Alert(_)
+            | Command::Token(_)
+            | Command::User(_)
+            | Command::Why(_)
+    );
+    let flag = arguments.global.server.clone();
+    if !asks && flag.is_some() {
+        let what = "--server: this command works on this machine, and asks no node";
+        return Err(Failure::new(Exit::Usage, what).hint(
+            "task, schedule, source, edition, subscription, alert, token, user and why ask one",
+        ));
+    }
+    let variable = environment.get(SERVER_VARIABLE).cloned();
+    // Whoever names a database means that one.
+    let variable = variable.filter(|_| asks && arguments.global.database.is_none());
+    Ok(flag.or(variable).filter(|server| !server.is_empty()))
+}
+
+/// A file that a flag names, or standard input for `-`.
+fn read_text(path: &str, what: &str) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let (read, place) = match path {
+        "-" => (
+            std::io::stdin()
+                .take(FILE_BYTES_MAX + 1)
+                .read_to_end(&mut bytes),
+            "standard input",
+        ),
+        path => {
+            let file = std::fs::File::open(path);
+            let read = file.and_then(|it| it.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
+            (read, path)
+        }
+    };
+    let failed = |why: &dyn std::fmt::Display| {
+        Failure::new(Exit::Usage, format!("read {what} from {place}: {why}"))
+    };
+    let length = read.map_err(|error| failed(&error))?;
+    if u64::try_from(length).is_ok_and(|length| length > FILE_BYTES_MAX) {
+        return Err(failed(&format!("it has more than {FILE_BYTES_MAX} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8"))
+}
+
+/// Names the node to ask.
+const SERVER_VARIABLE: &str = "ALMANACK_SERVER";
+/// Largest file that a flag may name: what a body of the API holds.
+const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// The settings, or everything that is wrong with them.
 fn checked(loaded: Loaded) -> Result<Settings, Failure> {
@@ -183,29 +223,31 @@ fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
 }
 
 /// What a command that works on the database works with.
-struct Desk {
-    settings: Settings,
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
+pub(crate) struct Desk {
+    pub(crate) settings: Settings,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
     /// Who may be called from here.
-    reach: Live<Reach>,
+    pub(crate) reach: Live<Reach>,
     /// Who asks, as the history will show it.
-    origin: String,
+    pub(crate) origin: String,
     /// What programs that are started may see some of.
     environment: BTreeMap<String, String>,
 }
 
 /// Whether a command can do anything on a database that is not there yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Errand {
+pub(crate) enum Errand {
     /// It is about what is there already.
     Existing,
     /// It may be the first to write.
     New,
+    /// It keeps nothing and needs nothing that is kept.
+    Nothing,
 }
 
 impl Desk {
-    async fn open(inputs: &Inputs, errand: Errand) -> Result<Self, Failure> {
+    pub(crate) async fn open(inputs: &Inputs, errand: Errand) -> Result<Self, Failure> {
         Self::open_for(inputs, errand, Need::Database).await
     }
 
@@ -217,7 +259,10 @@ impl Desk {
         if let Some(file) = missing.filter(|_| errand == Errand::Existing) {
             return Err(no_database(&file));
         }
-        let store = wiring::open_store(&settings.database).await?;
+        let store = match errand {
+            Errand::Nothing => wiring::scratch_store()?,
+            Errand::Existing | Errand::New => wiring::open_store(&settings.database).await?,
+        };
         let origin = format!("cli:{}", user(&inputs.environment));
         let clock = wiring::clock(store.as_ref()).await?;
         Ok(Self {
@@ -230,7 +275,17 @@ impl Desk {
         })
     }
 
-    fn rescheduler(&self) -> Rescheduler {
+    /// The way in for what people want of sources, by the price that all nodes share.
+    pub(crate) async fn sources(&self) -> Result<Sources, Failure> {
+        let fleet = wiring::fleet(&self.settings);
+        fleet.hear(self.store.as_ref()).await?;
+        let checker = wiring::checker(&self.settings, Arc::clone(&self.clock))?;
+        let rescheduler = Arc::new(self.rescheduler());
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        Ok(Sources::new(store, clock, rescheduler, checker, fleet))
+    }
+
+    pub(crate) fn rescheduler(&self) -> Rescheduler {
         let (store, clock) = (self.store.clone(), self.clock.clone());
         wiring::rescheduler(&self.settings, store, clock).reaching(self.reach.clone())
     }

@@ -2,21 +2,15 @@
 
 use std::{fmt::Write as _, io};
 
-use almanack_core::{
-    edition::{EDITION_RUN, EDITION_TICK},
-    happening,
-    plan::Origin,
-    reschedule::NothingThere,
-    source::SOURCE_CHECK,
-    store,
-    task::{Identity, Kind},
-};
+use almanack_core::store;
 use almanack_engine::{editions, reschedule, schedules, sources};
+use almanack_server::problem::Problem;
 use serde_json::json;
 
 use crate::{
+    client::Refusal,
     config::report::{Report, Severity},
-    suggest,
+    when::Unclear,
 };
 
 /// What the process answers its caller with.
@@ -32,6 +26,8 @@ pub(crate) enum Exit {
     NotFound,
     /// The database did not answer, or cannot be written.
     Unavailable,
+    /// The server that was named did not answer, or is not one of ours.
+    Unreachable,
 }
 
 /// The codes as `--help` shows them.
@@ -41,7 +37,7 @@ Exit codes:
   1  it failed, or part of it did
   2  the arguments or the configuration are wrong
   3  what was asked about does not exist
-  4  the database is not available";
+  4  the database, or the server, is not available";
 
 impl Exit {
     /// The number itself.
@@ -51,7 +47,7 @@ impl Exit {
             Self::Failed => 1,
             Self::Usage => 2,
             Self::NotFound => 3,
-            Self::Unavailable => 4,
+            Self::Unavailable | Self::Unreachable => 4,
         }
     }
 
@@ -62,9 +58,13 @@ impl Exit {
             Self::Usage => "usage",
             Self::NotFound => "not_found",
             Self::Unavailable => "database_unavailable",
+            Self::Unreachable => "server_unavailable",
         }
     }
 }
+
+/// What became of a command.
+pub(crate) type Done = Result<Exit, Failure>;
 
 /// Why a command stopped.
 #[derive(Debug)]
@@ -113,6 +113,14 @@ impl Failure {
                 what,
                 hint: Some(advice.into()),
             },
+            other => other,
+        }
+    }
+
+    /// The same with another code.
+    pub(crate) fn exiting(self, exit: Exit) -> Self {
+        match self {
+            Self::Told { what, hint, .. } => Self::Told { exit, what, hint },
             other => other,
         }
     }
@@ -185,16 +193,27 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<Unclear> for Failure {
+    fn from(unclear: Unclear) -> Self {
+        Self::new(Exit::Usage, unclear.what).hint(unclear.hint)
+    }
+}
+
+impl Unclear {
+    /// The same about what a flag says.
+    pub(crate) fn of(self, flag: &str) -> Failure {
+        Failure::new(Exit::Usage, format!("{flag}: {}", self.what)).hint(self.hint)
+    }
+}
+
 impl From<store::Error> for Failure {
     fn from(error: store::Error) -> Self {
         let what = error.chain();
         match error {
-            store::Error::Unavailable { .. } => {
+            store::Error::Unavailable { .. } | store::Error::Unwritable { .. } => {
                 let hint = advice(&what);
                 Self::new(Exit::Unavailable, what).hint(hint)
             }
-            store::Error::Unwritable { .. } => Self::new(Exit::Unavailable, what)
-                .hint("may this user write the file and its folder, and is there space left?"),
             store::Error::Incompatible { what } if what.contains("is not a database") => Self::new(
                 Exit::Failed,
                 "this is not a SQLite database, but some other file",
@@ -221,8 +240,10 @@ pub(crate) const DAMAGED: &str = "the file is damaged: stop the node, keep a cop
 
 /// What to do about a database that does not answer. The server's words are English unless somebody
 /// chose otherwise; words that are not recognised get the general advice.
-fn advice(what: &str) -> &'static str {
-    if what.contains("FATAL: database") && what.contains("does not exist") {
+pub(crate) fn advice(what: &str) -> &'static str {
+    if what.contains("cannot be written") {
+        "may this user write the file and its folder, and is there space left?"
+    } else if what.contains("FATAL: database") && what.contains("does not exist") {
         "the server answers, but has no such database: `createdb NAME` makes one, or correct the \
          name at the end of database.url"
     } else if what.contains("authentication") || what.contains("FATAL: role") {
@@ -243,144 +264,33 @@ fn advice(what: &str) -> &'static str {
     }
 }
 
-impl From<NothingThere> for Failure {
-    fn from(nothing: NothingThere) -> Self {
-        // In the order of the command line, so that it can be compared with what was typed.
-        let Identity { kind, subject } = nothing.identity;
-        Self::new(Exit::NotFound, format!("no task {kind} {subject}"))
-            .hint("`almanack task list --subject TEXT` finds tasks by the beginning of a subject")
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Refusal::from(&problem).failure()
     }
 }
 
-/// What to do instead of changing a task of the engine's own.
-fn instead_of(kind: &Kind) -> &'static str {
-    match kind.as_str() {
-        happening::KIND => {
-            "`almanack task retry HAPPENING SUBJECT` delivers an event that was given up once more"
+/// What the engine refuses a command that works without the API is told in the API's words.
+macro_rules! told_as_problem {
+    ($($error:ty),+) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Problem::from(error).into()
+            }
         }
-        SOURCE_CHECK => {
-            "`almanack source check`, `pause` and `resume` say when a source is checked"
-        }
-        EDITION_TICK | EDITION_RUN => "`almanack edition run` works on an edition",
-        _ => {
-            "`almanack schedule fire NAME` fires a schedule by hand, `pause` keeps its slots from firing"
-        }
-    }
+    )+};
 }
 
-impl From<reschedule::Error> for Failure {
-    fn from(error: reschedule::Error) -> Self {
-        let what = error.to_string();
-        match error {
-            reschedule::Error::NothingThere(nothing) => nothing.into(),
-            reschedule::Error::Store(error) => error.into(),
-            reschedule::Error::Contended { .. } => Self::new(Exit::Failed, what).hint("try again"),
-            reschedule::Error::Reserved { kind } => {
-                Self::new(Exit::Usage, what).hint(instead_of(&kind))
-            }
-            reschedule::Error::Callback(_) | reschedule::Error::TooManyKinds { .. } => {
-                Self::new(Exit::Usage, what)
-            }
-            reschedule::Error::KeyReused => {
-                Self::new(Exit::Failed, what).hint("use a new key for a new request")
-            }
-            reschedule::Error::UnknownKind { kind, known } => {
-                let known: Vec<&str> = known
-                    .iter()
-                    .map(almanack_core::task::Kind::as_str)
-                    .collect();
-                let near = suggest::nearest(kind.as_str(), known.iter().copied());
-                let hint = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!(
-                        "add [kinds.{kind}] with its url to the configuration, or give --callback-url"
-                    ),
-                };
-                Self::new(Exit::Usage, what).hint(hint)
-            }
-        }
-    }
-}
-
-impl From<schedules::Error> for Failure {
-    fn from(error: schedules::Error) -> Self {
-        let what = error.to_string();
-        match error {
-            schedules::Error::Unknown { .. } => {
-                Self::new(Exit::NotFound, what).hint("`almanack schedule list` shows all")
-            }
-            schedules::Error::Store(error) => error.into(),
-            schedules::Error::Contended { .. } | schedules::Error::Moved { .. } => {
-                Self::new(Exit::Failed, what).hint("try again")
-            }
-            schedules::Error::Overlaps { .. } => {
-                Self::new(Exit::Failed, what).hint("--force fires all the same")
-            }
-            schedules::Error::Managed { origin, .. } => {
-                let hint = match origin {
-                    Origin::File => "change its [[schedule]] in the file, or take it out there",
-                    Origin::Dispatch => "change its line in DISPATCH, or take it out there",
-                    Origin::Api => "use `almanack schedule` or the API",
-                };
-                Self::new(Exit::Failed, what).hint(hint)
-            }
-            schedules::Error::NotNow { .. } => Self::new(Exit::Failed, what),
-            schedules::Error::Unfit(_)
-            | schedules::Error::Unreachable(_)
-            | schedules::Error::Range { .. }
-            | schedules::Error::Note { .. }
-            | schedules::Error::Invalid(_) => Self::new(Exit::Usage, what),
-        }
-    }
-}
-
-impl From<sources::Error> for Failure {
-    fn from(error: sources::Error) -> Self {
-        let what = error.to_string();
-        match error {
-            sources::Error::Unknown { .. } => {
-                Self::new(Exit::NotFound, what).hint("`almanack source list` shows all")
-            }
-            sources::Error::Store(error) => error.into(),
-            sources::Error::Reschedule(error) => error.into(),
-            sources::Error::Contended { .. } => Self::new(Exit::Failed, what).hint("try again"),
-            sources::Error::Unreachable(_) | sources::Error::AddressTaken { .. } => {
-                Self::new(Exit::Failed, what)
-            }
-            sources::Error::TooLong { .. }
-            | sources::Error::Unprintable { .. }
-            | sources::Error::Policy(_)
-            | sources::Error::Unreadable { .. }
-            | sources::Error::Invalid(_) => Self::new(Exit::Usage, what),
-        }
-    }
-}
-
-impl From<editions::Error> for Failure {
-    fn from(error: editions::Error) -> Self {
-        let what = error.to_string();
-        match error {
-            editions::Error::Unknown(date) => Self::new(Exit::NotFound, what).hint(format!(
-                "`almanack edition list` shows all, `almanack edition run {date}` makes one"
-            )),
-            editions::Error::NoDocument(_) => Self::new(Exit::NotFound, what)
-                .hint("`almanack edition preview` prints what is completed so far"),
-            editions::Error::Store(error) => error.into(),
-            editions::Error::NotQueued(error) => error.into(),
-            editions::Error::Contended(_) => Self::new(Exit::Failed, what).hint("try again"),
-            editions::Error::Future { .. } | editions::Error::Template(_) => {
-                Self::new(Exit::Usage, what)
-            }
-            editions::Error::NotNow(_) | editions::Error::Unnamed(_) => {
-                Self::new(Exit::Failed, what)
-            }
-        }
-    }
-}
+told_as_problem!(
+    reschedule::Error,
+    schedules::Error,
+    sources::Error,
+    editions::Error
+);
 
 #[cfg(test)]
 mod tests {
-    use almanack_core::task::{Kind, Subject};
+    use almanack_core::task::Kind;
 
     use super::*;
 
@@ -418,14 +328,6 @@ mod tests {
         assert!(
             failure.text().contains("did you mean `ARTICLE_PUBLISH`?"),
             "{failure:?}"
-        );
-        let identity = Identity {
-            subject: Subject::parse("a").unwrap(),
-            kind: kind("K"),
-        };
-        assert_eq!(
-            Failure::from(NothingThere { identity }).exit(),
-            Exit::NotFound
         );
     }
 }

@@ -14,6 +14,8 @@ mod args;
 mod bench;
 #[cfg(feature = "lab")]
 mod chaos;
+mod client;
+mod columns;
 mod commands;
 mod config;
 mod failure;
@@ -24,7 +26,6 @@ mod reload;
 mod suggest;
 mod supervisor;
 mod telemetry;
-mod view;
 mod when;
 mod wiring;
 
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {
-    let mut output = Output::standard(arguments.global.json, &environment);
+    let mut output = Output::standard(arguments.global.json(), &environment);
     let done = commands::dispatch(arguments, environment, &mut output);
     let done = done.and_then(|exit| output.flush().map(|()| exit));
     done.unwrap_or_else(|failure| {

@@ -8,10 +8,16 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
+use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::failure::Failure;
+use crate::{
+    client::{Answer, object},
+    columns::Column,
+    failure::{Done, Exit, Failure},
+};
 
 /// What a command may write to.
 pub(crate) struct Output {
@@ -19,13 +25,27 @@ pub(crate) struct Output {
     notes: Channel,
     /// Whether data is for programs.
     pub(crate) json: bool,
+    /// Whether a list is one item per line instead of one document; `json` holds then, too.
+    pub(crate) lines: bool,
     /// Whether somebody watches the notes, so that a progress bar makes sense.
     pub(crate) watched: bool,
+}
+
+/// Whether data is for programs, and in which form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Json {
+    No,
+    /// One document.
+    Document,
+    /// A document for every item of a list.
+    Lines,
 }
 
 /// One of the two ways out.
 struct Channel {
     to: Box<dyn Write>,
+    /// Breaks lines that are too long for it in the middle of words.
+    terminal: bool,
     colour: bool,
 }
 
@@ -65,20 +85,23 @@ impl Ink {
 
 impl Output {
     /// The process's own output. Colour needs a terminal and nobody who asked for none.
-    pub(crate) fn standard(json: bool, environment: &BTreeMap<String, String>) -> Self {
+    pub(crate) fn standard(json: Json, environment: &BTreeMap<String, String>) -> Self {
         let plain = environment
             .get("NO_COLOR")
             .is_some_and(|value| !value.is_empty())
             || environment.get("TERM").is_some_and(|value| value == "dumb");
         let (data, notes) = (io::stdout(), io::stderr());
         Self {
-            json,
+            json: json != Json::No,
+            lines: json == Json::Lines,
             watched: notes.is_terminal(),
             data: Channel {
+                terminal: data.is_terminal(),
                 colour: data.is_terminal() && !plain,
                 to: Box::new(io::BufWriter::new(data)),
             },
             notes: Channel {
+                terminal: notes.is_terminal(),
                 colour: notes.is_terminal() && !plain,
                 to: Box::new(notes),
             },
@@ -99,6 +122,54 @@ impl Output {
     pub(crate) fn value(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         serde_json::to_writer(&mut self.data.to, value).map_err(io::Error::from)?;
         self.line("")
+    }
+
+    /// Writes what the API answered: to programs as it came, to people in a sentence.
+    pub(crate) fn tell(
+        &mut self,
+        answer: &Answer,
+        sentence: impl FnOnce(&Value) -> String,
+    ) -> Done {
+        if self.json {
+            self.line(answer.text())?;
+        } else {
+            self.line(&sentence(&answer.value()))?;
+        }
+        Ok(Exit::Ok)
+    }
+
+    /// Writes a list that the API gives whole.
+    pub(crate) fn all(
+        &mut self,
+        answer: &Answer,
+        (field, columns): (&str, &[Column]),
+        none: &str,
+    ) -> Result<(), Failure> {
+        let items = answer.items(field);
+        match (self.json, self.lines) {
+            (_, true) => items.iter().try_for_each(|item| self.line(item)),
+            (true, false) => self.line(answer.text()),
+            (false, false) if items.is_empty() => {
+                self.note(&format!("{none}\n"));
+                Ok(())
+            }
+            (false, false) => {
+                let rows: Vec<Value> = items.iter().map(|item| object(item)).collect();
+                self.columns(columns, &rows, answer.now, true)
+            }
+        }
+    }
+
+    /// Tells people something beside the data; programs read only that.
+    pub(crate) fn aside(&mut self, text: &str) {
+        if !self.json {
+            self.note(text);
+        }
+    }
+
+    /// Something that was done as asked, but may not be what was meant.
+    pub(crate) fn warn(&mut self, what: &str) {
+        self.aside(&format!("warning: {what}\n"));
     }
 
     /// Text of the data in its ink.
@@ -156,17 +227,67 @@ impl Output {
         let all: Vec<&[Cell]> = std::iter::once(head.as_slice())
             .chain(rows.iter().map(Vec::as_slice))
             .collect();
-        self.columns(&all)
+        self.aligned(&all)
     }
 
     /// Writes rows in columns.
     pub(crate) fn rows(&mut self, rows: &[Vec<Cell>]) -> Result<(), Failure> {
         let all: Vec<&[Cell]> = rows.iter().map(Vec::as_slice).collect();
-        self.columns(&all)
+        self.aligned(&all)
+    }
+
+    /// Writes items of the API as a table, under a head where it is the first of its pages.
+    pub(crate) fn columns(
+        &mut self,
+        columns: &[Column],
+        items: &[Value],
+        now: Timestamp,
+        head: bool,
+    ) -> Result<(), Failure> {
+        let titles = columns.iter().map(|it| Cell::new(it.title).ink(Ink::Faint));
+        let row = |item: &Value| columns.iter().map(|it| it.cell(item, now)).collect();
+        let rows = head.then(|| titles.collect()).into_iter();
+        let rows: Vec<Vec<Cell>> = rows.chain(items.iter().map(row)).collect();
+        self.fitted(rows)
+    }
+
+    /// The same below something else, if there are any items.
+    pub(crate) fn section(
+        &mut self,
+        columns: &[Column],
+        items: &[Value],
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        if items.is_empty() {
+            return Ok(());
+        }
+        self.line("")?;
+        self.columns(columns, items, now, true)
+    }
+
+    /// Writes one thing of the API: a line for every column that it has a value for.
+    pub(crate) fn page(
+        &mut self,
+        columns: &[Column],
+        item: &Value,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
+        let cells = columns.iter().map(|it| (it.title, it.cell(item, now)));
+        let told = cells.filter(|(_, cell)| !cell.text.is_empty());
+        let rows: Vec<Vec<Cell>> = told
+            .map(|(title, cell)| vec![Cell::new(title).ink(Ink::Faint), cell])
+            .collect();
+        self.fitted(rows)
+    }
+
+    /// A terminal gets lines that fit; whoever searches or cuts them gets a line per row.
+    fn fitted(&mut self, rows: Vec<Vec<Cell>>) -> Result<(), Failure> {
+        let rows = if self.data.terminal { fit(&rows) } else { rows };
+        self.rows(&rows)
     }
 
     /// Each column is as wide as its widest cell; the last one is not padded.
-    fn columns(&mut self, rows: &[&[Cell]]) -> Result<(), Failure> {
+    fn aligned(&mut self, rows: &[&[Cell]]) -> Result<(), Failure> {
         let mut widths: Vec<usize> = Vec::new();
         for row in rows {
             widths.resize(widths.len().max(row.len()), 0);
@@ -186,11 +307,70 @@ impl Output {
     }
 }
 
+/// Breaks the sentences of the last column, so that a line fits a terminal of [`WIDTH`].
+fn fit(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
+    let last = rows
+        .iter()
+        .map(Vec::len)
+        .max()
+        .unwrap_or(0)
+        .saturating_sub(1);
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.text.width() + 2).max().unwrap_or(0)
+    };
+    let before: usize = (0..last).map(widest).sum();
+    let room = WIDTH.saturating_sub(before).max(ROOM_MIN);
+    let mut fitted = Vec::new();
+    for row in rows {
+        let Some(cell) = row
+            .get(last)
+            .filter(|cell| cell.text.width() > room && !cell.whole)
+        else {
+            fitted.push(row.clone());
+            continue;
+        };
+        for (number, text) in broken(&cell.text, room).into_iter().enumerate() {
+            let mut line = match number {
+                0 => row[..last].to_vec(),
+                _ => vec![Cell::new(""); last],
+            };
+            line.push(Cell::new(text).ink(cell.ink));
+            fitted.push(line);
+        }
+    }
+    fitted
+}
+
+/// A text in lines of at most `room` columns, broken at blanks; a word that is longer stays whole.
+fn broken(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else { break };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.width() + 1 + word.width() <= room {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// What every terminal has.
+const WIDTH: usize = 80;
+/// Narrower than this, a sentence reads worse than a line that is too long.
+const ROOM_MIN: usize = 24;
+
 /// One cell of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: String,
     ink: Ink,
+    /// Never broken into lines.
+    whole: bool,
 }
 
 impl Cell {
@@ -204,6 +384,15 @@ impl Cell {
         Self {
             text,
             ink: Ink::Plain,
+            whole: false,
+        }
+    }
+
+    /// The same, never broken into lines: text that somebody may copy.
+    pub(crate) fn whole(self) -> Self {
+        Self {
+            whole: true,
+            ..self
         }
     }
 
@@ -236,13 +425,16 @@ mod tests {
         let output = Output {
             data: Channel {
                 to: Box::new(paper.clone()),
+                terminal: true,
                 colour,
             },
             notes: Channel {
                 to: Box::new(paper.clone()),
+                terminal: true,
                 colour,
             },
             json: false,
+            lines: false,
             watched: false,
         };
         (output, paper)
@@ -263,6 +455,21 @@ mod tests {
             )
             .unwrap();
         assert_eq!(written(&paper), "SUBJECT  X\n文章:42  1\na·[2J    2\n");
+    }
+
+    #[test]
+    fn a_sentence_at_the_end_of_a_line_is_broken_and_nothing_of_it_is_lost() {
+        let (mut output, paper) = output(false);
+        let column = |title, at| crate::columns::column(title, at, crate::columns::plain);
+        let columns = [column("NAME", "/name"), column("WHY", "/why")];
+        let why = "because ".repeat(20).trim_end().to_owned();
+        let item = serde_json::json!({ "name": "n", "why": why });
+        let now = Timestamp::UNIX_EPOCH;
+        output.columns(&columns, &[item], now, true).unwrap();
+        let told = written(&paper);
+        assert!(told.lines().all(|line| line.len() <= WIDTH), "{told}");
+        assert_eq!(told.matches("because").count(), 20, "{told}");
+        assert_eq!(told.lines().count(), 4, "{told}");
     }
 
     #[test]

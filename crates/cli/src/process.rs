@@ -111,16 +111,19 @@ pub(crate) async fn start(
         .synced(settings)
         .await?;
     let sources = equipment.sources().sources.clone();
-    let passes = wiring::ticker(stores.changes.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: equipment.rescheduler(),
         schedules,
         sources: sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
+        subscriptions: in_force.subscriptions(),
         editions: equipment.editions(),
         public_editions: public_editions(settings),
-        tick: tick(&equipment, passes),
+        tick: tick(
+            &equipment,
+            wiring::ticker(stores.changes.clone(), &timing, node.tally()),
+        ),
         store: stores.pages,
         changes: stores.changes,
         clock: clock.clone(),
@@ -435,7 +438,9 @@ async fn whom(access: &Access, store: &dyn Store, now: Timestamp) -> Result<&'st
         {
             "guarded: no token is valid and there is no user, so nobody gets in; `almanack token create NAME --scope admin` makes a token"
         }
-        Access::Tokens => "guarded: whoever asks it must show a token, or sign in",
+        Access::Tokens | Access::Local(_) => {
+            "guarded: whoever asks it must show a token, or sign in"
+        }
     })
 }
 

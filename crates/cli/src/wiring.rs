@@ -54,6 +54,7 @@ use crate::{
 
 pub(crate) use buses::Buses;
 pub(crate) use equipment::{Equipment, Ground};
+pub(crate) use happenings::subscriptions;
 pub(crate) use outbound::{Outbound, client_of, hooks, reach};
 pub(crate) use sources::{Lookout, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};
@@ -145,6 +146,11 @@ pub(crate) fn is_shared(database: &Database) -> bool {
 /// Opens the configured database; creates or migrates it where needed.
 pub(crate) async fn open_store(database: &Database) -> Result<Arc<dyn Store>, Failure> {
     Ok(open_for_all(database).await?.work)
+}
+
+/// A store for who keeps nothing.
+pub(crate) fn scratch_store() -> Result<Arc<dyn Store>, Failure> {
+    Ok(Arc::new(sqlite::SqliteStore::in_memory()?))
 }
 
 /// The same, for a process that answers others.

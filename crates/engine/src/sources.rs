@@ -15,7 +15,7 @@ use almanack_core::{
     reschedule::{Cancel, Put, Receipt, Request},
     source::{
         Definition, NAME_BYTES_MAX, Source, SourceId, State,
-        check::{Candidate, Checker},
+        check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Validators},
         entry::{LINK_BYTES_MAX, canonical_address},
         policy::cadence::Cadence,
         settle::{Believed, believed, replan},
@@ -105,6 +105,25 @@ impl Sources {
     pub async fn discover(&self, address: &str) -> Result<Vec<Candidate>, Error> {
         let found = self.checker.discover(address, self.clock.now()).await;
         found.map_err(Error::Unreachable)
+    }
+
+    /// What a source would show if it were added; nothing is kept.
+    pub async fn preview(&self, definition: &Definition) -> Result<Document, Error> {
+        self.check(definition)?;
+        let ask = Ask {
+            address: definition.address.clone(),
+            reading: definition.reading.clone(),
+            validators: Validators::default(),
+        };
+        match self.checker.look(&ask, self.clock.now()).await {
+            Look::Document(document) => Ok(*document),
+            Look::Failed(failure) => Err(Error::Unreachable(failure)),
+            Look::Unchanged(_) | Look::Wait(_) => {
+                let class = FailureClass::Connection;
+                let failure = Failure::new(class, "the address gave no document");
+                Err(Error::Unreachable(failure))
+            }
+        }
     }
 
     /// Adds sources, each unless its address is taken; the answers are in the order given. One that cannot

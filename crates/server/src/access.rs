@@ -65,6 +65,9 @@ pub enum Access {
     Open,
     /// Whoever shows a valid token; for pages, also who signed in.
     Tokens,
+    /// The operator of this process, in it: whoever may open the database may do everything. The history shows them
+    /// by this origin. Never behind a socket.
+    Local(String),
 }
 
 /// Who asked, as far as the history should know.
@@ -72,7 +75,12 @@ pub enum Access {
 pub(crate) struct Asker {
     name: String,
     scope: Scope,
+    /// What stands before the name in the history.
+    way: &'static str,
 }
+
+/// What stands before the names of those who ask over HTTP.
+const OVER_HTTP: &str = "api:";
 
 impl Asker {
     /// Somebody who showed no token, but is known otherwise.
@@ -80,6 +88,22 @@ impl Asker {
         Self {
             name: name.to_owned(),
             scope: Scope::Operate,
+            way: OVER_HTTP,
+        }
+    }
+
+    /// Somebody who showed a token, or signed in.
+    fn recognised(name: String, scope: Scope) -> Self {
+        let way = OVER_HTTP;
+        Self { name, scope, way }
+    }
+
+    /// The operator of this process, whose name is the whole origin.
+    fn local(origin: &str) -> Self {
+        Self {
+            name: origin.to_owned(),
+            scope: Scope::Admin,
+            way: "",
         }
     }
 
@@ -104,7 +128,7 @@ impl Asker {
 
     /// Refuses where the scope of what was shown is too small.
     fn allowed(&self, needed: Scope, shown: &str) -> Result<(), Problem> {
-        let Self { name, scope } = self;
+        let Self { name, scope, .. } = self;
         if scope.allows(needed) {
             return Ok(());
         }
@@ -114,7 +138,7 @@ impl Asker {
 
     /// What the history shows.
     pub(crate) fn origin(&self) -> String {
-        format!("api:{}", self.name)
+        format!("{}{}", self.way, self.name)
     }
 }
 
@@ -172,6 +196,9 @@ impl Gate {
     }
 
     pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Asker, Problem> {
+        if let Access::Local(origin) = &self.state.access {
+            return Ok(Asker::local(origin));
+        }
         if self.is_open().await? {
             check_host(request, &[], ONLY_LOOPBACK)?;
             check_direct(request)?;
@@ -181,7 +208,7 @@ impl Gate {
             }
         }
         let Token { name, scope, .. } = self.token(&request.headers).await?;
-        let asker = Asker { name, scope };
+        let asker = Asker::recognised(name, scope);
         asker.allowed(needed, "token")?;
         Ok(asker)
     }
@@ -228,7 +255,7 @@ impl Gate {
     /// Whether nobody has to say who they are.
     async fn is_open(&self) -> Result<bool, Problem> {
         match self.state.access {
-            Access::Tokens => Ok(false),
+            Access::Tokens | Access::Local(_) => Ok(false),
             Access::Open => Ok(!self.guard.is_on(&self.state).await?),
         }
     }

@@ -35,9 +35,9 @@ use utoipa_axum::{router::OpenApiRouter, routes as register};
 use crate::{
     AppState,
     access::{Gate, guard, guard_looking, needed_scope},
-    alerts, batch, editions, events, health, metrics, nodes, openapi,
+    alerts, batch, editions, events, health, lookup, metrics, nodes, openapi,
     problem::{self, Code, Problem},
-    receipts, schedules, sources, tasks, tick, ui,
+    receipts, schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.
@@ -115,12 +115,20 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(schedules::acts::resume))
         .routes(register!(schedules::acts::fire))
         .routes(register!(schedules::acts::backfill))
+        .routes(register!(schedules::rewind::rewind))
+        .routes(register!(schedules::rewind::rewind_all))
         .routes(register!(schedules::ledger::list_slots))
         .routes(register!(schedules::ledger::list_edits))
         .routes(register!(schedules::ledger::why))
         .routes(register!(nodes::list_nodes))
         .routes(register!(alerts::list_alerts))
         .routes(register!(metrics::get_metrics))
+        .routes(register!(subscriptions::list_subscriptions))
+        .routes(register!(tokens::list_tokens, tokens::create_token))
+        .routes(register!(tokens::revoke_token))
+        .routes(register!(users::list_users, users::create_user))
+        .routes(register!(users::remove_user))
+        .routes(register!(users::set_password))
         .merge(guarded_sources())
         .merge(guarded_editions());
     by_method(router)
@@ -141,6 +149,7 @@ fn guarded_sources() -> OpenApiRouter<Arc<AppState>> {
             sources::adding::add_sources
         ))
         .routes(register!(sources::adding::discover))
+        .routes(register!(sources::preview::preview))
         .routes(register!(sources::numbers::list_due))
         .routes(register!(sources::numbers::get_stats))
         .routes(register!(
@@ -165,6 +174,7 @@ fn guarded_sources() -> OpenApiRouter<Arc<AppState>> {
 fn guarded_editions() -> OpenApiRouter<Arc<AppState>> {
     OpenApiRouter::new()
         .routes(register!(editions::list::list_editions))
+        .routes(register!(editions::rebuild::today))
         .routes(register!(editions::get_edition))
         .routes(register!(editions::document::get_document))
         .routes(register!(editions::document::preview_edition))
@@ -198,7 +208,10 @@ fn read() -> OpenApiRouter<Arc<AppState>> {
 
 /// Questions that come as a POST.
 fn asked() -> OpenApiRouter<Arc<AppState>> {
-    let router = OpenApiRouter::new().routes(register!(schedules::explain::explain));
+    let router = OpenApiRouter::new()
+        .routes(register!(schedules::explain::explain))
+        .routes(register!(lookup::look_up))
+        .routes(register!(editions::rebuild::rebuild));
     openapi::guarded(router, |_| Scope::Read)
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod document;
 pub(crate) mod founding;
 pub(crate) mod list;
 pub(crate) mod pages;
+pub(crate) mod rebuild;
 pub(crate) mod redelivery;
 pub(crate) mod runs;
 mod view;

@@ -22,6 +22,7 @@ mod editions;
 mod events;
 mod health;
 mod idempotency;
+mod lookup;
 mod metrics;
 mod nodes;
 pub mod openapi;
@@ -32,10 +33,13 @@ mod receipts;
 mod schedules;
 pub mod serve;
 mod sources;
+mod subscriptions;
 mod tasks;
 mod tick;
 pub mod token;
+mod tokens;
 mod ui;
+mod users;
 pub mod words;
 
 use std::sync::Arc;
@@ -59,6 +63,7 @@ use almanack_core::percent;
 use crate::access::Access;
 pub use crate::app::app;
 pub use crate::sources::opml::{Opml, Outline};
+pub use crate::subscriptions::Subscription;
 
 /// What the API works with. Made once, by whoever starts the process.
 pub struct AppState {
@@ -70,6 +75,8 @@ pub struct AppState {
     pub sources: Arc<Sources>,
     /// Reads and writes lists of sources.
     pub opml: Arc<dyn Opml>,
+    /// Who is sent events.
+    pub subscriptions: Live<Vec<Subscription>>,
     /// Makes editions; none where they are not configured.
     pub editions: Option<Arc<Editions>>,
     /// Whether everybody may read the pages of published editions, or only who shows a token.

@@ -64,7 +64,15 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Misread>)]
     expression: Option<Box<Misread>>,
+    /// What the log says of it: for a caller in this process, who has no log to read.
+    #[serde(skip)]
+    #[schema(ignore)]
+    cause: Option<Box<Cause>>,
 }
+
+/// What the log says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Cause(String);
 
 /// What is wrong with a schedule's expression.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -108,7 +116,18 @@ impl Problem {
             scope: None,
             errors: None,
             expression: None,
+            cause: None,
         }
+    }
+
+    /// The kind of problem.
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// What the log says of it, where that is known. Never a part of an answer.
+    pub fn cause(&self) -> Option<&str> {
+        self.cause.as_deref().map(|cause| cause.0.as_str())
     }
 
     /// Says where in the body it went wrong.
@@ -259,7 +278,8 @@ impl From<store::Error> for Problem {
         }
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         tracing::error!(error = %error, cause, "the store did not do what it was asked");
-        match error {
+        let chain = Cause(error.chain());
+        let problem = match error {
             store::Error::Unavailable { .. } => Self::new(
                 Code::DatabaseUnavailable,
                 "the database does not answer; ask again, asking again is harmless",
@@ -273,6 +293,10 @@ impl From<store::Error> for Problem {
             | store::Error::Incompatible { .. }
             | store::Error::Unreadable { .. }
             | store::Error::Taken { .. } => internal(),
+        };
+        Self {
+            cause: Some(Box::new(chain)),
+            ..problem
         }
     }
 }

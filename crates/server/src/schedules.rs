@@ -42,6 +42,7 @@ use crate::{
 pub(crate) mod acts;
 pub(crate) mod explain;
 pub(crate) mod ledger;
+pub(crate) mod rewind;
 mod view;
 
 /// Rows of the ledger that are shown with a schedule.

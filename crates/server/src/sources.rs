@@ -40,6 +40,7 @@ pub(crate) mod entries;
 pub(crate) mod list;
 pub(crate) mod numbers;
 pub(crate) mod opml;
+pub(crate) mod preview;
 mod view;
 pub(crate) mod why;
 

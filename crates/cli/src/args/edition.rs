@@ -36,7 +36,7 @@ pub(crate) enum EditionCommand {
         #[command(flatten)]
         edition: EditionArguments,
         /// Only those that were put back less often than this [default: edition.retries]
-        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=5))]
         max: Option<u32>,
     },
     /// Begin an edition anew, with the stories it has
@@ -57,7 +57,7 @@ pub(crate) enum EditionCommand {
     /// List editions, newest day first
     List {
         /// Most editions to show
-        #[arg(long, value_name = "N", default_value_t = 30)]
+        #[arg(long, value_name = "N", default_value_t = 30, value_parser = super::some)]
         limit: usize,
     },
 }

@@ -203,10 +203,16 @@ pub(crate) struct SourceListArguments {
         value_parser = super::some,
         conflicts_with = "all"
     )]
-    pub(crate) limit: usize,
+    limit: usize,
     /// All of them
     #[arg(long)]
-    pub(crate) all: bool,
+    all: bool,
+}
+
+impl SourceListArguments {
+    pub(crate) fn limit(&self) -> usize {
+        if self.all { usize::MAX } else { self.limit }
+    }
 }
 
 /// What to change. What is left out stays.
@@ -246,8 +252,14 @@ pub(crate) struct EntriesArguments {
         value_parser = super::some,
         conflicts_with = "all"
     )]
-    pub(crate) limit: usize,
+    limit: usize,
     /// All of them
     #[arg(long)]
-    pub(crate) all: bool,
+    all: bool,
+}
+
+impl EntriesArguments {
+    pub(crate) fn limit(&self) -> usize {
+        if self.all { usize::MAX } else { self.limit }
+    }
 }

@@ -1,110 +1,75 @@
 //! `almanack alert list|test`
 
-use almanack_core::{
-    alert::{
-        Alert, Severity,
-        port::{Answer, Outcome},
-        words,
-    },
-    store::AlertFilter,
-};
-use jiff::Timestamp;
+use almanack_core::alert::port::{Answer, Outcome};
 use serde_json::{Value, json};
 
-use super::{Desk, Errand, checked};
+use super::{Errand, checked};
 use crate::{
     args::AlertCommand,
+    client::{Call, Connector},
+    columns::{Column, ago, column, plain, text},
     config::{self, Inputs, Need},
-    failure::{Exit, Failure},
+    failure::{Done, Exit, Failure},
     output::{Cell, Ink, Output},
-    when::Relative,
     wiring,
 };
 
-/// More are never open.
-const LISTED_MAX: usize = 1_000;
+const LIST: &[Column] = &[
+    column("STATE", "", |it, now| {
+        let ink = if it["severity"] == "critical" {
+            Ink::Bad
+        } else {
+            Ink::Notable
+        };
+        if it["open"] == true {
+            plain(&it["severity"], now).ink(ink)
+        } else {
+            Cell::new("over").ink(Ink::Good)
+        }
+    }),
+    column("RULE", "/rule", plain),
+    column("SINCE", "/opened_at", ago),
+    column("TOLD", "", |it, _| {
+        let told = if it["open"] == true {
+            "open_told_at"
+        } else {
+            "close_told_at"
+        };
+        Cell::new(if it[told].is_null() { "no" } else { "yes" })
+    }),
+    column("WHAT", "", |it, _| {
+        Cell::new(format!(
+            "{} ({})",
+            text(&it["sentence"]),
+            text(&it["detail"])
+        ))
+    }),
+];
 
 /// Does what was asked with alerts.
-pub(super) async fn run(
-    inputs: &Inputs,
-    command: &AlertCommand,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) async fn run(at: &Connector<'_>, command: &AlertCommand, output: &mut Output) -> Done {
     match command {
         AlertCommand::List { all } => {
-            let desk = Desk::open(inputs, Errand::Existing).await?;
-            list(&desk, *all, output).await
+            let client = at.open(Errand::Existing).await?;
+            let call = Call::get(&["alerts"]).query("all", all.then_some(true));
+            let answer = client.call(call).await?;
+            let none = if *all {
+                "no alerts"
+            } else {
+                "nothing is wrong"
+            };
+            output.all(&answer, ("alerts", LIST), none)?;
+            Ok(Exit::Ok)
         }
-        AlertCommand::Test { channel } => test(inputs, channel.as_deref(), output).await,
+        AlertCommand::Test { channel } => {
+            at.refuse_server("alert test")?;
+            test(at.inputs, channel.as_deref(), output).await
+        }
     }
-}
-
-async fn list(desk: &Desk, all: bool, output: &mut Output) -> Result<Exit, Failure> {
-    let filter = AlertFilter {
-        closed_from: if all { Timestamp::MIN } else { Timestamp::MAX },
-        limit: LISTED_MAX,
-    };
-    let mut alerts = desk.store.load_alerts(filter).await?;
-    alerts.retain(|alert| all || alert.is_open());
-    if output.json {
-        let views: Vec<Value> = alerts.iter().map(view).collect();
-        output.value(&json!({ "alerts": views }))?;
-        return Ok(Exit::Ok);
-    }
-    if alerts.is_empty() {
-        output.note(if all {
-            "no alerts\n"
-        } else {
-            "nothing is wrong\n"
-        });
-        return Ok(Exit::Ok);
-    }
-    let now = desk.clock.now();
-    let rows: Vec<Vec<Cell>> = alerts.iter().map(|alert| row(alert, now)).collect();
-    output.table(&["STATE", "RULE", "SINCE", "TOLD", "WHAT"], &rows)?;
-    Ok(Exit::Ok)
-}
-
-fn row(alert: &Alert, now: Timestamp) -> Vec<Cell> {
-    let state = match (alert.is_open(), alert.severity) {
-        (false, _) => Cell::new("over").ink(Ink::Good),
-        (true, Severity::Critical) => Cell::new("critical").ink(Ink::Bad),
-        (true, Severity::Warning) => Cell::new("warning").ink(Ink::Notable),
-    };
-    let told = match alert.news() {
-        None => "yes",
-        Some(_) if alert.tell_at.is_some() => "waits",
-        Some(_) => "no",
-    };
-    let at = alert.opened_at;
-    vec![
-        state,
-        Cell::new(alert.key.rule.as_str()),
-        Cell::new(Relative { at, now }.to_string()),
-        Cell::new(told),
-        Cell::new(format!("{} ({})", words::english(alert), alert.detail)),
-    ]
-}
-
-fn view(alert: &Alert) -> Value {
-    json!({
-        "rule": alert.key.rule.as_str(),
-        "about": alert.key.about.to_string(),
-        "severity": alert.severity.as_str(),
-        "sentence": words::english(alert),
-        "detail": alert.detail,
-        "open": alert.is_open(),
-        "opened_at": alert.opened_at,
-        "calm_since": alert.calm_since,
-        "closed_at": alert.closed_at,
-        "returns": alert.returns,
-        "open_told_at": alert.open_told_at,
-        "close_told_at": alert.close_told_at,
-    })
 }
 
 /// Needs no database: whether people can be reached must be known before anything runs.
-async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
+async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Everything))?;
     let outbound = wiring::Outbound::new(&settings)?;
     let clock = wiring::machine_clock();

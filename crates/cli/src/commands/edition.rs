@@ -1,20 +1,23 @@
 //! `almanack edition …`
 //!
-//! Works on the database itself, beside whatever nodes are running: an edition is changed only by whoever saw it as it is, so a
-//! command and a node never undo each other's work. `run` and `publish` go out by themselves; everything else is about
-//! what is stored.
+//! An edition is changed only by whoever saw it as it is, so a command and a node never undo each
+//! other's work. On this machine, `run` and `publish` go out by themselves; on a node that was
+//! named, the node does.
 
 use std::{io, sync::Arc};
 
-use almanack_core::edition::State;
+use almanack_core::edition::turn::Chosen;
 use almanack_engine::{editions::Editions, live::Live};
 use jiff::{Timestamp, civil::Date};
+use serde_json::{Value, json};
 
-use super::{Desk, Errand};
+use super::{Desk, Errand, source::confirmed};
 use crate::{
-    args::{EditionArguments, EditionCommand},
-    config::{Inputs, Need},
-    failure::{Exit, Failure},
+    args::{EditionArguments, EditionCommand, EditionShowArguments, RedeliveryArguments},
+    client::{Answer, Call, Client, Connector, List},
+    columns::{Column, ago, column, plain, text},
+    config::Need,
+    failure::{Done, Exit, Failure},
     output::{Cell, Ink, Output},
     wiring::{
         self, Outbound,
@@ -23,64 +26,56 @@ use crate::{
     },
 };
 
-mod acts;
-mod diff;
-mod list;
 mod progress;
-mod redelivery;
 mod run;
 mod show;
 mod status;
 
 /// Does what was asked with editions.
-pub(super) async fn run(
-    inputs: &Inputs,
-    command: &EditionCommand,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let (errand, need) = match command {
-        EditionCommand::Run(_) => (Errand::New, Need::Everything),
-        EditionCommand::Publish(_) => (Errand::Existing, Need::Everything),
-        _ => (Errand::Existing, Need::Database),
-    };
-    let desk = Desk::open_for(inputs, errand, need).await?;
-    let editions = desk.editions(purpose(command), output.json)?;
-    let editions = &*editions;
+pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &mut Output) -> Done {
+    if let EditionCommand::Run(given) = command {
+        return run::run(at, given, output).await;
+    }
+    let client = &open(at, command, output.json).await?;
     match command {
-        EditionCommand::Run(given) => run::run(&desk, editions, given, output).await,
-        EditionCommand::Status(given) => status::run(&desk, editions, given, output).await,
-        EditionCommand::Show(given) => show::run(editions, given, output).await,
-        EditionCommand::Publish(given) => acts::publish(&desk, editions, given, output).await,
-        EditionCommand::Retry { edition, max } => {
-            acts::retry(&desk, editions, (edition, *max), output).await
+        EditionCommand::Run(given) => run::run(at, given, output).await,
+        EditionCommand::Status(given) => status::run(client, given, output).await,
+        EditionCommand::Show(given) => show(client, given, output).await,
+        EditionCommand::Publish(given) => publish(client, given, output).await,
+        EditionCommand::Retry { edition, max } => retry(client, edition, *max, output).await,
+        EditionCommand::Reset { edition, yes } => reset(client, edition, *yes, output).await,
+        EditionCommand::Resend(given) => resend(client, given, output).await,
+        EditionCommand::Skip(given) => skip(client, given, output).await,
+        EditionCommand::Preview(given) => {
+            let date = day(client, given).await?;
+            show::print(client, Call::get(&["editions", &date, "preview"]), output).await
         }
-        EditionCommand::Reset { edition, yes } => {
-            acts::reset(&desk, editions, (edition, *yes), output).await
+        EditionCommand::List { limit } => {
+            let call = Call::get(&["editions"]);
+            let list = List::new(call, ("editions", LIST), "no editions").limit(*limit);
+            list.write(client, output).await
         }
-        EditionCommand::Resend(given) => redelivery::resend(&desk, editions, given, output).await,
-        EditionCommand::Skip(given) => redelivery::skip(&desk, editions, given, output).await,
-        EditionCommand::Preview(given) => show::preview(editions, given, output).await,
-        EditionCommand::List { limit } => list::run(&desk, editions, *limit, output).await,
     }
 }
 
-fn purpose(command: &EditionCommand) -> Purpose {
-    match command {
-        EditionCommand::Run(_) | EditionCommand::Publish(_) | EditionCommand::Preview(_) => {
-            Purpose::Make
-        }
-        EditionCommand::Status(_)
-        | EditionCommand::Show(_)
-        | EditionCommand::Retry { .. }
-        | EditionCommand::Reset { .. }
-        | EditionCommand::Resend(_)
-        | EditionCommand::Skip(_)
-        | EditionCommand::List { .. } => Purpose::Keep,
+/// On this machine, with what the command needs of the configuration.
+async fn open(at: &Connector<'_>, command: &EditionCommand, json: bool) -> Result<Client, Failure> {
+    if at.server.is_some() {
+        return at.open(Errand::Existing).await;
     }
+    let (need, purpose) = match command {
+        EditionCommand::Publish(_) => (Need::Everything, Purpose::Make),
+        EditionCommand::Preview(_) => (Need::Database, Purpose::Make),
+        _ => (Need::Database, Purpose::Keep),
+    };
+    let desk = Desk::open_for(at.inputs, Errand::Existing, need).await?;
+    let editions = desk.editions(purpose, json)?;
+    Client::on(desk, Some(editions)).await
 }
 
 impl Desk {
-    /// Who makes editions. What is printed instead of published must not stand between the lines of JSON.
+    /// Who makes editions. What is printed instead of published must not stand between the lines of
+    /// JSON.
     fn editions(&self, purpose: Purpose, json: bool) -> Result<Arc<Editions>, Failure> {
         let outbound = Outbound::new(&self.settings)?;
         let channels =
@@ -106,16 +101,21 @@ impl Desk {
             Box::new(io::stdout())
         };
         workshop.editions(purpose, paper)?.ok_or_else(|| {
-            Failure::new(Exit::Usage, "editions are off")
-                .hint("put `enabled = true` under [edition] in the configuration; docs/guide/editions.md says more")
+            Failure::new(Exit::Usage, "editions are off").hint(
+                "put `enabled = true` under [edition] in the configuration; \
+                 docs/guide/editions.md says more",
+            )
         })
     }
 }
 
-/// The day that was named, or today.
-fn day(editions: &Editions, given: &EditionArguments) -> Result<Date, Failure> {
-    let date = given.date.as_deref().map(parse_date).transpose()?;
-    Ok(editions.day(date)?)
+/// The day that was named, or today by the clock of editions.
+async fn day(client: &Client, given: &EditionArguments) -> Result<String, Failure> {
+    if let Some(text) = &given.date {
+        return Ok(parse_date(text)?.to_string());
+    }
+    let today = client.call(Call::get(&["editions", "today"])).await?;
+    Ok(text(&today.value()["date"]))
 }
 
 fn parse_date(text: &str) -> Result<Date, Failure> {
@@ -126,25 +126,168 @@ fn parse_date(text: &str) -> Result<Date, Failure> {
     })
 }
 
-fn state_cell(state: State) -> Cell {
-    let ink = match state {
-        State::Published => Ink::Good,
-        State::Empty => Ink::Bad,
-        State::Archived => Ink::Faint,
-        State::Init | State::ListFetched | State::Processing | State::Aggregating => Ink::Notable,
-    };
-    Cell::new(state.as_str()).ink(ink)
+const LIST: &[Column] = &[
+    column("DATE", "/date", plain),
+    column("STATE", "/state", state),
+    column("STORIES", "/counts", |counts, _| {
+        Cell::new(format!("{} of {}", counts["completed"], counts["total"]))
+    }),
+    column("FAILED", "/counts/failed", plain),
+    column("REVISION", "/revision", plain),
+    column("PUBLISHED", "/published_at", ago),
+];
+
+fn state(state: &Value, now: Timestamp) -> Cell {
+    plain(state, now).ink(match state.as_str().unwrap_or_default() {
+        "published" => Ink::Good,
+        "empty" => Ink::Bad,
+        "archived" => Ink::Faint,
+        _ => Ink::Notable,
+    })
 }
 
-/// An instant for people: to the second, in UTC.
-fn instant(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+/// Prints a document as it was kept, or what differs from it.
+async fn show(client: &Client, given: &EditionShowArguments, output: &mut Output) -> Done {
+    let date = day(client, &given.edition).await?;
+    let template = given.template.as_ref().map(|file| {
+        std::fs::read_to_string(file).map_err(|error| {
+            Failure::new(
+                Exit::Usage,
+                format!("cannot read `{}`: {error}", file.display()),
+            )
+        })
+    });
+    if template.is_none() && !given.rebuild {
+        let call = Call::get(&["editions", &date, "document"]);
+        return show::print(client, call.query("revision", given.revision), output).await;
+    }
+    let template = template.transpose()?;
+    let body = json!({ "revision": given.revision, "template": template });
+    let call = Call::post(&["editions", &date, "rebuild"]).json(&body);
+    let rebuilt = client.call(call).await?;
+    match template {
+        Some(_) => show::compare(&rebuilt, output),
+        None => show::prove(&rebuilt, output),
+    }
+}
+
+/// Publishes what is completed (ED-23).
+async fn publish(client: &Client, given: &EditionArguments, output: &mut Output) -> Done {
+    let date = day(client, given).await?;
+    let answer = client
+        .call(Call::post(&["editions", &date, "publish"]).long())
+        .await?;
+    let done = answer.value();
+    let edition = status::load(client, &date).await?.value();
+    if output.json {
+        output.line(answer.text())?;
+    } else if is_published(&edition) {
+        let stories = stories(&edition["counts"]["completed"]);
+        output.line(&format!("published the edition of {date}: {stories}"))?;
+    }
+    if done["left_out"].as_u64() > Some(0) {
+        let left_out = stories(&done["left_out"]);
+        output.note(&format!("left out: {left_out} that were not completed\n"));
+    }
+    Ok(status::ending(&edition, output))
+}
+
+/// Puts failed stories back (ED-24).
+async fn retry(
+    client: &Client,
+    given: &EditionArguments,
+    max: Option<u32>,
+    output: &mut Output,
+) -> Done {
+    let date = day(client, given).await?;
+    let call = Call::post(&["editions", &date, "retry"]).json(&json!({ "retries_max": max }));
+    let answer = client.call(call).await?;
+    output.tell(&answer, |done| match done["stories"].as_u64() {
+        Some(0) => format!("nothing changed: no failed story of {date} has tries left"),
+        _ => format!(
+            "put back {} of {date}; {GOES_ON}",
+            stories(&done["stories"])
+        ),
+    })
+}
+
+/// Who works on an edition that has something to do again.
+const GOES_ON: &str = "a node goes on, or `almanack edition run`";
+
+/// Begins anew. What was written is written again, and paid for again, so this is asked for twice.
+async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mut Output) -> Done {
+    let date = day(client, given).await?;
+    if !yes {
+        let unasked = Failure::new(Exit::Usage, format!("begin the edition of {date} anew?"))
+            .hint("--yes says so; `almanack edition retry` puts only failed stories back");
+        let question =
+            format!("begin the edition of {date} anew? Every story is read and written again.");
+        if !confirmed(&question, unasked, output)? {
+            output.note("nothing was reset\n");
+            return Ok(Exit::Failed);
+        }
+    }
+    let answer = client
+        .call(Call::post(&["editions", &date, "reset"]))
+        .await?;
+    output.tell(&answer, |edition| {
+        let stories = stories(&edition["counts"]["total"]);
+        format!("reset the edition of {date}: {stories}; {GOES_ON}")
+    })
+}
+
+/// Has what a destination lacks sent again (ED-41).
+async fn resend(client: &Client, given: &RedeliveryArguments, output: &mut Output) -> Done {
+    let answer = redeliver(client, given, "resend").await?;
+    let chosen = chosen(given);
+    output.tell(&answer, |done| match parts(done) {
+        (0, _) => format!("No change: what {chosen} lacks is about to be sent; {GOES_ON}"),
+        (1, part) => format!("Sending part {part} to {chosen} again; {GOES_ON}"),
+        (_, parts) => format!("Sending parts {parts} to {chosen} again; {GOES_ON}"),
+    })
+}
+
+/// Skips what a destination lacks (ED-41).
+async fn skip(client: &Client, given: &RedeliveryArguments, output: &mut Output) -> Done {
+    let answer = redeliver(client, given, "skip").await?;
+    let chosen = chosen(given);
+    output.tell(&answer, |done| match parts(done) {
+        (0, _) => format!("No change: what {chosen} lacks was skipped before"),
+        (1, part) => format!("Skipped part {part} of {chosen}"),
+        (_, parts) => format!("Skipped parts {parts} of {chosen}"),
+    })
+}
+
+async fn redeliver(
+    client: &Client,
+    given: &RedeliveryArguments,
+    what: &str,
+) -> Result<Answer, Failure> {
+    let date = day(client, &given.edition).await?;
+    let body = json!({ "destination": given.destination, "part": given.part });
+    client
+        .call(Call::post(&["editions", &date, what]).json(&body))
+        .await
+}
+
+fn chosen(given: &RedeliveryArguments) -> Chosen {
+    Chosen {
+        destination: given.destination.clone(),
+        part: given.part,
+    }
+}
+
+/// How many parts, and which.
+fn parts(done: &Value) -> (usize, String) {
+    let parts = &done["parts"];
+    (parts.as_array().map_or(0, Vec::len), text(parts))
+}
+
+fn is_published(edition: &Value) -> bool {
+    edition["state"] == "published" || edition["archived_from"] == "published"
 }
 
 /// `1 story`, `2 stories`.
-fn counted(count: u32, one: &str, many: &str) -> String {
-    match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
-    }
+fn stories(count: &Value) -> String {
+    super::source::counted(count.as_u64().unwrap_or_default(), "story", "stories")
 }

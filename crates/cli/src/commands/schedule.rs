@@ -1,45 +1,25 @@
-//! `almanack schedule …`, and `almanack why`
-//!
-//! Works on the database itself, like `almanack task`: the same rules apply because the same
-//! [`Schedules`] carries the wishes out.
+//! `almanack schedule …`, and `almanack why SCHEDULE TIME`
 
-use std::sync::Arc;
+use almanack_core::plan::ScheduleName;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
 
-use almanack_core::{
-    plan::{Definition, Schedule, ScheduleName, State, Unfit},
-    schedule::{Expression, Language, Mode, Timetable},
-    store::ScheduleFilter,
-};
-use almanack_engine::{
-    schedules::{self, Schedules},
-    zones::Zones,
-};
-use jiff::Timestamp;
-use serde_json::json;
-
-use super::{Desk, Errand, next::pointed};
+use super::Errand;
 use crate::{
-    args::{ScheduleCommand, WhyArguments},
-    config::Inputs,
-    failure::{Exit, Failure},
+    args::{BackfillArguments, ScheduleCommand, ScheduleListArguments, WhyArguments},
+    client::{Answer, Call, Client, Connector, List, outcome},
+    columns::{Column, ago, at, column, instant, instant_of, items, moment_of, plain, text, time},
+    failure::{Done, Exit, Failure},
     output::{Cell, Ink, Output},
-    suggest, view,
-    when::{self, Relative},
-    wiring,
+    when,
 };
 
-mod acts;
-mod backfill;
-mod firings;
-mod list;
 mod plan;
 mod put;
-mod rewind;
 mod show;
-mod slots;
 
 /// Only writing one makes sense on a database that is not there yet.
-pub(super) fn errand(command: &ScheduleCommand) -> Errand {
+fn errand(command: &ScheduleCommand) -> Errand {
     match command {
         ScheduleCommand::Put(_) => Errand::New,
         _ => Errand::Existing,
@@ -48,198 +28,306 @@ pub(super) fn errand(command: &ScheduleCommand) -> Errand {
 
 /// Does what was asked with schedules.
 pub(super) async fn run(
-    desk: &Desk,
-    inputs: &Inputs,
+    at: &Connector<'_>,
     command: &ScheduleCommand,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
+    let client = &at.open(errand(command)).await?;
     match command {
-        ScheduleCommand::List(given) => list::run(desk, given, output).await,
-        ScheduleCommand::Show(given) => show::run(desk, &given.name, output).await,
-        ScheduleCommand::Put(given) => put::run(desk, given, output).await,
+        ScheduleCommand::List(given) => list(given).write(client, output).await,
+        ScheduleCommand::Show(given) => show::run(client, &given.name, output).await,
+        ScheduleCommand::Put(given) => put::run(client, given, output).await,
         ScheduleCommand::Pause {
             schedule,
             until,
             note,
         } => {
-            acts::pause(
-                desk,
+            pause(
+                client,
                 &schedule.name,
-                (until.as_deref(), note.clone()),
+                (until.as_deref(), note.as_deref()),
                 output,
             )
             .await
         }
-        ScheduleCommand::Resume(given) => acts::resume(desk, &given.name, output).await,
-        ScheduleCommand::Rewind { name } => rewind::run(desk, name.as_deref(), output).await,
-        ScheduleCommand::Remove(given) => acts::remove(desk, &given.name, output).await,
-        ScheduleCommand::Fire { schedule, force } => {
-            acts::fire(desk, &schedule.name, *force, output).await
+        ScheduleCommand::Resume(given) => {
+            let schedule = Named::load(client, &given.name).await?;
+            let call = Call::post(&["schedules", &given.name, "resume"]);
+            let sentence = |done: &Answer| format!("resumed {}{}", given.name, next_of(done));
+            schedule.change(client, call, sentence, output).await
         }
-        ScheduleCommand::Backfill(given) => backfill::run(desk, given, output).await,
+        ScheduleCommand::Rewind { name } => rewind(client, name.as_deref(), output).await,
+        ScheduleCommand::Remove(given) => {
+            check_name(&given.name)?;
+            let answer = client
+                .call(Call::delete(&["schedules", &given.name]))
+                .await?;
+            output.tell(&answer, |_| {
+                format!("removed {}; its history stays", given.name)
+            })
+        }
+        ScheduleCommand::Fire { schedule, force } => {
+            check_name(&schedule.name)?;
+            let call = Call::post(&["schedules", &schedule.name, "fire"]);
+            let answer = client.call(call.json(&json!({ "force": force }))).await?;
+            output.tell(&answer, |fired| {
+                let (kind, subject) = (text(&fired["kind"]), text(&fired["subject"]));
+                format!("fired {}: {kind} {subject}", schedule.name)
+            })
+        }
+        ScheduleCommand::Backfill(given) => backfill(client, given, output).await,
         ScheduleCommand::Slots { schedule, limit } => {
-            slots::run(desk, &schedule.name, *limit, output).await
+            slots(client, &schedule.name, *limit, output).await
         }
         ScheduleCommand::Plan { file, period } => {
-            plan::run(desk, inputs, (file, period), output).await
+            plan::run((at.inputs, client), (file, period), output).await
         }
     }
 }
 
 /// `almanack why SCHEDULE TIME`
-pub(super) async fn why(
-    desk: &Desk,
-    given: &WhyArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let name = name(&given.name)?;
-    let Some(time_given) = &given.time else {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("at what time should {name} have fired?"),
-        )
-        .hint(format!(
-            "for example almanack why {name} \"2026-01-05 08:00\""
-        )));
+pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Output) -> Done {
+    let name = &given.name;
+    check_name(name)?;
+    let Some(written) = &given.time else {
+        let what = format!("at what time should {name} have fired?");
+        let hint = format!("for example almanack why {name} \"2026-01-05 08:00\"");
+        return Err(Failure::new(Exit::Usage, what).hint(hint));
     };
-    let at = time(desk, &name, "TIME", time_given).await?;
-    let answer = desk.schedules().why(&name, at).await?;
-    if output.json {
-        let row = answer.row.as_ref().map(view::slot);
-        output.value(&json!({
-            "schedule": name,
-            "at": at,
-            "answer": answer.sentence,
-            "is_slot": answer.is_slot,
-            "slot": row,
-            "firing": answer.firing.as_ref().map(view::TaskView::from),
-        }))?;
-    } else {
-        output.line(&answer.sentence)?;
+    let at = Named::load(client, name).await?.time("TIME", written)?;
+    let call = Call::get(&["schedules", name, "why"]).query("at", Some(at));
+    let answer = client.call(call).await?;
+    output.tell(&answer, |why| text(&why["sentence"]))
+}
+
+const LIST: &[Column] = &[
+    column("NAME", "/name", plain),
+    column("STATE", "/state", state),
+    column("WHEN", "/definition/expression", plain),
+    column("ZONE", "/definition/tz", plain),
+    column("TARGET", "/definition/target/type", plain),
+    column("NEXT", "", |it, _| match time(&it["next_at"]) {
+        Some(at) => Cell::new(instant(at)),
+        None => Cell::new(no_next(it)),
+    }),
+    column("", "/next_at", ago),
+    column("ORIGIN", "/origin", plain),
+    column("FIRING", "/task", outcome),
+];
+
+fn list(given: &ScheduleListArguments) -> List {
+    let call = Call::get(&["schedules"])
+        .query("origin", given.origin.as_deref())
+        .query("state", given.state.as_deref());
+    List::new(call, ("schedules", LIST), "no schedules").firing("last_firing")
+}
+
+fn state(state: &Value, now: Timestamp) -> Cell {
+    plain(state, now).ink(match state.as_str().unwrap_or_default() {
+        "active" => Ink::Good,
+        "paused" => Ink::Notable,
+        "parked" => Ink::Bad,
+        _ => Ink::Faint,
+    })
+}
+
+/// Why no time stands where the next one would.
+fn no_next(schedule: &Value) -> &'static str {
+    match schedule["state"].as_str().unwrap_or_default() {
+        // Nobody knows when it is resumed.
+        "paused" if schedule["paused"]["until"].is_null() => "paused",
+        "active" | "paused" => "never",
+        _ => "",
     }
+}
+
+const SLOTS: &[Column] = &[
+    column("SLOT", "", |row, _| {
+        let (first, last) = (instant_of(&row["slot_at"]), instant_of(&row["last_at"]));
+        match row["slots"].as_u64() {
+            Some(many) if many > 1 => Cell::new(format!("{first} … {last} ({many} slots)")),
+            _ => Cell::new(first),
+        }
+    }),
+    column("VERDICT", "", verdict),
+    column("LATE", "", |row, _| {
+        let (decided, last) = (time(&row["decided_at"]), time(&row["last_at"]));
+        let late = decided
+            .zip(last)
+            .map(|(decided, last)| decided.duration_since(last));
+        let late = late.unwrap_or_default().max(SignedDuration::ZERO);
+        Cell::new(when::rounded(late))
+    }),
+    column("FIRING", "", |row, now| {
+        match (&row["task"], &row["detail"]) {
+            (Value::Null, detail) => plain(detail, now),
+            (task, _) => outcome(task, now),
+        }
+    }),
+];
+
+fn verdict(row: &Value, _: Timestamp) -> Cell {
+    let ink = match row["verdict"].as_str().unwrap_or_default() {
+        "fired" => Ink::Good,
+        "caught_up" => Ink::Notable,
+        _ => Ink::Bad,
+    };
+    let told = match row["reason"].as_str() {
+        Some(reason) => format!("{} ({reason})", text(&row["verdict"])),
+        None => text(&row["verdict"]),
+    };
+    Cell::new(told).ink(ink)
+}
+
+async fn slots(client: &Client, name: &str, limit: usize, output: &mut Output) -> Done {
+    let schedule = Named::load(client, name).await?;
+    let removed_at = instant_of(&schedule.now["removed_at"]);
+    if !removed_at.is_empty() {
+        output.note(&format!("{name} was removed at {removed_at}\n"));
+    }
+    let call = Call::get(&["schedules", name, "slots"]);
+    let list = List::new(call, ("slots", SLOTS), "no slot has been decided yet");
+    let list = list.limit(limit).firing("firing");
+    list.write(client, output).await
+}
+
+async fn pause(
+    client: &Client,
+    name: &str,
+    (until, note): (Option<&str>, Option<&str>),
+    output: &mut Output,
+) -> Done {
+    let schedule = Named::load(client, name).await?;
+    let until = until
+        .map(|text| schedule.time("--until", text))
+        .transpose()?;
+    let call = Call::post(&["schedules", name, "pause"]);
+    let call = call.json(&json!({ "until": until, "note": note }));
+    let ends = until.map(|until| format!(" until {}", instant(until)));
+    let told = format!("paused {name}{}", ends.unwrap_or_default());
+    schedule.change(client, call, |_| told, output).await
+}
+
+async fn rewind(client: &Client, name: Option<&str>, output: &mut Output) -> Done {
+    if let Some(name) = name {
+        let schedule = Named::load(client, name).await?;
+        let call = Call::post(&["schedules", name, "rewind"]);
+        let sentence = |done: &Answer| format!("rewound {name}{}", next_of(done));
+        return schedule.change(client, call, sentence, output).await;
+    }
+    let answer = client.call(Call::post(&["schedules:rewind"])).await?;
+    output.tell(&answer, |done| match text(&done["rewound"]) {
+        names if names.is_empty() => "no schedule is planned ahead of its time".to_owned(),
+        names => format!("rewound {names}"),
+    })
+}
+
+/// Slots shown one by one; all are counted.
+const SHOWN_MAX: usize = 50;
+
+const BACKFILL: &[Column] = &[
+    column("SLOT", "/slot_at", at),
+    column("", "", |slot, _| {
+        match (time(&slot["execute_at"]), slot["found"].as_str()) {
+            (Some(at), _) => Cell::new(format!("fires at {}", instant(at))).ink(Ink::Notable),
+            (None, Some(status)) => {
+                Cell::new(format!("left alone: fired, {status}")).ink(Ink::Faint)
+            }
+            (None, None) => Cell::new("left alone").ink(Ink::Faint),
+        }
+    }),
+];
+
+async fn backfill(client: &Client, given: &BackfillArguments, output: &mut Output) -> Done {
+    let schedule = Named::load(client, &given.schedule.name).await?;
+    let body = json!({
+        "from": schedule.time("--from", &given.from)?,
+        "to": schedule.time("--to", &given.to)?,
+        "pace": when::show_duration(duration("--pace", &given.pace)?),
+        "dry_run": given.dry_run,
+    });
+    let call = Call::post(&["schedules", &given.schedule.name, "backfill"]).json(&body);
+    let answer = client.call(call).await?;
+    if output.json {
+        output.line(answer.text())?;
+        return Ok(Exit::Ok);
+    }
+    let done = answer.value();
+    let slots = items(&done["slots"]);
+    let shown = &slots[..slots.len().min(SHOWN_MAX)];
+    if !shown.is_empty() {
+        output.columns(BACKFILL, shown, answer.now, true)?;
+    }
+    if slots.len() > shown.len() {
+        let more = slots.len() - shown.len();
+        output.note(&format!("and {more} more; --json shows all\n"));
+    }
+    let (fires, all) = (&done["fires"], slots.len());
+    output.line(&match (given.dry_run, all) {
+        (_, 0) => "no slots in this range".to_owned(),
+        (true, _) => format!("{fires} of {all} slots would fire"),
+        (false, _) => format!("{fires} of {all} slots fire"),
+    })?;
     Ok(Exit::Ok)
 }
 
-/// When it fires next, as the end of a sentence.
-fn next_of(schedule: &Schedule, desk: &Desk) -> String {
-    match (&schedule.state, schedule.next_at) {
-        (State::Active, Some(at)) => {
-            let relative = Relative {
-                at,
-                now: desk.clock.now(),
-            };
-            format!("; next at {} ({relative})", instant(at))
-        }
-        (State::Active, None) => "; it will not fire again".to_owned(),
-        (state, _) => format!("; it is {}", state.as_str()),
+/// A schedule as it is before something is done to it; removed ones are looked at, too.
+struct Named {
+    name: String,
+    now: Value,
+    seen_at: Timestamp,
+}
+
+impl Named {
+    async fn load(client: &Client, name: &str) -> Result<Self, Failure> {
+        check_name(name)?;
+        let answer = client.call(Call::get(&["schedules", name])).await?;
+        Ok(Self {
+            name: name.to_owned(),
+            now: answer.value(),
+            seen_at: answer.now,
+        })
+    }
+
+    /// A time as people type it; one without a zone is by the schedule's clock.
+    fn time(&self, what: &str, text: &str) -> Result<Timestamp, Failure> {
+        let zone = self.now["definition"]["tz"].as_str().unwrap_or("UTC");
+        when::parse_at_in(text, self.seen_at, zone).map_err(|unclear| unclear.of(what))
+    }
+
+    /// Does something to it, and tells what became of it.
+    async fn change(
+        &self,
+        client: &Client,
+        call: Call,
+        sentence: impl FnOnce(&Answer) -> String,
+        output: &mut Output,
+    ) -> Done {
+        let answer = client.call(call).await?;
+        output.tell(&answer, |done| {
+            if done["revision"] == self.now["revision"] {
+                format!("nothing changed: {} was already so", self.name)
+            } else {
+                sentence(&answer)
+            }
+        })
     }
 }
 
-fn name(given: &str) -> Result<ScheduleName, Failure> {
+/// When it fires next, as the end of a sentence.
+fn next_of(done: &Answer) -> String {
+    let schedule = done.value();
+    match (schedule["state"].as_str(), time(&schedule["next_at"])) {
+        (Some("active"), Some(at)) => format!("; next at {}", moment_of(at, done.now)),
+        (Some("active"), None) => "; it will not fire again".to_owned(),
+        (state, _) => format!("; it is {}", state.unwrap_or("unknown")),
+    }
+}
+
+fn check_name(given: &str) -> Result<ScheduleName, Failure> {
     ScheduleName::parse(given).map_err(|unfit| Failure::new(Exit::Usage, unfit.to_string()))
 }
 
-/// A schedule, or what is left of one that was removed: people look at those too.
-async fn load_any(desk: &Desk, name: &ScheduleName) -> Result<Schedule, Failure> {
-    let found = desk
-        .store
-        .load_schedules(std::slice::from_ref(name))
-        .await?;
-    let found = found.into_iter().flatten().next();
-    found.ok_or_else(|| schedules::Error::Unknown { name: name.clone() }.into())
-}
-
-/// A time as people type it; one without a zone is by the schedule's clock.
-async fn time(
-    desk: &Desk,
-    name: &ScheduleName,
-    what: &str,
-    text: &str,
-) -> Result<Timestamp, Failure> {
-    let schedule = load_any(desk, name).await?;
-    let definition = Definition::from_json(&schedule.definition);
-    let tz = definition.map_or_else(|_| "UTC".to_owned(), |definition| definition.tz);
-    when::parse_at_in(text, desk.clock.now(), &tz).map_err(|unclear| {
-        Failure::new(Exit::Usage, format!("{what}: {}", unclear.what)).hint(unclear.hint)
-    })
-}
-
-fn duration(what: &str, text: &str) -> Result<jiff::SignedDuration, Failure> {
-    when::parse_duration(text).map_err(|unclear| {
-        Failure::new(Exit::Usage, format!("{what}: {}", unclear.what)).hint(unclear.hint)
-    })
-}
-
-/// An instant for people: to the second, in UTC.
-fn instant(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
-}
-
-/// A refusal with its place in the expression.
-fn unfit(unfit: &Unfit) -> Failure {
-    match unfit {
-        Unfit::Expression { expression, error } => {
-            let what = format!("{error}\n{}", pointed(expression, error.span));
-            let failure = Failure::new(Exit::Usage, what);
-            match error.hint() {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            }
-        }
-        Unfit::Zone { tz } => {
-            let what = format!("there is no time zone `{tz}`");
-            Failure::new(Exit::Usage, what).hint(suggest::zone(tz))
-        }
-        _ => Failure::new(Exit::Usage, unfit.to_string()),
-    }
-}
-
-/// When it fires, compiled for looking at it.
-fn timetable(name: &ScheduleName, definition: &Definition) -> Option<(Expression, Timetable)> {
-    let expression = Expression::parse(&definition.expression, Mode::Strict).ok()?;
-    let timetable = expression.compile(name.as_str());
-    Some((expression, timetable))
-}
-
-/// When it fires, in words.
-fn words(name: &ScheduleName, definition: &Definition) -> String {
-    timetable(name, definition).map_or_else(
-        || definition.expression.clone(),
-        |(_, timetable)| timetable.describe(Language::English),
-    )
-}
-
-fn state_cell(state: &State) -> Cell {
-    let ink = match state {
-        State::Active => Ink::Good,
-        State::Paused(_) => Ink::Notable,
-        State::Parked { .. } => Ink::Bad,
-        State::Removed { .. } => Ink::Faint,
-    };
-    Cell::new(state.as_str()).ink(ink)
-}
-
-/// All schedules of a filter, page by page.
-async fn all(desk: &Desk, mut filter: ScheduleFilter) -> Result<Vec<Schedule>, Failure> {
-    const PAGE: usize = 500;
-    filter.limit = PAGE;
-    let mut found = Vec::new();
-    loop {
-        let page = desk.store.list_schedules(&filter).await?;
-        found.extend(page.rows);
-        filter.after = page.next;
-        if filter.after.is_none() {
-            return Ok(found);
-        }
-    }
-}
-
-impl Desk {
-    fn schedules(&self) -> Arc<Schedules> {
-        wiring::schedules(self.store.clone(), self.clock.clone(), self.reach.clone())
-    }
-
-    fn zones() -> Zones {
-        Zones::default()
-    }
+fn duration(what: &str, text: &str) -> Result<SignedDuration, Failure> {
+    when::parse_duration(text).map_err(|unclear| unclear.of(what))
 }

@@ -1,204 +1,399 @@
 //! `almanack source …`, and `almanack why source:17`
-//!
-//! Works on the database itself, like `almanack task`: the same [`Sources`] carries the wishes out. Only `add`
-//! asks the network, to find a site's feed or to show what would be read; all other looks are a node's.
 
-use std::sync::Arc;
+use std::io::{BufRead, IsTerminal};
 
-use almanack_core::source::{
-    Attention, Source, SourceId, State, entry::canonical_address, policy::cadence::Cadence,
-};
-use almanack_engine::sources::Sources;
+use almanack_core::source::entry::canonical_address;
 use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
+use url::Url;
 
-use super::{Desk, Errand, checked};
+use super::Errand;
 use crate::{
-    args::{SourceArguments, SourceCommand, WhyArguments},
-    config::{self, Inputs, Need},
-    failure::{Exit, Failure},
+    args::{
+        EntriesArguments, SourceArguments, SourceCommand, SourceListArguments, SourceSetArguments,
+        WhyArguments,
+    },
+    client::{Answer, Call, Client, Connector, List},
+    columns::{Column, ago, at, bad, column, instant_of, moment_of, plain, text, time},
+    failure::{Done, Exit, Failure},
     output::{Cell, Ink, Output},
-    when, wiring,
+    when,
 };
 
-mod acts;
 mod add;
 mod check;
-mod entries;
-mod list;
 mod opml;
 mod replay;
 mod rules;
-mod set;
 mod show;
-mod stats;
 mod week;
 mod why;
 
 /// Does what was asked with sources.
-pub(super) async fn run(
-    inputs: &Inputs,
-    command: &SourceCommand,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mut Output) -> Done {
+    // Recorded times need no database at all.
+    if let SourceCommand::Replay(given) = command {
+        return replay::run(given, output);
+    }
+    let client = &at.open(errand(command)).await?;
     match command {
-        // What only looks at an address must not leave a database behind.
-        SourceCommand::Add(given) if given.dry_run => {
-            let settings = checked(config::load(inputs, Need::Database))?;
-            add::preview(&settings, given, output).await
+        SourceCommand::Add(given) => add::run(client, given, output).await,
+        SourceCommand::List(given) => list(given).write(client, output).await,
+        SourceCommand::Show(given) => show::run(client, given, output).await,
+        SourceCommand::Check {
+            source,
+            wait,
+            timeout,
+        } => {
+            let timeout = wait.then_some(timeout.as_str());
+            check::run(client, source, timeout, output).await
         }
-        // Recorded times need no database at all.
+        SourceCommand::Pause { source, note } => {
+            let before = load(client, &source.id).await?;
+            let call = before.post("pause").json(&json!({ "note": note }));
+            let answer = client.call(call).await?;
+            output.tell(&answer, |it| {
+                let name = called(it);
+                format!(
+                    "paused source {}: {name}; nothing is checked until it is resumed",
+                    before.id
+                )
+            })
+        }
+        SourceCommand::Resume(given) => {
+            let before = load(client, &given.id).await?;
+            let answer = client.call(before.post("resume")).await?;
+            output.tell(&answer, |it| {
+                let (id, name) = (before.id, called(it));
+                if before.now["state"] == "active" {
+                    return format!("nothing changed: source {id} is active");
+                }
+                format!("resumed source {id}: {name}; it is checked as soon as a node has room")
+            })
+        }
+        SourceCommand::Set(given) => set(client, given, output).await,
+        SourceCommand::Remove { source, yes } => remove(client, source, *yes, output).await,
+        SourceCommand::Entries(given) => entries(client, given, output).await,
+        SourceCommand::Stats { source_type } => stats(client, source_type.as_deref(), output).await,
         SourceCommand::Replay(given) => replay::run(given, output),
-        SourceCommand::Add(_) | SourceCommand::Import { .. } => {
-            let desk = Desk::open(inputs, Errand::New).await?;
-            on(&desk, command, output).await
-        }
-        _ => {
-            let desk = Desk::open(inputs, Errand::Existing).await?;
-            on(&desk, command, output).await
+        SourceCommand::Import { file } => opml::import(client, file, output).await,
+        SourceCommand::Export { file } => opml::export(client, file.as_deref(), output).await,
+        SourceCommand::Why { source, svg } => {
+            why::run(client, &source.id, svg.as_deref(), output).await
         }
     }
 }
 
-async fn on(desk: &Desk, command: &SourceCommand, output: &mut Output) -> Result<Exit, Failure> {
+fn errand(command: &SourceCommand) -> Errand {
     match command {
-        SourceCommand::Add(given) => add::run(desk, given, output).await,
-        SourceCommand::List(given) => list::run(desk, given, output).await,
-        SourceCommand::Show(given) => show::run(desk, given, output).await,
-        SourceCommand::Check {
-            source,
-            wait: false,
-            ..
-        } => check::ask(desk, source, output).await,
-        SourceCommand::Check {
-            source, timeout, ..
-        } => check::wait(desk, source, timeout, output).await,
-        SourceCommand::Pause { source, note } => {
-            acts::pause(desk, source, note.clone(), output).await
-        }
-        SourceCommand::Resume(given) => acts::resume(desk, given, output).await,
-        SourceCommand::Set(given) => set::run(desk, given, output).await,
-        SourceCommand::Remove { source, yes } => acts::remove(desk, source, *yes, output).await,
-        SourceCommand::Entries(given) => entries::run(desk, given, output).await,
-        SourceCommand::Stats { source_type } => {
-            stats::run(desk, source_type.as_deref(), output).await
-        }
-        SourceCommand::Replay(given) => replay::run(given, output),
-        SourceCommand::Import { file } => opml::import(desk, file, output).await,
-        SourceCommand::Export { file } => opml::export(desk, file.as_deref(), output).await,
-        SourceCommand::Why { source, svg } => {
-            why::run(desk, &source.id, svg.as_deref(), output).await
-        }
+        // What only looks at an address must not leave a database behind.
+        SourceCommand::Add(given) if given.dry_run => Errand::Nothing,
+        SourceCommand::Add(_) | SourceCommand::Import { .. } => Errand::New,
+        _ => Errand::Existing,
     }
 }
 
 /// `almanack why source:17`
-pub(super) async fn why(
-    desk: &Desk,
-    given: &WhyArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Output) -> Done {
     if given.time.is_some() {
         let what = "a source is asked about without a time: its answer is about its next check";
         let hint = format!("almanack why {}", given.name);
         return Err(Failure::new(Exit::Usage, what).hint(hint));
     }
-    why::run(desk, &given.name, None, output).await
+    why::run(client, &given.name, None, output).await
 }
 
 /// What the subjects of sources begin with, on the command line as in tasks.
 pub(super) const PREFIX: &str = "source:";
 
-impl Desk {
-    /// The way in for what people want of sources, by the price that all nodes share.
-    async fn sources(&self) -> Result<Sources, Failure> {
-        let fleet = wiring::fleet(&self.settings);
-        fleet.hear(self.store.as_ref()).await?;
-        let checker = wiring::checker(&self.settings, Arc::clone(&self.clock))?;
-        let rescheduler = Arc::new(self.rescheduler());
-        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        Ok(Sources::new(store, clock, rescheduler, checker, fleet))
+/// A source that somebody named.
+struct Found {
+    id: i64,
+    now: Value,
+    answer: Answer,
+}
+
+impl Found {
+    fn new(answer: Answer) -> Self {
+        let now = answer.value();
+        Self {
+            id: now["source_id"].as_i64().unwrap_or_default(),
+            now,
+            answer,
+        }
+    }
+
+    fn post(&self, what: &str) -> Call {
+        Call::post(&["sources", &self.id.to_string(), what])
+    }
+
+    fn get(&self, what: &str) -> Call {
+        Call::get(&["sources", &self.id.to_string(), what])
     }
 }
 
 /// The source that somebody named: by number, as a task's subject, or by address.
-async fn load(desk: &Desk, given: &str) -> Result<Source, Failure> {
+async fn load(client: &Client, given: &str) -> Result<Found, Failure> {
     let number = given.strip_prefix(PREFIX).unwrap_or(given);
-    if let Ok(number) = number.parse() {
-        let mut found = desk.store.load_sources(&[SourceId(number)]).await?;
-        return found.pop().flatten().ok_or_else(|| unknown(given));
-    }
-    if !given.contains("://") {
-        let what = format!("`{given}` names no source");
-        return Err(Failure::new(Exit::Usage, what).hint(
-            "write its number or its address; `almanack source list --containing TEXT` finds it",
-        ));
-    }
-    let found = desk.store.load_source_at(&canonical_address(given)).await?;
-    found.ok_or_else(|| unknown(given))
-}
-
-async fn load_one(desk: &Desk, given: &SourceArguments) -> Result<Source, Failure> {
-    load(desk, &given.id).await
-}
-
-fn unknown(given: &str) -> Failure {
-    let what = if given.contains("://") {
-        format!("there is no source at {given}")
-    } else {
-        let number = given.strip_prefix(PREFIX).unwrap_or(given);
-        format!("there is no source {number}")
+    let number = match number.parse::<i64>() {
+        Ok(number) => number.to_string(),
+        Err(_) if given.contains("://") => find(client, given).await?,
+        Err(_) => {
+            let what = format!("`{given}` names no source");
+            return Err(Failure::new(Exit::Usage, what).hint(
+                "write its number or its address; `almanack source list --containing TEXT` \
+                 finds it",
+            ));
+        }
     };
+    let found = client.find(Call::get(&["sources", &number])).await?;
+    let found = found.ok_or_else(|| unknown(&format!("there is no source {number}")))?;
+    Ok(Found::new(found))
+}
+
+/// The number of the source at an address: of those on its host, the one that is written the same
+/// way.
+async fn find(client: &Client, given: &str) -> Result<String, Failure> {
+    let wanted = canonical_address(given);
+    let host = Url::parse(given).ok();
+    let host = host.as_ref().and_then(Url::host_str).unwrap_or(given);
+    let on_host = client
+        .all(Call::get(&["sources"]).query("q", Some(host)), "sources")
+        .await?;
+    let there = |it: &&Value| canonical_address(&text(&it["address"])) == wanted;
+    let found = on_host.iter().find(there).map(|it| text(&it["source_id"]));
+    found.ok_or_else(|| unknown(&format!("there is no source at {given}")))
+}
+
+fn unknown(what: &str) -> Failure {
     Failure::new(Exit::NotFound, what)
         .hint("`almanack source list --containing TEXT` finds sources by name or address")
 }
 
 /// What people recognise a source by.
-fn called(source: &Source) -> &str {
-    let definition = &source.definition;
-    match definition.name.as_str() {
-        "" => &definition.address,
+fn called(source: &Value) -> String {
+    match text(&source["name"]) {
+        name if name.is_empty() => text(&source["address"]),
         name => name,
     }
 }
 
-fn state_cell(source: &Source) -> Cell {
-    let ink = match source.state {
-        State::Active => Ink::Good,
-        State::Paused { .. } => Ink::Notable,
-        State::Ended { .. } => Ink::Faint,
+const LIST: &[Column] = &[
+    column("SOURCE", "/source_id", plain),
+    column("STATE", "/state", |state, now| {
+        plain(state, now).ink(match state.as_str().unwrap_or_default() {
+            "active" => Ink::Good,
+            "paused" => Ink::Notable,
+            _ => Ink::Faint,
+        })
+    }),
+    column("NAME", "", |it, _| Cell::new(called(it))),
+    column("TYPE", "/source_type", plain),
+    column("CADENCE", "/cadence", plain),
+    column("NEXT", "/next_due_at", ago),
+    column("LAST", "", |it, now| {
+        if it["last_check_at"].is_null() {
+            Cell::new("never")
+        } else {
+            ago(&it["last_check_at"], now)
+        }
+    }),
+    column("HITS", "/hit_rate", |rate, _| {
+        Cell::new(format!("{:.0} %", rate.as_f64().unwrap_or_default()))
+    }),
+    column("NEEDS", "/attention", bad),
+];
+
+fn list(given: &SourceListArguments) -> List {
+    let (path, none) = if given.due {
+        (&["sources", "due"][..], "no source is due")
+    } else {
+        (&["sources"][..], "no sources")
     };
-    Cell::new(source.state.as_str()).ink(ink)
+    let call = Call::get(path)
+        .query("type", given.source_type.as_deref())
+        .query("state", given.state.as_deref())
+        .query("cadence", given.cadence.as_deref())
+        .query("attention", given.attention.as_deref())
+        .query("q", given.containing.as_deref());
+    List::new(call, ("sources", LIST), none).limit_or_all(given.limit())
 }
 
-fn attention_cell(attention: Option<Attention>) -> Cell {
-    Cell::new(attention.map_or("", Attention::as_str)).ink(Ink::Bad)
-}
+/// Gives back to Almanack what a person had decided.
+const AUTO: &str = "auto";
 
-fn faint(text: &str) -> Cell {
-    Cell::new(text).ink(Ink::Faint)
-}
-
-/// An instant for people: to the second, in UTC.
-fn instant(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
-}
-
-fn cadence(text: &str) -> Result<Cadence, Failure> {
-    text.parse().map_err(
-        |unknown: almanack_core::source::policy::cadence::UnknownCadence| {
-            Failure::new(Exit::Usage, format!("--cadence: {unknown}"))
-        },
-    )
-}
-
-fn duration(what: &str, text: &str) -> Result<SignedDuration, Failure> {
-    when::parse_duration(text).map_err(|unclear| {
-        Failure::new(Exit::Usage, format!("{what}: {}", unclear.what)).hint(unclear.hint)
+async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -> Done {
+    let by_hand = |text: &String| {
+        if text.eq_ignore_ascii_case(AUTO) {
+            Value::Null
+        } else {
+            json!(text)
+        }
+    };
+    let changes = [
+        ("name", given.name.as_ref().map(|name| json!(name))),
+        (
+            "category",
+            given.category.as_ref().map(|category| json!(category)),
+        ),
+        ("policy", given.policy.as_ref().map(by_hand)),
+        ("cadence", given.cadence.as_ref().map(by_hand)),
+    ];
+    let changes = changes.into_iter();
+    let changes: Map<String, Value> = changes
+        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+        .collect();
+    let before = load(client, &given.source.id).await?;
+    let call = Call::patch(&["sources", &before.id.to_string()]).json(&changes);
+    let answer = client.call(call).await?;
+    output.tell(&answer, |it| {
+        let said = ["name", "category", "policy", "cadence_by_hand", "state"];
+        if said.iter().all(|key| it[*key] == before.now[*key]) {
+            return format!("nothing changed: source {} was already so", before.id);
+        }
+        let next = match (it["state"].as_str(), time(&it["next_due_at"])) {
+            (Some("active"), Some(at)) => format!("; next check {}", moment_of(at, answer.now)),
+            (state, _) => format!("; it is {}", state.unwrap_or_default()),
+        };
+        format!("changed source {}: {}{next}", before.id, called(it))
     })
 }
 
+/// Forgets a source. Its entries go with it, so this is asked for twice.
+async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mut Output) -> Done {
+    let source = load(client, &given.id).await?;
+    let (id, name) = (source.id, called(&source.now));
+    if !yes {
+        let question =
+            format!("remove source {id} ({name}) and its entries? They cannot be brought back.");
+        let unasked = Failure::new(Exit::Usage, format!("remove source {id} and its entries?"))
+            .hint("--yes says so; `almanack source pause` keeps what was collected");
+        if !confirmed(&question, unasked, output)? {
+            output.note("nothing was removed\n");
+            return Ok(Exit::Failed);
+        }
+    }
+    client
+        .call(Call::delete(&["sources", &id.to_string()]))
+        .await?;
+    if output.json {
+        output.value(&json!({ "removed": id }))?;
+    } else {
+        output.line(&format!("removed source {id} and its entries: {name}"))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Asks whoever sits there; where nobody does, nothing is done.
+pub(super) fn confirmed(
+    question: &str,
+    unasked: Failure,
+    output: &mut Output,
+) -> Result<bool, Failure> {
+    let input = std::io::stdin();
+    if !input.is_terminal() || !output.watched {
+        return Err(unasked);
+    }
+    output.note(&format!("{question} [y/N] "));
+    let mut answer = String::new();
+    let read = input.lock().read_line(&mut answer);
+    read.map_err(|error| Failure::new(Exit::Failed, format!("read the answer: {error}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+const ENTRIES: &[Column] = &[
+    column("ENTRY", "/entry_id", plain),
+    column("SOURCE", "/source_id", plain),
+    column("SEEN", "/seen_at", at),
+    PUBLISHED,
+    column("TITLE", "", |it, _| {
+        let (title, link) = (text(&it["title"]), text(&it["link"]));
+        let blank = if title.is_empty() || link.is_empty() {
+            ""
+        } else {
+            " "
+        };
+        Cell::new(format!("{title}{blank}{link}"))
+    }),
+];
+
+const PUBLISHED: Column = column("PUBLISHED", "", |it, _| {
+    if it["published_at"].is_null() {
+        Cell::new("no time")
+    } else {
+        Cell::new(instant_of(&it["published_at"]))
+    }
+});
+
+async fn entries(client: &Client, given: &EntriesArguments, output: &mut Output) -> Done {
+    let since = given.since.as_deref();
+    let since = since.map(|text| since_of(text, client.now())).transpose()?;
+    let call = match &given.id {
+        Some(id) => load(client, id).await?.get("entries"),
+        None => Call::get(&["entries"]),
+    };
+    let call = call.query("since", since);
+    let list = List::new(call, ("entries", ENTRIES), "no entries").limit_or_all(given.limit());
+    list.write(client, output).await
+}
+
+/// A distance back from now, or a time.
+fn since_of(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
+    let back = text.trim_start_matches('-');
+    if back.starts_with(|c: char| c.is_ascii_digit()) && when::parse_duration(back).is_ok() {
+        let back = duration("--since", back)?;
+        return Ok(now.saturating_sub(back).unwrap_or(Timestamp::MIN));
+    }
+    when::parse_at_in(text, now, "UTC").map_err(|unclear| {
+        Failure::new(Exit::Usage, format!("--since: {}", unclear.what))
+            .hint("write how long ago, like 2h or 7d, or a time, like 2026-01-05T08:00Z")
+    })
+}
+
+const STATS: &[Column] = &[
+    column("sources", "/total_sources", plain),
+    column("", "/states", counts),
+    column("checked so far", "/total_with_stats", plain),
+    column("by cadence", "/cadence_distribution", counts),
+    column("due now", "/due_now", plain),
+    column("waiting after failures", "/in_backoff", plain),
+    column("need attention", "/attention", counts),
+    column("checks that find something", "/avg_hit_rate", |rate, _| {
+        Cell::new(format!("{:.1} %", rate.as_f64().unwrap_or_default()))
+    }),
+];
+
+async fn stats(client: &Client, source_type: Option<&str>, output: &mut Output) -> Done {
+    let call = Call::get(&["sources", "stats"]).query("type", source_type);
+    let answer = client.call(call).await?;
+    if output.json {
+        output.line(answer.text())?;
+    } else {
+        output.page(STATS, &answer.value(), answer.now)?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// `3 active, 1 paused`
+fn counts(counted: &Value, _: Timestamp) -> Cell {
+    let counted = counted.as_object().into_iter().flatten();
+    let some = counted.filter(|(_, count)| count.as_u64() > Some(0));
+    let told: Vec<String> = some
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
+    Cell::new(if told.is_empty() {
+        "none".to_owned()
+    } else {
+        told.join(", ")
+    })
+}
+
+fn duration(what: &str, text: &str) -> Result<SignedDuration, Failure> {
+    when::parse_duration(text).map_err(|unclear| unclear.of(what))
+}
+
 /// `1 entry`, `2 entries`.
-fn counted(count: u64, one: &str, many: &str) -> String {
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     match count {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),

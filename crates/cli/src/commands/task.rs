@@ -1,258 +1,292 @@
 //! `almanack task put|get|list|cancel|retry|history`
-//!
-//! Works on the database itself, not on a running server: the same rules apply because the same
-//! [`Rescheduler`](almanack_engine::reschedule::Rescheduler) carries the wishes out.
 
-use almanack_core::{
-    reschedule::{Cancel, NothingThere, Receipt, Request, Rule},
-    task::{Identity, Status, Task, parse_revision},
-};
 use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, value::RawValue};
+use sha2::{Digest, Sha256};
 
-use super::{Desk, Errand, identity, refused};
+use super::{Errand, identity, read_text};
 use crate::{
-    args::{IdentityArguments, TaskCommand},
-    failure::{Exit, Failure},
+    args::{IdentityArguments, ListArguments, PutArguments, TaskCommand},
+    client::{Call, Client, Connector, List},
+    columns::{Column, ago, at, column, instant_of, moment, moment_of, plain, text, time},
+    failure::{Done, Exit, Failure},
     output::{Cell, Ink, Output},
-    view::{ReceiptView, TaskView},
-    when::Relative,
+    when,
 };
 
 mod batch;
 mod history;
-mod list;
-mod put;
 
 /// Who withdraws with a revision leaves a mark even where nothing is; the others need a task.
-pub(super) fn errand(command: &TaskCommand) -> Errand {
+fn errand(command: &TaskCommand) -> Errand {
     match command {
         TaskCommand::Put(_) | TaskCommand::Cancel { .. } => Errand::New,
-        TaskCommand::Get(_)
-        | TaskCommand::List(_)
-        | TaskCommand::Retry(_)
-        | TaskCommand::History(_) => Errand::Existing,
+        _ => Errand::Existing,
     }
 }
 
 /// Does what was asked with tasks.
-pub(super) async fn run(
-    desk: &Desk,
-    command: &TaskCommand,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut Output) -> Done {
+    let client = at.open(errand(command)).await?;
     match command {
-        TaskCommand::Put(put) => match &put.batch {
-            Some(file) => batch::run(desk, file, output).await,
-            None => put::run(desk, put, output).await,
+        TaskCommand::Put(given) => match &given.batch {
+            Some(file) => batch::run(&client, file, output).await,
+            None => put(&client, given, output).await,
         },
-        TaskCommand::Get(given) => get(desk, given, output).await,
-        TaskCommand::List(given) => list::run(desk, given, output).await,
+        TaskCommand::Get(given) => get(&client, given, output).await,
+        TaskCommand::List(given) => list(given).write(&client, output).await,
         TaskCommand::Cancel { identity, revision } => {
-            cancel(desk, identity, *revision, output).await
+            cancel(&client, identity, *revision, output).await
         }
-        TaskCommand::Retry(given) => retry(desk, given, output).await,
-        TaskCommand::History(given) => history::run(desk, given, output).await,
+        TaskCommand::Retry(given) => retry(&client, given, output).await,
+        TaskCommand::History(given) => history::run(&client, given, output).await,
     }
 }
 
-async fn get(desk: &Desk, given: &IdentityArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let identity = identity(given)?;
-    let Some(task) = current(desk, &identity).await? else {
-        return Err(NothingThere { identity }.into());
-    };
-    if output.json {
-        output.value(&TaskView::from(&task))?;
-    } else {
-        show(&task, desk.clock.now(), output)?;
-    }
-    Ok(Exit::Ok)
+/// The path of a task and what lies below it; a slip in its name is told in the order of the
+/// command line.
+fn segments<'a>(given: &'a IdentityArguments, below: &[&'a str]) -> Result<Vec<&'a str>, Failure> {
+    identity(given)?;
+    let of_task = ["tasks", &given.kind, &given.subject];
+    Ok([&of_task[..], below].concat())
 }
 
-async fn current(desk: &Desk, identity: &Identity) -> Result<Option<Task>, Failure> {
-    let identity = std::slice::from_ref(identity);
-    let rows = desk.store.load_current(identity).await?;
-    Ok(rows.into_iter().flatten().next())
-}
+const LIST: &[Column] = &[
+    column("TASK", "/task_id", plain),
+    column("STATUS", "", status),
+    column("KIND", "/kind", plain),
+    column("SUBJECT", "/subject", plain),
+    column("EXECUTE AT", "/execute_at", at),
+    column("", "/execute_at", ago),
+    column("ATTEMPT", "", attempt),
+];
 
-/// The status an identity had just before a change, so that its consequences can be told. Another
-/// may come between; then the telling is off, never the change.
-async fn status_before(desk: &Desk, identity: &Identity) -> Result<Option<Status>, Failure> {
-    Ok(current(desk, identity).await?.map(|task| task.status))
-}
-
-async fn cancel(
-    desk: &Desk,
-    given: &IdentityArguments,
-    revision: Option<i64>,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let identity = identity(given)?;
-    let revision = revision.map(parse_revision).transpose().map_err(refused)?;
-    let request = Request::Cancel(Cancel {
-        identity: identity.clone(),
-        revision,
-    });
-    let before = status_before(desk, &identity).await?;
-    let receipt = desk.rescheduler().ask(request, &desk.origin).await;
-    let receipt = receipt.map_err(|error| Failure::from(error).during("cancel task"))?;
-    let told = tell(desk, &identity, &receipt, output)?;
-    if before == Some(Status::Running) && receipt.rule == Rule::Cancelled {
-        warn(
-            "it was running; its call is not recalled and may still take effect",
-            output,
-        );
-    }
-    Ok(told)
-}
-
-async fn retry(
-    desk: &Desk,
-    given: &IdentityArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let identity = identity(given)?;
-    let before = status_before(desk, &identity).await?;
-    let receipt = desk.rescheduler().retry(&identity, &desk.origin).await;
-    let receipt = receipt.map_err(|error| Failure::from(error).during("retry task"))?;
-    let told = tell(desk, &identity, &receipt, output)?;
-    match (before, receipt.rule) {
-        (Some(Status::Cancelled), Rule::Reinserted) => {
-            warn("it had been withdrawn; now it runs again", output);
-        }
-        (_, Rule::CancelledAndInserted) => {
-            warn(
-                "the call under way is not recalled; the new one goes out beside it",
-                output,
-            );
-        }
-        _ => {}
-    }
-    Ok(told)
-}
-
-/// Something that was done as asked, but may not be what was meant.
-fn warn(what: &str, output: &mut Output) {
-    if !output.json {
-        output.note(&format!("warning: {what}\n"));
-    }
-}
-
-/// Writes a receipt.
-fn tell(
-    desk: &Desk,
-    identity: &Identity,
-    receipt: &Receipt,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    if output.json {
-        output.value(&ReceiptView::of(identity, receipt))?;
-    } else {
-        let told = sentence(identity, receipt, desk.clock.now());
-        output.line(&told)?;
-    }
-    Ok(Exit::Ok)
-}
-
-/// A receipt as a sentence.
-fn sentence(identity: &Identity, receipt: &Receipt, now: Timestamp) -> String {
-    let task = format!("task {}", receipt.task_id);
-    let who = format!("{} {}", identity.kind, identity.subject);
-    let at = format!(
-        "{} ({})",
-        instant(receipt.execute_at),
-        Relative {
-            at: receipt.execute_at,
-            now
-        }
-    );
-    match receipt.rule {
-        Rule::Created => format!("created {task}: {who} at {at}"),
-        Rule::Reinserted => format!("put again as {task}: {who} at {at}"),
-        Rule::Updated => match receipt.old_execute_at {
-            Some(old) if old == receipt.execute_at => {
-                format!("changed {task}: {who}, still at {at}")
-            }
-            Some(old) => format!("moved {task}: {who} from {} to {at}", instant(old)),
-            None => format!("moved {task}: {who} to {at}"),
-        },
-        Rule::CancelledAndInserted => {
-            let old = receipt
-                .cancelled_task_id
-                .map(|id| format!("task {id}"))
-                .unwrap_or_default();
-            format!("cancelled {old}, which was running, and put {task}: {who} at {at}")
-        }
-        // A withdrawal that wrote a row itself found none.
-        Rule::Cancelled if receipt.decision.number == 0 => format!(
-            "left a mark: {who} is not there, and revisions up to {} will not bring it",
-            receipt.revision.0
-        ),
-        Rule::Cancelled => format!("withdrew {task}: {who}"),
-        Rule::IgnoredDone => format!("nothing changed: {task} is already done: {who}"),
-        Rule::IgnoredStale => format!(
-            "nothing changed: revision {} of {who} is already known",
-            receipt.revision.0
-        ),
-        Rule::Unchanged => format!("nothing changed: {who} was already so"),
-    }
-}
-
-/// An instant for people: to the second, in UTC.
-fn instant(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+fn list(given: &ListArguments) -> List {
+    let call = Call::get(&["tasks"])
+        .query("kind", given.kind.as_deref())
+        .query("status", given.status.as_deref())
+        .query("subject", given.subject.as_deref());
+    List::new(call, ("tasks", LIST), "no tasks").limit_or_all(given.limit())
 }
 
 /// How a status looks. A failure says whether it is the last word; its day stands beside it.
-fn status_cell(task: &Task) -> Cell {
-    let ink = match task.status {
-        Status::Success => Ink::Good,
-        Status::Fail if !task.is_live() => Ink::Bad,
-        Status::Running | Status::Fail => Ink::Notable,
-        Status::Cancelled => Ink::Faint,
-        Status::Init => Ink::Plain,
-    };
-    let text = match task.status {
-        Status::Fail if task.is_live() => {
-            format!("FAIL (retry at {})", task.execute_at.strftime("%H:%M:%SZ"))
+fn status(task: &Value, _: Timestamp) -> Cell {
+    let live = task["live"] == true;
+    match (task["status"].as_str().unwrap_or_default(), live) {
+        ("FAIL", true) => {
+            let at = time(&task["execute_at"]).map(|at| at.strftime("%H:%M:%SZ").to_string());
+            let again = format!("FAIL (retry at {})", at.unwrap_or_default());
+            Cell::new(again).ink(Ink::Notable)
         }
-        Status::Fail => "FAIL (final)".to_owned(),
-        status => status.as_str().to_owned(),
-    };
-    Cell::new(text).ink(ink)
+        ("FAIL", false) => Cell::new("FAIL (final)").ink(Ink::Bad),
+        (status @ "SUCCESS", _) => Cell::new(status).ink(Ink::Good),
+        (status @ "RUNNING", _) => Cell::new(status).ink(Ink::Notable),
+        (status @ "CANCELLED", _) => Cell::new(status).ink(Ink::Faint),
+        (status, _) => Cell::new(status),
+    }
 }
 
-fn show(task: &Task, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
-    let moment = |at| format!("{} ({})", instant(at), Relative { at, now });
-    let left = match task.status {
-        Status::Fail if task.is_live() => ", will be tried again",
-        Status::Fail => ", no retries left",
-        _ => "",
+fn attempt(task: &Value, _: Timestamp) -> Cell {
+    let number = |name: &str| task[name].as_u64().unwrap_or_default();
+    let (attempt, all) = (number("attempt"), number("max_retry") + 1);
+    Cell::new(format!("{attempt}/{}", attempt.max(all)))
+}
+
+const PAGE: &[Column] = &[
+    column("task", "/task_id", plain),
+    column("status", "", |task, _| {
+        let left = match (task["status"].as_str(), task["live"] == true) {
+            (Some("FAIL"), true) => ", will be tried again",
+            (Some("FAIL"), false) => ", no retries left",
+            _ => "",
+        };
+        Cell::new(format!("{}{left}", text(&task["status"])))
+    }),
+    column("execute at", "/execute_at", moment),
+    column("attempt", "", |task, _| {
+        let of = task["max_retry"].as_u64().unwrap_or_default() + 1;
+        Cell::new(format!("{} of {of}", task["attempt"]))
+    }),
+    column("priority", "/priority", plain),
+    column("revision", "/revision", plain),
+    column("origin", "/origin", plain),
+    column("created", "/created_at", moment),
+    column("started", "/started_at", moment),
+    column("finished", "/finished_at", moment),
+    column("lease until", "/lease_until", moment),
+    column("node", "/node", plain),
+    column("callback", "/callback/url", plain),
+    column("replaces", "/replaces", |id, _| {
+        Cell::new(format!("task {id}"))
+    }),
+    column("detail", "/detail", plain),
+    column("payload", "/payload", |raw, _| Cell::new(text(raw)).whole()),
+];
+
+async fn get(client: &Client, given: &IdentityArguments, output: &mut Output) -> Done {
+    let answer = client.call(Call::get(&segments(given, &[])?)).await?;
+    if output.json {
+        output.line(answer.text())?;
+        return Ok(Exit::Ok);
+    }
+    let mut task = answer.value();
+    // As it was given, blanks included.
+    task["payload"] = answer.raw("payload").into();
+    output.line(&format!("{} {}", given.kind, given.subject))?;
+    output.page(PAGE, &task, answer.now)?;
+    Ok(Exit::Ok)
+}
+
+/// What the API takes for a task; what is left out stays, or gets its default.
+#[derive(Clone, Serialize)]
+struct PutBody<'a> {
+    execute_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    callback: Option<Callback<'a>>,
+    max_retry: Option<i64>,
+    priority: Option<i64>,
+    revision: Option<i64>,
+}
+
+#[derive(Clone, Serialize)]
+struct Callback<'a> {
+    url: &'a str,
+}
+
+async fn put(client: &Client, given: &PutArguments, output: &mut Output) -> Done {
+    let identity = IdentityArguments {
+        kind: given.kind.clone().unwrap_or_default(),
+        subject: given.subject.clone().unwrap_or_default(),
     };
-    let mut lines = vec![
-        ("task", task.id.to_string()),
-        ("status", format!("{}{left}", task.status)),
-        ("execute at", moment(task.execute_at)),
-        (
-            "attempt",
-            format!("{} of {}", task.attempt, task.max_retry + 1),
+    let segments = segments(&identity, &[])?;
+    let written = given.at.as_deref().unwrap_or("now");
+    let body = PutBody {
+        execute_at: when::parse_at(written, client.now())?,
+        payload: given.payload.as_deref().map(payload).transpose()?,
+        callback: given.callback_url.as_deref().map(|url| Callback { url }),
+        max_retry: given.max_retry,
+        priority: given.priority,
+        revision: given.revision,
+    };
+    let key = given.idempotency_key.as_deref();
+    let digest = key.map(|_| digest(&body, written));
+    let call = Call::put(&segments)
+        .json(&body)
+        .header("idempotency-key", key)
+        .header("idempotency-digest", digest.as_deref());
+    let answer = client.call(call).await?;
+    let now = answer.now;
+    output.tell(&answer, |receipt| sentence(receipt, now))
+}
+
+/// The time counts as it was written: `+10m` asked again a minute later is the same request.
+fn digest(body: &PutBody<'_>, written: &str) -> String {
+    let body = PutBody {
+        execute_at: Timestamp::MIN,
+        ..body.clone()
+    };
+    let request = serde_json::to_vec(&(body, written)).unwrap_or_default();
+    format!("{:x}", Sha256::digest(request))
+}
+
+/// The payload itself, from `@FILE` or standard input where that was asked for.
+fn payload(given: &str) -> Result<Box<RawValue>, Failure> {
+    let text = match given.strip_prefix('@') {
+        Some(path) => read_text(path, "payload")?,
+        None if given == "-" => read_text("-", "payload")?,
+        None => given.to_owned(),
+    };
+    RawValue::from_string(text.trim_ascii_end().to_owned()).map_err(|error| {
+        Failure::new(Exit::Usage, format!("payload is not JSON: {error}"))
+            .hint("JSON text stands in double quotes: --payload '{\"lang\":\"en\"}'")
+    })
+}
+
+/// The status just before a change, so that its consequences can be told. Another may come between;
+/// then the telling is off, never the change.
+async fn status_before(client: &Client, segments: &[&str]) -> Result<String, Failure> {
+    let found = client.find(Call::get(segments)).await?;
+    Ok(found.map_or_else(String::new, |task| text(&task.value()["status"])))
+}
+
+async fn cancel(
+    client: &Client,
+    given: &IdentityArguments,
+    revision: Option<i64>,
+    output: &mut Output,
+) -> Done {
+    let segments = segments(given, &[])?;
+    let before = status_before(client, &segments).await?;
+    let call = Call::delete(&segments).query("revision", revision);
+    let answer = client.call(call).await?;
+    let now = answer.now;
+    let told = output.tell(&answer, |receipt| sentence(receipt, now));
+    if before == "RUNNING" && answer.value()["rule"] == "cancelled" {
+        output.warn("it was running; its call is not recalled and may still take effect");
+    }
+    told
+}
+
+async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) -> Done {
+    let before = status_before(client, &segments(given, &[])?).await?;
+    let call = Call::post(&segments(given, &["retry"])?);
+    let answer = client.call(call).await?;
+    let now = answer.now;
+    let told = output.tell(&answer, |receipt| sentence(receipt, now));
+    match (before.as_str(), answer.value()["rule"].as_str()) {
+        ("CANCELLED", Some("reinserted")) => {
+            output.warn("it had been withdrawn; now it runs again");
+        }
+        (_, Some("cancelled_and_inserted")) => {
+            output.warn("the call under way is not recalled; the new one goes out beside it");
+        }
+        _ => {}
+    }
+    told
+}
+
+/// A receipt as a sentence.
+fn sentence(receipt: &Value, now: Timestamp) -> String {
+    let of = |name: &str| text(&receipt[name]);
+    let (task, who) = (
+        format!("task {}", of("task_id")),
+        format!("{} {}", of("kind"), of("subject")),
+    );
+    let moved = time(&receipt["execute_at"]);
+    let at = moved.map_or_else(String::new, |at| moment_of(at, now));
+    match receipt["rule"].as_str().unwrap_or_default() {
+        "created" => format!("created {task}: {who} at {at}"),
+        "reinserted" => format!("put again as {task}: {who} at {at}"),
+        "updated" => match time(&receipt["old_execute_at"]) {
+            Some(_) if receipt["old_execute_at"] == receipt["execute_at"] => {
+                format!("changed {task}: {who}, still at {at}")
+            }
+            Some(_) => {
+                let old = instant_of(&receipt["old_execute_at"]);
+                format!("moved {task}: {who} from {old} to {at}")
+            }
+            None => format!("moved {task}: {who} to {at}"),
+        },
+        "cancelled_and_inserted" => {
+            let old = of("cancelled_task_id");
+            format!("cancelled task {old}, which was running, and put {task}: {who} at {at}")
+        }
+        // A withdrawal that wrote a row itself found none.
+        "cancelled" if of("receipt").ends_with(".0") => format!(
+            "nothing to withdraw yet: {who}; changes up to revision {} will be ignored",
+            of("revision")
         ),
-        ("priority", task.priority.level().to_string()),
-        ("revision", task.revision.0.to_string()),
-        ("origin", task.origin.clone()),
-        ("created", moment(task.created_at)),
-    ];
-    lines.extend(task.started_at.map(|at| ("started", moment(at))));
-    lines.extend(task.finished_at.map(|at| ("finished", moment(at))));
-    lines.extend(task.lease_until.map(|at| ("lease until", moment(at))));
-    lines.extend(task.node.clone().map(|node| ("node", node)));
-    lines.extend(task.callback_url.clone().map(|url| ("callback", url)));
-    lines.extend(task.replaces.map(|id| ("replaces", format!("task {id}"))));
-    lines.extend(task.detail.clone().map(|detail| ("detail", detail)));
-    lines.push(("payload", task.payload.as_str().to_owned()));
-    let title = format!("{} {}", task.identity.kind, task.identity.subject);
-    let cells =
-        |(name, text): (&str, String)| vec![Cell::new(name).ink(Ink::Faint), Cell::new(text)];
-    let rows: Vec<Vec<Cell>> = lines.into_iter().map(cells).collect();
-    output.line(&title)?;
-    output.rows(&rows)
+        "cancelled" => format!("withdrew {task}: {who}"),
+        "ignored_done" => format!("nothing changed: {task} is already done: {who}"),
+        "ignored_stale" => {
+            format!(
+                "nothing changed: revision {} of {who} is already known",
+                of("revision")
+            )
+        }
+        _ => format!("nothing changed: {who} was already so"),
+    }
 }

@@ -16,8 +16,13 @@ use super::{
 };
 use crate::suggest;
 
-/// Variables of ours that set no key: where the file is, and what the tests use.
-const OTHER_VARIABLES: &[&str] = &["ALMANACK_CONFIG", "ALMANACK_SIM_SEED"];
+/// Variables of ours that set no key: where the file is, which node to ask and how, and what the tests use.
+const OTHER_VARIABLES: &[&str] = &[
+    "ALMANACK_CONFIG",
+    "ALMANACK_SERVER",
+    "ALMANACK_SIM_SEED",
+    "ALMANACK_TOKEN",
+];
 
 /// The flag that sets any key: `--set node.lease=10s`.
 pub(crate) const SET: &str = "--set";

@@ -1,13 +1,16 @@
 //! The settings in force, and how they are shown.
 
 use almanack_engine::live::Live;
-use almanack_server::Configured;
+use almanack_server::{Configured, Subscription};
 
-use crate::config::{
-    self, Inputs, Loaded, Need, Settings,
-    difference::{self, Difference},
-    key,
-    reader::Effective,
+use crate::{
+    config::{
+        self, Inputs, Loaded, Need, Settings,
+        difference::{self, Difference},
+        key,
+        reader::Effective,
+    },
+    wiring,
 };
 
 /// What a process works by.
@@ -17,6 +20,7 @@ pub(crate) struct InForce {
     /// The file that they were read from, if there was one.
     file: Option<String>,
     shown: Live<Vec<Configured>>,
+    subscriptions: Live<Vec<Subscription>>,
 }
 
 impl InForce {
@@ -29,6 +33,7 @@ impl InForce {
             settings: Box::new(settings.clone()),
             file: report.source.map(|source| source.name),
             shown: Live::new(shown(&effective)),
+            subscriptions: Live::new(wiring::subscriptions(settings)),
             effective,
         }
     }
@@ -36,6 +41,11 @@ impl InForce {
     /// What is in force, as `almanack check` shows it: secrets are covered where they are read.
     pub(crate) fn shown(&self) -> Live<Vec<Configured>> {
         self.shown.clone()
+    }
+
+    /// Who is sent events.
+    pub(crate) fn subscriptions(&self) -> Live<Vec<Subscription>> {
+        self.subscriptions.clone()
     }
 
     /// The settings.
@@ -57,6 +67,7 @@ impl InForce {
 
     /// These are in force from now on, adopted from what was read.
     pub(super) fn adopt(&mut self, settings: Settings, loaded: &Loaded) {
+        self.subscriptions.put(wiring::subscriptions(&settings));
         *self.settings = settings;
         let source = loaded.report.source.as_ref();
         self.file = source.map(|source| source.name.clone());

@@ -29,6 +29,26 @@ pub(super) fn kind() -> Result<Kind, Failure> {
     Kind::parse(KIND).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
 }
 
+/// Who is sent events, as it may be shown.
+pub(crate) fn subscriptions(settings: &Settings) -> Vec<almanack_server::Subscription> {
+    let subscribers = settings.happenings.subscribers.iter();
+    let shown = subscribers.map(|it| {
+        let wants = &it.subscription.wants;
+        almanack_server::Subscription {
+            name: it.subscription.name.to_string(),
+            to: Some(it.way.shown()),
+            events: wants
+                .types
+                .iter()
+                .map(|it| it.as_str().to_owned())
+                .collect(),
+            kinds: wants.kinds.iter().map(ToString::to_string).collect(),
+            subject_prefix: wants.subject_prefix.clone(),
+        }
+    });
+    shown.collect()
+}
+
 /// The addresses of subscribers.
 pub(super) fn addresses(settings: &Settings) -> impl Iterator<Item = &Url> {
     let ways = settings.happenings.subscribers.iter().map(|it| &it.way);

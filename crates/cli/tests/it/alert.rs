@@ -44,7 +44,14 @@ fn told(home: &Home) -> Vec<String> {
 /// How many firings have ended since `from` of them had.
 async fn until_fired(home: &Home, more: usize) {
     let count = || {
-        let listed = home.run(&["schedule", "slots", "beat", "--limit", "1000", "--json"]);
+        let listed = home.run(&[
+            "schedule",
+            "slots",
+            "beat",
+            "--limit",
+            "1000",
+            "--json-lines",
+        ]);
         listed.data.lines().count()
     };
     let from = count();

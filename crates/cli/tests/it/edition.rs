@@ -114,7 +114,7 @@ async fn run(home: &Home, arguments: &[&str]) -> Ran {
 
 /// The only edition's day.
 fn date(home: &Home) -> String {
-    let listed = home.run(&["edition", "list", "--json"]).expect_json();
+    let listed = home.run(&["edition", "list", "--json-lines"]).expect_json();
     listed["date"].as_str().unwrap().to_owned()
 }
 

@@ -74,7 +74,7 @@ fn constant(line: &str, home: &Path) -> String {
     let mut shown = String::new();
     let mut rest = line.as_str();
     while let Some(first) = rest.chars().next() {
-        let (taken, written) = [instant, secret, distance, checksum, version]
+        let (taken, written) = [instant, secret, distance, checksum, version, port]
             .iter()
             .find_map(|find| find(rest, shown.chars().last()))
             .unwrap_or((first.len_utf8(), &rest[..first.len_utf8()]));
@@ -164,6 +164,13 @@ fn checksum(text: &str, before: Option<char>) -> Option<(usize, &'static str)> {
     (before == Some('"') && end >= 32 && !zeros).then_some((end, "CHECKSUM"))
 }
 
+/// A port that the system chose.
+fn port(text: &str, before: Option<char>) -> Option<(usize, &'static str)> {
+    let digits = text.find(|it: char| !it.is_ascii_digit());
+    let end = digits.unwrap_or(text.len());
+    (before == Some(':') && end == 5).then_some((end, "PORT"))
+}
+
 fn version(text: &str, _: Option<char>) -> Option<(usize, &'static str)> {
     let version = env!("CARGO_PKG_VERSION");
     text.starts_with(version)
@@ -193,5 +200,5 @@ macro_rules! sessions {
 }
 
 sessions!(
-    backup check clock edition help import next schedule simulate source task token user
+    backup check clock edition help import next schedule server simulate source task token user
 );

@@ -41,7 +41,14 @@ fn lines(ran: Ran) -> Vec<Value> {
 
 /// The ledger of `beat`, oldest first.
 fn ledger(home: &Home) -> Vec<Value> {
-    let ran = home.run(&["schedule", "slots", "beat", "--limit", "10000", "--json"]);
+    let ran = home.run(&[
+        "schedule",
+        "slots",
+        "beat",
+        "--limit",
+        "10000",
+        "--json-lines",
+    ]);
     let mut rows = lines(ran);
     rows.reverse();
     rows
@@ -76,7 +83,7 @@ async fn check_whole(home: &Home, business: &Business, rows: &[Value]) {
         let subject = format!("beat {}", row["slot_at"].as_str().unwrap());
         business.until_called(&subject, 1).await;
     }
-    let tasks = lines(home.run(&["task", "list", "--kind", "BEAT", "--all", "--json"]));
+    let tasks = lines(home.run(&["task", "list", "--kind", "BEAT", "--all", "--json-lines"]));
     let subjects: BTreeSet<&str> = tasks
         .iter()
         .filter_map(|it| it["subject"].as_str())
@@ -158,7 +165,7 @@ async fn dp_05_a_rolling_upgrade_misses_and_doubles_no_second() {
 fn names(home: &Home) -> Vec<String> {
     // Without the file: it may be broken just now.
     let store = ["--config", "/dev/null", "--database", "sqlite:almanack.db"];
-    let listed = lines(home.run(&[&["schedule", "list", "--json"][..], &store].concat()));
+    let listed = lines(home.run(&[&["schedule", "list", "--json-lines"][..], &store].concat()));
     let names = listed.iter().map(|it| it["name"].as_str().unwrap());
     names.map(str::to_owned).collect()
 }
@@ -314,7 +321,7 @@ fn fire_and_tick(home: &Home, name: &str, settings: &[&str]) -> Value {
     let ticked = home.run(&[&["tick", "--json"][..], settings].concat());
     assert_eq!(ticked.code, 0, "{ticked}");
     assert!(!ticked.to_string().contains("octo"), "DP-15: {ticked}");
-    let subject = fired["firing"].as_str().unwrap();
+    let subject = fired["subject"].as_str().unwrap();
     home.run(&["task", "get", "DISPATCH", subject, "--json"])
         .expect_json()
 }

@@ -149,7 +149,9 @@ async fn told_after_a_kill(database: &str) {
     .await;
     assert_eq!(subscriber.ids(), expected, "and nothing of task {late}");
     check_told(&subscriber);
-    let listed = home.run(&["subscription", "list", "--json"]).expect_json();
+    let listed = home
+        .run(&["subscription", "list", "--json-lines"])
+        .expect_json();
     assert_eq!(
         (&listed["waiting"], &listed["failed"]),
         (&0.into(), &0.into())

@@ -124,7 +124,14 @@ target = { type = \"command\", argv = [\"/no/such/program\"] }
     let mut node = Process::node(&home, free_address(), &[]).ready().await;
     fire(&home).await;
     let task = eventually("the firing has ended", async || {
-        let tasks = home.run(&["task", "list", "--kind", "DISPATCH", "--all", "--json"]);
+        let tasks = home.run(&[
+            "task",
+            "list",
+            "--kind",
+            "DISPATCH",
+            "--all",
+            "--json-lines",
+        ]);
         let line = tasks.data.lines().next()?.to_owned();
         let task: serde_json::Value = serde_json::from_str(&line).ok()?;
         (task["status"] == "FAIL").then_some(task)

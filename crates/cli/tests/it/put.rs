@@ -13,26 +13,20 @@ fn put(home: &Home, more: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_payload_over_the_limit_names_the_limit_and_no_size_it_does_not_know() {
+fn a_payload_over_the_limit_names_the_limit() {
     let json = |bytes: usize| format!("\"{}\"", "é".repeat((bytes - 2) / 2));
     let home = home()
         .file("fits.json", &format!("{}\r\n", json(65_536)))
-        .file("large.json", &json(65_538))
-        .file("two.json", &format!("{}\n{{}}", json(65_536)));
+        .file("large.json", &json(65_538));
     let put = |file| {
         let at = ["ARTICLE_PUBLISH", "a", "--at", AT, "--payload", file];
         put(&home, &at)
     };
     assert_eq!(put("@fits.json").code, 0);
-    for file in ["@large.json", "@two.json"] {
-        let ran = put(file);
-        let told = format!(
-            "error: read payload from {}: it has more than 65536 bytes, the limit\n",
-            &file[1..]
-        );
-        assert!(ran.notes.starts_with(&told), "{ran}");
-        assert!(ran.notes.contains("limits.payload_bytes"), "{ran}");
-    }
+    let ran = put("@large.json");
+    let told = "error: payload has 65538 bytes; the limit is 65536\n";
+    assert!(ran.notes.starts_with(told), "{ran}");
+    assert!(ran.notes.contains("limits.payload_bytes"), "{ran}");
 }
 
 #[test]
@@ -66,7 +60,7 @@ fn what_is_refused_says_why_and_stores_nothing() {
         ),
         (
             &["NEWS", "a", "--at", AT, "--callback-url", "ftp://x"],
-            "--callback-url: `ftp://x`",
+            "callback.url must be an http or https address",
         ),
         (
             &[
@@ -100,7 +94,10 @@ fn what_is_refused_says_why_and_stores_nothing() {
         );
         assert!(ran.notes.contains(expected), "{arguments:?}: {ran}");
     }
-    assert_eq!(home.run(&["task", "list", "--json"]).expect_data(), "");
+    assert_eq!(
+        home.run(&["task", "list", "--json-lines"]).expect_data(),
+        ""
+    );
 }
 
 #[test]
@@ -135,27 +132,6 @@ fn a_payload_comes_from_the_line_a_file_or_standard_input() {
     assert_eq!(payload("a", "{\"from\":\"line\"}", "")["from"], "line");
     assert_eq!(payload("b", "@payload.json", "")["from"], "file");
     assert_eq!(payload("c", "-", "{\"from\":\"input\"}")["from"], "input");
-}
-
-#[test]
-fn a_payload_over_the_limit_is_refused() {
-    let home = home().set("ALMANACK_LIMITS_PAYLOAD_BYTES", "10");
-    let ran = put(
-        &home,
-        &[
-            "ARTICLE_PUBLISH",
-            "a",
-            "--at",
-            AT,
-            "--payload",
-            "\"123456789\"",
-        ],
-    );
-    assert_eq!(ran.code, 2, "{ran}");
-    assert!(
-        ran.notes.contains("payload has 11 bytes; the limit is 10"),
-        "{ran}"
-    );
 }
 
 #[test]
@@ -205,7 +181,7 @@ fn a_batch_does_what_it_can_and_names_the_lines_it_cannot() {
     let home = home().file("batch.jsonl", BATCH);
     insta::assert_snapshot!(put(&home, &["--batch", "batch.jsonl"]), @r#"
     7 tasks: 2 created, 1 updated, 4 refused
-    error: line 4: column 34: unknown field `subjct`, expected one of `kind`, `subject`, `execute_at`, `payload`, `callback`, `max_retry`, `priority`, `revision`
+    error: line 4: unknown field `subjct`, expected one of `subject`, `kind`, `execute_at`, `payload`, `callback`, `max_retry`, `priority`, `revision`
     error: line 5: kind `NEWS` is not configured and the task has no callback.url of its own
     error: line 6: `tomorrow` is not a time; write 2026-01-05T08:00Z, "2026-01-05 08:00 Europe/Berlin", +10m or now
     error: line 7: column 2: expected ident
@@ -238,14 +214,16 @@ fn a_batch_larger_than_a_chunk_from_standard_input() {
         "2500 tasks: 2500 unchanged\nexit 0",
         "asking again is harmless"
     );
-    let all = home.run(&["task", "list", "--all", "--json"]).expect_data();
+    let all = home
+        .run(&["task", "list", "--all", "--json-lines"])
+        .expect_data();
     assert_eq!(all.lines().count(), 2_500);
 }
 
 #[test]
 fn a_batch_for_programs_answers_line_by_line() {
     let home = home().file("batch.jsonl", BATCH);
-    let ran = put(&home, &["--batch", "batch.jsonl", "--json"]);
+    let ran = put(&home, &["--batch", "batch.jsonl", "--json-lines"]);
     let answers: Vec<serde_json::Value> = ran
         .data
         .lines()
@@ -270,9 +248,9 @@ fn a_batch_says_what_is_wrong_in_the_words_of_json() {
     let ran = home().run_with_input(&["task", "put", "--batch", "-"], batch);
     insta::assert_snapshot!(ran, @r#"
     3 tasks: 3 refused
-    error: line 1: column 59: invalid type: string "x", expected a JSON object
+    error: line 1: invalid type: string "x", expected a JSON object
     error: line 2: each line must be a JSON object
-    error: line 3: column 59: invalid type: number `1.5`, expected a whole number
+    error: line 3: invalid type: number `1.5`, expected a whole number
     exit 1
     "#);
 }
@@ -280,7 +258,7 @@ fn a_batch_says_what_is_wrong_in_the_words_of_json() {
 #[test]
 fn a_batch_that_cannot_be_read_is_exit_code_2() {
     assert_eq!(put(&home(), &["--batch", "nothing.jsonl"]).code, 2);
-    let endless = "x".repeat(200_000);
+    let endless = "x".repeat(17_000_000);
     let ran = home().run_with_input(&["task", "put", "--batch", "-"], &endless);
     assert_eq!(ran.code, 2, "{}", ran.notes);
     assert!(

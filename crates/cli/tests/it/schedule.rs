@@ -102,7 +102,7 @@ fn a_schedule_is_shown_and_removed() {
     exit 0
     ");
     let removed = home
-        .run(&["schedule", "list", "--state", "removed", "--json"])
+        .run(&["schedule", "list", "--state", "removed", "--json-lines"])
         .expect_json();
     assert_eq!(
         (&removed["name"], &removed["state"]),
@@ -150,8 +150,8 @@ fn every_target_can_be_put() {
     ] {
         let made = put(&home, name, "@hourly", &[flags, &["--json"]].concat()).expect_json();
         let expected: Value = serde_json::from_str(expected).unwrap();
-        assert_eq!(made["schedule"]["definition"]["target"], expected);
-        assert_eq!(made["edited"], "created");
+        assert_eq!(made["definition"]["target"], expected);
+        assert_eq!(made["revision"], 1);
     }
 }
 
@@ -165,7 +165,7 @@ fn what_cannot_be_kept_is_refused_with_its_place() {
     exit 2
     ");
     insta::assert_snapshot!(put(&home, "x", "@daily", &[&HOOK[..], &["--tz", "Europe/Berln"]].concat()), @"
-    error: there is no time zone `Europe/Berln`
+    error: unknown time zone `Europe/Berln`; write an IANA name such as Europe/Berlin
     hint: did you mean `Europe/Berlin`?
     exit 2
     ");
@@ -231,7 +231,7 @@ fn dp_17_a_pause_is_told_with_its_note_and_ends() {
     ");
     let past = home.run(&["schedule", "pause", "paper", "--until", "2020-01-01T00:00Z"]);
     insta::assert_snapshot!(past, @"
-    error: --until: a pause ends in the future
+    error: until must be in the future
     hint: for example --until +2h
     exit 2
     ");
@@ -255,8 +255,7 @@ fn dp_16_why_answers_in_the_schedules_own_zone() {
     let answer = home
         .run(&["why", "paper", "2120-07-01 08:00", "--json"])
         .expect_json();
-    assert_eq!(answer["at"], "2120-07-01T06:00:00Z", "summer time");
-    assert_eq!(answer["is_slot"], true);
+    assert_eq!(answer["is_slot"], true, "summer time");
     insta::assert_snapshot!(home.run(&["why", "paper", "2120-07-01T08:00Z"]), @"
     2120-07-01T08:00:00Z is not a slot of `paper` (`0 8 * * *` in Europe/Berlin); the nearest are 2120-07-01T06:00:00Z and 2120-07-02T06:00:00Z.
     exit 0
@@ -276,7 +275,7 @@ fn a_schedule_is_fired_by_hand_and_its_past_is_filled() {
         .run(&["schedule", "fire", "paper", "--json"])
         .expect_json();
     assert!(
-        fired["firing"]
+        fired["subject"]
             .as_str()
             .unwrap()
             .starts_with("schedule:paper@manual-")
@@ -329,7 +328,9 @@ fn a_plan_tells_which_firings_change() {
         + &table("stays", "expression = \"0 0 0 1 1 * 2120\"");
     let home = Home::with(&before);
     home.run(&["tick"]).expect_data();
-    let listed = home.run(&["schedule", "list", "--json"]).expect_data();
+    let listed = home
+        .run(&["schedule", "list", "--json-lines"])
+        .expect_data();
     assert_eq!(listed.matches("\"origin\":\"file\"").count(), 3, "{listed}");
     let after = table("changes", "expression = \"0 0 9 1 1 * 2120\"\npriority = 7")
         + &table("comes", "expression = \"0 0 9 1 1,2 * 2120\"")
@@ -397,15 +398,17 @@ fn a_schedule_of_a_file_is_changed_there() {
     home.run(&["tick"]).expect_data();
     insta::assert_snapshot!(put(&home, "paper", "@daily", &HOOK), @"
     error: schedule `paper` belongs to the configuration file; change it there
-    hint: change its [[schedule]] in the file, or take it out there
+    hint: change it in its file, or take it out there
     exit 1
     ");
     insta::assert_snapshot!(home.run(&["schedule", "remove", "paper"]), @"
     error: schedule `paper` belongs to the configuration file; change it there
-    hint: change its [[schedule]] in the file, or take it out there
+    hint: change it in its file, or take it out there
     exit 1
     ");
-    let left = home.run(&["schedule", "list", "--json"]).expect_json();
+    let left = home
+        .run(&["schedule", "list", "--json-lines"])
+        .expect_json();
     assert_eq!(left["state"], "active");
 }
 
@@ -425,7 +428,9 @@ fn a_tick_that_finds_nothing_says_so_and_one_without_a_file_removes_nothing() {
     slots: 0 fired, 0 skipped; attempts: none
     next due: AGO
     ");
-    let left = home.run(&["schedule", "list", "--json"]).expect_json();
+    let left = home
+        .run(&["schedule", "list", "--json-lines"])
+        .expect_json();
     assert_eq!(left["name"], "paper");
     assert_eq!(home.run(&["tick", "--budget", "x"]).code, 2);
 }
@@ -451,18 +456,18 @@ async fn a_firing_that_failed_is_told_wherever_its_slot_is() {
     let failed = "FAIL: ";
     assert!(slots.contains(failed), "{slots}");
     let told = home
-        .run(&["schedule", "slots", "touch", "--limit", "1", "--json"])
+        .run(&["schedule", "slots", "touch", "--limit", "1", "--json-lines"])
         .expect_json();
-    assert_eq!(told["firing"]["status"], "FAIL", "{told}");
-    let detail = told["firing"]["detail"].as_str().unwrap();
+    let firing = told["firing"].as_str().unwrap();
+    let told = home
+        .run(&["task", "get", "DISPATCH", firing, "--json"])
+        .expect_json();
+    assert_eq!(told["status"], "FAIL", "{told}");
+    let detail = told["detail"].as_str().unwrap();
     assert!(detail.contains("command.enabled"), "{told}");
-    assert!(told["firing"]["task_id"].is_i64(), "{told}");
     for command in [&["schedule", "list"][..], &["schedule", "show", "touch"]] {
         let told = home.run(command).expect_data();
         assert!(told.contains(failed), "{told}");
-        let told = home.run(&[command, &["--json"]].concat()).expect_json();
-        let schedule = told.get("schedule").unwrap_or(&told);
-        assert_eq!(schedule["firing"]["status"], "FAIL", "{told}");
     }
 }
 
@@ -471,10 +476,6 @@ fn a_firing_by_hand_is_told_with_its_state() {
     let home = Home::new();
     put(&home, "paper", "@yearly", &HOOK).expect_data();
     home.run(&["schedule", "fire", "paper"]).expect_data();
-    let told = home
-        .run(&["schedule", "show", "paper", "--json"])
-        .expect_json();
-    assert_eq!(told["schedule"]["firing"]["status"], "INIT", "{told}");
     let shown = home.run(&["schedule", "show", "paper"]).expect_data();
     assert!(shown.contains("@manual-"), "{shown}");
     assert!(shown.contains("INIT"), "{shown}");
@@ -487,7 +488,9 @@ fn the_next_time_of_a_paused_schedule_is_behind_its_pause() {
     let until = ["--until", "2120-01-01T08:00Z"];
     home.run(&[&["schedule", "pause", "paper"][..], &until].concat())
         .expect_data();
-    let listed = home.run(&["schedule", "list", "--json"]).expect_json();
+    let listed = home
+        .run(&["schedule", "list", "--json-lines"])
+        .expect_json();
     assert_eq!(listed["next_at"], "2120-01-02T00:00:00Z");
     let shown = home.run(&["schedule", "show", "paper"]).expect_data();
     let mut next = shown.lines().filter(|line| line.contains(" +00:00"));
@@ -510,8 +513,8 @@ fn a_pause_without_end_has_no_next_time() {
     let told = home
         .run(&["schedule", "show", "paper", "--json"])
         .expect_json();
-    assert_eq!(told["schedule"]["next_at"], Value::Null);
-    assert_eq!(told["next"], serde_json::json!([]));
+    assert_eq!(told["next_at"], Value::Null);
+    assert_eq!(told["timetable"]["next"], serde_json::json!([]));
 }
 
 #[test]

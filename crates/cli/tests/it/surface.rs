@@ -8,67 +8,6 @@ use std::{
 use crate::harness::Home;
 
 #[test]
-fn help_shows_the_commands_and_the_exit_codes() {
-    insta::assert_snapshot!(Home::new().run(&["--help"]).expect_data(), @"
-    Tries things at their time: tasks that can be moved at any moment
-
-    Usage: almanack [OPTIONS] <COMMAND>
-
-    Commands:
-      demo          Show everything at work on this machine alone: Almanack and a simulated world around
-                    it
-      serve         Run a node: try tasks at their time and answer the HTTP API
-      check         Check the configuration and show what is in force, and why
-      schema        Print a JSON Schema, for editors that check and complete as you type
-      task          Put, look at and withdraw tasks
-      schedule      Put, look at, pause and fire schedules
-      source        Add, look at and check sources: feeds, pages, sitemaps
-      edition       Make, look at and publish editions: the daily digest
-      subscription  Look at who is told of what happens
-      alert         List what is wrong, and try the channels that tell people of it
-      clock         Show whether the machine's clock can be trusted, and accept it where it was set
-      why           Tell why a schedule fired or did not, or why a source is checked when it is
-      tick          Make one pass of everything that is due, and leave
-      next          Show when a schedule expression fires, in words and in times
-      simulate      Show what the configured schedules would do, without doing it
-      import        Show schedules of other programs as Almanack's, and what differs
-      chain         Keep the schedules of DISPATCH without a database, as one of two chains on GitHub
-                    Actions
-      guard         Find dead chains and start them again
-      token         Create, list and revoke access tokens
-      user          Make, list and remove those who sign in to the dashboard
-      backup        Copy the store into a file while a node works, and prove the copy
-      restore       Make a backup the store
-      migrate       Move the store from SQLite to PostgreSQL, or back
-      health        Ask the node of this configuration whether it is up
-      idle          Do nothing for a while: a `sleep` for images that have none
-      doctor        Look at everything a node depends on, and tell what to do about what is wrong
-      world         Run a piece of the simulated outside world
-      bench         Measure the engine on a scratch store of its own
-      chaos         Run a scratch copy of the configuration while things go wrong, and check
-      completions   Write a completion script for a shell
-      help          Print this message or the help of the given subcommand(s)
-
-    Options:
-      -h, --help     Print help
-      -V, --version  Print version
-
-    Options of every command:
-          --config <FILE>    Configuration file [default: `almanack.toml`, if it exists]
-          --database <URL>   Database, over what the configuration says: sqlite:FILE or postgres://…
-          --set <KEY=VALUE>  Set any key of the configuration, like node.lease=10s; may be repeated
-          --json             Write data as JSON
-
-    Exit codes:
-      0  it worked
-      1  it failed, or part of it did
-      2  the arguments or the configuration are wrong
-      3  what was asked about does not exist
-      4  the database is not available
-    ");
-}
-
-#[test]
 fn the_version_is_the_packages() {
     let told = Home::new().run(&["--version"]).expect_data();
     assert_eq!(told, format!("almanack {}\n", env!("CARGO_PKG_VERSION")));

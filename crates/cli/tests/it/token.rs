@@ -30,8 +30,8 @@ fn a_token_is_shown_once_listed_and_taken_back() {
     let again = home.run(&create);
     assert_eq!(
         again.to_string(),
-        "error: create token: token `editor` already exists\n\
-         hint: choose another name; each stands for one token only\nexit 1"
+        "error: token `editor` already exists\n\
+         hint: choose another name; the history shows it for whoever did something\nexit 1"
     );
 
     let second = home.run(&["token", "create", "viewer", "--scope", "read"]);

@@ -49,7 +49,7 @@ impl Held {
             By::User(user) => (&user.name, self.session.under_user(user, now)?),
         };
         let name = name.clone();
-        Some(Asker { name, scope })
+        Some(Asker::recognised(name, scope))
     }
 }
 

@@ -87,6 +87,14 @@ codes! {
     AddressTaken = "address_taken", CONFLICT, "Address taken";
     /// An address of the outside could not be read.
     Unreachable = "unreachable", BAD_GATEWAY, "Unreachable";
+    /// What is at an address is no feed, and names none.
+    NotAFeed = "not_a_feed", UNPROCESSABLE_ENTITY, "Not a feed";
+    /// No token that works has this name.
+    NoSuchToken = "no_such_token", NOT_FOUND, "No such token";
+    /// No user has this name.
+    NoSuchUser = "no_such_user", NOT_FOUND, "No such user";
+    /// A token or a user has this name, or had it once.
+    NameTaken = "name_taken", CONFLICT, "Name taken";
     /// The schedule belongs to a file.
     ManagedSchedule = "managed_schedule", CONFLICT, "Schedule belongs to a file";
     /// The schedule is not at the revision that was seen.

@@ -19,6 +19,9 @@ impl From<Error> for Problem {
             Error::Unreachable(failure) if failure.class == FailureClass::Refused => {
                 Self::new(Code::InvalidValue, told).at("address")
             }
+            Error::Unreachable(failure) if failure.class == FailureClass::NotAFeed => {
+                Self::new(Code::NotAFeed, told).at("address")
+            }
             Error::Unreachable(_) => Self::new(Code::Unreachable, told),
             Error::AddressTaken { .. } => Self::new(Code::AddressTaken, told),
             Error::Contended { .. } => Self::new(Code::Contended, told),

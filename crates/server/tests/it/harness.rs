@@ -226,6 +226,7 @@ impl World {
             schedules: schedules.clone(),
             sources: desk.sources.clone(),
             opml: Arc::new(Lines),
+            subscriptions: Vec::new().into(),
             editions,
             public_editions,
             tick,

@@ -164,6 +164,7 @@ impl Counted {
             schedules: Arc::new(Schedules::new(store.clone(), time.clone(), Arc::default())),
             sources: desk.sources,
             opml: Arc::new(Lines),
+            subscriptions: Vec::new().into(),
             editions,
             public_editions: true,
             tick: Tick::default(),

@@ -1,4 +1,5 @@
-//! What a run looks like while it goes on: a bar where somebody watches, a line per step where nobody does.
+//! What a run looks like while it goes on: a bar where somebody watches, a line per step where
+//! nobody does.
 //!
 //! The observer only notes; whoever runs the edition draws, so that all output goes one way.
 

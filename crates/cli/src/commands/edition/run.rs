@@ -4,57 +4,64 @@ use std::{pin::pin, time::Duration};
 
 use almanack_adapters::clock::pause;
 use almanack_core::edition::State;
-use almanack_engine::editions::{Editions, End, Ran, Status};
+use almanack_engine::editions::{Editions, End, Ran};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::civil::Date;
+use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    acts::ending,
-    day,
+    day, parse_date,
     progress::{Onlooker, Progress},
     status,
 };
 use crate::{
     args::EditionArguments,
-    commands::{Desk, progress::progress},
-    failure::{Exit, Failure},
+    client::{Call, Client, Connector},
+    commands::{Desk, Errand, progress::progress},
+    config::Need,
+    failure::{Done, Exit, Failure},
     output::Output,
-    process, view,
+    process,
+    wiring::editions::Purpose,
 };
 
 /// How often the bar is drawn anew.
 const DRAWN_EVERY: Duration = Duration::from_millis(200);
 
 /// Takes an edition from wherever it stands as far as it goes.
-pub(super) async fn run(
-    desk: &Desk,
-    editions: &Editions,
-    given: &EditionArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let date = day(editions, given)?;
+pub(super) async fn run(at: &Connector<'_>, given: &EditionArguments, output: &mut Output) -> Done {
+    if at.server.is_some() {
+        return run_there(&at.open(Errand::New).await?, given, output).await;
+    }
+    let desk = Desk::open_for(at.inputs, Errand::New, Need::Everything).await?;
+    let editions = desk.editions(Purpose::Make, output.json)?;
+    let date = given.date.as_deref().map(parse_date).transpose()?;
+    let date = editions.day(date)?;
     let stop = process::stop_signal()?;
     editions.take_up(date).await?;
-    let ran = watched(desk, editions, (date, &stop), output).await?;
-    let forecast = editions.forecast(&ran.account);
-    let told = Status {
-        account: ran.account,
-        forecast,
-    };
-    if output.json {
-        let mut view = view::edition(&told);
-        view["spent"] = ran.requests.into();
-        output.value(&view)?;
-    } else {
-        status::show(&told, desk.clock.now(), output)?;
-    }
-    let exit = ending(&told.account, output);
+    let ran = watched(&desk, &editions, (date, &stop), output).await?;
+    let client = Client::on(desk, Some(editions)).await?;
+    let exit = tell_end(&client, &date.to_string(), output).await?;
     if exit != Exit::Ok {
         output.note(&advice(&ran.end, &stop));
     }
     Ok(exit)
+}
+
+/// On a node, which goes on if we leave.
+async fn run_there(client: &Client, given: &EditionArguments, output: &mut Output) -> Done {
+    let date = day(client, given).await?;
+    let call = Call::post(&["editions", &date, "run"]).json(&json!({ "wait": true }));
+    client.call(call.long()).await?;
+    tell_end(client, &date, output).await
+}
+
+async fn tell_end(client: &Client, date: &str, output: &mut Output) -> Done {
+    let edition = status::load(client, date).await?;
+    status::show(&edition, output)?;
+    Ok(status::ending(&edition.value(), output))
 }
 
 /// Runs, and shows how far it is.
@@ -98,14 +105,16 @@ async fn cancelled(token: Option<&CancellationToken>) {
     }
 }
 
-/// Whoever does not want to wait may go: what was begun is somebody else's once its lease has passed.
+/// Whoever does not want to wait may go: what was begun is somebody else's once its lease has
+/// passed.
 fn left() -> Failure {
     Failure::new(Exit::Failed, "left in the middle of a step").hint(
         "what it was working on is taken up again after some minutes, by a tick or another run",
     )
 }
 
-/// Stories, and everything else in words: what is left is told by the forecast, not by the bar's own guess.
+/// Stories, and everything else in words: what is left is told by the forecast, not by the bar's
+/// own guess.
 fn style() -> ProgressStyle {
     let template = "{bar:20} {pos}/{len} stories  {wide_msg}";
     // A template that does not parse would only cost its looks.

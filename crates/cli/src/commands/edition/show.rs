@@ -1,68 +1,33 @@
-//! `almanack edition show` and `preview`: documents, as they were made and as they would be.
+//! Documents, as they were made and as they come out now.
 
-use almanack_core::edition::document::Document;
-use almanack_engine::editions::{Editions, Rebuilt};
-use jiff::civil::Date;
-use serde_json::json;
+use similar::TextDiff;
 
-use super::{day, diff};
 use crate::{
-    args::{EditionArguments, EditionShowArguments},
-    failure::{Exit, Failure},
+    client::{Answer, Call, Client},
+    columns::text,
+    failure::{Done, Exit, Failure},
     output::{Ink, Output},
-    view,
 };
 
-/// Prints a document as it was kept, or what differs from it.
-pub(super) async fn run(
-    editions: &Editions,
-    given: &EditionShowArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let date = day(editions, &given.edition)?;
-    if let Some(file) = &given.template {
-        let template = std::fs::read_to_string(file).map_err(|error| {
-            Failure::new(
-                Exit::Usage,
-                format!("cannot read `{}`: {error}", file.display()),
-            )
-        })?;
-        let rebuilt = editions.rebuild(date, given.revision, Some(&template));
-        return compare(&rebuilt.await?, output);
-    }
-    if given.rebuild {
-        let rebuilt = editions.rebuild(date, given.revision, None).await?;
-        return prove(date, &rebuilt, output);
-    }
-    let document = editions.document(date, given.revision).await?;
-    print(&document, output)
-}
-
-/// Prints what the document would be now.
-pub(super) async fn preview(
-    editions: &Editions,
-    given: &EditionArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let date = day(editions, given)?;
-    print(&editions.preview(date).await?, output)
-}
-
-fn print(document: &Document, output: &mut Output) -> Result<Exit, Failure> {
+/// Prints a document: to people the Markdown, to programs with everything it was made from.
+pub(super) async fn print(client: &Client, call: Call, output: &mut Output) -> Done {
+    let accept = output.json.then_some("application/json");
+    let document = client.call(call.header("accept", accept)).await?;
     if output.json {
-        output.value(&view::document(document))?;
+        output.line(document.text())?;
     } else {
-        output.raw(&document.body)?;
+        output.raw(document.text())?;
     }
     Ok(Exit::Ok)
 }
 
 /// Says that nothing differs, or what does.
-fn prove(date: Date, rebuilt: &Rebuilt, output: &mut Output) -> Result<Exit, Failure> {
-    let document = &rebuilt.document;
-    let (revision, digest) = (document.inputs.revision, &document.body_digest);
-    if !rebuilt.identical {
-        let what = match diff::first_difference(&document.body, &rebuilt.body) {
+pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
+    let told = rebuilt.value();
+    let date = text(&told["date"]);
+    if told["identical"] != true {
+        let difference = first_difference(&text(&told["kept"]), &text(&told["body"]));
+        let what = match difference {
             Some(difference) => {
                 format!("the edition of {date} comes out differently: {difference}")
             }
@@ -72,41 +37,78 @@ fn prove(date: Date, rebuilt: &Rebuilt, output: &mut Output) -> Result<Exit, Fai
         };
         return Err(Failure::new(Exit::Failed, what));
     }
-    if output.json {
-        output.value(&json!({
-            "date": date,
-            "revision": revision,
-            "identical": true,
-            "body_digest": digest,
-        }))?;
-    } else {
-        output.line(&format!(
-            "identical: revision {revision} of {date}, SHA-256 {digest}"
-        ))?;
-    }
-    Ok(Exit::Ok)
+    output.tell(rebuilt, |it| {
+        let (revision, digest) = (&it["revision"], text(&it["body_digest"]));
+        format!("identical: revision {revision} of {date}, SHA-256 {digest}")
+    })
 }
 
 /// Shows what another template changes.
-fn compare(rebuilt: &Rebuilt, output: &mut Output) -> Result<Exit, Failure> {
-    let (before, after) = (&rebuilt.document.body, &rebuilt.body);
-    let lines = diff::lines(before, after);
+pub(super) fn compare(rebuilt: &Answer, output: &mut Output) -> Done {
     if output.json {
-        output.value(&json!({ "identical": before == after, "body": after }))?;
+        output.line(rebuilt.text())?;
         return Ok(Exit::Ok);
     }
-    if lines.is_empty() {
+    let told = rebuilt.value();
+    let (kept, body) = (text(&told["kept"]), text(&told["body"]));
+    if kept == body {
         output.line("identical: this template changes nothing")?;
     }
-    for line in lines {
+    let diff = TextDiff::from_lines(&kept, &body);
+    let diff = diff.unified_diff().missing_newline_hint(false).to_string();
+    for line in diff.lines() {
         let ink = match line.chars().next() {
             Some('-') => Ink::Bad,
             Some('+') => Ink::Good,
             Some('@') => Ink::Faint,
             _ => Ink::Plain,
         };
-        let painted = output.paint(ink, &line);
+        let painted = output.paint(ink, line);
         output.line(&painted)?;
     }
     Ok(Exit::Ok)
+}
+
+/// Where two texts first differ, in words; none if they do not.
+fn first_difference(before: &str, after: &str) -> Option<String> {
+    if before == after {
+        return None;
+    }
+    let (was, is): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let line = was
+        .iter()
+        .zip(&is)
+        .take_while(|(was, is)| was == is)
+        .count();
+    if line == was.len() && line == is.len() {
+        return Some("only the line breaks differ".to_owned());
+    }
+    let shown = |lines: &[&str]| match lines.get(line) {
+        Some(text) => format!("`{text}`"),
+        None => "the end".to_owned(),
+    };
+    Some(format!(
+        "line {} was {} and is {}",
+        line + 1,
+        shown(&was),
+        shown(&is)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_named_by_its_line() {
+        for (before, after, expected) in [
+            ("a\nb\n", "a\nb\n", None),
+            ("a\nb\n", "a\nc\n", Some("line 2 was `b` and is `c`")),
+            ("a\n", "a\nb\n", Some("line 2 was the end and is `b`")),
+            ("a", "a\n", Some("only the line breaks differ")),
+        ] {
+            let told = first_difference(before, after);
+            assert_eq!(told.as_deref(), expected, "{before:?}");
+        }
+    }
 }

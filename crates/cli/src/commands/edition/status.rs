@@ -1,180 +1,185 @@
 //! `almanack edition status`: everything that is known of one edition.
 
-use almanack_core::edition::{
-    Account,
-    alert::Alert,
-    batch::Batch,
-    delivery::{self, Delivery},
-    story::{self, Story},
-};
-use almanack_engine::editions::{Editions, Error, Status};
+use almanack_core::edition::delivery::IN_DOUBT;
 use jiff::Timestamp;
+use serde_json::Value;
 
-use super::{day, instant, state_cell};
+use super::{day, is_published, state};
 use crate::{
     args::EditionArguments,
-    commands::Desk,
-    failure::{Exit, Failure},
+    client::{Answer, Call, Client},
+    columns::{Column, at, bad, column, instant_of, moment, plain, text, time},
+    failure::{Done, Exit, Failure},
     output::{Cell, Ink, Output},
-    view,
     when::Relative,
 };
 
+const HEAD: &[Column] = &[
+    column("edition", "/date", plain),
+    column("state", "/state", state),
+    column("stories", "/counts", |it, _| {
+        Cell::new(format!(
+            "{} completed, {} failed, {} pending, {} in progress, of {}",
+            it["completed"], it["failed"], it["pending"], it["processing"], it["total"]
+        ))
+    }),
+    column("batches", "/plan", |plan, _| {
+        Cell::new(format!(
+            "{} of {}",
+            plan["batches_done"], plan["batches_planned"]
+        ))
+    }),
+    column("requests", "/requests", plain),
+    column("source", "/story_source", plain),
+    column("begun", "/started_at", moment),
+    column("published", "/published_at", moment),
+    column("expected", "/plan/expected_finish_at", moment),
+    column("reason", "/reason", plain),
+];
+
+const FAILED: &[Column] = &[
+    column("STORY", "", |it, _| {
+        Cell::new(format!("{}. {}", it["rank"], text(&it["original_title"])))
+    }),
+    column("PUT BACK", "/retry_count", |count, _| {
+        Cell::new(format!("{count}×"))
+    }),
+    column("WHY IT FAILED", "/error", bad),
+];
+
+const BATCHES: &[Column] = &[
+    column("BATCH", "/index", plain),
+    column("STATUS", "/status", plain),
+    column("STORIES", "/story_count", plain),
+    column("REQUESTS", "/requests", plain),
+    column("TOKENS", "", |it, _| {
+        Cell::new(format!("{} in, {} out", it["tokens_in"], it["tokens_out"]))
+    }),
+    column("TOOK", "/duration_ms", |ms, _| {
+        Cell::new(format!("{ms} ms"))
+    }),
+    column("NODE", "/node", plain),
+];
+
+const DELIVERIES: &[Column] = &[
+    column("DESTINATION", "/destination", plain),
+    column("PART", "/part", plain),
+    column("STATE", "/state", |state, now| {
+        plain(state, now).ink(match state.as_str().unwrap_or_default() {
+            "confirmed" => Ink::Good,
+            "failed" | "unknown" => Ink::Bad,
+            "skipped" => Ink::Faint,
+            _ => Ink::Notable,
+        })
+    }),
+    column("SENT", "/attempts", |count, _| {
+        Cell::new(format!("{count}×"))
+    }),
+    column("DETAIL", "", delivered),
+];
+
+const ALERTS: &[Column] = &[
+    column("ALERT", "", |it, now| {
+        let ink = if it["closed_at"].is_null() {
+            Ink::Bad
+        } else {
+            Ink::Faint
+        };
+        plain(&it["rule"], now).ink(ink)
+    }),
+    column("SINCE", "/opened_at", at),
+    column("UNTIL", "/closed_at", at),
+    column("DETAIL", "/detail", plain),
+];
+
 /// Shows how an edition stands.
-pub(super) async fn run(
-    desk: &Desk,
-    editions: &Editions,
-    given: &EditionArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let date = day(editions, given)?;
-    let status = editions.status(date).await?;
-    let status = status.ok_or(Error::Unknown(date))?;
-    if output.json {
-        output.value(&view::edition(&status))?;
-    } else {
-        show(&status, desk.clock.now(), output)?;
-    }
+pub(super) async fn run(client: &Client, given: &EditionArguments, output: &mut Output) -> Done {
+    let date = day(client, given).await?;
+    let edition = load(client, &date).await?;
+    show(&edition, output)?;
     Ok(Exit::Ok)
 }
 
+/// An edition with everything that belongs to it.
+pub(super) async fn load(client: &Client, date: &str) -> Result<Answer, Failure> {
+    client.call(Call::get(&["editions", date])).await
+}
+
 /// Tells everything, the important first.
-pub(super) fn show(status: &Status, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
-    output.rows(&head(status, now))?;
-    let account = &status.account;
-    let failed: Vec<&Story> = stories(account, story::Status::Failed);
-    section(
-        output,
-        &["STORY", "PUT BACK", "WHY IT FAILED"],
-        &failed,
-        failed_row,
-    )?;
-    let batches: Vec<&Batch> = account.batches.iter().collect();
-    let titles = [
-        "BATCH", "STATUS", "STORIES", "REQUESTS", "TOKENS", "TOOK", "NODE",
-    ];
-    section(output, &titles, &batches, batch_row)?;
-    let deliveries: Vec<&Delivery> = account.deliveries.iter().collect();
-    let titles = ["DESTINATION", "PART", "STATE", "SENT", "DETAIL"];
-    section(output, &titles, &deliveries, |it| delivery_row(it, now))?;
-    let alerts: Vec<&Alert> = account.alerts.iter().collect();
-    section(
-        output,
-        &["ALERT", "SINCE", "UNTIL", "DETAIL"],
-        &alerts,
-        alert_row,
+pub(super) fn show(edition: &Answer, output: &mut Output) -> Result<(), Failure> {
+    if output.json {
+        return output.line(edition.text());
+    }
+    let (it, now) = (edition.value(), edition.now);
+    output.page(HEAD, &it, now)?;
+    let list = |name: &str| it[name].as_array().cloned().unwrap_or_default();
+    let mut failed = list("stories");
+    failed.retain(|story| story["status"] == "failed");
+    output.section(FAILED, &failed, now)?;
+    output.section(BATCHES, &list("batches"), now)?;
+    output.section(DELIVERIES, &list("deliveries"), now)?;
+    output.section(ALERTS, &list("alerts"), now)
+}
+
+fn delivered(delivery: &Value, now: Timestamp) -> Cell {
+    let again = time(&delivery["retry_at"]).filter(|at| *at > now);
+    let again = again.map(|at| format!("again {}", Relative { at, now }));
+    let held = is_held(delivery).then(|| "resend or skip it".to_owned());
+    let said = |name: &str| delivery[name].as_str().map(str::to_owned);
+    let told = [said("detail"), said("receipt"), again, held];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    Cell::new(told.join("; "))
+}
+
+/// Whether it is not sent again before somebody says so.
+fn is_held(delivery: &Value) -> bool {
+    let ended = matches!(delivery["state"].as_str(), Some("failed" | "unknown"));
+    ended && delivery["retry_at"].is_null()
+}
+
+/// Published or not, and who did not take it.
+pub(super) fn ending(edition: &Value, output: &mut Output) -> Exit {
+    let deliveries = edition["deliveries"].as_array().into_iter().flatten();
+    let is = |it: &Value, state: &str| it["state"] == state;
+    if is_published(edition) {
+        let doubtful = deliveries.filter(|it| is(it, "skipped") && it["detail"] == IN_DOUBT);
+        doubtful.for_each(|delivery| output.note(&in_doubt(delivery)));
+        return Exit::Ok;
+    }
+    let (date, state) = (text(&edition["date"]), text(&edition["state"]));
+    output.note(&format!(
+        "the edition of {date} is not published: it is {state}\n"
+    ));
+    if let Some(reason) = edition["reason"].as_str() {
+        output.note(&format!("reason: {reason}\n"));
+    }
+    let open = deliveries.filter(|it| !is(it, "confirmed") && !is(it, "skipped"));
+    open.for_each(|delivery| output.note(&undelivered(delivery)));
+    Exit::Failed
+}
+
+fn undelivered(delivery: &Value) -> String {
+    let of = |name: &str| text(&delivery[name]);
+    let why = delivery["detail"].as_str().unwrap_or("not sent yet");
+    let next = if !delivery["retry_at"].is_null() {
+        format!("; next try {}", instant_of(&delivery["retry_at"]))
+    } else if is_held(delivery) {
+        "; not tried again: `almanack edition resend` or `skip` it".to_owned()
+    } else {
+        String::new()
+    };
+    format!(
+        "{}, part {}, is {}: {why}{next}\n",
+        of("destination"),
+        of("part"),
+        of("state")
     )
 }
 
-fn section<T>(
-    output: &mut Output,
-    titles: &[&str],
-    items: &[&T],
-    row: impl Fn(&T) -> Vec<Cell>,
-) -> Result<(), Failure> {
-    if items.is_empty() {
-        return Ok(());
-    }
-    let rows: Vec<Vec<Cell>> = items.iter().map(|item| row(item)).collect();
-    output.line("")?;
-    output.table(titles, &rows)
-}
-
-fn stories(account: &Account, status: story::Status) -> Vec<&Story> {
-    let all = account.stories.iter();
-    all.filter(|story| story.status == status).collect()
-}
-
-fn head(status: &Status, now: Timestamp) -> Vec<Vec<Cell>> {
-    let Status { account, forecast } = status;
-    let (edition, counts) = (&account.edition, account.counts());
-    let line = |name: &str, cell: Cell| vec![Cell::new(name).ink(Ink::Faint), cell];
-    let told = |name: &str, text: String| line(name, Cell::new(text));
-    let at = |at: Timestamp| format!("{} ({})", instant(at), Relative { at, now });
-    let mut rows = vec![
-        told("edition", edition.date.to_string()),
-        line("state", state_cell(edition.state)),
-        told(
-            "stories",
-            format!(
-                "{} completed, {} failed, {} pending, {} in progress, of {}",
-                counts.completed, counts.failed, counts.pending, counts.processing, counts.total
-            ),
-        ),
-        told(
-            "batches",
-            format!("{} of {}", forecast.batches_done, forecast.batches_planned),
-        ),
-        told("requests", account.requests().to_string()),
-    ];
-    let source = edition.story_source.clone();
-    rows.extend(source.map(|name| told("source", name)));
-    rows.push(told("begun", at(edition.started_at)));
-    rows.extend(edition.published_at.map(|then| told("published", at(then))));
-    rows.extend(forecast.finish_at.map(|then| told("expected", at(then))));
-    rows.extend(edition.reason.clone().map(|why| told("reason", why)));
-    rows
-}
-
-fn failed_row(story: &Story) -> Vec<Cell> {
-    let named = format!("{}. {}", story.rank, story.listed.title);
-    let why = story.error_message.clone().unwrap_or_default();
-    vec![
-        Cell::new(named),
-        Cell::new(format!("{}×", story.retry_count)),
-        Cell::new(why).ink(Ink::Bad),
-    ]
-}
-
-fn batch_row(batch: &Batch) -> Vec<Cell> {
-    let took = batch.duration_ms().map(|ms| format!("{ms} ms"));
-    let spend = &batch.spend;
-    vec![
-        Cell::new(batch.index.to_string()),
-        Cell::new(batch.status.as_str()),
-        Cell::new(batch.story_count.to_string()),
-        Cell::new(spend.requests.to_string()),
-        Cell::new(format!("{} in, {} out", spend.tokens_in, spend.tokens_out)),
-        Cell::new(took.unwrap_or_default()),
-        Cell::new(&batch.node),
-    ]
-}
-
-fn delivery_row(delivery: &Delivery, now: Timestamp) -> Vec<Cell> {
-    let ink = match delivery.state {
-        delivery::State::Confirmed => Ink::Good,
-        delivery::State::Failed | delivery::State::Unknown => Ink::Bad,
-        delivery::State::Skipped => Ink::Faint,
-        delivery::State::Intended | delivery::State::Sent => Ink::Notable,
-    };
-    let again = delivery.retry_at.filter(|at| *at > now);
-    let again = again.map(|at| format!("again {}", Relative { at, now }));
-    let held = delivery.is_held().then(|| "resend or skip it".to_owned());
-    let told = [
-        delivery.detail.clone(),
-        delivery.receipt.clone(),
-        again,
-        held,
-    ];
-    let told: Vec<String> = told.into_iter().flatten().collect();
-    vec![
-        Cell::new(&delivery.destination),
-        Cell::new(delivery.part.to_string()),
-        Cell::new(delivery.state.as_str()).ink(ink),
-        Cell::new(format!("{}×", delivery.attempts)),
-        Cell::new(told.join("; ")),
-    ]
-}
-
-fn alert_row(alert: &Alert) -> Vec<Cell> {
-    let (ink, until) = match alert.closed_at {
-        None => (Ink::Bad, String::new()),
-        Some(at) => (Ink::Faint, instant(at)),
-    };
-    vec![
-        Cell::new(alert.rule.name()).ink(ink),
-        Cell::new(instant(alert.opened_at)),
-        Cell::new(until),
-        Cell::new(&alert.detail),
-    ]
+fn in_doubt(delivery: &Value) -> String {
+    let (destination, part) = (text(&delivery["destination"]), &delivery["part"]);
+    format!(
+        "{destination} may lack part {part}: nobody knows whether it arrived; `almanack edition \
+         resend {destination} --part {part}` sends it again, `skip` accepts it\n"
+    )
 }

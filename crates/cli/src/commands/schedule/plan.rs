@@ -2,21 +2,20 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use almanack_core::{
-    plan::{
-        Comparison, Definition, Firings, Origin, Ready, Schedule, ScheduleName, State, Stretch,
-        changed_keys, compare,
-    },
-    store::ScheduleFilter,
+use almanack_core::plan::{
+    Comparison, Definition, Firings, Origin, Ready, ScheduleName, State, Stretch, changed_keys,
+    compare,
 };
 use almanack_engine::{schedules::Wanted, zones::Zones};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Desk, all, duration, instant};
+use super::duration;
 use crate::{
+    client::{Call, Client},
+    columns::{instant, text},
     config::{self, Inputs, Loaded, Need, report::Severity},
-    failure::{Exit, Failure},
+    failure::{Done, Exit, Failure},
     output::{Cell, Ink, Output},
 };
 
@@ -29,7 +28,7 @@ struct Effect {
     what: What,
     firings: Comparison,
     /// What it is now, if it is there. Rules are compared, whether they fire or not.
-    state: Option<&'static str>,
+    state: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,11 +43,10 @@ enum What {
 
 /// Compares a file with what is in force.
 pub(super) async fn run(
-    desk: &Desk,
-    inputs: &Inputs,
+    (inputs, client): (&Inputs, &Client),
     (file, period): (&PathBuf, &str),
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     let period = duration("--for", period)?;
     let loaded = config::load(
         &Inputs {
@@ -60,13 +58,13 @@ pub(super) async fn run(
     if loaded.report.has_errors() {
         return Err(Failure::Configuration(Box::new(loaded.report)));
     }
-    let from = desk.clock.now();
+    let from = client.now();
     let stretch = Stretch {
         from,
         until: from.saturating_add(period).unwrap_or(Timestamp::MAX),
         listed_max: LISTED_MAX,
     };
-    let found = all(desk, ScheduleFilter::default()).await?;
+    let found = in_force(client).await?;
     let effects = effects(&loaded, found, stretch);
     if output.json {
         json_of(&effects, &loaded, stretch, output)?;
@@ -80,43 +78,66 @@ pub(super) async fn run(
     })
 }
 
-fn effects(loaded: &Loaded, found: Vec<Schedule>, stretch: Stretch) -> Vec<Effect> {
+/// A schedule in force.
+struct InForce {
+    origin: Option<Origin>,
+    state: String,
+    definition: Option<Definition>,
+}
+
+async fn in_force(client: &Client) -> Result<BTreeMap<ScheduleName, InForce>, Failure> {
+    let schedules = client.all(Call::get(&["schedules"]), "schedules").await?;
+    let named = schedules.iter().filter_map(|it| {
+        let schedule = InForce {
+            origin: Origin::parse(&text(&it["origin"])),
+            state: text(&it["state"]),
+            definition: Definition::from_json(&it["definition"].to_string()).ok(),
+        };
+        Some((ScheduleName::parse(&text(&it["name"])).ok()?, schedule))
+    });
+    Ok(named.collect())
+}
+
+fn effects(
+    loaded: &Loaded,
+    mut found: BTreeMap<ScheduleName, InForce>,
+    stretch: Stretch,
+) -> Vec<Effect> {
     let zones = Zones::default();
-    let mut found: BTreeMap<ScheduleName, Schedule> = found
-        .into_iter()
-        .map(|schedule| (schedule.name.clone(), schedule))
-        .collect();
     let mut effects = Vec::new();
     for wanted in &loaded.schedules.wanted {
         let old = found.remove(&wanted.name);
         effects.push(effect(&zones, wanted, old.as_ref(), stretch));
     }
-    let gone = found.into_values().filter(|schedule| {
-        schedule.origin == Origin::File && !loaded.schedules.keep.contains(&schedule.name)
+    let gone = found.into_iter().filter(|(name, schedule)| {
+        schedule.origin == Some(Origin::File) && !loaded.schedules.keep.contains(name)
     });
-    effects.extend(gone.map(|schedule| Effect {
+    effects.extend(gone.map(|(name, schedule)| Effect {
         what: What::Removed,
-        firings: compare(old_rule(&zones, &schedule).as_ref(), None, stretch),
-        state: Some(schedule.state.as_str()),
-        name: schedule.name,
+        firings: compare(old_rule(&zones, &name, &schedule).as_ref(), None, stretch),
+        state: Some(schedule.state),
+        name,
     }));
     effects.sort_by(|a, b| a.name.cmp(&b.name));
     effects
 }
 
-fn effect(zones: &Zones, wanted: &Wanted, old: Option<&Schedule>, stretch: Stretch) -> Effect {
+fn effect(zones: &Zones, wanted: &Wanted, old: Option<&InForce>, stretch: Stretch) -> Effect {
     let name = wanted.name.clone();
     let new = zones.ready(&name, wanted.definition.clone()).ok();
-    let rule = old.and_then(|old| old_rule(zones, old));
-    let definition = old.and_then(|old| Definition::from_json(&old.definition).ok());
+    let rule = old.and_then(|old| old_rule(zones, &name, old));
+    let definition = old.and_then(|old| old.definition.as_ref());
     let (what, firings) = match old {
         None => (What::Created, compare(None, new.as_ref(), stretch)),
-        Some(old) if old.origin != Origin::File => {
+        Some(InForce {
+            origin: Some(origin @ (Origin::Api | Origin::Dispatch)),
+            ..
+        }) => {
             let same = compare(rule.as_ref(), rule.as_ref(), stretch);
-            (What::Refused(old.origin), same)
+            (What::Refused(*origin), same)
         }
         Some(_) => {
-            let changed = definition.map(|old| changed_keys(&old, &wanted.definition));
+            let changed = definition.map(|old| changed_keys(old, &wanted.definition));
             let what = match changed {
                 Some(keys) if keys.is_empty() => What::Unchanged,
                 Some(keys) => What::Changed(keys),
@@ -129,13 +150,13 @@ fn effect(zones: &Zones, wanted: &Wanted, old: Option<&Schedule>, stretch: Stret
         name,
         what,
         firings,
-        state: old.map(|old| old.state.as_str()),
+        state: old.map(|old| old.state.clone()),
     }
 }
 
-fn old_rule(zones: &Zones, schedule: &Schedule) -> Option<Ready> {
-    let rule = zones.ready_stored(&schedule.name, &schedule.definition);
-    rule.ok()
+fn old_rule(zones: &Zones, name: &ScheduleName, schedule: &InForce) -> Option<Ready> {
+    let definition = schedule.definition.clone()?;
+    zones.ready(name, definition).ok()
 }
 
 impl What {
@@ -221,7 +242,7 @@ fn title(effect: &Effect, output: &Output) -> String {
     let firings = &effect.firings;
     let more = if firings.complete { "" } else { " at least" };
     let active = State::Active.as_str();
-    let rests = effect.state.filter(|state| *state != active);
+    let rests = effect.state.as_deref().filter(|state| *state != active);
     let rests = rests.map(|state| format!("; it is {state}"));
     let counts = format!(
         "firings:{more} {} come, {} go, {} stay{}",

@@ -1,60 +1,105 @@
 //! `almanack schedule put NAME EXPR --target-…`
 //!
-//! The flags are gathered as the JSON of a definition, so that what is left out gets the same defaults
-//! as in the file and over the API.
+//! The flags are gathered as the JSON of a definition, so that what is left out gets the same
+//! defaults as in the file and over the API.
 
-use almanack_core::plan::{Definition, Edited, Origin};
-use almanack_engine::schedules::Error;
+use almanack_core::{plan::Definition, schedule::Span};
 use serde_json::{Map, Value, json};
 
-use super::{Desk, acts::tell, duration, name, next_of, unfit, words};
+use super::{check_name, duration, next_of};
 use crate::{
     args::{PolicyArguments, SchedulePutArguments},
+    client::{Call, Client, Refusal},
+    columns::text,
+    commands::next::pointed,
     config,
-    failure::{Exit, Failure},
+    failure::{Done, Exit, Failure},
     output::Output,
-    when,
+    suggest, when,
 };
 
 /// Writes a schedule.
 pub(super) async fn run(
-    desk: &Desk,
+    client: &Client,
     given: &SchedulePutArguments,
     output: &mut Output,
-) -> Result<Exit, Failure> {
-    let name = name(&given.name)?;
+) -> Done {
+    let name = given.name.as_str();
+    check_name(name)?;
     let definition = definition(given)?;
-    let words = words(&name, &definition);
-    let tz = definition.tz.clone();
-    let idle = config::idle_target(&definition.target, &desk.settings);
-    let schedules = desk.schedules();
-    let put = schedules.put(&name, definition, Origin::Api, &desk.origin);
-    let done = put.await.map_err(|error| match error {
-        Error::Unfit(reason) => unfit(&reason),
-        other => other.into(),
-    })?;
-    let done_as = match done.edited {
-        Some(Edited::Created) => "created",
-        _ => "changed",
-    };
-    let told = format!(
-        "{done_as} {name}: {words} ({tz}){}",
-        next_of(&done.schedule, desk)
-    );
-    let exit = tell(&done, &told, output)?;
+    let path = ["schedules", name];
+    let before = client
+        .find(Call::get(&path))
+        .await?
+        .map(|found| found.value());
+    let answer = client.try_call(Call::put(&path).json(&definition)).await?;
+    let answer = answer.map_err(|refusal| refused(&refusal, given))?;
+    if output.json {
+        output.line(answer.text())?;
+    } else {
+        let after = client.call(Call::get(&path)).await?;
+        let now = after.value();
+        let words = text(&now["timetable"]["words"]);
+        let tz = text(&now["definition"]["tz"]);
+        let done_as = match &before {
+            Some(before) if before["revision"] == now["revision"] => {
+                output.line(&format!("nothing changed: {name} was already so"))?;
+                return Ok(Exit::Ok);
+            }
+            Some(before) if before["state"] != "removed" => "changed",
+            _ => "created",
+        };
+        output.line(&format!(
+            "{done_as} {name}: {words} ({tz}){}",
+            next_of(&after)
+        ))?;
+    }
+    warn_of_idle(client, definition, output);
+    Ok(Exit::Ok)
+}
+
+/// A target that nobody would fire at, as far as it is known here.
+fn warn_of_idle(client: &Client, definition: Value, output: &mut Output) {
+    let read = serde_json::from_value::<Definition>(definition);
+    let idle = client.settings().zip(read.ok());
+    let idle = idle.and_then(|(settings, it)| config::idle_target(&it.target, settings));
     if let Some((what, hint)) = idle {
         output.note(&format!("warning: {what}\nhint: {hint}\n"));
     }
-    Ok(exit)
 }
 
-fn definition(given: &SchedulePutArguments) -> Result<Definition, Failure> {
+/// A refusal with its place in the expression.
+fn refused(refusal: &Refusal, given: &SchedulePutArguments) -> Failure {
+    if let Some(misread) = refusal.expression() {
+        let span = |at: usize| {
+            let at = misread["span"][at].as_u64()?;
+            usize::try_from(at).ok()
+        };
+        let mut what = text(&misread["message"]);
+        if let (Some(start), Some(end)) = (span(0), span(1)) {
+            what = format!(
+                "{what}\n{}",
+                pointed(&given.expression, Span { start, end })
+            );
+        }
+        let failure = Failure::new(Exit::Usage, what);
+        return match misread["hint"].as_str() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        };
+    }
+    match (refusal.place(), &given.policies.tz) {
+        ("tz", Some(tz)) => refusal.failure().hint(suggest::zone(tz)),
+        _ => refusal.failure(),
+    }
+}
+
+fn definition(given: &SchedulePutArguments) -> Result<Value, Failure> {
     let mut map = Map::new();
     map.insert("expression".to_owned(), json!(given.expression));
     map.insert("target".to_owned(), target(given)?);
     policies(&given.policies, &mut map)?;
-    serde_json::from_value(Value::Object(map))
-        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+    Ok(Value::Object(map))
 }
 
 fn policies(given: &PolicyArguments, map: &mut Map<String, Value>) -> Result<(), Failure> {

@@ -1,261 +1,168 @@
 //! `almanack schedule show NAME`: everything about one schedule on one screen.
 
-use std::{fmt::Write as _, sync::Arc};
+use almanack_core::plan::{CatchUp, Definition, Ready, ScheduleName};
+use almanack_engine::zones::Zones;
+use jiff::{Timestamp, fmt::strtime};
+use serde_json::{Map, Value};
 
-use almanack_core::{
-    plan::{Definition, Edit, Pause, Ready, Schedule, Slot, State, Unfit},
-    schedule::{Warning, Zone},
-    store::LedgerPage,
-};
-use jiff::Timestamp;
-use serde_json::{Value, json};
-
-use super::{Desk, firings::Firings, instant, load_any, name, slots, timetable, words};
+use super::{SLOTS, check_name};
 use crate::{
-    commands::next::ROUND_S,
-    failure::{Exit, Failure},
-    output::{Cell, Ink, Output},
-    view,
-    when::{self, Relative},
+    client::{Call, Client, outcome},
+    columns::{Column, ago, at, column, faint, instant_of, items, plain, text, time},
+    failure::{Done, Exit},
+    output::{Cell, Output},
+    when,
 };
 
-const TIMES: usize = 5;
-const SLOTS: usize = 10;
-const EDITS: usize = 10;
+/// People's changes that are shown.
+const EDITS_MAX: usize = 10;
 
-/// What is known about a schedule.
-struct About {
-    schedule: Schedule,
-    /// By what it is planned, and whose clock that reads; or why it cannot be.
-    rule: Result<(Ready, Arc<Zone>), Unfit>,
-    slots: Vec<Slot>,
-    firings: Firings,
-    edits: Vec<Edit>,
-    /// When it fires next.
-    next_at: Option<Timestamp>,
-    now: Timestamp,
-}
+const HEAD: &[Column] = &[
+    column("state", "", state),
+    column("when", "/timetable/words", plain),
+    column("expression", "/definition/expression", plain),
+    column("zone", "/definition/tz", plain),
+    column("target", "/definition/target", |it, _| {
+        Cell::new(it.to_string()).whole()
+    }),
+    column("catch up", "/in_force/catch_up", plain),
+    column("overlap", "/definition/overlap", plain),
+    column("on resume", "/definition/on_resume", plain),
+    column("retries for", "/in_force/retry_for", plain),
+    column("splay", "/in_force/splay", plain),
+    column("priority", "/definition/priority", plain),
+    column("waits", "/waits_since", |since, _| {
+        Cell::new(format!("for its predecessor, since {}", instant_of(since)))
+    }),
+    column("origin", "/origin", plain),
+    column("revision", "/revision", plain),
+    column("last firing", "/last_firing", plain),
+    column("", "/task", outcome),
+];
+
+const NEXT: &[Column] = &[
+    column("NEXT", "/local", |local, _| {
+        let local = local.as_str().unwrap_or_default();
+        let shown = strtime::parse("%FT%H:%M:%S%:z", local);
+        let shown = shown.and_then(|it| it.to_string("%a %F %H:%M:%S %:z"));
+        Cell::new(shown.unwrap_or_else(|_| local.to_owned()))
+    }),
+    column("UTC", "/at", |it, now| faint(&instant_of(it).into(), now)),
+    column("", "/at", ago),
+];
+
+const EDITS: &[Column] = &[
+    column("REVISION", "/revision", plain),
+    column("EDIT", "/edited", plain),
+    column("AT", "/at", at),
+    column("BY", "/by", plain),
+    column("NOTE", "/note", plain),
+];
 
 /// Shows a schedule.
-pub(super) async fn run(desk: &Desk, given: &str, output: &mut Output) -> Result<Exit, Failure> {
-    let schedule = load_any(desk, &name(given)?).await?;
-    let now = desk.clock.now();
-    let newest = LedgerPage {
-        before: Timestamp::MAX,
-        limit: SLOTS,
-    };
-    let slots = desk.store.load_slots(schedule.id, newest).await?;
-    let about = About {
-        rule: rule(&schedule),
-        firings: Firings::of_rows(desk, &schedule, &slots).await?,
-        slots,
-        next_at: Desk::zones().next_firing(&schedule),
-        edits: desk.store.load_edits(schedule.id, EDITS).await?,
-        schedule,
-        now,
-    };
+pub(super) async fn run(client: &Client, given: &str, output: &mut Output) -> Done {
+    let name = check_name(given)?;
+    let answer = client.call(Call::get(&["schedules", given])).await?;
     if output.json {
-        output.value(&json_of(&about))?;
-    } else {
-        show(&about, output)?;
+        output.line(answer.text())?;
+        return Ok(Exit::Ok);
+    }
+    let mut schedule = answer.value();
+    let in_force = in_force(&name, &schedule);
+    schedule["in_force"] = Value::Object(in_force);
+    client
+        .add_firings(std::slice::from_mut(&mut schedule), "last_firing")
+        .await?;
+    output.line(given)?;
+    output.page(HEAD, &schedule, answer.now)?;
+    let next = items(&schedule["timetable"]["next"]);
+    output.section(NEXT, next, answer.now)?;
+    if next.is_empty() && !schedule["timetable"].is_null() {
+        let waits = schedule["state"] == "paused" && schedule["paused"]["until"].is_null();
+        output.line("")?;
+        output.line(if waits {
+            "it does not fire until it is resumed"
+        } else {
+            "it will not fire again"
+        })?;
+    }
+    let mut slots = items(&schedule["slots"]).to_vec();
+    client.add_firings(&mut slots, "firing").await?;
+    output.section(SLOTS, &slots, answer.now)?;
+    let call = Call::get(&["schedules", given, "edits"]).query("limit", Some(EDITS_MAX));
+    let edits = client.call(call).await?.value();
+    let newest: Vec<Value> = items(&edits["edits"]).iter().rev().cloned().collect();
+    output.section(EDITS, &newest, answer.now)?;
+    for warning in items(&schedule["timetable"]["warnings"]) {
+        output.warn(&text(&warning["message"]));
     }
     Ok(Exit::Ok)
 }
 
-fn rule(schedule: &Schedule) -> Result<(Ready, Arc<Zone>), Unfit> {
-    let zones = Desk::zones();
-    let definition = Definition::from_json(&schedule.definition)?;
-    let zone = zones.get(&definition.tz)?;
-    Ok((zones.ready(&schedule.name, definition)?, zone))
-}
-
-impl About {
-    /// Its next slots that fire.
-    fn next(&self) -> Vec<Timestamp> {
-        let Ok((ready, _)) = &self.rule else {
-            return Vec::new();
-        };
-        let slots = std::iter::successors(self.next_at, |slot| ready.next_after(*slot));
-        slots.take(TIMES).collect()
-    }
-
-    fn warnings(&self) -> Vec<Warning> {
-        let Ok((ready, zone)) = &self.rule else {
-            return Vec::new();
-        };
-        let compiled = timetable(&self.schedule.name, &ready.definition);
-        compiled.map_or_else(Vec::new, |(expression, timetable)| {
-            expression.lints(&timetable, zone, self.now, ROUND_S)
-        })
-    }
-
-    fn words(&self) -> Option<String> {
-        let (ready, _) = self.rule.as_ref().ok()?;
-        Some(words(&self.schedule.name, &ready.definition))
-    }
-}
-
-fn json_of(about: &About) -> Value {
-    let name = &about.schedule.name;
-    let warnings: Vec<Value> = about
-        .warnings()
-        .iter()
-        .map(|it| json!({ "code": it.lint.code(), "message": it.lint.to_string() }))
-        .collect();
-    let slots: Vec<Value> = about
-        .slots
-        .iter()
-        .map(|row| slots::json_of(name, row, &about.firings))
-        .collect();
-    let edits: Vec<Value> = about.edits.iter().map(view::edit).collect();
-    let mut schedule = view::schedule(&about.schedule, about.next_at);
-    schedule["firing"] = about.firings.newest_json(&about.schedule);
-    json!({
-        "schedule": schedule,
-        "words": about.words(),
-        "next": about.next(),
-        "warnings": warnings,
-        "slots": slots,
-        "edits": edits,
+fn state(schedule: &Value, _: Timestamp) -> Cell {
+    let since = |it: &Value| instant_of(&it["since"]);
+    let (paused, parked) = (&schedule["paused"], &schedule["parked"]);
+    Cell::new(match schedule["state"].as_str().unwrap_or_default() {
+        "paused" => {
+            let until = instant_of(&paused["until"]);
+            let until = if until.is_empty() {
+                until
+            } else {
+                format!(" until {until}")
+            };
+            let note = paused["note"].as_str().map(|note| format!(": {note}"));
+            let (by, note) = (text(&paused["by"]), note.unwrap_or_default());
+            format!("paused by {by} since {}{until}{note}", since(paused))
+        }
+        "parked" => format!(
+            "parked since {}: {}",
+            since(parked),
+            text(&parked["reason"])
+        ),
+        "removed" => format!("removed at {}", instant_of(&schedule["removed_at"])),
+        state => state.to_owned(),
     })
 }
 
-fn show(about: &About, output: &mut Output) -> Result<(), Failure> {
-    let schedule = &about.schedule;
-    output.line(schedule.name.as_str())?;
-    let mut lines = vec![("state", state(&schedule.state))];
-    if let Some(words) = about.words() {
-        lines.push(("when", words));
-    }
-    match &about.rule {
-        Ok((ready, _)) => lines.extend(policies(ready, schedule.next_at)),
-        Err(unfit) => lines.push(("trouble", unfit.to_string())),
-    }
-    let waits = schedule.waits_since;
-    lines.extend(waits.map(|at| {
-        (
-            "waits",
-            format!("for its predecessor, since {}", instant(at)),
-        )
-    }));
-    lines.push(("origin", schedule.origin.as_str().to_owned()));
-    lines.push(("revision", schedule.revision.to_string()));
-    let cells = |(name, text): (&str, String)| vec![faint(name), Cell::new(text)];
-    let mut rows: Vec<Vec<Cell>> = lines.into_iter().map(cells).collect();
-    if let Some(subject) = &schedule.last {
-        rows.push(vec![faint("last firing"), Cell::new(subject.as_str())]);
-        rows.push(vec![faint(""), about.firings.newest_cell(schedule)]);
-    }
-    output.rows(&rows)?;
-    show_next(about, output)?;
-    if !about.slots.is_empty() {
-        output.line("")?;
-        slots::table(&schedule.name, &about.slots, &about.firings, output)?;
-    }
-    output.line("")?;
-    show_edits(&about.edits, output)?;
-    for warning in about.warnings() {
-        output.note(&format!("warning: {}\n", warning.lint));
-    }
-    Ok(())
-}
-
-fn faint(text: &str) -> Cell {
-    Cell::new(text).ink(Ink::Faint)
-}
-
-fn state(state: &State) -> String {
-    match state {
-        State::Active => "active".to_owned(),
-        State::Paused(Pause {
-            since,
-            until,
-            note,
-            by,
-        }) => {
-            let until = until.map_or_else(String::new, |at| format!(" until {}", instant(at)));
-            let note = note.as_ref().map(|note| format!(": {note}"));
-            let note = note.unwrap_or_default();
-            format!("paused by {by} since {}{until}{note}", instant(*since))
-        }
-        State::Parked { since, reason } => {
-            format!("parked since {}: {reason}", instant(*since))
-        }
-        State::Removed { since } => format!("removed at {}", instant(*since)),
-    }
-}
-
-/// The policies in force, with what the defaults come to for the next slot.
-fn policies(ready: &Ready, next_at: Option<Timestamp>) -> Vec<(&'static str, String)> {
-    let it = &ready.definition;
-    let word = |value: Value| value.as_str().unwrap_or_default().to_owned();
-    let grace = next_at.map(|slot| when::rounded(ready.grace(slot)));
+/// What the policies come to for the next slot.
+fn in_force(name: &ScheduleName, schedule: &Value) -> Map<String, Value> {
+    let definition = Definition::from_json(&schedule["definition"].to_string()).ok();
+    let ready = definition.and_then(|it| Zones::default().ready(name, it).ok());
+    let Some(ready) = ready else {
+        return Map::new();
+    };
+    let next_at = time(&schedule["next_at"]);
     let retry_for = next_at.map(|slot| when::rounded(ready.retry_for(slot)));
-    let mut catch_up = word(json!(it.catch_up));
-    if let Some(grace) = grace {
-        let _ = write!(catch_up, ", grace {grace}");
-    }
-    if it.catch_up == almanack_core::plan::CatchUp::All {
-        let pace = when::show_duration(it.catch_up_pace);
-        let _ = write!(catch_up, ", at most {}, {pace} apart", it.max_catch_up);
-    }
-    let mut lines = vec![
-        ("expression", it.expression.clone()),
-        ("zone", it.tz.clone()),
-        ("target", json!(it.target).to_string()),
-        ("catch up", catch_up),
-        ("overlap", word(json!(it.overlap))),
-        ("on resume", word(json!(it.on_resume))),
+    let told = [
+        (
+            "catch_up",
+            Some(catch_up(&ready, next_at, &schedule["definition"])),
+        ),
+        ("retry_for", retry_for),
+        ("splay", splay(&ready, next_at)),
     ];
-    lines.extend(retry_for.map(|period| ("retries for", period)));
-    if !it.splay.is_zero() {
-        let own = next_at.map(|slot| ready.due_at(slot).duration_since(slot));
-        let own = own.map(|own| format!(", its own part {}", when::rounded(own)));
-        let splay = when::show_duration(it.splay);
-        lines.push(("splay", format!("{splay}{}", own.unwrap_or_default())));
-    }
-    lines.push(("priority", it.priority.to_string()));
-    lines
+    let told = told.into_iter();
+    told.map(|(key, value)| (key.to_owned(), value.into()))
+        .collect()
 }
 
-fn show_next(about: &About, output: &mut Output) -> Result<(), Failure> {
-    let Ok((_, zone)) = &about.rule else {
-        return Ok(());
-    };
-    let row = |at: &Timestamp| {
-        let local = at.to_zoned(zone.time_zone().clone());
-        let relative = Relative {
-            at: *at,
-            now: about.now,
-        };
-        vec![
-            Cell::new(local.strftime("%a %F %H:%M:%S %:z").to_string()),
-            faint(&instant(*at)),
-            Cell::new(relative.to_string()),
-        ]
-    };
-    let rows: Vec<Vec<Cell>> = about.next().iter().map(row).collect();
-    output.line("")?;
-    if rows.is_empty() {
-        let waits = matches!(&about.schedule.state, State::Paused(it) if it.until.is_none());
-        return output.line(match about.schedule.next_at {
-            Some(_) if waits => "it does not fire until it is resumed",
-            _ => "it will not fire again",
-        });
+fn catch_up(ready: &Ready, next_at: Option<Timestamp>, definition: &Value) -> String {
+    let mut told = text(&definition["catch_up"]);
+    if let Some(slot) = next_at {
+        told = format!("{told}, grace {}", when::rounded(ready.grace(slot)));
     }
-    output.table(&["NEXT", "UTC", ""], &rows)
+    let it = &ready.definition;
+    if it.catch_up == CatchUp::All {
+        let pace = when::show_duration(it.catch_up_pace);
+        told = format!("{told}, at most {}, {pace} apart", it.max_catch_up);
+    }
+    told
 }
 
-fn show_edits(edits: &[Edit], output: &mut Output) -> Result<(), Failure> {
-    let row = |edit: &Edit| {
-        vec![
-            Cell::new(edit.revision.to_string()),
-            Cell::new(edit.edited.as_str()),
-            Cell::new(instant(edit.at)),
-            Cell::new(&*edit.by),
-            Cell::new(edit.note.clone().unwrap_or_default()),
-        ]
-    };
-    let rows: Vec<Vec<Cell>> = edits.iter().rev().map(row).collect();
-    output.table(&["REVISION", "EDIT", "AT", "BY", "NOTE"], &rows)
+fn splay(ready: &Ready, next_at: Option<Timestamp>) -> Option<String> {
+    let splay = ready.definition.splay;
+    let own = next_at.map(|slot| ready.due_at(slot).duration_since(slot));
+    let own = own.map(|own| format!(", its own part {}", when::rounded(own)));
+    let told = format!("{}{}", when::show_duration(splay), own.unwrap_or_default());
+    (!splay.is_zero()).then_some(told)
 }

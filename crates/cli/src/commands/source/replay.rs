@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     args::ReplayArguments,
-    failure::{Exit, Failure},
+    failure::{Done, Exit, Failure},
     output::{Cell, Ink, Output},
     when,
 };
@@ -25,7 +25,7 @@ enum Wanted {
 }
 
 /// Replays every policy and shows what came of it.
-pub(super) fn run(arguments: &ReplayArguments, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &ReplayArguments, output: &mut Output) -> Done {
     let policies: Vec<Policy> = arguments
         .policy
         .iter()

@@ -1,11 +1,10 @@
 //! How a source is read, from flags or from a file of rules.
 
-use std::io::Read;
-
 use almanack_core::source::reading::{HtmlRules, JsonRules, Reading, SitemapRules};
 
 use crate::{
     args::RuleArguments,
+    commands::read_text,
     failure::{Exit, Failure},
 };
 
@@ -88,15 +87,7 @@ fn missing(format: &str, flag: &str) -> Failure {
 }
 
 fn from_file(file: &str) -> Result<Reading, Failure> {
-    let text = match file {
-        "-" => {
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).map(|_| text)
-        }
-        file => std::fs::read_to_string(file),
-    };
-    let text = text
-        .map_err(|error| Failure::new(Exit::Usage, format!("--rules: read `{file}`: {error}")))?;
+    let text = read_text(file, "rules")?;
     serde_json::from_str(&text).map_err(|error| {
         let what = format!("--rules: {}", almanack_server::words::of_json(&error.to_string()));
         Failure::new(Exit::Usage, what).hint(

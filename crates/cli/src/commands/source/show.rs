@@ -1,158 +1,130 @@
 //! `almanack source show`: everything about one source on one screen.
 
-use almanack_core::{
-    source::{
-        Source, State,
-        entry::Entry,
-        recent::{Brought, PastLook},
-        why,
-    },
-    store::EntryFilter,
-    task::{Status, Task},
-};
+use almanack_core::source::reading::Reading;
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::Value;
 
-use super::{called, faint, instant, load_one};
+use super::{PUBLISHED, called, load};
 use crate::{
     args::SourceArguments,
-    commands::Desk,
-    failure::{Exit, Failure},
+    client::{Call, Client},
+    columns::{Column, at, bad, column, instant_of, items, moment, moment_of, plain, text, time},
+    failure::{Done, Exit, Failure},
     output::{Cell, Ink, Output},
-    view,
     when::Relative,
 };
 
 /// Entries shown.
-const ENTRIES: usize = 10;
+const ENTRIES_MAX: usize = 10;
+
+const HEAD: &[Column] = &[
+    column("source", "/source_id", plain),
+    column("address", "/address", plain),
+    column("read as", "/reading", |reading, _| {
+        let read = serde_json::from_value::<Reading>(reading.clone());
+        Cell::new(read.map_or_else(|_| reading.to_string(), |it| it.to_string()))
+    }),
+    column("state", "", state),
+    column("needs attention", "/attention", bad),
+    column("category", "/category", plain),
+    column("policy", "/policy", |policy, _| {
+        Cell::new(format!("{} (its own)", text(policy)))
+    }),
+    column("publishes", "", publishes),
+    column("newest entry", "/last_article_at", moment),
+    column("last check", "", last_check),
+    column("failed", "", |it, _| {
+        let times = match it["fail_count"].as_u64() {
+            Some(1) => "once".to_owned(),
+            times => format!("{} times in a row", times.unwrap_or_default()),
+        };
+        let error = it["last_error"].as_str();
+        Cell::new(error.map_or_else(String::new, |error| format!("{times}: {error}")))
+    }),
+    column("waits until", "/backoff_until", moment),
+    column("moves", "/moving", |it, _| {
+        Cell::new(format!(
+            "to {} (told {} times)",
+            text(&it["address"]),
+            it["times"]
+        ))
+    }),
+    column("added", "/created_at", at),
+    column("next check", "", next),
+];
+
+const ENTRIES: &[Column] = &[
+    column("SEEN", "/seen_at", at),
+    PUBLISHED,
+    column("NEWEST ENTRIES", "/title", plain),
+];
 
 /// Shows a source.
-pub(super) async fn run(
-    desk: &Desk,
-    given: &SourceArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let source = load_one(desk, given).await?;
-    let sources = desk.sources().await?;
-    let task = sources
-        .tasks(&[source.id])
-        .await?
-        .into_iter()
-        .flatten()
-        .next();
-    let filter = EntryFilter {
-        source: Some(source.id),
-        limit: ENTRIES,
-        ..EntryFilter::default()
-    };
-    let entries = desk.store.list_entries(&filter).await?.rows;
+pub(super) async fn run(client: &Client, given: &SourceArguments, output: &mut Output) -> Done {
+    let source = load(client, &given.id).await?;
     if output.json {
-        let looks: Vec<_> = source.recent.looks().iter().rev().map(view::look).collect();
-        let entries: Vec<_> = entries.iter().map(view::entry).collect();
-        output.value(&json!({
-            "source": view::source_due(&source, why::next_look_at(&source, task.as_ref())),
-            "task": task.as_ref().map(view::TaskView::from),
-            "recent": looks,
-            "entries": entries,
-        }))?;
+        output.line(source.answer.text())?;
         return Ok(Exit::Ok);
     }
-    let now = desk.clock.now();
-    output.line(called(&source))?;
-    let mut rows = facts(&source, now);
-    rows.push(next(&source, task.as_ref(), now));
-    output.rows(&rows)?;
-    show_looks(source.recent.looks(), now, output)?;
-    show_entries(&entries, output)?;
+    let (mut told, now) = (source.now.clone(), source.answer.now);
+    let subject = format!("source:{}", source.id);
+    let task = client
+        .find(Call::get(&["tasks", "SOURCE_CHECK", &subject]))
+        .await?;
+    told["task"] = task.map_or(Value::Null, |task| task.value());
+    output.line(&called(&told))?;
+    output.page(HEAD, &told, now)?;
+    show_looks(items(&told["recent"]), now, output)?;
+    let call = source.get("entries").query("limit", Some(ENTRIES_MAX));
+    let entries = client.call(call).await?.value();
+    let entries = items(&entries["entries"]).to_vec();
+    output.section(ENTRIES, &entries, now)?;
     Ok(Exit::Ok)
 }
 
-type Row = Vec<Cell>;
-
-fn row(name: &str, text: impl Into<String>) -> Row {
-    vec![faint(name), Cell::new(text)]
-}
-
-fn facts(source: &Source, now: Timestamp) -> Vec<Row> {
-    let (definition, stats) = (&source.definition, &source.stats);
-    let mut rows = vec![
-        row("source", source.id.to_string()),
-        row("address", &*definition.address),
-        row("read as", definition.reading.to_string()),
-        row("state", state(&source.state)),
-    ];
-    if let Some(attention) = source.attention {
-        let cell = Cell::new(attention.as_str()).ink(Ink::Bad);
-        rows.push(vec![faint("needs a person"), cell]);
-    }
-    if !definition.category.is_empty() {
-        rows.push(row("category", &*definition.category));
-    }
-    if let Some(policy) = &definition.policy {
-        rows.push(row("policy", format!("{policy} (its own)")));
-    }
-    rows.push(row("publishes", publishes(source)));
-    if let Some(at) = stats.last_article_at {
-        rows.push(row("newest entry", when_and_ago(at, now)));
-    }
-    rows.push(row("last check", last_check(source, now)));
-    if let Some(error) = &stats.last_error {
-        let times = match stats.fail_count {
-            1 => "once".to_owned(),
-            times => format!("{times} times in a row"),
-        };
-        rows.push(row("failed", format!("{times}: {error}")));
-    }
-    if let Some(until) = stats.backoff_until {
-        rows.push(row("waits until", when_and_ago(until, now)));
-    }
-    if let Some(moving) = &source.memory.moving {
-        let told = format!("to {} (told {} times)", moving.address, moving.times);
-        rows.push(row("moves", told));
-    }
-    rows.push(row("added", instant(source.created_at)));
-    rows
-}
-
-fn state(state: &State) -> String {
-    match state {
-        State::Active => "active".to_owned(),
-        State::Paused { since, note } => {
-            let note = note.as_ref().map(|note| format!(": {note}"));
+fn state(source: &Value, _: Timestamp) -> Cell {
+    let (paused, ended) = (&source["paused"], &source["ended"]);
+    Cell::new(match source["state"].as_str().unwrap_or_default() {
+        "paused" => {
+            let note = paused["note"].as_str().map(|note| format!(": {note}"));
             format!(
                 "paused since {}{}",
-                instant(*since),
+                instant_of(&paused["since"]),
                 note.unwrap_or_default()
             )
         }
-        State::Ended { since, reason } => format!("ended at {}: {reason}", instant(*since)),
-    }
+        "ended" => {
+            format!(
+                "ended at {}: {}",
+                instant_of(&ended["since"]),
+                text(&ended["reason"])
+            )
+        }
+        state => state.to_owned(),
+    })
 }
 
 /// How often and when, in the classic words.
-fn publishes(source: &Source) -> String {
-    let stats = &source.stats;
-    let by_hand = if source.definition.cadence.is_some() {
-        " by hand"
-    } else {
-        ""
+fn publishes(source: &Value, _: Timestamp) -> Cell {
+    let by_hand = source["cadence_by_hand"].as_str();
+    let known = source["frequency_type"]
+        .as_str()
+        .zip(source["cadence"].as_str());
+    let Some((frequency, cadence)) = known else {
+        let set = by_hand.map(|cadence| format!("; cadence {cadence} by hand"));
+        return Cell::new(format!("not known yet{}", set.unwrap_or_default()));
     };
-    let (Some(frequency), Some(cadence)) = (stats.frequency_type, stats.cadence) else {
-        let set = source.definition.cadence;
-        return set.map_or_else(
-            || "not known yet".to_owned(),
-            |cadence| format!("not known yet; cadence {cadence} by hand"),
-        );
-    };
-    let hour = match (stats.avg_publish_hour, stats.std_publish_hour) {
+    let by_hand = if by_hand.is_some() { " by hand" } else { "" };
+    let (mean, spread) = (&source["avg_publish_hour"], &source["std_publish_hour"]);
+    let hour = match (mean.as_f64(), spread.as_f64()) {
         (Some(mean), Some(spread)) => format!(", around {} UTC ± {spread:.1} h", clock(mean)),
         _ => String::new(),
     };
-    format!("{frequency}, cadence {cadence}{by_hand}{hour}")
+    Cell::new(format!("{frequency}, cadence {cadence}{by_hand}{hour}"))
 }
 
 /// An hour of the day as a clock shows it.
-pub(super) fn clock(hour: f64) -> String {
+fn clock(hour: f64) -> String {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -162,83 +134,56 @@ pub(super) fn clock(hour: f64) -> String {
     format!("{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-fn last_check(source: &Source, now: Timestamp) -> String {
-    let stats = &source.stats;
-    let Some(at) = stats.last_check_at else {
-        return "never".to_owned();
+fn last_check(source: &Value, now: Timestamp) -> Cell {
+    let Some(at) = time(&source["last_check_at"]) else {
+        return Cell::new("never");
     };
-    let rate = source.hit_rate().unwrap_or_default() * 100.0;
-    format!(
-        "{}; {} so far, {} found something ({rate:.0} %)",
-        when_and_ago(at, now),
-        stats.check_count,
-        stats.hit_count
-    )
-}
-
-fn when_and_ago(at: Timestamp, now: Timestamp) -> String {
-    format!("{} ({})", instant(at), Relative { at, now })
+    let (checks, hits) = (&source["check_count"], &source["hit_count"]);
+    let rate = source["hit_rate"].as_f64().unwrap_or_default();
+    Cell::new(format!(
+        "{}; {checks} so far, {hits} found something ({rate:.0} %)",
+        moment_of(at, now)
+    ))
 }
 
 /// The next check; the task knows best.
-fn next(source: &Source, task: Option<&Task>, now: Timestamp) -> Row {
-    let live = task.filter(|task| task.is_live());
-    let at = live.map(|task| task.execute_at);
-    let why = source.reason.as_deref();
-    let why = why.map(|why| format!("; {why}")).unwrap_or_default();
-    let told = match (&source.state, live.map(|task| task.status), at) {
-        (State::Active, Some(Status::Running), _) => "it is being checked now".to_owned(),
-        (State::Active, Some(_), Some(at)) => format!("{}{why}", when_and_ago(at, now)),
-        (State::Active, ..) => "soon: a node gives it a task again".to_owned(),
-        (State::Paused { .. }, ..) => "when it is resumed".to_owned(),
-        (State::Ended { .. }, ..) => "never, unless it is resumed".to_owned(),
-    };
-    row("next check", told)
+fn next(source: &Value, now: Timestamp) -> Cell {
+    let task = &source["task"];
+    let why = source["reason"].as_str().map(|why| format!("; {why}"));
+    let live = task["live"] == true;
+    Cell::new(match source["state"].as_str().unwrap_or_default() {
+        "active" if live && task["status"] == "RUNNING" => "it is being checked now".to_owned(),
+        "active" if live => {
+            let at = time(&task["execute_at"]).unwrap_or(now);
+            format!("{}{}", moment_of(at, now), why.unwrap_or_default())
+        }
+        "active" => "soon: a node gives it a task again".to_owned(),
+        "paused" => "when it is resumed".to_owned(),
+        _ => "never, unless it is resumed".to_owned(),
+    })
 }
 
 /// The last looks as a strip, a mark each, newest at the right.
-fn show_looks(looks: &[PastLook], now: Timestamp, output: &mut Output) -> Result<(), Failure> {
-    let Some(first) = looks.first() else {
+fn show_looks(looks: &[Value], now: Timestamp, output: &mut Output) -> Result<(), Failure> {
+    let Some(at) = looks.last().and_then(|first| time(&first["at"])) else {
         return Ok(());
     };
     output.line("")?;
     let mut strip = String::new();
-    for look in looks {
-        let (mark, ink) = mark(look.brought);
+    for look in looks.iter().rev() {
+        let (mark, ink) = match look["brought"].as_str().unwrap_or_default() {
+            "new" => ("+", Ink::Good),
+            "nothing" => ("·", Ink::Plain),
+            "unchanged" => ("-", Ink::Faint),
+            _ => ("!", Ink::Bad),
+        };
         strip += &output.paint(ink, mark);
     }
-    let since = Relative { at: first.at, now };
     let told = match looks.len() {
         1 => "the last check".to_owned(),
         many => format!("the last {many} checks, since"),
     };
-    output.line(&format!("{strip}  {told} {since}"))?;
+    output.line(&format!("{strip}  {told} {}", Relative { at, now }))?;
     let legend = "+ new entries  · nothing new  - not modified  ! failed";
     output.line(&output.paint(Ink::Faint, legend))
-}
-
-fn mark(brought: Brought) -> (&'static str, Ink) {
-    match brought {
-        Brought::New(_) => ("+", Ink::Good),
-        Brought::Nothing => ("·", Ink::Plain),
-        Brought::Unchanged => ("-", Ink::Faint),
-        Brought::Failed(_) => ("!", Ink::Bad),
-    }
-}
-
-fn show_entries(entries: &[Entry], output: &mut Output) -> Result<(), Failure> {
-    if entries.is_empty() {
-        return Ok(());
-    }
-    output.line("")?;
-    let row = |entry: &Entry| {
-        let published = entry.found.published_at;
-        vec![
-            Cell::new(instant(entry.seen_at)),
-            Cell::new(published.map_or_else(|| "no time".to_owned(), instant)),
-            Cell::new(&*entry.found.title),
-        ]
-    };
-    let rows: Vec<Vec<Cell>> = entries.iter().map(row).collect();
-    output.table(&["SEEN", "PUBLISHED", "NEWEST ENTRIES"], &rows)
 }

@@ -1,13 +1,13 @@
-//! A source's week in the terminal: a row per day, a mark per hour, the taller the more is expected.
+//! A source's week in the terminal: a row per day, a mark per hour, the taller the more is
+//! expected.
 
-use super::faint;
-use crate::output::Cell;
+use crate::output::{Cell, Ink};
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MARKS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Rows for a table. `week` holds what is expected in each hour, from Monday 00:00 UTC.
-pub(super) fn rows(week: &[f64; 168]) -> Vec<Vec<Cell>> {
+pub(super) fn rows(week: &[f64]) -> Vec<Vec<Cell>> {
     let most = week.iter().copied().fold(0.0, f64::max);
     let days = DAYS.iter().zip(week.chunks(24));
     let mut rows: Vec<Vec<Cell>> = days
@@ -23,6 +23,10 @@ pub(super) fn rows(week: &[f64; 168]) -> Vec<Vec<Cell>> {
         faint("a day"),
     ]);
     rows
+}
+
+fn faint(text: &str) -> Cell {
+    Cell::new(text).ink(Ink::Faint)
 }
 
 /// The mark of an hour, by its share of the busiest one.

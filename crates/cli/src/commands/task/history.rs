@@ -1,176 +1,150 @@
 //! `almanack task history`: what happened to a task, as a timeline.
 
-use almanack_core::{
-    history::{Attempt, Decision, Happening, HistoryCursor, Page, page},
-    reschedule::{NothingThere, Rule},
-    store::HistoryPage,
-};
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::Value;
 
-use super::{Desk, identity, instant};
+use super::segments;
 use crate::{
     args::HistoryArguments,
-    failure::{Exit, Failure},
+    client::{Call, Client},
+    columns::{Column, column, instant_of, items, plain, text, time},
+    failure::{Done, Exit},
     output::{Cell, Ink, Output},
-    view::HappeningView,
     when::{self, Relative},
 };
 
+const COLUMNS: &[Column] = &[
+    column("WHEN", "", |it, _| Cell::new(instant_of(happened(it)))),
+    column("", "", |it, now| {
+        let at = time(happened(it));
+        let told = at.map_or_else(String::new, |at| Relative { at, now }.to_string());
+        Cell::new(told).ink(Ink::Faint)
+    }),
+    column("TASK", "/task_id", plain),
+    column("BY", "", |it, now| {
+        let by = if it["what"] == "attempt" {
+            "node"
+        } else {
+            "origin"
+        };
+        plain(&it[by], now)
+    }),
+    column("WHAT", "", what),
+];
+
 /// Tells the newest part of an identity's story, or an earlier one, oldest first.
-pub(super) async fn run(
-    desk: &Desk,
-    given: &HistoryArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    let identity = identity(&given.identity)?;
-    let before = given.before.as_deref().map(cursor).transpose()?;
-    let limit = usize::from(given.limit);
-    let wanted = HistoryPage { before, limit };
-    let records = desk.store.load_history(&identity, wanted).await?;
-    if records.tasks.is_empty() {
-        return Err(NothingThere { identity }.into());
-    }
-    let Page {
-        happenings: story,
-        before: earlier,
-    } = page(records, before, limit);
+pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut Output) -> Done {
+    let call = Call::get(&segments(&given.identity, &["history"])?)
+        .query("limit", Some(given.limit))
+        .query("cursor", given.before.as_deref());
+    let answer = client.call(call).await?;
     if output.json {
-        let happenings: Vec<HappeningView<'_>> = story.iter().map(HappeningView::from).collect();
-        output.value(&json!({
-            "subject": identity.subject,
-            "kind": identity.kind,
-            "happenings": happenings,
-            "next_cursor": earlier.map(|cursor| cursor.to_string()),
-        }))?;
+        output.line(answer.text())?;
         return Ok(Exit::Ok);
     }
-    if let Some(cursor) = earlier {
+    let history = answer.value();
+    if let Some(cursor) = history["next_cursor"].as_str() {
         output.note(&format!("there is more before this: --before {cursor}\n"));
     }
-    output.line(&format!("{} {}", identity.kind, identity.subject))?;
-    let now = desk.clock.now();
-    let rows: Vec<Vec<Cell>> = story.iter().map(|happening| row(happening, now)).collect();
-    output.table(&["WHEN", "", "TASK", "WHAT", "BY"], &rows)?;
+    output.line(&format!(
+        "{} {}",
+        given.identity.kind, given.identity.subject
+    ))?;
+    let story = items(&history["happenings"]).to_vec();
+    output.columns(COLUMNS, &story, answer.now, true)?;
     Ok(Exit::Ok)
 }
 
-fn cursor(text: &str) -> Result<HistoryCursor, Failure> {
-    HistoryCursor::parse(text).ok_or_else(|| {
-        let what = format!("--before: `{text}` is no place in a history");
-        Failure::new(Exit::Usage, what).hint("leave it out to begin with the newest")
-    })
-}
-
-fn row(happening: &Happening, now: Timestamp) -> Vec<Cell> {
-    let at = happening.at();
-    let (task_id, what, ink, by) = match happening {
-        Happening::Decision(decision) => {
-            let ink = if decision.rule.changes_nothing() {
-                Ink::Faint
-            } else {
-                Ink::Plain
-            };
-            (
-                decision.id.task_id,
-                decided(decision),
-                ink,
-                decision.origin.as_str(),
-            )
-        }
-        Happening::Attempt(attempt) => {
-            let by = attempt.node.as_deref().unwrap_or("");
-            (
-                attempt.task_id,
-                tried(attempt),
-                ink_of(&attempt.outcome),
-                by,
-            )
-        }
-    };
-    vec![
-        Cell::new(instant(at)),
-        Cell::new(Relative { at, now }.to_string()).ink(Ink::Faint),
-        Cell::new(task_id.to_string()),
-        Cell::new(what).ink(ink),
-        Cell::new(by),
-    ]
-}
-
-fn ink_of(outcome: &str) -> Ink {
-    match outcome {
-        "done" => Ink::Good,
-        "retry" | "give_up" | "failed" | "lease_expired" => Ink::Bad,
-        _ => Ink::Notable,
+fn happened(it: &Value) -> &Value {
+    match it["what"].as_str() {
+        Some("attempt") => &it["started_at"],
+        _ => &it["decided_at"],
     }
 }
 
-fn decided(decision: &Decision) -> String {
-    let at = instant(decision.execute_at);
-    match (decision.rule, decision.old_execute_at) {
-        (Rule::Created, _) => format!("created for {at}"),
-        (Rule::Reinserted, _) if decision.id.number == 0 => format!("put again for {at}"),
-        (Rule::Updated, Some(old)) if old == decision.execute_at => {
+fn what(it: &Value, _: Timestamp) -> Cell {
+    if it["what"] == "attempt" {
+        let ink = match it["outcome"].as_str().unwrap_or_default() {
+            "done" => Ink::Good,
+            "retry" | "give_up" | "failed" | "lease_expired" => Ink::Bad,
+            _ => Ink::Notable,
+        };
+        return Cell::new(tried(it)).ink(ink);
+    }
+    let ink = match it["rule"].as_str().unwrap_or_default() {
+        "ignored_done" | "ignored_stale" | "unchanged" => Ink::Faint,
+        _ => Ink::Plain,
+    };
+    Cell::new(decided(it)).ink(ink)
+}
+
+fn decided(decision: &Value) -> String {
+    let at = instant_of(&decision["execute_at"]);
+    let old = instant_of(&decision["old_execute_at"]);
+    let is_first = text(&decision["receipt"]).ends_with(".0");
+    match decision["rule"].as_str().unwrap_or_default() {
+        "created" => format!("created for {at}"),
+        "reinserted" if is_first => format!("put again for {at}"),
+        "updated" if old.is_empty() => format!("moved to {at}"),
+        "updated" if decision["old_execute_at"] == decision["execute_at"] => {
             format!("changed, still for {at}")
         }
-        (Rule::Updated, Some(old)) => format!("moved from {} to {at}", instant(old)),
-        (Rule::Updated, None) => format!("moved to {at}"),
-        (Rule::CancelledAndInserted | Rule::Reinserted, _) => match decision.new_task_id {
+        "updated" => format!("moved from {old} to {at}"),
+        "cancelled_and_inserted" | "reinserted" => match decision["new_task_id"].as_i64() {
             Some(id) => format!("replaced by task {id}"),
             None => "replaced".to_owned(),
         },
-        (Rule::Cancelled, _) => "withdrawn".to_owned(),
-        (Rule::IgnoredDone, _) => format!("{}already done: nothing changed", asked(decision)),
-        (Rule::IgnoredStale, _) => {
-            format!("{}an old revision: nothing changed", asked(decision))
-        }
-        (Rule::Unchanged, _) => format!("{}it was so: nothing changed", asked(decision)),
+        "cancelled" => "withdrawn".to_owned(),
+        "ignored_done" => format!("{}already done: nothing changed", asked(decision)),
+        "ignored_stale" => format!("{}an old revision: nothing changed", asked(decision)),
+        _ => format!("{}it was so: nothing changed", asked(decision)),
     }
 }
 
 /// What was asked for where nothing changed, and how often.
-fn asked(decision: &Decision) -> String {
-    let Some(requested) = decision.requested else {
+fn asked(decision: &Value) -> String {
+    let requested = &decision["requested"];
+    if requested.is_null() {
         return "asked again, ".to_owned();
+    }
+    let what = if requested["execute_at"].is_null() {
+        "asked to withdraw it".to_owned()
+    } else {
+        format!("asked for {}", instant_of(&requested["execute_at"]))
     };
-    let what = match requested.execute_at {
-        Some(at) => format!("asked for {}", instant(at)),
-        None => "asked to withdraw it".to_owned(),
+    let revision = requested["revision"].as_i64();
+    let revision = revision.map_or_else(String::new, |number| format!(" (revision {number})"));
+    let last = instant_of(&decision["last_at"]);
+    let again = if last.is_empty() {
+        String::new()
+    } else {
+        format!(", {} times until {last}", decision["times"])
     };
-    let revision = requested.revision.map_or_else(String::new, |revision| {
-        format!(" (revision {})", revision.0)
-    });
-    let again = decision.last_at.map_or_else(String::new, |last| {
-        format!(", {} times until {}", decision.times, instant(last))
-    });
     format!("{what}{revision}{again}, ")
 }
 
-fn tried(attempt: &Attempt) -> String {
+fn tried(attempt: &Value) -> String {
+    let in_words = |name: &str| text(&attempt[name]).replace('_', " ");
     let mut parts = vec![format!(
         "attempt {}: {}",
-        attempt.attempt,
-        in_words(&attempt.outcome)
+        attempt["attempt"],
+        in_words("outcome")
     )];
-    parts.extend(attempt.finished_at.map(|finished_at| {
-        format!(
-            "took {}",
-            when::took(finished_at.duration_since(attempt.started_at))
-        )
-    }));
-    let late = attempt.started_at.duration_since(attempt.due_at);
-    if late.as_millis() >= 1_000 {
-        parts.push(format!("started {} late", when::took(late)));
+    let of = |name: &str| time(&attempt[name]);
+    if let (Some(started_at), Some(due_at)) = (of("started_at"), of("due_at")) {
+        let took = of("finished_at").map(|finished_at| finished_at.duration_since(started_at));
+        parts.extend(took.map(|took| format!("took {}", when::took(took))));
+        let late = started_at.duration_since(due_at);
+        if late.as_millis() >= 1_000 {
+            parts.push(format!("started {} late", when::took(late)));
+        }
     }
-    let too_late = attempt.late_outcome.as_deref();
-    parts.extend(too_late.map(|outcome| format!("answered {} too late", in_words(outcome))));
+    if !attempt["late_outcome"].is_null() {
+        parts.push(format!("answered {} too late", in_words("late_outcome")));
+    }
     let told = parts.join(", ");
-    match &attempt.detail {
+    match attempt["detail"].as_str() {
         Some(detail) => format!("{told}: {detail}"),
         None => told,
     }
-}
-
-fn in_words(outcome: &str) -> String {
-    outcome.replace('_', " ")
 }

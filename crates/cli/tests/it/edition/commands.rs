@@ -112,8 +112,8 @@ async fn what_a_run_looks_like_to_a_script() {
             .replace(&date, "DATE"),
     );
     insta::assert_snapshot!(list, @"
-    DATE  STATE  STORIES  FAILED  BATCHES  REVISION  PUBLISHED
-    DATE  published  12 of 12  0  2  1  AGO
+    DATE  STATE  STORIES  FAILED  REVISION  PUBLISHED
+    DATE  published  12 of 12  0  1  AGO
     ");
 }
 
@@ -245,7 +245,7 @@ fn bad_input_is_refused_with_a_reason() {
             3,
             "the edition of 2020-01-01 has no document yet",
         ),
-        (&["retry", "--max", "0"], 2, "0 is not in 1..=10"),
+        (&["retry", "--max", "0"], 2, "0 is not in 1..=5"),
         (
             &["show", "--rebuild", "--template", "x"],
             2,

@@ -10,7 +10,7 @@ use crate::{
 
 /// The names of the schedules there are.
 async fn schedules(home: &Home) -> Vec<String> {
-    let listed = run(home, &["schedule", "list", "--json"])
+    let listed = run(home, &["schedule", "list", "--json-lines"])
         .await
         .expect_data();
     let names = listed.lines().map(|line| {
@@ -66,7 +66,9 @@ async fn a_node_without_editions_leaves_their_tasks_to_others() {
         .expect_data();
     // This one fires the schedule, and has nobody who would try what it puts.
     run(&home, &["tick"]).await.expect_data();
-    let tasks = run(&home, &["task", "list", "--json"]).await.expect_data();
+    let tasks = run(&home, &["task", "list", "--json-lines"])
+        .await
+        .expect_data();
     let tasks = tasks.lines().map(|line| {
         let task: serde_json::Value = serde_json::from_str(line).unwrap();
         format!("{} {}", task["kind"], task["status"]).replace('"', "")

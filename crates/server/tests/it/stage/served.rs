@@ -103,7 +103,7 @@ impl Layer for NeverGuarded {
 fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
     let store: Arc<dyn Store> = match access {
         Access::Open => Layered::over(world.store.clone(), NeverGuarded),
-        Access::Tokens => world.store.clone(),
+        Access::Tokens | Access::Local(_) => world.store.clone(),
     };
     let kinds = Kinds {
         accept_any: true,
@@ -115,6 +115,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
         schedules: world.schedules.clone(),
         sources: world.desk.sources.clone(),
         opml: Arc::new(Lines),
+        subscriptions: Vec::new().into(),
         editions: Some(editions.clone()),
         public_editions: true,
         tick: Tick::default(),

@@ -9,6 +9,10 @@ use crate::failure::{Exit, Failure};
 
 /// Lines put in one go: enough to share commits, few enough to show progress.
 const CHUNK_LINES: usize = 1_000;
+/// Bytes put in one go, unless one line is longer: a body of the API holds twice as many.
+const CHUNK_BYTES: usize = 8 * 1024 * 1024;
+/// Longest line: what a body of the API holds.
+const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A line of the file.
 pub(super) struct Line {
@@ -37,26 +41,22 @@ pub(super) fn open(file: &str) -> Result<(Box<dyn BufRead>, Option<u64>), Failur
 pub(super) struct Lines {
     input: Box<dyn BufRead>,
     number: usize,
-    longest: usize,
 }
 
 impl Lines {
-    /// Starts at the first line; none may be longer than `longest` bytes.
-    pub(super) fn new(input: Box<dyn BufRead>, longest: usize) -> Self {
-        Self {
-            input,
-            number: 0,
-            longest,
-        }
+    /// Starts at the first line.
+    pub(super) fn new(input: Box<dyn BufRead>) -> Self {
+        Self { input, number: 0 }
     }
 
     /// Up to [`CHUNK_LINES`] lines with something on them; none at the end.
     pub(super) fn next_chunk(&mut self) -> Result<Vec<Line>, Failure> {
-        let mut chunk = Vec::new();
-        while chunk.len() < CHUNK_LINES {
+        let (mut chunk, mut bytes) = (Vec::new(), 0);
+        while chunk.len() < CHUNK_LINES && bytes < CHUNK_BYTES {
             let Some(text) = self.next_line()? else {
                 break;
             };
+            bytes += text.len();
             if !text.trim().is_empty() {
                 chunk.push(Line {
                     number: self.number,
@@ -69,15 +69,15 @@ impl Lines {
 
     fn next_line(&mut self) -> Result<Option<String>, Failure> {
         let mut bytes = Vec::new();
-        let most = u64::try_from(self.longest).unwrap_or(u64::MAX);
+        let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
         let read = self.input.by_ref().take(most).read_until(b'\n', &mut bytes);
         self.number += 1;
         let at_line =
             |what: &str| Failure::new(Exit::Usage, format!("read line {}: {what}", self.number));
         match read.map_err(|error| at_line(&error.to_string()))? {
             0 => Ok(None),
-            length if length >= self.longest && !bytes.ends_with(b"\n") => {
-                Err(at_line(&format!("longer than {} bytes", self.longest)))
+            length if length >= LINE_BYTES_MAX && !bytes.ends_with(b"\n") => {
+                Err(at_line(&format!("longer than {LINE_BYTES_MAX} bytes")))
             }
             _ => String::from_utf8(bytes)
                 .map(Some)

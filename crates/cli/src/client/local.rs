@@ -1,0 +1,126 @@
+//! The API in this process, on the configured database.
+
+use std::sync::Arc;
+
+use almanack_core::time::Clock;
+use almanack_engine::{editions::Editions, live::Live};
+use almanack_server::{AppState, Limits, Tick, access::Access, problem::Problem as ServerProblem};
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::{Request, header},
+};
+use jiff::Timestamp;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+use super::{Call, Reply};
+use crate::{
+    commands::Desk,
+    config::Settings,
+    failure::{Exit, Failure},
+    wiring::{self, opml::Lists},
+};
+
+/// The router that a node serves, without a socket.
+pub(crate) struct Local {
+    app: Router,
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+}
+
+impl Local {
+    pub(super) async fn new(desk: Desk, editions: Option<Arc<Editions>>) -> Result<Self, Failure> {
+        let app = almanack_server::app(Arc::new(state(&desk, editions).await?));
+        let Desk {
+            clock, settings, ..
+        } = desk;
+        Ok(Self {
+            app,
+            clock,
+            settings,
+        })
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) async fn call(&self, call: Call) -> Result<Reply, Failure> {
+        let mut request = Request::builder().method(&call.method).uri(call.target());
+        for (name, value) in &call.headers {
+            request = request.header(*name, value);
+        }
+        let body = match call.content {
+            Some((media_type, bytes)) => {
+                request = request.header(header::CONTENT_TYPE, media_type);
+                Body::from(bytes)
+            }
+            None => Body::empty(),
+        };
+        let request = request.body(body).map_err(unaskable)?;
+        let Ok(response) = self.app.clone().oneshot(request).await;
+        let problem = response.extensions().get::<ServerProblem>();
+        let cause = problem.and_then(ServerProblem::cause).map(str::to_owned);
+        let media_type = response.headers().get(header::CONTENT_TYPE);
+        let media_type = media_type.and_then(|it| it.to_str().ok());
+        Ok(Reply {
+            status: response.status().as_u16(),
+            media_type: media_type.unwrap_or_default().to_owned(),
+            cause,
+            body: to_bytes(response.into_body(), usize::MAX)
+                .await
+                .map_err(unaskable)?
+                .to_vec(),
+        })
+    }
+}
+
+fn unaskable(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::Failed, format!("ask the API: {error}"))
+}
+
+async fn state(desk: &Desk, editions: Option<Arc<Editions>>) -> Result<AppState, Failure> {
+    let settings = &desk.settings;
+    let limits = Limits {
+        payload_bytes: settings.limits.payload_bytes,
+        // A limit for strangers, whose many keep others waiting.
+        batch_items_max: usize::MAX,
+        ..Limits::default()
+    };
+    Ok(AppState {
+        rescheduler: Arc::new(desk.rescheduler()),
+        schedules: wiring::schedules(
+            Arc::clone(&desk.store),
+            Arc::clone(&desk.clock),
+            desk.reach.clone(),
+        ),
+        sources: Arc::new(desk.sources().await?),
+        opml: Arc::new(Lists(Arc::clone(&desk.clock))),
+        subscriptions: Live::new(wiring::subscriptions(settings)),
+        editions,
+        public_editions: false,
+        tick: Tick::default(),
+        store: Arc::clone(&desk.store),
+        changes: Arc::clone(&desk.store),
+        health: Arc::default(),
+        leaving: CancellationToken::new(),
+        speed: 1.0,
+        sleeper: wiring::sleeper(Arc::clone(&desk.clock)),
+        clock: Arc::clone(&desk.clock),
+        entropy: wiring::entropy(),
+        access: Access::Local(desk.origin.clone()),
+        page_hosts: Vec::new(),
+        trusted_proxies: Vec::new(),
+        passwords: wiring::passwords(),
+        limits,
+        configuration: Live::new(Vec::new()),
+        metrics: PrometheusBuilder::new().build_recorder().handle(),
+        version: env!("CARGO_PKG_VERSION"),
+    })
+}

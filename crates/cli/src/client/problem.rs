@@ -1,0 +1,195 @@
+//! Problems of the API as failures: the API's sentence, a hint in the words of the command line, an
+//! exit code.
+
+use almanack_server::problem::Problem;
+use serde_json::Value;
+
+use super::{Refusal, Reply};
+use crate::{
+    failure::{self, Exit, Failure},
+    suggest,
+};
+
+impl From<&Problem> for Refusal {
+    fn from(problem: &Problem) -> Self {
+        Self {
+            status: problem.code().status().as_u16(),
+            cause: problem.cause().map(str::to_owned),
+            problem: serde_json::to_value(problem).unwrap_or_default(),
+        }
+    }
+}
+
+impl Refusal {
+    /// Reads a problem document; nothing, if the answer is none.
+    pub(super) fn read(reply: &Reply) -> Option<Self> {
+        let problem: Value = serde_json::from_slice(&reply.body).ok()?;
+        problem.get("code")?.as_str()?;
+        Some(Self {
+            status: reply.status,
+            problem,
+            cause: reply.cause.clone(),
+        })
+    }
+
+    /// The kind of problem, for programs.
+    pub(crate) fn code(&self) -> &str {
+        self.text("code")
+    }
+
+    /// What is wrong, in a sentence.
+    pub(crate) fn detail(&self) -> &str {
+        self.text("detail")
+    }
+
+    /// Where in the body.
+    pub(crate) fn place(&self) -> &str {
+        self.text("path")
+    }
+
+    /// What is wrong with a schedule's expression.
+    pub(crate) fn expression(&self) -> Option<&Value> {
+        self.problem.get("expression")
+    }
+
+    /// Whether fewer items at a time would be taken.
+    pub(crate) fn is_too_much(&self) -> bool {
+        self.status == 413
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.problem[name].as_str().unwrap_or_default()
+    }
+
+    /// What to tell whoever typed the command.
+    pub(crate) fn failure(&self) -> Failure {
+        let exit = self.exit();
+        // In process nobody reads a log: the cause is told here.
+        let what = match &self.cause {
+            Some(cause) => cause.clone(),
+            None => self.in_order(),
+        };
+        let hint = match &self.cause {
+            Some(cause) if exit == Exit::Unavailable => Some(failure::advice(cause).to_owned()),
+            _ => self.hint(),
+        };
+        let failure = Failure::new(exit, what);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+
+    /// The sentence without places in a body that nobody typed. A task is named in the order of the
+    /// command line, so that it can be compared with what was typed.
+    fn in_order(&self) -> String {
+        let detail = self.detail().split(" at line ").next().unwrap_or_default();
+        let named = detail.strip_prefix("no task (");
+        let named = named.and_then(|it| it.strip_suffix(')')?.rsplit_once(", "));
+        named.map_or_else(
+            || detail.to_owned(),
+            |(subject, kind)| format!("no task {kind} {subject}"),
+        )
+    }
+
+    fn exit(&self) -> Exit {
+        match (self.status, self.code()) {
+            (_, "database_unavailable" | "database_unwritable") => Exit::Unavailable,
+            (_, "idempotency_key_reused" | "not_a_feed") => Exit::Failed,
+            (_, "not_configured") | (400 | 413 | 415 | 422, _) => Exit::Usage,
+            (404, _) => Exit::NotFound,
+            _ => Exit::Failed,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self.code() {
+            "no_such_task" => {
+                "`almanack task list --subject TEXT` finds tasks by the beginning of a subject"
+                    .into()
+            }
+            "no_such_schedule" => "`almanack schedule list` shows all".into(),
+            "no_such_source" => {
+                "`almanack source list --containing TEXT` finds sources by name or address".into()
+            }
+            "not_a_feed" => {
+                "give the feed's own address, or read the page by rules: --as html --item … --title …"
+                    .into()
+            }
+            "no_such_edition" => {
+                "`almanack edition list` shows all, `almanack edition run DATE` makes one".into()
+            }
+            "no_such_document" => {
+                "`almanack edition preview` prints what is completed so far".into()
+            }
+            "no_such_token" => "`almanack token list` shows all".into(),
+            "no_such_user" => "`almanack user list` shows all".into(),
+            "not_configured" => "put `enabled = true` under [edition] in the configuration; \
+                 docs/guide/editions.md says more"
+                .into(),
+            "name_taken" => {
+                "choose another name; the history shows it for whoever did something".into()
+            }
+            "invalid_value" if self.place() == "name" && self.detail().contains("'s name") => {
+                "for example: article-service".into()
+            }
+            "contended" | "busy" | "shutting_down" | "timed_out" => "try again".into(),
+            "still_running" => "--force fires all the same".into(),
+            "managed_schedule" => "change it in its file, or take it out there".into(),
+            "idempotency_key_reused" => "use a new key for a new request".into(),
+            "unauthenticated" => {
+                "set ALMANACK_TOKEN to a token; `almanack token create` on the node's machine \
+                 makes one"
+                    .into()
+            }
+            "scope_too_small" => {
+                let scope = self.text("scope");
+                format!("set ALMANACK_TOKEN to a token of scope `{scope}`")
+            }
+            "unknown_kind" => self.unknown_kind(),
+            "invalid_value" if self.place() == "kind" => instead_of(self.quoted()?)?.into(),
+            "invalid_value" if self.place() == "until" => "for example --until +2h".into(),
+            "invalid_value" if self.place() == "payload" => TOO_LARGE.into(),
+            _ => return None,
+        })
+    }
+
+    fn unknown_kind(&self) -> String {
+        let kind = self.quoted().unwrap_or_default();
+        let known = self.problem["known_kinds"].as_array();
+        let known = known.into_iter().flatten().filter_map(Value::as_str);
+        match suggest::nearest(kind, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "add [kinds.{kind}] with its url to the configuration, or give --callback-url"
+            ),
+        }
+    }
+
+    /// What the sentence is about: the first thing that it quotes.
+    fn quoted(&self) -> Option<&str> {
+        self.detail().split('`').nth(1)
+    }
+}
+
+/// What to do about a payload over the limit.
+const TOO_LARGE: &str = "hand on a reference instead of the thing itself, or raise \
+     limits.payload_bytes where this command and the nodes read it";
+
+/// What to do instead of changing a task of the engine's own.
+fn instead_of(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "HAPPENING" => {
+            "`almanack task retry HAPPENING SUBJECT` delivers an event that was given up once more"
+        }
+        "SOURCE_CHECK" => {
+            "`almanack source check`, `pause` and `resume` say when a source is checked"
+        }
+        "EDITION_TICK" | "EDITION_RUN" => "`almanack edition run` works on an edition",
+        "DISPATCH" => {
+            "`almanack schedule fire NAME` fires a schedule by hand, `pause` keeps its slots \
+             from firing"
+        }
+        _ => return None,
+    })
+}

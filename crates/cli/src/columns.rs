@@ -1,0 +1,107 @@
+//! What the API answered, as people read it: tables and pages are lists of columns.
+//!
+//! A column says where in an item its value stands and how it looks. A table has a line for every
+//! item and a column for each; a page about one thing has a line for each, and leaves out what has
+//! no value.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::{
+    output::{Cell, Ink},
+    when::Relative,
+};
+
+/// One column of a table, or one line of a page.
+pub(crate) struct Column {
+    pub(crate) title: &'static str,
+    /// Where in the item: a JSON pointer; empty for all of it.
+    at: &'static str,
+    look: Look,
+}
+
+/// How a value looks, seen at an instant.
+pub(crate) type Look = fn(&Value, Timestamp) -> Cell;
+
+/// A column.
+pub(crate) const fn column(title: &'static str, at: &'static str, look: Look) -> Column {
+    Column { title, at, look }
+}
+
+impl Column {
+    /// The cell of an item.
+    pub(crate) fn cell(&self, item: &Value, now: Timestamp) -> Cell {
+        match item.pointer(self.at) {
+            None | Some(Value::Null) => Cell::new(""),
+            Some(value) => (self.look)(value, now),
+        }
+    }
+}
+
+/// As it is: text without its quotes, numbers, lists joined by commas.
+pub(crate) fn plain(value: &Value, _: Timestamp) -> Cell {
+    Cell::new(text(value))
+}
+
+/// The same, standing back.
+pub(crate) fn faint(value: &Value, now: Timestamp) -> Cell {
+    plain(value, now).ink(Ink::Faint)
+}
+
+/// The same, as something that is wrong.
+pub(crate) fn bad(value: &Value, now: Timestamp) -> Cell {
+    plain(value, now).ink(Ink::Bad)
+}
+
+/// An instant.
+pub(crate) fn at(value: &Value, _: Timestamp) -> Cell {
+    Cell::new(instant_of(value))
+}
+
+/// How far away an instant is.
+pub(crate) fn ago(value: &Value, now: Timestamp) -> Cell {
+    Cell::new(time(value).map_or_else(String::new, |at| Relative { at, now }.to_string()))
+}
+
+/// An instant, and how far away it is.
+pub(crate) fn moment(value: &Value, now: Timestamp) -> Cell {
+    Cell::new(time(value).map_or_else(String::new, |at| moment_of(at, now)))
+}
+
+/// The text of a value.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(text).collect();
+            items.join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The items of a list; none where there is none.
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The instant that a value is.
+pub(crate) fn time(value: &Value) -> Option<Timestamp> {
+    value.as_str()?.parse().ok()
+}
+
+/// An instant for people: to the second, in UTC.
+pub(crate) fn instant(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%SZ").to_string()
+}
+
+/// The same of a value.
+pub(crate) fn instant_of(value: &Value) -> String {
+    time(value).map_or_else(String::new, instant)
+}
+
+/// An instant, and how far away it is.
+pub(crate) fn moment_of(at: Timestamp, now: Timestamp) -> String {
+    format!("{} ({})", instant(at), Relative { at, now })
+}

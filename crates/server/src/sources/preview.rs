@@ -1,0 +1,86 @@
+//! What a source would show, before anybody adds it.
+
+use std::sync::Arc;
+
+use almanack_core::source::{check::Document, entry::Found};
+use axum::{Json, extract::State};
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{body::SourceBody, refuse_key};
+use crate::{AppState, call::Call, problem::Problem};
+
+/// What is at an address, read as a source would be.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PreviewView {
+    /// Where it was read.
+    address: String,
+    /// What it calls itself.
+    title: Option<String>,
+    /// Its entries, in the order shown.
+    entries: Vec<FoundView>,
+    /// How many more it shows than are ever kept.
+    left_out: usize,
+}
+
+/// One entry as a document shows it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FoundView {
+    /// Where it can be read.
+    link: Option<String>,
+    /// What it is called; empty when it has no title.
+    title: String,
+    /// When its publisher says it was published.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    published_at: Option<Timestamp>,
+    /// Who wrote it.
+    author: Option<String>,
+    /// What it is about.
+    summary: Option<String>,
+}
+
+impl From<Found> for FoundView {
+    fn from(found: Found) -> Self {
+        Self {
+            link: found.link,
+            title: found.title,
+            published_at: found.published_at,
+            author: found.author,
+            summary: found.summary,
+        }
+    }
+}
+
+/// Read an address as a source would be, and tell what it shows. Nothing is stored.
+#[utoipa::path(
+    post,
+    path = "/api/v1/sources/preview",
+    tag = "sources",
+    request_body = SourceBody,
+    responses(
+        (status = 200, description = "What it shows", body = PreviewView),
+        (status = 502, description = "The address could not be read", body = Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "The request is wrong", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["operate"])),
+)]
+pub(crate) async fn preview(
+    State(state): State<Arc<AppState>>,
+    call: Call,
+) -> Result<Json<PreviewView>, Problem> {
+    refuse_key(&call)?;
+    let definition = call.json::<SourceBody>()?.into_definition()?;
+    let Document {
+        title,
+        entries,
+        left_out,
+        ..
+    } = state.sources.preview(&definition).await?;
+    Ok(Json(PreviewView {
+        address: definition.address,
+        title,
+        entries: entries.into_iter().map(FoundView::from).collect(),
+        left_out,
+    }))
+}

@@ -1,0 +1,114 @@
+//! Who is sent events, and how that goes.
+//!
+//! Subscriptions stand in the configuration; how they fare stands in the table of tasks. No index
+//! leads from a subscription to its tasks, and one would cost every task: so the newest rows are
+//! searched and no others, and the answer says so where that may matter.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use almanack_core::{
+    happening::{KIND, subscriber},
+    store::TaskSearch,
+    task::{Kind, Status},
+};
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{AppState, problem::Problem};
+
+/// How many of the newest tasks are searched.
+const AMONG: usize = 100_000;
+/// How many of those are counted.
+const COUNTED_MAX: usize = 10_000;
+
+/// A configured subscription, as it may be shown: never a secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Subscription {
+    /// What it is called.
+    pub name: String,
+    /// Where events go, in a word; null for one that has deliveries and is not configured on this
+    /// node.
+    pub to: Option<String>,
+    /// Which events; all where there are none.
+    pub events: Vec<String>,
+    /// Of tasks of which kinds; all where there are none.
+    pub kinds: Vec<String>,
+    /// Only about subjects that begin so.
+    pub subject_prefix: Option<String>,
+}
+
+/// How a subscription fares.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SubscriptionView {
+    #[serde(flatten)]
+    about: Subscription,
+    /// Events that wait to be delivered, or are delivered right now.
+    waiting: u64,
+    /// Events that were given up.
+    failed: u64,
+}
+
+/// All subscriptions, by name.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SubscriptionsView {
+    subscriptions: Vec<SubscriptionView>,
+    /// Whether there are more deliveries than could be counted.
+    counted_some: bool,
+}
+
+/// Who is sent events, and how much waits or could not be delivered.
+#[utoipa::path(
+    get,
+    path = "/api/v1/subscriptions",
+    tag = "events",
+    responses((status = 200, description = "The subscriptions, by name", body = SubscriptionsView)),
+    security(("token" = ["read"])),
+)]
+pub(crate) async fn list_subscriptions(
+    State(state): State<Arc<AppState>>,
+) -> Result<Json<SubscriptionsView>, Problem> {
+    let view = |about: Subscription| SubscriptionView {
+        about,
+        waiting: 0,
+        failed: 0,
+    };
+    let configured = state.subscriptions.get();
+    let mut views: BTreeMap<String, SubscriptionView> = configured
+        .iter()
+        .map(|it| (it.name.clone(), view(it.clone())))
+        .collect();
+    let mut counted_some = false;
+    for status in [Status::Init, Status::Running, Status::Fail] {
+        let search = TaskSearch {
+            kind: Kind::parse(KIND).ok(),
+            status: Some(status),
+            among: AMONG,
+            limit: COUNTED_MAX,
+            ..TaskSearch::default()
+        };
+        let found = state.store.search_tasks(&search).await?;
+        for task in &found {
+            let Some(name) = subscriber(&task.identity) else {
+                continue;
+            };
+            let forgotten = || Subscription {
+                name: name.to_owned(),
+                ..Subscription::default()
+            };
+            let line = views
+                .entry(name.to_owned())
+                .or_insert_with(|| view(forgotten()));
+            if task.is_live() {
+                line.waiting += 1;
+            } else {
+                line.failed += 1;
+            }
+        }
+        counted_some |= found.len() == COUNTED_MAX;
+    }
+    Ok(Json(SubscriptionsView {
+        subscriptions: views.into_values().collect(),
+        counted_some,
+    }))
+}

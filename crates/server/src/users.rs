@@ -1,0 +1,243 @@
+//! Users over the API: those who sign in to the dashboard by name and password, kept by whoever may
+//! do everything.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    sign_in::{
+        PasswordHash, User,
+        password::{Error, Salt, check_new},
+    },
+    store,
+    token::Scope,
+};
+use axum::{
+    Json,
+    extract::{Path, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    AppState,
+    access::Asker,
+    call::Call,
+    problem::{Code, Problem},
+    tokens::{check_name, parse_scope},
+};
+
+/// A user as the store knows them; what their password is recognised by stays there.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct UserView {
+    #[schema(example = "ada")]
+    name: String,
+    /// `read`, `operate` or `admin`.
+    #[schema(example = "operate")]
+    scope: &'static str,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// When the password was set.
+    #[schema(value_type = String, format = DateTime)]
+    changed_at: Timestamp,
+    /// Whether there was no token and no user before: nodes that were open ask everybody to sign in
+    /// from now on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    first: bool,
+}
+
+impl From<User> for UserView {
+    fn from(user: User) -> Self {
+        Self {
+            name: user.name,
+            scope: user.scope.as_str(),
+            created_at: user.created_at,
+            changed_at: user.changed_at,
+            first: false,
+        }
+    }
+}
+
+/// All users, by name.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct UsersView {
+    users: Vec<UserView>,
+}
+
+/// Whom to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UserBody {
+    /// What to call them; the history shows this name.
+    #[schema(example = "ada")]
+    name: String,
+    /// What they may do: `read`, `operate` or `admin`.
+    #[schema(example = "operate")]
+    scope: String,
+    /// At least ten characters.
+    password: String,
+}
+
+/// What to set.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PasswordBody {
+    /// At least ten characters.
+    password: String,
+}
+
+/// All users.
+#[utoipa::path(
+    get,
+    path = "/api/v1/users",
+    tag = "access",
+    responses(
+        (status = 200, description = "The users, by name", body = UsersView),
+        (status = 403, description = "This needs scope admin", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["admin"])),
+)]
+pub(crate) async fn list_users(
+    State(state): State<Arc<AppState>>,
+    asker: Asker,
+) -> Result<Json<UsersView>, Problem> {
+    asker.must(Scope::Admin, "looking at users")?;
+    let users = state.store.load_users().await?.into_iter();
+    Ok(Json(UsersView {
+        users: users.map(UserView::from).collect(),
+    }))
+}
+
+/// Make somebody who signs in to the dashboard by name and password.
+#[utoipa::path(
+    post,
+    path = "/api/v1/users",
+    tag = "access",
+    request_body = UserBody,
+    responses(
+        (status = 201, description = "The user", body = UserView),
+        (status = 409, description = "The name is taken", body = Problem, content_type = "application/problem+json"),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["admin"])),
+)]
+pub(crate) async fn create_user(
+    State(state): State<Arc<AppState>>,
+    call: Call,
+) -> Result<Response, Problem> {
+    call.asker.must(Scope::Admin, "making a user")?;
+    let body: UserBody = call.json()?;
+    check_name("user", &body.name)?;
+    let scope = parse_scope(&body.scope)?;
+    let tokens = state.changes.load_tokens().await?;
+    // The history shows a name alone, so it must be one of one asker.
+    if tokens.iter().any(|token| token.name == body.name) {
+        let detail = format!("a token is called `{}`", body.name);
+        return Err(Problem::new(Code::NameTaken, detail).at("name"));
+    }
+    let (first, now) = (
+        state.changes.load_guarded_since().await?.is_none(),
+        state.clock.now(),
+    );
+    let user = User {
+        password: hash(&state, &body.password).await?,
+        name: body.name,
+        scope,
+        created_at: now,
+        changed_at: now,
+    };
+    match state.changes.save_user(&user).await {
+        Err(store::Error::Taken { .. }) => {
+            let detail = format!("user `{}` already exists", user.name);
+            return Err(Problem::new(Code::NameTaken, detail).at("name"));
+        }
+        saved => saved?,
+    }
+    let view = UserView {
+        first,
+        ..user.into()
+    };
+    Ok((StatusCode::CREATED, Json(view)).into_response())
+}
+
+/// Set somebody's password anew, which signs them out everywhere.
+#[utoipa::path(
+    put,
+    path = "/api/v1/users/{name}/password",
+    tag = "access",
+    params(("name" = String, Path, description = "What they are called")),
+    request_body = PasswordBody,
+    responses(
+        (status = 200, description = "The user", body = UserView),
+        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["admin"])),
+)]
+pub(crate) async fn set_password(
+    State(state): State<Arc<AppState>>,
+    Path(name): Path<String>,
+    call: Call,
+) -> Result<Json<UserView>, Problem> {
+    call.asker.must(Scope::Admin, "setting a password")?;
+    let body: PasswordBody = call.json()?;
+    let user = state.changes.load_user(&name).await?;
+    let mut user = user.ok_or_else(|| nobody(&name))?;
+    user.password = hash(&state, &body.password).await?;
+    user.changed_at = state.clock.now();
+    if !state.changes.change_user(&user).await? {
+        return Err(nobody(&name));
+    }
+    Ok(Json(user.into()))
+}
+
+/// Remove somebody, and sign them out everywhere.
+#[utoipa::path(
+    delete,
+    path = "/api/v1/users/{name}",
+    tag = "access",
+    params(("name" = String, Path, description = "What they are called")),
+    responses(
+        (status = 204, description = "They are gone"),
+        (status = 404, description = "No such user", body = Problem, content_type = "application/problem+json"),
+    ),
+    security(("token" = ["admin"])),
+)]
+pub(crate) async fn remove_user(
+    State(state): State<Arc<AppState>>,
+    Path(name): Path<String>,
+    call: Call,
+) -> Result<StatusCode, Problem> {
+    call.asker.must(Scope::Admin, "removing a user")?;
+    if state.changes.remove_user(&name).await? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(nobody(&name))
+    }
+}
+
+fn nobody(name: &str) -> Problem {
+    Problem::new(Code::NoSuchUser, format!("no user is called `{name}`"))
+}
+
+async fn hash(state: &AppState, password: &str) -> Result<PasswordHash, Problem> {
+    check_new(password).map_err(|unfit| {
+        let detail = unfit.to_string();
+        Problem::new(Code::InvalidValue, detail).at("password")
+    })?;
+    let halves = std::array::from_fn::<_, 2, _>(|_| state.entropy.next_u64().to_le_bytes());
+    let mut salt = Salt::default();
+    salt.copy_from_slice(halves.as_flattened());
+    let hashed = state.passwords.hash(password, salt).await;
+    hashed.map_err(|error| match error {
+        Error::Busy => Problem::new(Code::Busy, error.to_string()),
+        Error::Unreadable | Error::Failed { .. } => {
+            tracing::error!(error = %error, "a password was not hashed");
+            Problem::new(
+                Code::Internal,
+                "the password could not be kept; the log says why",
+            )
+        }
+    })
+}
