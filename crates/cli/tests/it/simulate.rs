@@ -103,35 +103,58 @@ fn a_timeline_is_drawn() {
     insta::assert_snapshot!(marks.join("\n"), @r#"
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 168" role="img" aria-labelledby="title">
     <title id="title">2 schedules, 2026-01-05 00:00 to 2026-01-05 06:00 UTC</title>
-    <style>
-    </style>
-    <rect class="paper" width="960" height="168" rx="8"/>
+    <rect class="paper" x="0" y="0" width="960" height="168" rx="8">
     <text class="title" x="24" y="30">2 schedules, 2026-01-05 00:00 to 2026-01-05 06:00 UTC</text>
-    <rect class="away" x="427.7" y="64" width="284.7" height="52"><title>no node from 2026-01-05T01:50:00Z to 2026-01-05T04:10:00Z</title></rect>
-    <g><title>digest: 2 of 3 slots fired</title><text x="24" y="81">digest</text>
-    <circle class="fired" cx="204.0" cy="77" r="3.5"/>
-    <rect class="skipped" x="446.5" y="74" width="3.0" height="6"><title>1 slots from 2026-01-05T02:00:00Z: too_late</title></rect>
-    <path class="caught_up" d="M692.0 71.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z"><title>2026-01-05T04:00:00Z caught up</title></path>
-    </g>
-    <g><title>probe: 15 of 24 slots fired</title><text x="24" y="107">probe</text>
-    <circle class="fired" cx="204.0" cy="103" r="3.5"/>
-    <circle class="fired" cx="234.5" cy="103" r="3.5"/>
-    <circle class="fired" cx="265.0" cy="103" r="3.5"/>
-    <circle class="fired" cx="295.5" cy="103" r="3.5"/>
-    <circle class="fired" cx="326.0" cy="103" r="3.5"/>
-    <circle class="fired" cx="356.5" cy="103" r="3.5"/>
-    <circle class="fired" cx="387.0" cy="103" r="3.5"/>
-    <circle class="fired" cx="417.5" cy="103" r="3.5"/>
-    <rect class="skipped" x="446.5" y="100" width="247.0" height="6"><title>9 slots from 2026-01-05T02:00:00Z: not_caught_up</title></rect>
-    <circle class="fired" cx="722.5" cy="103" r="3.5"/>
-    <circle class="fired" cx="753.0" cy="103" r="3.5"/>
-    <circle class="fired" cx="783.5" cy="103" r="3.5"/>
-    <circle class="fired" cx="814.0" cy="103" r="3.5"/>
-    <circle class="fired" cx="844.5" cy="103" r="3.5"/>
-    <circle class="fired" cx="875.0" cy="103" r="3.5"/>
-    <circle class="fired" cx="905.5" cy="103" r="3.5"/>
-    </g>
-    <g aria-hidden="true"><circle class="fired" cx="30" cy="146" r="3.5"/><text class="faint" x="40" y="150">fired</text><path class="caught_up" d="M94 140.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z"/><text class="faint" x="106" y="150">caught up</text><rect class="skipped" x="182" y="143" width="14" height="6"/><text class="faint" x="204" y="150">skipped</text><rect class="away" x="272" y="140" width="14" height="12"/><text class="faint" x="294" y="150">no node</text></g>
+    <g>
+    <rect class="away" x="427.7" y="64" width="284.7" height="52">
+    <title>no node from 2026-01-05T01:50:00Z to 2026-01-05T04:10:00Z</title>
+    <text class="faint middle" x="204" y="54">00:00</text>
+    <text class="faint middle" x="326" y="54">01:00</text>
+    <text class="faint middle" x="448" y="54">02:00</text>
+    <text class="faint middle" x="570" y="54">03:00</text>
+    <text class="faint middle" x="692" y="54">04:00</text>
+    <text class="faint middle" x="814" y="54">05:00</text>
+    <text class="faint middle" x="936" y="54">06:00</text>
+    <g>
+    <text x="24" y="81">digest</text>
+    <circle class="fired" cx="204" cy="77" r="3.5">
+    <g>
+    <rect class="skipped" x="446.5" y="74" width="3" height="6">
+    <title>1 slots from 2026-01-05T02:00:00Z: too_late</title>
+    <g>
+    <path class="caught_up" d="M692 71.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z">
+    <title>2026-01-05T04:00:00Z caught up</title>
+    <title>digest: 2 of 3 slots fired</title>
+    <g>
+    <text x="24" y="107">probe</text>
+    <circle class="fired" cx="204" cy="103" r="3.5">
+    <circle class="fired" cx="234.5" cy="103" r="3.5">
+    <circle class="fired" cx="265" cy="103" r="3.5">
+    <circle class="fired" cx="295.5" cy="103" r="3.5">
+    <circle class="fired" cx="326" cy="103" r="3.5">
+    <circle class="fired" cx="356.5" cy="103" r="3.5">
+    <circle class="fired" cx="387" cy="103" r="3.5">
+    <circle class="fired" cx="417.5" cy="103" r="3.5">
+    <g>
+    <rect class="skipped" x="446.5" y="100" width="247" height="6">
+    <title>9 slots from 2026-01-05T02:00:00Z: not_caught_up</title>
+    <circle class="fired" cx="722.5" cy="103" r="3.5">
+    <circle class="fired" cx="753" cy="103" r="3.5">
+    <circle class="fired" cx="783.5" cy="103" r="3.5">
+    <circle class="fired" cx="814" cy="103" r="3.5">
+    <circle class="fired" cx="844.5" cy="103" r="3.5">
+    <circle class="fired" cx="875" cy="103" r="3.5">
+    <circle class="fired" cx="905.5" cy="103" r="3.5">
+    <title>probe: 15 of 24 slots fired</title>
+    <g aria-hidden="true">
+    <circle class="fired" cx="30" cy="146" r="3.5">
+    <text class="faint" x="40" y="150">fired</text>
+    <path class="caught_up" d="M94 140.5l5.5 5.5l-5.5 5.5l-5.5 -5.5z">
+    <text class="faint" x="106" y="150">caught up</text>
+    <rect class="skipped" x="182" y="143" width="14" height="6">
+    <text class="faint" x="204" y="150">skipped</text>
+    <rect class="away" x="272" y="140" width="14" height="12">
+    <text class="faint" x="294" y="150">no node</text>
     </svg>
     "#);
 }

@@ -156,7 +156,11 @@ impl File<'_> {
                 (ink)
             }
         };
-        svg.into_string() + "\n"
+        // A line for each group and text, so that two files can be compared.
+        svg.into_string()
+            .replace("><g", ">\n<g")
+            .replace("><text", ">\n<text")
+            + "\n"
     }
 }
 
