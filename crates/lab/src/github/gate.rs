@@ -220,7 +220,7 @@ fn settle(
     });
 }
 
-/// Carries the refusal to [`explain`], which writes the body.
+/// Carries the refusal to the gate, which writes the body.
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status);
