@@ -123,7 +123,10 @@ impl Asker {
             payload: None,
             callback_url: None,
             max_retry: None,
-            priority: self.dice.hits(500).then(|| Priority::new(level).unwrap()),
+            priority: self
+                .dice
+                .hits(500)
+                .then(|| Priority::new(level).expect("a level")),
             revision,
         })
     }
