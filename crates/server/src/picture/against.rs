@@ -231,7 +231,7 @@ fn series(lang: Lang) -> Markup {
     html! {
         ul.legend {
             li { (Outcome::Done.icon()) (lang.pick("the shape: how long it took", "图形：耗时")) }
-            li { (icon(path("late", [-3.0, 0.0], LATE))) (lang.pick("a plus: how late it began", "加号：延迟")) }
+            li { (icon(&path("late", [-3.0, 0.0], LATE))) (lang.pick("a plus: how late it began", "加号：延迟")) }
         }
     }
 }

@@ -119,13 +119,13 @@ impl<'a> Figure<'a> {
     /// With something wide.
     pub(crate) fn scrolled(self, inside: &Markup) -> Self {
         let label = self.frame.caption;
-        self.with(html! {
+        self.with(&html! {
             div.scroll tabindex="0" role="group" aria-label=(label) { (inside) }
         })
     }
 
     /// With something that needs no scrolling, below what is there.
-    pub(crate) fn with(mut self, drawing: Markup) -> Self {
+    pub(crate) fn with(mut self, drawing: &Markup) -> Self {
         self.drawing.0.push_str(&drawing.0);
         self
     }

@@ -42,7 +42,7 @@ pub(crate) fn draw(squares: &[Square], frame: &Frame<'_>) -> Markup {
         frame,
         say!(lang, "{total} in all: {words}.", "共 {total}：{words}。"),
     )
-    .with(drawing)
+    .with(&drawing)
     .legend(legend(counts.present(), lang))
     .render()
 }

@@ -102,7 +102,7 @@ impl Hours<'_> {
             told,
             html! {
                 (rounded("cell", place, size, 3.0))
-                @if share >= 0.005 { (shade(share, rounded("heat", place, size, 3.0))) }
+                @if share >= 0.005 { (shade(share, &rounded("heat", place, size, 3.0))) }
             },
         )
     }
@@ -152,7 +152,7 @@ impl Hours<'_> {
             @for step in 0..5 {
                 @let place = [LEFT + real(step) * 22.0, y - 10.0];
                 (rect("cell", place, size))
-                (shade(real(step) / 4.0, rect("heat", place, size)))
+                (shade(real(step) / 4.0, &rect("heat", place, size)))
             }
             (text("faint", [LEFT + 118.0, y], scale))
             (down("check", bar, y - 9.0, y))
@@ -205,7 +205,7 @@ fn newest(times: &[Timestamp]) -> impl Iterator<Item = Timestamp> {
 }
 
 /// Something that is the fainter the smaller its share is.
-fn shade(share: f64, ink: Markup) -> Markup {
+fn shade(share: f64, ink: &Markup) -> Markup {
     html! { g fill-opacity={ (format!("{share:.2}")) } { (ink) } }
 }
 

@@ -129,7 +129,7 @@ pub(crate) fn draw(events: &[Event], now: Timestamp, frame: &Frame<'_>) -> Marku
             Marks::Plain,
             &track(&kept, now, frame),
         )
-        .with(list)
+        .with(&list)
         .render()
 }
 

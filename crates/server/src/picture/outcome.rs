@@ -83,12 +83,12 @@ impl Outcome {
 
     /// Its shape on its own, for use beside a text.
     pub(crate) fn icon(self) -> Markup {
-        icon(self.glyph())
+        icon(&self.glyph())
     }
 }
 
 /// A shape around the origin, for use beside a text.
-pub(crate) fn icon(ink: Markup) -> Markup {
+pub(crate) fn icon(ink: &Markup) -> Markup {
     html! { svg.icon viewBox="-7 -7 14 14" aria-hidden="true" { (ink) } }
 }
 

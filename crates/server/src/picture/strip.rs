@@ -43,7 +43,7 @@ pub(crate) fn draw(beats: &[Beat], frame: &Frame<'_>) -> Markup {
     let drawing = figure.svg("strip", size(beats.len()), Marks::Links, &bars);
     let head = [("When", "时间"), ("Outcome", "结果"), ("Why", "原因")];
     figure
-        .with(drawing)
+        .with(&drawing)
         .legend(legend(counts(beats).present(), frame.lang))
         .table(&head, beats.iter().rev().map(|beat| row(beat, frame)))
         .render()
