@@ -110,20 +110,17 @@ pub(crate) async fn start(
     let files = Files::new(inputs.clone(), schedules.clone(), outbound)
         .synced(settings)
         .await?;
-    let sources = equipment.sources().sources.clone();
+    let passes = wiring::ticker(stores.changes.clone(), &timing, node.tally());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: equipment.rescheduler(),
         schedules,
-        sources: sources.clone(),
+        sources: equipment.sources().sources.clone(),
         opml: Arc::new(Lists(clock.clone())),
         subscriptions: in_force.subscriptions(),
         editions: equipment.editions(),
         public_editions: public_editions(settings),
-        tick: tick(
-            &equipment,
-            wiring::ticker(stores.changes.clone(), &timing, node.tally()),
-        ),
+        tick: tick(&equipment, passes),
         store: stores.pages,
         changes: stores.changes,
         clock: clock.clone(),
@@ -146,7 +143,7 @@ pub(crate) async fn start(
         address,
         answers,
         store,
-        sources,
+        sources: equipment.sources().sources.clone(),
         buses: Buses::of(settings, (equipment.rescheduler(), node.health()), &timing),
         node,
         shutdown_delay: timing.real(settings.server.shutdown_delay),
