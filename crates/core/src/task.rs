@@ -16,14 +16,14 @@
 //! the newest. INVARIANT: the database refuses a second current row, so every decision about an
 //! identity is a compare-and-set on its current row, and at most one live task can exist (RS-01).
 
+mod payload;
+
 use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::json;
-
-mod payload;
 
 pub use payload::Payload;
 

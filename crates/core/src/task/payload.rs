@@ -1,4 +1,4 @@
-//! What a handler needs to know.
+//! What a task carries along: JSON that is nobody's business here.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
