@@ -4,6 +4,7 @@
 //! cannot show what the API does not do, and nobody writes one by hand. Shown is the first exchange
 //! that succeeded; where none did, the first of all.
 
+use almanack_core::text;
 use serde_json::Value;
 use utoipa::openapi::{
     Content, OpenApi, RefOr,
@@ -15,8 +16,8 @@ use super::operations_mut;
 const RECORD: &str = include_str!("../../tests/faces/api.http");
 /// Items of a list that are shown.
 const ITEMS_MAX: usize = 2;
-/// Lines of a text that are shown.
-const LINES_MAX: usize = 10;
+/// Characters of a text that are shown: of a page or a picture only how it begins.
+const TEXT_CHARS_MAX: usize = 400;
 
 /// Shows in each operation how it was used.
 pub(super) fn attach(document: &mut OpenApi) {
@@ -111,13 +112,8 @@ impl Body<'_> {
     }
 
     fn value(&self) -> Value {
-        serde_json::from_str(self.text).map_or_else(
-            |_| {
-                let lines: Vec<&str> = self.text.lines().take(LINES_MAX).collect();
-                lines.join("\n").into()
-            },
-            shorten,
-        )
+        let text = |_| text::shorten(self.text, TEXT_CHARS_MAX).into();
+        serde_json::from_str(self.text).map_or_else(text, shorten)
     }
 }
 
