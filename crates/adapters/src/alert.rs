@@ -46,14 +46,12 @@ pub use words::Language;
 pub enum Way {
     /// A signed POST of JSON.
     Webhook {
-        /// The address.
         url: String,
         /// What calls are signed with.
         key: Option<SigningKey>,
     },
     /// A message in a chat.
     Telegram(Bot),
-    /// A mail.
     Mail(Mailer),
     /// A notification of ntfy.
     Ntfy {
@@ -67,7 +65,6 @@ pub enum Way {
         /// The address, which is the secret.
         url: String,
     },
-    /// A local program.
     Exec(Program),
 }
 
@@ -100,13 +97,11 @@ pub struct Channel {
 /// How all channels tell.
 #[derive(Debug, Clone, Copy)]
 pub struct Telling {
-    /// In which language.
     pub language: Language,
     /// How long an answer may take, connection included.
     pub timeout: Duration,
 }
 
-/// All channels.
 pub struct Channels {
     client: Client,
     clock: Arc<dyn Clock>,
@@ -133,7 +128,6 @@ impl Channels {
         }
     }
 
-    /// The channels' names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|channel| channel.name.as_str())
     }

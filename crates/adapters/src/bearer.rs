@@ -21,7 +21,6 @@ impl Bearer {
         (!token.is_empty()).then_some(Self(value))
     }
 
-    /// Tells it along.
     pub(crate) fn sign(&self, mut request: Request) -> Request {
         request.headers.insert(AUTHORIZATION, self.0.clone());
         request

@@ -32,7 +32,6 @@ const WEBHOOK_ID: HeaderName = HeaderName::from_static("webhook-id");
 const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// How to call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner<'a> {
     /// How long an answer may take, connection included.
@@ -48,7 +47,6 @@ pub(crate) struct Manner<'a> {
 pub(crate) struct Seal<'a> {
     /// The same for everything that is to take effect once.
     pub(crate) idempotency_key: &'a str,
-    /// Names this message.
     pub(crate) id: &'a str,
     /// When it is sent.
     pub(crate) at: Timestamp,
@@ -77,7 +75,6 @@ impl Seal<'_> {
     }
 }
 
-/// Makes signed calls.
 pub(crate) struct Caller {
     client: Client,
     clock: Arc<dyn Clock>,

@@ -49,7 +49,6 @@ impl CallbackSettings {
     }
 }
 
-/// Makes the calls.
 pub struct CallbackHandler {
     caller: Caller,
     by_kind: BTreeMap<Kind, CallbackSettings>,
@@ -109,7 +108,6 @@ fn unaddressed(kind: &Kind) -> Outcome {
     }
 }
 
-/// What is sent.
 #[derive(Serialize)]
 struct Body<'a> {
     task_id: i64,

@@ -141,7 +141,6 @@ impl Sleeper for ClockSleeper {
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts now.
     pub fn start() -> Self {
         #[expect(
             clippy::disallowed_methods,

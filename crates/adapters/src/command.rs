@@ -57,12 +57,9 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// When a command comes again for which there was no place.
 const FULL_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
-/// How commands run.
 #[derive(Debug, Clone)]
 pub struct CommandSettings {
-    /// Which may run.
     pub allowed: Allowed,
-    /// Where they run.
     pub directory: PathBuf,
     /// What they find in their environment, besides the firing; see [`environment`].
     pub environment: BTreeMap<String, String>,

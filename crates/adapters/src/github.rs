@@ -123,7 +123,6 @@ impl fmt::Debug for Repository {
 pub struct GithubSettings {
     /// Where the API lives: [`API_URL`], or `https://HOST/api/v3` of a server of one's own.
     pub base_url: String,
-    /// Who asks.
     pub token: Token,
     /// How long an answer may take, connection included.
     pub timeout: Duration,

@@ -24,7 +24,6 @@ pub struct HttpListener {
 pub enum Ask {
     /// By GET: what every such service takes.
     Get,
-    /// By POST.
     Post,
 }
 

@@ -24,7 +24,6 @@ use crate::{
 /// Where and how to tell.
 #[derive(Debug, Clone)]
 pub struct WebhookHeraldSettings {
-    /// The subscriber's address.
     pub url: String,
     /// What calls are signed with.
     pub key: Option<SigningKey>,
@@ -34,7 +33,6 @@ pub struct WebhookHeraldSettings {
     pub mode: Mode,
 }
 
-/// Tells one subscriber.
 pub struct WebhookHerald {
     client: Client,
     clock: Arc<dyn Clock>,

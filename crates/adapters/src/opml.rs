@@ -22,7 +22,6 @@ pub const PROBLEMS_MAX: usize = 1000;
 /// One feed of a list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Subscription {
-    /// Where it is.
     pub address: String,
     /// What it is called; empty when it is not called anything.
     pub title: String,
@@ -49,7 +48,6 @@ pub struct Imported {
 pub struct Problem {
     /// Where in the file.
     pub line: usize,
-    /// Why not.
     pub reason: String,
 }
 
@@ -58,10 +56,7 @@ pub struct Problem {
 pub enum Error {
     /// Not an OPML file.
     #[error("this is not an OPML file: {what}")]
-    NotOpml {
-        /// What it is.
-        what: String,
-    },
+    NotOpml { what: String },
     /// Larger than [`BYTES_MAX`].
     #[error("the file has more than {BYTES_MAX} bytes")]
     TooLarge,

@@ -35,7 +35,6 @@ static NOBODY: LazyLock<PasswordHash> = LazyLock::new(|| {
     ))
 });
 
-/// Recognises passwords.
 pub struct Argon2id {
     /// For those who wait or are worked on.
     room: Semaphore,

@@ -66,7 +66,6 @@ pub(crate) fn spawn_supervisor(command: &mut Command) -> io::Result<(Child, Life
 pub(crate) enum Leash {
     /// All who stayed in its group.
     Group(Group),
-    /// All it started.
     Lifeline(Lifeline),
 }
 

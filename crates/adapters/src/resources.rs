@@ -12,9 +12,7 @@ pub struct Resources {
     pub cpu_seconds: u64,
     /// Memory that it holds.
     pub resident_bytes: u64,
-    /// Its address space.
     pub virtual_bytes: u64,
-    /// Its threads.
     pub threads: u64,
     /// Open files and connections.
     pub open_files: Option<u64>,

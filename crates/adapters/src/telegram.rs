@@ -75,7 +75,6 @@ impl BotToken {
 pub struct BotSettings {
     /// Where the API lives: [`API_URL`], or a server of one's own.
     pub api_url: String,
-    /// Who speaks.
     pub token: BotToken,
     /// To whom: `@channel`, or the number of a chat.
     pub chat: String,

@@ -78,13 +78,10 @@ impl TraceId {
 /// A call that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Its trace.
     pub trace: TraceId,
-    /// Its own number.
     pub span: SpanId,
     /// The attempt it was made in.
     pub within: SpanId,
-    /// When it began.
     pub started_at: Timestamp,
     /// When it was over.
     pub ended_at: Timestamp,
@@ -103,9 +100,7 @@ pub trait Calls: Send + Sync {
 /// An attempt that is traced.
 #[derive(Clone)]
 pub struct Traced {
-    /// Its trace.
     pub trace: TraceId,
-    /// Its span.
     pub span: SpanId,
     /// Who hears of its calls.
     pub calls: Arc<dyn Calls>,
@@ -153,7 +148,6 @@ impl Under {
         format!("00-{trace:032x}-{span:016x}-01")
     }
 
-    /// Tells of it.
     pub(crate) fn end(self, now: Timestamp, url: &str, status: Option<u16>) {
         let host = url::Url::parse(url).ok();
         let host = host.and_then(|url| url.host_str().map(str::to_owned));

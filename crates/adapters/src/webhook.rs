@@ -79,7 +79,6 @@ impl Launcher for WebhookLauncher {
     }
 }
 
-/// What is sent.
 #[derive(Serialize)]
 struct Notice<'a> {
     schedule: &'a str,

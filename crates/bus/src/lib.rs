@@ -34,14 +34,10 @@ pub use settings::{Error, Tls};
 /// What a consumer works with.
 #[derive(Clone)]
 pub struct Ports {
-    /// Takes wishes.
     pub intake: Arc<dyn Intake>,
     /// Hears whether buses are connected.
     pub links: Arc<dyn Links>,
-    /// The time.
     pub clock: Arc<dyn Clock>,
-    /// How it waits.
     pub sleeper: Arc<dyn Sleeper>,
-    /// Spreads waits.
     pub entropy: Arc<dyn Entropy>,
 }

@@ -19,7 +19,6 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// It worked.
     pub(crate) fn renew(&mut self) {
         self.failures = 0;
     }

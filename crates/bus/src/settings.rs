@@ -7,18 +7,12 @@ use std::path::PathBuf;
 pub enum Error {
     /// The client does not accept its settings.
     #[error("{bus} client: {what}")]
-    Settings {
-        /// Whose client.
-        bus: &'static str,
-        /// What it says.
-        what: String,
-    },
+    Settings { bus: &'static str, what: String },
     /// The other side did not answer, or refused.
     #[error("{what}: {why}")]
     Unavailable {
         /// What was being done.
         what: &'static str,
-        /// What came back.
         why: String,
     },
     /// Kafka, in a build without its client.
@@ -26,7 +20,6 @@ pub enum Error {
     NotBuilt,
 }
 
-/// An encrypted connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tls {
     /// Certificates that are trusted; the machine's own where there is none.

@@ -73,7 +73,6 @@ pub(crate) struct Load {
     pub(crate) moves: usize,
     /// How many move at a time.
     pub(crate) clients: usize,
-    /// Nodes that drain.
     pub(crate) nodes: usize,
     /// A phase that takes longer is cut off; its rate is that of what got done.
     pub(crate) cap: Duration,
@@ -98,12 +97,10 @@ impl Load {
 /// What a phase came to.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Measured {
-    /// How many tasks.
     pub(crate) n: usize,
     /// In how long; absent where the instants themselves are the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<f64>,
-    /// Resident memory afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rss_kb: Option<u64>,
     /// Start minus due, per task.

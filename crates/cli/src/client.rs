@@ -41,13 +41,11 @@ pub(crate) use list::List;
 
 use self::{local::Local, remote::Remote};
 
-/// Asks the API.
 pub(crate) enum Client {
     Local(Box<Local>),
     Remote(Box<Remote>),
 }
 
-/// One request.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     method: Method,
@@ -130,7 +128,6 @@ impl Call {
         self
     }
 
-    /// Path and query.
     fn target(&self) -> String {
         let pairs = self.query.iter();
         let pairs: Vec<String> = pairs
@@ -153,7 +150,6 @@ struct Reply {
     cause: Option<String>,
 }
 
-/// Where to ask.
 pub(crate) struct Connector<'a> {
     /// The node that `--server` or `ALMANACK_SERVER` names.
     pub(crate) server: Option<String>,

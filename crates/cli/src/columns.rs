@@ -23,7 +23,6 @@ pub(crate) struct Column {
 /// How a value looks, seen at an instant.
 pub(crate) type Look = fn(&Value, Timestamp) -> Cell;
 
-/// A column.
 pub(crate) const fn column(title: &'static str, at: &'static str, look: Look) -> Column {
     Column { title, at, look }
 }
@@ -53,7 +52,6 @@ pub(crate) fn bad(value: &Value, now: Timestamp) -> Cell {
     plain(value, now).ink(Ink::Bad)
 }
 
-/// An instant.
 pub(crate) fn at(value: &Value, _: Timestamp) -> Cell {
     Cell::new(instant_of(value))
 }

@@ -16,9 +16,7 @@ use crate::{
 /// What the process answers its caller with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It worked.
     Ok,
-    /// It did not.
     Failed,
     /// It was asked for in a way that cannot work: arguments, configuration.
     Usage,
@@ -40,7 +38,6 @@ Exit codes:
   4  the database, or the server, is not available";
 
 impl Exit {
-    /// The number itself.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Ok => 0,
@@ -73,9 +70,7 @@ pub(crate) enum Failure {
     NobodyReads,
     /// The configuration is wrong; all of it is said at once.
     Configuration(Box<Report>),
-    /// Everything else.
     Told {
-        /// For scripts.
         exit: Exit,
         /// What, where and why.
         what: String,

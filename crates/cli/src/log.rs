@@ -21,7 +21,6 @@ impl LogLevel {
     }
 }
 
-/// Starts to write.
 pub(crate) fn start(log: &Log, colour: bool) -> Result<LogLevel, Failure> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(&log.level)?)

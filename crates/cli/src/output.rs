@@ -35,7 +35,6 @@ pub(crate) struct Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Json {
     No,
-    /// One document.
     Document,
     /// A document for every item of a list.
     Lines,
@@ -52,13 +51,10 @@ struct Channel {
 /// What a piece of text means; how that looks is decided in one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
-    /// As it is.
     Plain,
     /// The head of a table, an aside.
     Faint,
-    /// Went well.
     Good,
-    /// Went wrong.
     Bad,
     /// Waits, or wants a look.
     Notable,

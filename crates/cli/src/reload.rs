@@ -48,7 +48,6 @@ pub(crate) struct Reload {
 /// Why the files are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    /// Somebody said so.
     Told,
     /// One of them has changed.
     Changed,

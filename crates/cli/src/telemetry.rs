@@ -36,7 +36,6 @@ const LAST_BATCH: Duration = Duration::from_secs(3);
 /// A span that is over.
 #[derive(Debug)]
 pub(crate) enum Seen {
-    /// An attempt.
     Attempt(Box<handler::Attempt>),
     /// A call made in one.
     Call(Box<Call>),

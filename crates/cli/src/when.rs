@@ -17,9 +17,7 @@ use jiff::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub(crate) struct Unclear {
-    /// What is wrong.
     pub(crate) what: String,
-    /// What to write.
     pub(crate) hint: String,
 }
 
@@ -173,7 +171,6 @@ fn in_zone(civil: &str, zone: &str) -> Result<Timestamp, Unclear> {
 
 /// An instant seen from another: `in 5m`, `3h ago`, `now`.
 pub(crate) struct Relative {
-    /// The instant.
     pub(crate) at: Timestamp,
     /// Where it is seen from.
     pub(crate) now: Timestamp,

@@ -59,12 +59,10 @@ pub(crate) use outbound::{Outbound, client_of, hooks, reach};
 pub(crate) use sources::{Lookout, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};
 
-/// The machine's chance.
 pub(crate) fn entropy() -> Arc<dyn Entropy> {
     Arc::new(OsEntropy::default())
 }
 
-/// What recognises passwords.
 pub(crate) fn passwords() -> Arc<dyn Passwords> {
     Arc::new(Argon2id::default())
 }

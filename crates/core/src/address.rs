@@ -51,18 +51,10 @@ pub enum Refusal {
     #[error(
         "port {port} is not one that web servers use; 80, 443 and ports from 1024 on are called"
     )]
-    Port {
-        /// The port.
-        port: u16,
-    },
+    Port { port: u16 },
     /// A port where something else listens, which HTTP could be mistaken by.
     #[error("port {port} belongs to {service}, which is never spoken HTTP to")]
-    Service {
-        /// The port.
-        port: u16,
-        /// Who listens there.
-        service: &'static str,
-    },
+    Service { port: u16, service: &'static str },
     /// A name that means something on one machine or in one network only.
     #[error(
         "the name is one of a single machine or network, and only public addresses are passed on; \
@@ -78,7 +70,6 @@ pub enum Refusal {
          if it is yours to be called, add it to `{allow_key}`, like [\"{net}\"]"
     )]
     Range {
-        /// Where it leads.
         ip: IpAddr,
         /// What kind of address that is.
         what: &'static str,

@@ -17,7 +17,6 @@ use crate::finish::Outcome;
 /// JSON body when the status alone is not enough. Written `409` or `409:already_published`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlreadyDone {
-    /// The HTTP status.
     pub status: u16,
     /// The body's `code`, if it matters.
     pub code: Option<String>,
@@ -50,7 +49,6 @@ impl AlreadyDone {
 /// What came back.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer<'a> {
-    /// The HTTP status.
     pub status: u16,
     /// The `code` in the body, if it was JSON and had one.
     pub code: Option<&'a str>,

@@ -115,10 +115,7 @@ pub fn next_round(now: Timestamp, round: SignedDuration) -> Timestamp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
     /// A newer run of its own workflow exists (DP-10).
-    Newer {
-        /// Which.
-        run_id: u64,
-    },
+    Newer { run_id: u64 },
     /// Its time is over; the next run takes up.
     Over,
     /// It was told to.
@@ -194,7 +191,6 @@ impl Looks {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct NotSeen {
-    /// What went wrong.
     pub why: String,
     /// How long the other side asked to be left alone.
     pub retry_after: Option<SignedDuration>,

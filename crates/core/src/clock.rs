@@ -66,9 +66,7 @@ pub trait TimeSource: Send + Sync {
 /// What the store remembers: that it was `at` when the machine's uptime was `uptime`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// The trusted time.
     pub at: Timestamp,
-    /// The uptime then.
     pub uptime: SignedDuration,
     /// Which start of the machine.
     pub boot: String,
@@ -103,7 +101,6 @@ pub enum Reference {
 pub struct Doubt {
     /// How far it is ahead; negative if it is behind.
     pub by: SignedDuration,
-    /// Of what.
     pub reference: Reference,
     /// Since which uptime it is so far away.
     since: SignedDuration,
@@ -112,7 +109,6 @@ pub struct Doubt {
 /// Whether the time can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Standing {
-    /// It can.
     #[default]
     Steady,
     /// The machine shows another one.

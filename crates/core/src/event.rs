@@ -43,7 +43,6 @@ pub enum EventError {
     /// Some other version of CloudEvents.
     #[error("event has specversion `{0}`; only `1.0` is understood")]
     Version(String),
-    /// Some other event.
     #[error("event has type `{0}`; only `{TYPE_PUT}` and `{TYPE_CANCEL}` are understood")]
     Type(String),
     /// Not JSON at all, or not text.
@@ -81,7 +80,6 @@ const SOURCE_CHARS_MAX: usize = 200;
 pub struct TaskEvent {
     /// The event's own id, unique within its source.
     pub id: String,
-    /// Who sent it.
     pub source: String,
     /// What it asks for.
     pub request: Request,

@@ -32,7 +32,6 @@ pub enum Outcome {
     },
     /// It is to be tried again at a time of its own choosing; not a failure.
     Again {
-        /// When.
         at: Timestamp,
         /// Whether the history tells of this attempt. Work that comes again for ever and keeps a record
         /// of its own says no: a row each time would grow without end.
@@ -40,16 +39,12 @@ pub enum Outcome {
     },
     /// It failed in a way that may pass.
     Retry {
-        /// What went wrong.
         error: String,
         /// What the other side asked for, if it did.
         retry_after: Option<SignedDuration>,
     },
     /// It was refused for good.
-    GiveUp {
-        /// What went wrong.
-        error: String,
-    },
+    GiveUp { error: String },
     /// Its node vanished and the lease passed; counts as an attempt (RS-08), but uses up no retry.
     LeaseExpired,
     /// Its node is shutting down; does not count as an attempt.
@@ -59,7 +54,6 @@ pub enum Outcome {
     NotNow {
         /// When to come again.
         at: Timestamp,
-        /// What is busy.
         why: &'static str,
     },
 }
@@ -93,7 +87,6 @@ impl Outcome {
 /// The end of one attempt, ready to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finish {
-    /// Which task.
     pub task_id: TaskId,
     /// The claim it ends.
     pub term: Term,
@@ -151,11 +144,8 @@ pub struct EndedAttempt {
     pub attempt: u32,
     /// When it was due.
     pub due_at: Timestamp,
-    /// When it started.
     pub started_at: Timestamp,
-    /// When it ended.
     pub finished_at: Timestamp,
-    /// How it ended.
     pub outcome: &'static str,
 }
 

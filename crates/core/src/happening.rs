@@ -50,7 +50,6 @@ pub struct CloudEvent {
     pub r#type: String,
     /// What it is about: `article:42`.
     pub subject: String,
-    /// When it happened.
     pub time: Timestamp,
     /// Always `application/json`.
     pub datacontenttype: String,

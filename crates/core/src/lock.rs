@@ -51,17 +51,13 @@ pub enum Error {
     /// No answer, or not a usable one; nothing is known about the effect. Ask again inside the slot.
     #[error("locks are not available: {why}")]
     Unavailable {
-        /// What went wrong.
         why: String,
         /// How long the other side asked to be left alone.
         retry_after: Option<SignedDuration>,
     },
     /// Refused, and it will be again until somebody changes something.
     #[error("locks are refused: {why}")]
-    Refused {
-        /// What was said.
-        why: String,
-    },
+    Refused { why: String },
 }
 
 impl Error {

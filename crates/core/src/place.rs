@@ -44,7 +44,6 @@ pub(crate) struct Row<'a> {
     pub(crate) number: usize,
     /// Its first byte in the text.
     pub(crate) start: usize,
-    /// What it says.
     pub(crate) text: &'a str,
 }
 

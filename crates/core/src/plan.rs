@@ -67,16 +67,13 @@ pub struct Look<'a> {
     pub ready: &'a Ready,
     /// The newest firing that has not ended, where the policy is not to overlap.
     pub running: Option<&'a str>,
-    /// The instant.
     pub now: Timestamp,
 }
 
 /// A slot that fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fire {
-    /// Which.
     pub slot: Timestamp,
-    /// When to try.
     pub execute_at: Timestamp,
     /// Whether it had been missed.
     pub caught_up: bool,

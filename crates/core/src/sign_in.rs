@@ -60,9 +60,7 @@ pub enum Holder {
 pub struct Session {
     /// SHA-256 of the cookie, as lower-case hexadecimal.
     pub hash: String,
-    /// Who signed in.
     pub holder: Holder,
-    /// When.
     pub created_at: Timestamp,
     /// When it ends by itself.
     pub expires_at: Timestamp,

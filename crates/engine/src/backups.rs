@@ -21,13 +21,11 @@ const AGAIN_AFTER: SignedDuration = SignedDuration::from_mins(5);
 
 /// Makes backups.
 pub struct Backups {
-    /// Where to.
     pub vault: Arc<dyn Vault>,
     /// From one to the next.
     pub every: SignedDuration,
     /// How many are kept.
     pub keep: usize,
-    /// The shared time.
     pub clock: Arc<dyn Clock>,
 }
 

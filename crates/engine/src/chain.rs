@@ -44,11 +44,8 @@ const QUIET_MAX: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a chain works with.
 pub struct Ports {
-    /// The time.
     pub clock: Arc<dyn Clock>,
-    /// Waiting.
     pub sleeper: Arc<dyn Sleeper>,
-    /// Jitter.
     pub entropy: Arc<dyn Entropy>,
     /// Who fires a slot, and what has been fired.
     pub lock: Arc<dyn SlotLock>,

@@ -51,17 +51,13 @@ pub use wishes::{Forced, Redelivered, Requested, Retried};
 /// What an edition is made from and goes to.
 #[derive(Clone)]
 pub struct Outside {
-    /// Lists stories.
     pub source: Arc<dyn StorySource>,
-    /// Reads pages.
     pub reader: Arc<dyn Reader>,
     /// Writes titles and summaries.
     pub writer: Arc<dyn Writer>,
-    /// Prints documents.
     pub press: Arc<dyn Press>,
     /// Deliver documents, each to its destination; no two to one of the same name.
     pub publishers: Vec<Arc<dyn Publisher>>,
-    /// Tells people.
     pub teller: Arc<dyn Teller>,
 }
 
@@ -89,7 +85,6 @@ pub struct Settings {
 pub struct Ticks {
     /// The schedule of the ticks.
     pub timetable: Timetable,
-    /// Its zone.
     pub zone: Arc<Zone>,
 }
 

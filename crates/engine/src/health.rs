@@ -24,11 +24,7 @@ const BEATS_MISSED: i32 = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Readiness {
     /// It may. What is named here does not work, and everything else does: `nats`, `disk`, `backup`.
-    Ready {
-        /// Names, sorted.
-        degraded: Vec<String>,
-    },
-    /// Its writes fail.
+    Ready { degraded: Vec<String> },
     NotWriting {
         /// When one was last committed.
         since: Timestamp,

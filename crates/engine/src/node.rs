@@ -54,15 +54,11 @@ pub struct NodeSettings {
 /// What a node works with.
 #[derive(Clone)]
 pub struct Ports {
-    /// Where tasks live.
     pub store: Arc<dyn Store>,
-    /// The shared time.
     pub clock: Arc<CorrectedClock>,
-    /// How it waits.
     pub sleeper: Arc<dyn Sleeper>,
     /// How it is surprised.
     pub entropy: Arc<dyn Entropy>,
-    /// Who tries what.
     pub handlers: Live<Handlers>,
     /// Who is told of what ended.
     pub subscriptions: Live<Subscriptions>,
@@ -76,7 +72,6 @@ pub enum Error {
         "another node named `{name}` is alive (its heartbeat came at {seen_at}); give this one a name of its own"
     )]
     NameTaken {
-        /// The name.
         name: String,
         /// The other's last heartbeat.
         seen_at: Timestamp,
@@ -98,9 +93,7 @@ pub struct NodeIdentity {
 /// What the duties of one node share: the claims it holds, and how long it may trust them.
 #[derive(Debug, Clone, Default)]
 pub struct Holdings {
-    /// Which claims.
     pub claims: Arc<ClaimBook>,
-    /// How long.
     pub trust: Arc<Trust>,
     /// Which places among all nodes.
     pub places: Arc<Places>,
@@ -131,7 +124,6 @@ pub struct AdmittedNode {
     name: String,
 }
 
-/// Everything but planning.
 struct Duties {
     ports: Ports,
     keep: Keep,

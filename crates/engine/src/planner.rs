@@ -51,7 +51,6 @@ const PARKED_EVERY: SignedDuration = SignedDuration::from_mins(5);
 /// What one pass did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Planned {
-    /// Slots that fired.
     pub fired: u64,
     /// Slots that were skipped, each with its reason in the ledger.
     pub skipped: u64,

@@ -26,11 +26,9 @@ impl Pulse {
 
 /// Passes beats on.
 pub struct Heartbeat {
-    /// To whom.
     pub listener: Arc<dyn Listener>,
     /// No oftener than this.
     pub every: SignedDuration,
-    /// The shared time.
     pub clock: Arc<dyn Clock>,
 }
 

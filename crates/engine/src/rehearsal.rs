@@ -36,7 +36,6 @@ const PAGE: usize = 10_000;
 /// What to rehearse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rehearsal {
-    /// The first instant.
     pub from: Timestamp,
     /// The instant after the last.
     pub until: Timestamp,
@@ -49,7 +48,6 @@ pub struct Rehearsal {
 /// A schedule's part in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Whose.
     pub name: ScheduleName,
     /// What became of its slots, in order.
     pub rows: Vec<Slot>,
@@ -58,7 +56,6 @@ pub struct Part {
 /// What happened.
 #[derive(Debug, Default)]
 pub struct Rehearsed {
-    /// By name.
     pub parts: Vec<Part>,
     /// Those that cannot be kept, and why.
     pub refused: Vec<(ScheduleName, Error)>,

@@ -397,7 +397,6 @@ fn check_callback(request: &Request, reach: Option<&Reach>) -> Result<(), Error>
 /// How a round learns what is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
-    /// It asks.
     First,
     /// It assumes that nothing is.
     GuessNew,

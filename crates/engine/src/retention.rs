@@ -39,7 +39,6 @@ const LANE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(2);
 /// How long ended tasks, used keys and ledger rows are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
-    /// For ever.
     Keep,
     /// So long after they ended.
     After(SignedDuration),
@@ -106,7 +105,6 @@ fn rest(rows: usize, took: SignedDuration) -> SignedDuration {
 /// What one step did.
 #[derive(Debug, Default)]
 struct Step {
-    /// Tasks forgotten.
     rows: usize,
     /// Where to go on; `None` at the end of the walk.
     next: Option<TaskId>,

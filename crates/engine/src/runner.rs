@@ -51,7 +51,6 @@ const PLACES_WAIT: SignedDuration = SignedDuration::from_secs(1);
 /// What a node may run at once, and how failures wait.
 #[derive(Debug, Clone)]
 pub struct RunnerSettings {
-    /// Attempts at once.
     pub slots: usize,
     /// Tasks per claim at most.
     pub claim_max: usize,
@@ -61,7 +60,6 @@ pub struct RunnerSettings {
     pub limits_in_all: BTreeMap<Kind, usize>,
     /// How kinds without a limit share the slots.
     pub shares: Shares,
-    /// How failures wait.
     pub backoff: Backoff,
     /// How long running attempts may take to end when the node stops.
     pub drain: SignedDuration,

@@ -54,7 +54,6 @@ pub const NOTE_BYTES_MAX: usize = 500;
 pub struct Changed {
     /// What was done; `None` if it already was as wished.
     pub edited: Option<Edited>,
-    /// The schedule afterwards.
     pub schedule: Schedule,
 }
 

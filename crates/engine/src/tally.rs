@@ -18,7 +18,6 @@ pub struct Counts {
     pub asking: u64,
     /// Attempts whose ending is not written yet.
     pub under_way: u64,
-    /// Slots that fired.
     pub fired: u64,
     /// Slots that were skipped.
     pub skipped: u64,

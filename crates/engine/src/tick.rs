@@ -20,9 +20,7 @@ const LOOK_EVERY: SignedDuration = SignedDuration::from_millis(50);
 /// What a tick did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticked {
-    /// When it began.
     pub ticked_at: Timestamp,
-    /// Slots that fired.
     pub fired: u64,
     /// Slots that were skipped.
     pub skipped: u64,

@@ -17,7 +17,6 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// One more round.
     pub(crate) fn add(&self) {
         self.0.send_modify(|rounds| *rounds += 1);
     }

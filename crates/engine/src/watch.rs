@@ -67,9 +67,7 @@ impl Default for WatchSettings {
 /// What a round goes by: what is wrong, and who hears of it.
 #[derive(Clone)]
 pub struct Watching {
-    /// How to watch.
     pub settings: WatchSettings,
-    /// Who reaches people.
     pub messenger: Arc<dyn Messenger>,
 }
 

@@ -62,9 +62,7 @@ pub enum Error {
     /// The database file could not be opened.
     #[error("open database `{path}`")]
     Database {
-        /// Which file.
         path: PathBuf,
-        /// What happened.
         #[source]
         source: store::Error,
     },
@@ -98,7 +96,6 @@ pub struct Config {
     pub wishes: event::Wishes,
     /// How the relay waits while Almanack does not take events.
     pub pace: relay::Pace,
-    /// How callbacks misbehave.
     pub faults: Faults,
     /// What time it is.
     pub clock: Clock,
@@ -143,7 +140,6 @@ impl fmt::Debug for Config {
 /// A service that runs.
 #[derive(Debug)]
 pub struct Running {
-    /// Where it listens.
     pub addr: SocketAddr,
     /// Ends when the service has stopped.
     pub join: JoinHandle<Result<(), Error>>,
@@ -152,7 +148,6 @@ pub struct Running {
 }
 
 impl Running {
-    /// Its base address.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
     }

@@ -43,7 +43,6 @@ const WHAT: [&str; 8] = [
 pub struct Habits {
     /// The shortest time from writing to publication.
     pub ahead_min: Duration,
-    /// The longest.
     pub ahead_max: Duration,
 }
 
@@ -61,7 +60,6 @@ impl Default for Habits {
 pub enum Action {
     /// Writes an article and hands it in.
     Write {
-        /// Its title.
         title: String,
         /// Its text; now and then one that the audit refuses.
         body: String,
@@ -73,16 +71,12 @@ pub enum Action {
     /// Wants it published later.
     MoveLater(Move),
     /// No longer wants it published.
-    Withdraw {
-        /// Which article.
-        article_id: i64,
-    },
+    Withdraw { article_id: i64 },
 }
 
 /// A change of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
-    /// Which article.
     pub article_id: i64,
     /// When it was to be published.
     pub from: Timestamp,
@@ -106,7 +100,6 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// An empty desk.
     pub fn new(seed: u64, habits: Habits) -> Self {
         Self {
             chance: Chance::new(seed),

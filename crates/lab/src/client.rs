@@ -12,10 +12,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 pub enum Error {
     /// The address cannot be called from here.
     #[error("`{url}` is not an address the simulated world can call; it speaks plain http:// only")]
-    Url {
-        /// What was given.
-        url: String,
-    },
+    Url { url: String },
     /// The TLS settings were refused, although no TLS is ever spoken.
     #[error("prepare TLS settings")]
     Tls(#[from] rustls::Error),

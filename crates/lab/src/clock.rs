@@ -9,7 +9,6 @@ use jiff::Timestamp;
 /// A way to learn the time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// The machine's clock.
 pub fn system() -> Clock {
     Arc::new(|| to_micros(read_system_clock()))
 }

@@ -56,7 +56,6 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where the chance of times comes from.
     pub seed: u64,
-    /// Tasks a second.
     pub rate: u32,
     /// How far ahead tasks are put, at most.
     pub ahead: Duration,

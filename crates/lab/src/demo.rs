@@ -76,7 +76,6 @@ const FAULTS: Faults = Faults {
 pub struct Setting {
     /// Where chance comes from.
     pub seed: u64,
-    /// The demo's clock.
     pub clock: Clock,
     /// How long Telegram wants to be left alone, by that clock; nothing where it limits nobody.
     pub limited_s: Option<u32>,
@@ -89,7 +88,6 @@ pub struct Setting {
 pub struct Subscription {
     /// What it calls itself.
     pub name: String,
-    /// Its address.
     pub url: String,
     /// When it publishes, in words.
     pub category: String,
@@ -99,9 +97,7 @@ pub struct Subscription {
 pub struct Outside {
     /// Stories and their pages.
     pub news: news::Running,
-    /// Sources.
     pub feeds: feeds::Running,
-    /// Translates and summarises.
     pub model: model::Running,
     /// Runs workflows and takes editions.
     pub github: github::Running,

@@ -55,7 +55,6 @@ pub struct Config {
     /// Where to listen: `0.0.0.0` for all hosts, of which only loopback is let in; port 0 takes a
     /// free one.
     pub listen: SocketAddr,
-    /// Which feeds exist.
     pub fleet: Fleet,
     /// Whether all feeds behave; else some fail, about as often as real ones.
     pub calm: bool,
@@ -83,7 +82,6 @@ pub struct Feeds {
 
 /// Reaches into running feeds from the same process, and knows all addresses.
 pub type Handle = Stand<Feeds>;
-/// Feeds that run.
 pub type Running = stand::Running<Feeds>;
 
 /// Listens and serves until `cancel`. Once this returns, requests are answered.
@@ -110,15 +108,12 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Request {
-    /// When it arrived.
     pub at: Timestamp,
-    /// Which feed.
     pub feed: u32,
     /// The path, as called.
     pub path: String,
     /// Status of the answer; 0 where there was none.
     pub status: u16,
-    /// Who called.
     pub user_agent: String,
     /// Whether it carried validators.
     pub conditional: bool,
@@ -144,11 +139,8 @@ impl Noted for Request {
 /// What there is to know about a feed in advance.
 #[derive(Debug, Clone, Serialize)]
 pub struct Card {
-    /// Its number.
     pub feed: u32,
-    /// Its host.
     pub host: u32,
-    /// Its address.
     pub url: String,
     /// The page it is discovered from.
     pub site: String,
@@ -156,12 +148,10 @@ pub struct Card {
     pub document: Document,
     /// Whether that is a feed; else it takes selectors or paths.
     pub is_feed: bool,
-    /// When it publishes.
     pub rhythm: &'static str,
 }
 
 impl Handle {
-    /// Which feeds exist.
     pub fn fleet(&self) -> &Fleet {
         self.config()
     }

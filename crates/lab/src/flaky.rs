@@ -25,9 +25,7 @@ pub struct Faults {
 /// What happens to one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing special.
     None,
-    /// Refused without effect.
     Refuse,
     /// Takes effect; the caller is not told.
     LoseReply,

@@ -342,7 +342,6 @@ struct RunBody {
     conclusion: Option<Conclusion>,
 }
 
-/// Owner and name.
 type At = Path<(String, String)>;
 
 async fn add_token(State(stand): State<Handle>, Json(token): Json<Token>) -> StatusCode {

@@ -72,14 +72,12 @@ pub enum Outcome {
     Taken,
     /// Its key had been taken before.
     Repeated,
-    /// Refused on purpose.
     Refused,
 }
 
 /// A call and what became of it; counted just so.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Call {
-    /// Which hook.
     pub hook: String,
     /// What became of it.
     pub outcome: Outcome,
@@ -93,7 +91,6 @@ impl Noted for Call {
     }
 }
 
-/// All hooks.
 #[derive(Debug, Default)]
 pub struct Hooks {
     seed: u64,

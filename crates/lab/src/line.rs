@@ -56,7 +56,6 @@ impl Cut {
 /// What is known of a connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Met {
-    /// Cuts it.
     pub(crate) cut: Cut,
     /// The address that the caller dialled.
     pub(crate) address: Option<SocketAddr>,

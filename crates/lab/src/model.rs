@@ -112,7 +112,6 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
 /// One request and what became of it: sizes and kinds, never keys or texts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Request {
-    /// When it arrived.
     pub at: Timestamp,
     /// The path, as called.
     pub path: String,
@@ -135,19 +134,15 @@ pub struct Request {
 pub struct Asked {
     /// Which kind of work.
     pub kind: Kind,
-    /// Of which model.
     pub model: String,
     /// Fingerprint of the last message of the user: the same text has the same.
     pub input: String,
-    /// How many messages.
     pub messages: usize,
     /// Characters of all messages.
     pub prompt_chars: usize,
     /// Titles in question; 0 for a summary.
     pub titles: usize,
-    /// As sent.
     pub temperature: Option<f64>,
-    /// As sent.
     pub max_tokens: Option<u64>,
     /// Tokens of all messages.
     pub prompt_tokens: usize,

@@ -63,7 +63,6 @@ pub struct Config {
     /// Where to listen: at `0.0.0.0` pages have hosts of their own, 127.0.0.2 and on, and only
     /// loopback is let in; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Which stories exist.
     pub site: Site,
     /// How long every answer takes, in real time.
     pub latency: Duration,
@@ -86,7 +85,6 @@ impl Config {
     }
 }
 
-/// The site.
 #[derive(Debug)]
 pub struct News {
     archive: Archive,
@@ -147,9 +145,7 @@ pub enum Endpoint {
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Request {
-    /// When it arrived.
     pub at: Timestamp,
-    /// What it asked.
     pub endpoint: Endpoint,
     /// The address that was dialled.
     pub host: String,
@@ -162,7 +158,6 @@ pub struct Request {
 /// What requests to the site are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RequestKind {
-    /// What they asked.
     pub endpoint: Endpoint,
     /// Status of the answer; 0 where there was none.
     pub status: u16,

@@ -16,22 +16,16 @@ use crate::clock;
 /// What a caller gets.
 #[derive(Debug)]
 pub enum Answer {
-    /// A response.
     Reply(Reply),
-    /// Nothing, ever.
     Hang,
     /// A connection closed before the first byte.
     Cut,
 }
 
-/// A response.
 #[derive(Debug)]
 pub struct Reply {
-    /// Its status.
     pub status: u16,
-    /// Its headers.
     pub headers: Vec<(&'static str, String)>,
-    /// Its body.
     pub body: Body,
     /// How long to wait, in real time, before it begins.
     pub wait: Duration,
@@ -51,7 +45,6 @@ pub type Pieces = Box<dyn Iterator<Item = Piece> + Send>;
 /// What comes next in a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// Some of it.
     Bytes(Bytes),
     /// A wait in real time.
     Wait(Duration),
@@ -96,7 +89,6 @@ impl Reply {
         }
     }
 
-    /// A redirect.
     pub fn redirect(status: u16, to: &str) -> Self {
         Self::status(status, "look elsewhere\n").with("location", to)
     }

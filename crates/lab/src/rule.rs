@@ -12,7 +12,6 @@ use crate::chance::Chance;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
-    /// Always, until lifted.
     Always,
     /// The next so many; then the rule is gone.
     Next(u32),
@@ -20,7 +19,6 @@ pub enum When {
     Every(u32),
     /// So many of a hundred, drawn from a seed in order of arrival.
     Percent {
-        /// Of a hundred.
         percent: u8,
         /// Where the chance comes from.
         seed: u64,
@@ -31,12 +29,9 @@ pub enum When {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule<M, E> {
-    /// Which requests.
     #[serde(default)]
     pub matching: M,
-    /// How often.
     pub when: When,
-    /// What happens.
     pub effect: E,
 }
 
@@ -95,7 +90,6 @@ impl<M: Clone, E: Clone> Rules<M, E> {
         });
     }
 
-    /// Lifts all rules.
     pub fn clear(&mut self) {
         self.0.clear();
     }

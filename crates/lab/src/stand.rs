@@ -59,7 +59,6 @@ pub trait Upstream: Sized + Send + 'static {
     /// What the journal keeps of a request.
     type Request: Noted;
 
-    /// Everything it answers.
     fn routes(stand: Stand<Self>) -> Router;
 
     /// What its control API has beside faults, latency and requests.
@@ -87,10 +86,8 @@ impl Noted for () {
 /// How many requests were alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count<K> {
-    /// In what.
     #[serde(flatten)]
     pub kind: K,
-    /// How many.
     pub requests: u64,
 }
 
@@ -170,7 +167,6 @@ impl<S: Upstream> Stand<S> {
         format!("http://{}", self.0.addr)
     }
 
-    /// Injects a fault.
     pub fn add_fault(&self, rule: Rule<S::Matching, S::Effect>) {
         self.lock().faults.add(rule);
     }
@@ -180,7 +176,6 @@ impl<S: Upstream> Stand<S> {
         self.lock().faults.rules()
     }
 
-    /// Removes all faults.
     pub fn clear_faults(&self) {
         self.lock().faults.clear();
     }
@@ -324,18 +319,14 @@ pub enum Error {
     /// The address is taken or not ours.
     #[error("listen on {addr}")]
     Listen {
-        /// Which address.
         addr: SocketAddr,
-        /// What happened.
         #[source]
         source: io::Error,
     },
     /// The server stopped on its own.
     #[error("serve {upstream}")]
     Serve {
-        /// Which one.
         upstream: &'static str,
-        /// What happened.
         #[source]
         source: io::Error,
     },
@@ -344,11 +335,9 @@ pub enum Error {
 /// A server that runs.
 #[derive(Debug)]
 pub struct Running<S: Upstream> {
-    /// Where it listens.
     pub addr: SocketAddr,
     /// Ends when the server has stopped.
     pub join: JoinHandle<Result<(), Error>>,
-    /// Reaches into it.
     pub handle: Stand<S>,
 }
 

@@ -95,7 +95,6 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
 /// One request and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Request {
-    /// When it arrived.
     pub at: Timestamp,
     /// Fingerprint of the token; empty where the path had none.
     pub bot: String,

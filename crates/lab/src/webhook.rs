@@ -27,7 +27,6 @@ pub enum Error {
     /// Too old, or from the future.
     #[error("header `webhook-timestamp` is more than 5 minutes off")]
     Timestamp,
-    /// No signature fits.
     #[error("no signature in `webhook-signature` fits")]
     Signature,
 }

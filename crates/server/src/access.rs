@@ -58,7 +58,6 @@ const ONLY_LOOPBACK: &str = "this node has no token and no user yet, and so answ
 const ONLY_ALLOWED: &str =
     "pages answer only to localhost and to the hosts in server.allowed_hosts";
 
-/// Who may ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
     /// Anybody on this machine, until there was a token or a user. Only for loopback.
@@ -154,7 +153,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Asker {
 
 /// A browser that was let in.
 pub(crate) struct Visit {
-    /// Who it is.
     pub(crate) asker: Asker,
     /// What a form of theirs must bring back.
     pub(crate) form_key: String,

@@ -67,7 +67,6 @@ pub use crate::subscriptions::Subscription;
 
 /// What the API works with. Made once, by whoever starts the process.
 pub struct AppState {
-    /// Carries wishes out.
     pub rescheduler: Arc<Rescheduler>,
     /// Carries out what people want of schedules.
     pub schedules: Arc<Schedules>,
@@ -100,14 +99,12 @@ pub struct AppState {
     pub sleeper: Arc<dyn Sleeper>,
     /// The only source of chance.
     pub entropy: Arc<dyn Entropy>,
-    /// Who may ask.
     pub access: Access,
     /// Host names that pages answer to besides the machine's own where [`access`](Self::access) asks for tokens; any, where there are
     /// none.
     pub page_hosts: Vec<String>,
     /// Networks of proxies whose word is taken for where a request comes from.
     pub trusted_proxies: Vec<IpNet>,
-    /// Recognises passwords.
     pub passwords: Arc<dyn Passwords>,
     /// How much one request may bring.
     pub limits: Limits,

@@ -75,68 +75,39 @@ pub enum Error {
     /// A file could not be written, read or renamed.
     #[error("{what} `{}`: {source}", path.display())]
     File {
-        /// What was tried.
         what: &'static str,
-        /// With which file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
     },
     /// There is a file of this name.
     #[error("`{}` exists already", path.display())]
-    Exists {
-        /// Which.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The store that would be replaced holds something.
     #[error("`{}` is not empty; its tables have rows ({rows})", path.display())]
-    NotEmpty {
-        /// Which.
-        path: PathBuf,
-        /// How many rows.
-        rows: u64,
-    },
+    NotEmpty { path: PathBuf, rows: u64 },
     /// Somebody else has the store open.
     #[error("`{}` is in use by another process", path.display())]
-    InUse {
-        /// Which.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// Another process writes the copy now.
     #[error("another backup or restore is at work: it writes `{}`", path.display())]
-    AtWork {
-        /// Which.
-        path: PathBuf,
-    },
+    AtWork { path: PathBuf },
     /// A log without its store, which would be applied to whatever gets the store's name.
     #[error("`{}` is the log of a store that is not there", path.display())]
-    Log {
-        /// Which.
-        path: PathBuf,
-    },
+    Log { path: PathBuf },
     /// It has no checksum: another tool made it, or its end is missing.
     #[error("`{}` has no checksum at its end", path.display())]
-    Unsealed {
-        /// Which.
-        path: PathBuf,
-    },
+    Unsealed { path: PathBuf },
     /// It is no store of ours, or not a whole one.
     #[error("`{}` is no whole backup: {what}", path.display())]
-    Damaged {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
 }
 
-/// The module's result.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Whether what is there may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
-    /// Only nothing.
     Never,
     /// A backup is overwritten; a store is put aside.
     Allowed,
@@ -147,7 +118,6 @@ pub enum Replace {
 pub enum Verify {
     /// From end to end.
     Whole,
-    /// Not at all.
     Skip,
 }
 

@@ -43,14 +43,12 @@ pub struct Condition {
 /// What only one of the two has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Make {
-    /// A file.
     Sqlite {
         /// How commits are kept: `wal` once a node has opened it.
         journal_mode: String,
         /// Why nobody may write, if nobody may.
         unwritable: Option<String>,
     },
-    /// A server.
     Postgres {
         /// Like 160004.
         version_number: i32,

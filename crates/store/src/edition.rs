@@ -89,7 +89,6 @@ pub(crate) const LIST_LIVE: &str = list!("state <> 'archived' and ");
 /// What comes after every day.
 const END: &str = "~";
 
-/// The page's text.
 pub(crate) fn list(filter: &EditionFilter) -> &'static str {
     if filter.states.is_empty() || filter.states.contains(&State::Archived) {
         LIST

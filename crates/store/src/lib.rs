@@ -50,7 +50,6 @@ use crate::{
 /// Where the data lives.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
-    /// A SQLite file.
     Sqlite(PathBuf),
     /// A PostgreSQL URL, password and all; never to be printed.
     Postgres(String),

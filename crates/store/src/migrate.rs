@@ -24,7 +24,6 @@
 
 use almanack_core::store::{Error, Result};
 
-/// One step.
 pub(crate) struct Migration {
     pub(crate) number: i64,
     pub(crate) name: &'static str,

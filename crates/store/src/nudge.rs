@@ -10,7 +10,6 @@ use tokio::sync::broadcast;
 /// Hints kept for a slow listener. It only needs to know that it missed some.
 const KEPT: usize = 64;
 
-/// Gives hints.
 #[derive(Clone)]
 pub(crate) struct Nudger(broadcast::Sender<Timestamp>);
 
@@ -72,7 +71,6 @@ pub(crate) fn hint_of_write(write: &ScheduleWrite, poll: SignedDuration) -> Opti
         .min()
 }
 
-/// Receives hints.
 pub(crate) struct NudgeReceiver(broadcast::Receiver<Timestamp>);
 
 impl NudgeReceiver {

@@ -40,12 +40,7 @@ pub enum Scratch {
     /// A file and its companions.
     Sqlite(PathBuf),
     /// A schema in the given database.
-    Postgres {
-        /// The database.
-        url: String,
-        /// The schema.
-        schema: String,
-    },
+    Postgres { url: String, schema: String },
 }
 
 impl Scratch {

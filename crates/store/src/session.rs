@@ -17,7 +17,6 @@ pub(crate) type Work<A, T> = for<'a> fn(&'a dyn Session, &'a A) -> Answer<'a, T>
 /// What comes of it.
 pub(crate) type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// Takes a row.
 pub(crate) type Each<'a> = dyn for<'r> FnMut(&Row<'r>) -> Result<()> + Send + 'a;
 
 #[async_trait]

@@ -153,7 +153,6 @@ pub(crate) const UPDATE_POSTGRES: &str = concat!(
     update_postgres!(),
     " and s.address = u.address returning s.source_id"
 );
-/// One that moves.
 pub(crate) const MOVE_POSTGRES: &str = concat!(update_postgres!(), " returning s.source_id");
 
 /// The version of a row, and where it is looked at.

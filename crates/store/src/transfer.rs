@@ -55,21 +55,16 @@ pub enum Error {
     /// The source is of an earlier version.
     #[error("the source has {applied} of {known} migrations")]
     Behind {
-        /// What it has.
         applied: usize,
         /// What this version knows.
         known: usize,
     },
     /// The two databases are not laid out alike; no version of ours makes such a pair.
     #[error("the two databases are not laid out alike: {what}")]
-    Unlike {
-        /// What differs.
-        what: String,
-    },
+    Unlike { what: String },
     /// A value that the other database cannot hold.
     #[error("table `{table}`: {what}")]
     Unfit {
-        /// Where it stands.
         table: String,
         /// What is wrong with it.
         what: String,
@@ -77,7 +72,6 @@ pub enum Error {
     /// What arrived is not what was sent.
     #[error("table `{table}` arrived as {arrived}, and was {sent}")]
     Differs {
-        /// Which table.
         table: String,
         /// Rows and checksum at the source.
         sent: Sum,
@@ -89,7 +83,6 @@ pub enum Error {
     SameMake,
 }
 
-/// The module's result.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Whether anybody else may write to the source meanwhile.
@@ -107,25 +100,14 @@ pub enum Step {
     /// So many rows are to be moved.
     Total(u64),
     /// So many more rows of a table are there.
-    Moved {
-        /// Which table.
-        table: String,
-        /// How many more.
-        rows: u64,
-    },
+    Moved { table: String, rows: u64 },
     /// So many more rows of a table were read back.
-    Compared {
-        /// Which table.
-        table: String,
-        /// How many more.
-        rows: u64,
-    },
+    Compared { table: String, rows: u64 },
 }
 
 /// One table that was moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
-    /// Its name.
     pub table: String,
     /// What both sides have.
     pub sum: Sum,
@@ -143,7 +125,6 @@ pub(crate) struct Table {
     numbered: Option<String>,
 }
 
-/// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) name: String,

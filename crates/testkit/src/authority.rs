@@ -17,7 +17,6 @@ pub struct Authority {
 /// Whose connections a server takes at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clients {
-    /// Anybody's.
     Any,
     /// Of those who show a certificate of the server's own authority.
     Vouched,
@@ -26,9 +25,7 @@ pub enum Clients {
 /// A certificate and its key, as files.
 #[derive(Debug, Clone)]
 pub struct Identity {
-    /// The certificate.
     pub certificate: PathBuf,
-    /// Its key.
     pub key: PathBuf,
 }
 

@@ -59,7 +59,6 @@ impl ManualTime {
         }
     }
 
-    /// Time passes.
     pub fn pass(&self, time: SignedDuration) {
         let us = i64::try_from(time.as_micros()).expect("a span that fits the calendar");
         self.uptime_us.fetch_add(us, Ordering::SeqCst);

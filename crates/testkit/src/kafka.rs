@@ -185,7 +185,6 @@ async fn connection(stream: TcpStream, hall: &Hall) -> io::Result<()> {
 
 struct Line<'a> {
     hall: &'a Hall,
-    /// To the client.
     answers: UnboundedSender<Vec<u8>>,
     /// Requests whose answers say what can be asked; ours has to be added.
     about_versions: Mutex<BTreeSet<i32>>,

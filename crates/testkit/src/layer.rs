@@ -45,7 +45,6 @@ type Run<T> = dyn for<'a> FnOnce(&'a dyn Store) -> Answer<'a, T> + Send;
 pub struct StoreCall<T> {
     /// The trait it belongs to.
     pub port: &'static str,
-    /// The method.
     pub method: &'static str,
     run: Box<Run<T>>,
 }
@@ -60,7 +59,6 @@ impl<T> StoreCall<T> {
         Self { port, method, run }
     }
 
-    /// Makes the call.
     pub fn on(self, store: &dyn Store) -> Answer<'_, T> {
         (self.run)(store)
     }

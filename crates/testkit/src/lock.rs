@@ -16,7 +16,6 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-/// How many race.
 const RACERS: usize = 20;
 
 /// Where locks are kept, and how to get at them.
@@ -136,7 +135,6 @@ pub async fn dp_05_a_lock_is_won_once(place: &Place) {
     assert_eq!(acquire(winner.as_ref(), key(1, 60)).await, Acquired::Lost);
 }
 
-/// They are independent.
 pub async fn dp_05_another_slot_and_another_content_are_other_locks(place: &Place) {
     let lock = place.acquirer();
     for key in [key(1, 60), key(1, 70), key(2, 60)] {
@@ -152,7 +150,6 @@ pub async fn dp_05_many_slots_are_raced_for_at_once_and_each_has_one_winner(plac
     }
 }
 
-/// By everybody.
 pub async fn dp_07_locks_are_listed(place: &Place) {
     let lock = place.acquirer();
     assert_eq!(listed(lock.as_ref()).await, BTreeSet::new());

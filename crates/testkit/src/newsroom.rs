@@ -40,7 +40,6 @@ pub enum Call {
     Titles(usize),
     /// A summary; what it is of begins so.
     Summary(String),
-    /// The filter.
     Judge(usize),
     /// A part is sent.
     Send(String, u32),
@@ -53,9 +52,7 @@ pub enum Call {
 /// What becomes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It works.
     Well,
-    /// It fails so.
     Fails(FailureClass),
     /// It never answers. A message arrives all the same.
     Hangs,
@@ -71,7 +68,6 @@ pub enum Fate {
 
 type Fates = Box<dyn Fn(&Call, usize) -> Fate + Send + Sync>;
 
-/// What is inside.
 #[derive(Default)]
 struct Inside {
     stories: Vec<Listed>,
@@ -89,7 +85,6 @@ pub struct Received {
     pub key: String,
     /// Which making of the document it is from.
     pub revision: u32,
-    /// What it said.
     pub body: String,
 }
 

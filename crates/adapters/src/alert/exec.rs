@@ -24,7 +24,6 @@ pub struct Program {
     pub argv: Vec<String>,
     /// What it finds in its environment besides the alert; see [`command::environment`].
     pub environment: BTreeMap<String, String>,
-    /// Where it runs.
     pub directory: PathBuf,
     /// How long it may run.
     pub timeout: Duration,

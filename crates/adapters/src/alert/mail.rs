@@ -47,9 +47,7 @@ impl Security {
 /// How mail is sent.
 #[derive(Debug, Clone)]
 pub struct MailSettings {
-    /// The server.
     pub host: String,
-    /// Its port.
     pub port: u16,
     /// How the connection is kept from view.
     pub security: Security,
@@ -57,7 +55,6 @@ pub struct MailSettings {
     pub login: Option<(String, Secret)>,
     /// Who it is from: `Almanack <almanack@site.example>`.
     pub from: String,
-    /// To whom.
     pub to: Vec<String>,
 }
 
@@ -77,7 +74,6 @@ pub enum Error {
     Tls(#[source] lettre::transport::smtp::Error),
 }
 
-/// Sends mail.
 #[derive(Clone)]
 pub struct Mailer {
     settings: MailSettings,

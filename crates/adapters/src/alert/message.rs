@@ -13,18 +13,15 @@ use super::words::Language;
 /// The longest name of a message, in bytes: it is a header.
 const ID_BYTES_MAX: usize = 150;
 
-/// What is sent.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     /// Names it for ever; a header can hold it.
     pub(super) id: String,
     /// In a few words.
     pub(super) title: String,
-    /// All of it.
     pub(super) text: String,
     /// How much the worst of it matters; `None` where it is only good news.
     pub(super) severity: Option<Severity>,
-    /// For programs.
     pub(super) body: Value,
     /// What the first of it is about, for programs that read variables: name and value.
     pub(super) facts: Vec<(&'static str, String)>,

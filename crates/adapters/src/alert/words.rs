@@ -12,10 +12,8 @@ use jiff::SignedDuration;
 /// The languages alerts are told in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
-    /// English.
     #[default]
     English,
-    /// Simplified Chinese.
     Chinese,
 }
 

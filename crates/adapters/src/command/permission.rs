@@ -5,10 +5,8 @@ use std::path::{Component, Path, PathBuf};
 /// Which commands may run. The node's own configuration decides, never a schedule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Allowed {
-    /// None.
     #[default]
     Nothing,
-    /// Any program.
     Anything,
     /// These programs, and everything in these directories; full paths.
     Only(Vec<PathBuf>),
@@ -17,7 +15,6 @@ pub enum Allowed {
 /// Why a command may not run, and what to change. Never echoes the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
-    /// Commands are off.
     #[error("commands are off on this node; set command.enabled = true to allow them")]
     Off,
     /// Not on the list.

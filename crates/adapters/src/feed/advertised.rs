@@ -14,11 +14,8 @@ const FEEDS_MAX: usize = 20;
 /// The format that a feed is said to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Format {
-    /// Any RSS.
     Rss,
-    /// Atom.
     Atom,
-    /// JSON Feed.
     Json,
 }
 
@@ -33,7 +30,6 @@ impl Format {
         }
     }
 
-    /// In a word.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Rss => "rss",
@@ -43,7 +39,6 @@ impl Format {
     }
 }
 
-/// The page's title.
 pub(crate) fn title_of(page: &Html) -> Option<String> {
     let title = select(page, "title").into_iter().next()?;
     let title: String = title.text().collect();

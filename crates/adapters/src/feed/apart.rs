@@ -14,7 +14,6 @@ pub(crate) const TIME_MAX: Duration = Duration::from_secs(20);
 /// How many documents are read at once. Reading takes no other resource than the processor.
 const AT_ONCE: usize = 4;
 
-/// Threads for reading.
 #[derive(Debug, Clone)]
 pub(crate) struct Apart {
     places: Arc<Semaphore>,

@@ -32,7 +32,6 @@ pub(crate) enum Excess {
     Tag,
 }
 
-/// Parses a document.
 pub(crate) fn parse(text: &str) -> Result<Html, Excess> {
     let sink = HtmlTreeSink::new(Html::new_document());
     let mut parser = driver::parse_document(sink, driver::ParseOpts::default());

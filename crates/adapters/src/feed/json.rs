@@ -48,7 +48,6 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// Reads a document.
     pub(crate) fn read(&self, text: &str, base: &Url, now: Timestamp) -> Result<Document, Failure> {
         let document = parse(text)?;
         let items = self.find_items(&document)?;

@@ -20,7 +20,6 @@ pub(crate) fn is_feed(document: &Value) -> bool {
         && document.get("items").is_some_and(Value::is_array)
 }
 
-/// Reads one.
 pub(crate) fn read(document: &Value, base: &Url, now: Timestamp) -> Document {
     let items = document.get("items").and_then(Value::as_array);
     let authors = author(document);

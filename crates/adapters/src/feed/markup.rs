@@ -11,7 +11,6 @@ use super::{html, text};
 /// What a publisher wrote, and as what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Markup {
-    /// Markup.
     Html(String),
     /// Text in which `<` means nothing.
     Text(String),

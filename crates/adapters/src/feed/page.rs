@@ -52,7 +52,6 @@ impl<'a> Selectors<'a> {
         })
     }
 
-    /// Reads a page.
     pub(crate) fn read(&self, text: &str, base: &Url, now: Timestamp) -> Result<Document, Failure> {
         let page = parse(text)?;
         let base = advertised::base_of(&page, base);

@@ -21,45 +21,28 @@ pub enum RulesError {
     /// Not a CSS selector.
     #[error("`{name}`: `{selector}` is not a CSS selector we can read: {reason}")]
     Selector {
-        /// Of which rule.
         name: &'static str,
-        /// As written.
         selector: String,
         /// What the parser says.
         reason: String,
     },
-    /// Not a path.
     #[error("`{name}`: `{path}` is not a JSON path (RFC 9535): {reason}")]
     Path {
-        /// Of which rule.
         name: &'static str,
-        /// As written.
         path: String,
         /// What the parser says.
         reason: String,
     },
     /// Longer than anybody writes.
     #[error("`{name}` is longer than {RULE_BYTES_MAX} bytes")]
-    TooLong {
-        /// Which rule.
-        name: &'static str,
-    },
+    TooLong { name: &'static str },
     /// Its sentences could not be shown as they are.
     #[error("`{name}` holds a control character; write it in one line")]
-    Control {
-        /// Which rule.
-        name: &'static str,
-    },
+    Control { name: &'static str },
     /// Would look through everything several times over.
     #[error("`{name}` uses `..` more than once; name the way to it instead")]
-    TooWide {
-        /// Which rule.
-        name: &'static str,
-    },
+    TooWide { name: &'static str },
     /// A filter that every page passes.
     #[error("`{name}` is empty; leave it out, or say what it must be")]
-    Empty {
-        /// Which rule.
-        name: &'static str,
-    },
+    Empty { name: &'static str },
 }

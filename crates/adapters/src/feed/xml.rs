@@ -31,16 +31,12 @@ pub(crate) struct Outline {
     pub(crate) hints: Hints,
 }
 
-/// An opening tag.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Tag {
-    /// Without its prefix.
     pub(crate) name: String,
-    /// As written.
     pub(crate) full_name: String,
     /// Name and value, the value as written.
     pub(crate) attributes: Vec<(String, String)>,
-    /// Where it ends.
     pub(crate) end: usize,
 }
 

@@ -8,9 +8,7 @@ use super::{Github, Repository, error::Error};
 /// What a token may do with a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Write its contents.
     Write,
-    /// Read them.
     Read,
     /// It may read, and GitHub does not say more.
     Unsaid,

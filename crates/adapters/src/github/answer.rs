@@ -20,7 +20,6 @@ const LIMITED_WAIT: SignedDuration = SignedDuration::from_secs(60);
 /// How much may still be asked in this window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// Requests left.
     pub remaining: u64,
     /// When the window ends.
     pub reset_at: Timestamp,

@@ -18,9 +18,7 @@ use super::{Error, Github, Repository};
 /// Where a file is.
 #[derive(Debug, Clone, Copy)]
 pub struct FileAt<'a> {
-    /// In which repository.
     pub repository: &'a Repository,
-    /// On which branch.
     pub branch: &'a str,
     /// Its path from the root, without a slash in front.
     pub path: &'a str,
@@ -35,7 +33,6 @@ impl FileAt<'_> {
     }
 }
 
-/// What is there.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct File {
     /// The id of its content: see [`blob_id`].
@@ -59,7 +56,6 @@ pub struct Change<'a> {
 /// What a write did. Without any of it, it was done all the same, and the answer could not be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The commit.
     pub commit: Option<String>,
     /// Where people can look at the file.
     pub html_url: Option<String>,

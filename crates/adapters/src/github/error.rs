@@ -20,7 +20,6 @@ pub enum Error {
     /// The caller's budget is spent; nothing was asked.
     #[error(transparent)]
     Spent(#[from] Spent),
-    /// No answer.
     #[error("{why}")]
     NoAnswer {
         /// What the network said.
@@ -30,38 +29,25 @@ pub enum Error {
     },
     /// The API's address is one that we do not go to.
     #[error("{why}")]
-    Unreachable {
-        /// Why not.
-        why: String,
-    },
+    Unreachable { why: String },
     /// Too many requests; wait.
     #[error("HTTP {status}: {message} (rate limit)")]
     Limited {
-        /// The answer's status.
         status: u16,
-        /// GitHub's words.
         message: String,
-        /// For how long.
         retry_after: SignedDuration,
     },
     /// GitHub's own trouble; it may have been carried out.
     #[error("HTTP {status}: {message}")]
     Trouble {
-        /// The answer's status.
         status: u16,
-        /// GitHub's words.
         message: String,
         /// How long to wait, if it says so.
         retry_after: Option<SignedDuration>,
     },
     /// Refused, and it will be again.
     #[error("HTTP {status}: {message}")]
-    Refused {
-        /// The answer's status.
-        status: u16,
-        /// GitHub's words.
-        message: String,
-    },
+    Refused { status: u16, message: String },
     /// Carried out, but the answer is not what the API describes.
     #[error("the answer about {what} is not readable")]
     Unreadable {

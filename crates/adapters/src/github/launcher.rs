@@ -39,7 +39,6 @@ pub struct WorkflowLauncher {
     looking: Option<Looking>,
 }
 
-/// What looking takes.
 struct Looking {
     runs: TargetWorkflows,
     firings: Arc<dyn OtherFirings>,

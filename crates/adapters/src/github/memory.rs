@@ -21,7 +21,6 @@ pub(super) struct Page {
     pub(super) etag: Option<String>,
     /// Where the list goes on.
     pub(super) next: Option<String>,
-    /// What it says.
     pub(super) body: Vec<u8>,
 }
 

@@ -27,7 +27,6 @@ const UPDATE_REFS: &str =
 pub struct Ref {
     /// Its full name: `refs/tags/v1`.
     pub name: String,
-    /// The object's id.
     pub sha: String,
 }
 

@@ -32,7 +32,6 @@ struct Tried {
 /// Whether an earlier try may have started the workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// None can have.
     No,
     /// One that began then may have.
     Since(Timestamp),

@@ -26,7 +26,6 @@ const WAIT: SignedDuration = SignedDuration::from_secs(1);
 /// Longest wait between two tries. Who wants to be left alone for longer is asked by a later tick.
 const WAIT_MAX: SignedDuration = SignedDuration::from_secs(15);
 
-/// Asks and waits.
 pub(super) struct Asker {
     pub(super) client: Client,
     pub(super) clock: Arc<dyn Clock>,

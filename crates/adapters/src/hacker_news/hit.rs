@@ -67,7 +67,6 @@ pub(super) struct Page {
     pub(super) is_cut: bool,
 }
 
-/// A story.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Story {
     pub(super) id: u64,

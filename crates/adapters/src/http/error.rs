@@ -15,7 +15,6 @@ pub struct NoClient(#[source] pub(super) reqwest::Error);
 /// What was waited for when time ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// The connection.
     Connect,
     /// The head of the answer, redirects included.
     Answer,
@@ -42,7 +41,6 @@ pub enum Error {
     /// The address, or that of a redirect, is not one we connect to. Nobody has been called there.
     #[error("{}{refusal}", after_redirects(*hops))]
     Refused {
-        /// Why not.
         refusal: Refusal,
         /// How many redirects led there.
         hops: usize,
@@ -61,16 +59,12 @@ pub enum Error {
     },
     /// Somebody answers, but not as who they should be.
     #[error("no secure connection: {why}")]
-    Tls {
-        /// What TLS said.
-        why: String,
-    },
+    Tls { why: String },
     /// It takes longer than allowed.
     #[error("{} ({} s)", phase.told(), after.as_secs_f32())]
     Timeout {
         /// What was waited for.
         phase: Phase,
-        /// For how long.
         after: Duration,
     },
     /// The body is larger than allowed, after unpacking.

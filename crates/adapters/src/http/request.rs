@@ -47,19 +47,15 @@ pub enum Redirects {
 /// One request. `Debug` tells the method only: address and headers may hold secrets.
 #[derive(Clone)]
 pub struct Request {
-    /// How.
     pub method: Method,
-    /// Where to.
     pub address: String,
     /// What is told along.
     pub headers: HeaderMap,
-    /// What is sent.
     pub body: Option<Vec<u8>>,
     /// How much it may take.
     pub limits: Limits,
     /// Whether it may be sent elsewhere.
     pub redirects: Redirects,
-    /// Who pays.
     pub budget: Option<Arc<Budget>>,
     /// Who is asked before a host is.
     pub gate: Option<Arc<dyn Gate>>,
@@ -154,7 +150,6 @@ impl fmt::Debug for Request {
 pub struct Head {
     /// Its status, whatever it is.
     pub status: u16,
-    /// Its headers.
     pub headers: HeaderMap,
     /// Who answered: the address after all redirects, without fragment.
     pub address: Url,
@@ -175,7 +170,6 @@ impl fmt::Debug for Head {
     }
 }
 
-/// A whole answer.
 #[derive(Clone)]
 pub struct Response {
     /// What it says before its body.

@@ -28,7 +28,6 @@ const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(1);
 /// How much of an answer is read.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
-/// Asks one model.
 pub(super) struct Asker {
     client: Client,
     clock: Arc<dyn Clock>,

@@ -36,12 +36,10 @@ const STATUS_WORDS: [(&str, u16); 6] = [
 pub(super) struct Completion {
     /// What it wrote; may be empty.
     pub(super) text: String,
-    /// What it charges.
     pub(super) tokens_in: u64,
     pub(super) tokens_out: u64,
 }
 
-/// What came back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer<'a> {
     pub(super) status: u16,
@@ -49,7 +47,6 @@ pub(super) struct Answer<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// What is sent.
 pub(super) fn body(model: &str, prompt: &Prompt) -> Vec<u8> {
     let body = json!({
         "model": model,

@@ -32,7 +32,6 @@ const NAMES: [(&str, &str); 24] = [
 /// Words of a title that may be nothing but names.
 const NAME_WORDS_MAX: usize = 4;
 
-/// A language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Language {
     /// What it is called in a prompt.

@@ -14,7 +14,6 @@ const LIST_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// What a service says about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probed {
-    /// It accepts it.
     Accepted,
     /// It answers, and has no list of models to ask for: nobody knows.
     Unsaid,

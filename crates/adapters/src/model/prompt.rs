@@ -28,7 +28,6 @@ const TOKENS_MIN: usize = 2_048;
 const TOKENS_PER_TITLE: usize = 200;
 const TOKENS_PER_CHAR: usize = 4;
 
-/// What is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Prompt {
     pub(super) system: String,
@@ -45,7 +44,6 @@ struct Titled<'a> {
 }
 
 impl Prompt {
-    /// Translate these.
     pub(super) fn titles(language: &Language, titles: &[String]) -> Self {
         let system = format!(
             "You translate titles of news into {}. The user sends a JSON array of objects, each with an `index` and a \

@@ -48,7 +48,6 @@ impl Settings {
         }
     }
 
-    /// Where requests go.
     pub(super) fn address(&self) -> String {
         format!("{}/chat/completions", self.base_url.trim_end_matches('/'))
     }
@@ -91,7 +90,6 @@ pub enum BadSettings {
     /// The base address is not one we would ever connect to.
     #[error("the model's base address cannot be used: {0}")]
     BaseUrl(almanack_core::address::Refusal),
-    /// Nobody is named.
     #[error("the model has no name")]
     NoModel,
     /// The key has characters that no header can hold.

@@ -15,7 +15,6 @@ use super::filter;
 /// Where talk about a story is called by its own name.
 const HACKER_NEWS: &str = "https://news.ycombinator.com/";
 
-/// Everything.
 #[derive(Serialize)]
 pub(super) struct Context<'a> {
     date: String,

@@ -26,7 +26,6 @@ use super::template::PathTemplate;
 /// The path, where the settings name none.
 pub const PATH: &str = "{date}-daily.md";
 
-/// Where files go.
 #[derive(Debug, Clone)]
 pub struct DirectoryPublisherSettings {
     /// The destination's name in the configuration.
@@ -143,7 +142,6 @@ impl From<Error> for Failure {
     }
 }
 
-/// One file's place.
 struct Place {
     root: PathBuf,
     path: String,

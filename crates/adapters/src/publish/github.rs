@@ -35,13 +35,9 @@ const HINT: &str = "check the repository, the branch and that the token may writ
 pub struct GithubPublisherSettings {
     /// The destination's name in the configuration.
     pub destination: String,
-    /// The repository.
     pub repository: Repository,
-    /// The branch.
     pub branch: String,
-    /// The file.
     pub path: PathTemplate,
-    /// What commits say.
     pub message: Template,
 }
 

@@ -6,7 +6,6 @@
 
 use jiff::civil::Date;
 
-/// Longest template.
 const CHARS_MAX: usize = 500;
 
 /// Why a template was refused.
@@ -39,7 +38,6 @@ enum Piece {
 pub struct Template(Vec<Piece>);
 
 impl Template {
-    /// Reads a template.
     pub fn parse(text: &str) -> Result<Self, BadTemplate> {
         if text.is_empty() || text.chars().count() > CHARS_MAX {
             return Err(BadTemplate::Length);

@@ -18,7 +18,6 @@ use async_trait::async_trait;
 /// Around the title and the end.
 const RULE: &str = "======================================";
 
-/// Prints editions.
 pub struct TerminalPublisher {
     destination: String,
     out: Mutex<Box<dyn Write + Send>>,

@@ -33,7 +33,6 @@ use crate::{
 pub struct WebhookPublisherSettings {
     /// The destination's name in the configuration.
     pub destination: String,
-    /// The address.
     pub url: String,
     /// What calls are signed with.
     pub key: Option<SigningKey>,
@@ -41,7 +40,6 @@ pub struct WebhookPublisherSettings {
     pub timeout: Duration,
 }
 
-/// Delivers by POST.
 pub struct WebhookPublisher {
     client: Client,
     clock: Arc<dyn Clock>,
@@ -131,7 +129,6 @@ pub(crate) fn judge(head: &Head, now: Timestamp) -> Sent {
     }
 }
 
-/// What is sent.
 #[derive(Serialize)]
 struct Published<'a> {
     r#type: &'static str,

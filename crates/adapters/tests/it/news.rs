@@ -126,7 +126,6 @@ impl News {
     }
 }
 
-/// Today's edition.
 fn today(limit: usize) -> Wanted {
     let second = |at| Timestamp::from_second(at).unwrap();
     Wanted {

@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 use super::settings::{Connection, Settings};
 use crate::{Error, Ports};
 
-/// Reads nothing.
 pub struct Consumer;
 
 impl Consumer {
@@ -26,11 +25,9 @@ impl Consumer {
     }
 }
 
-/// There is none.
 pub enum KafkaHerald {}
 
 impl KafkaHerald {
-    /// Says why.
     pub fn new(_: &Connection, _: &str, _: Mode) -> Result<Self, Error> {
         Err(Error::NotBuilt)
     }
@@ -43,7 +40,6 @@ impl Herald for KafkaHerald {
     }
 }
 
-/// Says why.
 pub async fn look(_: &Connection, _: &[&str]) -> Result<Vec<String>, Error> {
     Err(Error::NotBuilt)
 }

@@ -33,7 +33,6 @@ use crate::{
     patience::Patience,
 };
 
-/// Reads one topic.
 pub struct Consumer {
     settings: Settings,
     ports: Ports,

@@ -11,9 +11,7 @@ use crate::Tls;
 pub struct Connection {
     /// Brokers to begin with, `host:port`.
     pub brokers: Vec<String>,
-    /// Encrypted, and how.
     pub tls: Option<Tls>,
-    /// Who we are.
     pub sasl: Option<Sasl>,
     /// How long a message that is written may take to be confirmed; see [`CONFIRM_WITHIN`].
     pub confirm_within: Duration,
@@ -27,9 +25,7 @@ pub const CONFIRM_WITHIN: Duration = Duration::from_secs(20);
 pub struct Sasl {
     /// How they are shown.
     pub mechanism: Mechanism,
-    /// The name.
     pub username: String,
-    /// The password.
     pub password: Secret,
 }
 
@@ -49,7 +45,6 @@ pub enum Mechanism {
 pub struct Settings {
     /// How the cluster is reached.
     pub connection: Connection,
-    /// What it reads.
     pub topic: String,
     /// Who shares the work: members of one group get different partitions.
     pub group: String,

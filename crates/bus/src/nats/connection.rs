@@ -16,27 +16,21 @@ const FLUSH_WITHIN: Duration = Duration::from_secs(2);
 pub struct Connection {
     /// Servers of one cluster, `nats://host:port`.
     pub servers: Vec<String>,
-    /// Encrypted, and how.
     pub tls: Option<Tls>,
-    /// Who we are.
     pub login: Login,
 }
 
 /// Who we are to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Login {
-    /// Anybody.
     #[default]
     Nobody,
-    /// Whoever knows this.
     Token(Secret),
     /// The text of a credentials file: a JWT and its key.
     Credentials(Secret),
     /// A name and a password.
     Password {
-        /// The name.
         username: String,
-        /// The password.
         password: Secret,
     },
 }

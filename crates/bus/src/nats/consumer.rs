@@ -53,7 +53,6 @@ pub struct Settings {
 /// long they come again, and harm nothing.
 pub const ACK_WITHIN: Duration = Duration::from_secs(15);
 
-/// Reads one stream.
 pub struct Consumer {
     settings: Settings,
     ports: Ports,

@@ -19,7 +19,6 @@ use crate::batch::MESSAGES_MAX;
 
 /// What comes of waiting for a message.
 pub(super) enum Next {
-    /// One.
     Message(Box<jetstream::Message>),
     /// The server has none for us at the moment, and serves us.
     Nothing,
@@ -90,7 +89,6 @@ impl Pull {
         self.messages.next().now_or_never()??.ok()
     }
 
-    /// All of those.
     pub(super) fn all_at_once(&mut self) -> Vec<jetstream::Message> {
         std::iter::from_fn(|| self.next_at_once()).collect()
     }

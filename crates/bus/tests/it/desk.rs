@@ -57,7 +57,6 @@ pub(crate) struct Desk {
 /// Whether the intake works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// As it should.
     Open,
     /// As if the store were away.
     Closed,

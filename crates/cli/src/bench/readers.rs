@@ -36,7 +36,6 @@ use super::{Error, later};
 pub(crate) const KIND: &str = "BENCH_DUE";
 /// How long a client waits before it hangs up.
 const ABANDONED_AFTER: Duration = Duration::from_millis(20);
-/// Between two changes.
 const CHANGE_EVERY: Duration = Duration::from_millis(20);
 /// The first task is due so long after the flood has begun.
 const LEAD: Duration = Duration::from_millis(500);
@@ -86,11 +85,9 @@ pub(crate) struct ReaderLoad {
 pub(crate) struct ReaderFigures {
     /// Lists and pages that were asked for and abandoned.
     pub(crate) abandoned: usize,
-    /// In how long.
     pub(crate) abandoned_s: f64,
     /// Tasks that came due.
     pub(crate) due: usize,
-    /// Of these, done.
     pub(crate) done: usize,
     /// Start minus due: half of them, 99 %, all.
     pub(crate) late_ms: [f64; 3],

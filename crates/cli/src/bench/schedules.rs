@@ -22,7 +22,6 @@ use serde::Serialize;
 
 use super::{Error, rss_kb};
 
-/// Schedules per write.
 const BATCH: usize = 1_000;
 /// Their slots lie within this.
 const YEAR_S: i64 = 365 * 86_400;
@@ -53,7 +52,6 @@ pub(crate) struct ScheduleFigures {
     pub(crate) fired: u64,
     /// The pass that fired them.
     pub(crate) busy_ms: f64,
-    /// Resident memory afterwards.
     pub(crate) rss_kb: Option<u64>,
 }
 

@@ -47,7 +47,6 @@ pub(crate) struct SourceLoad {
     pub(crate) sources: usize,
     /// Sources in the small one.
     pub(crate) beside: usize,
-    /// Nodes that look.
     pub(crate) nodes: usize,
     /// Seconds to look for: in each store, and at both in turns.
     pub(crate) seconds: u64,
@@ -56,11 +55,8 @@ pub(crate) struct SourceLoad {
 /// What it came to.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct SourceFigures {
-    /// Nodes that looked.
     pub(crate) nodes: usize,
-    /// The large store.
     pub(crate) large: StoreFigures,
-    /// The small one.
     pub(crate) small: StoreFigures,
     /// Both with the same work.
     pub(crate) compared: Compared,
@@ -96,14 +92,11 @@ pub(crate) struct StoreFigures {
     pub(crate) growth_bytes: Growth,
 }
 
-/// What checks cost.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PhaseFigures {
-    /// Checks made.
     pub(crate) checks: u64,
     /// Of these, answered "not modified".
     pub(crate) unchanged: u64,
-    /// Of these, failed.
     pub(crate) failed: u64,
     /// Checks per second, over all nodes.
     pub(crate) per_second: f64,
@@ -118,7 +111,6 @@ pub(crate) struct Growth {
     pub(crate) added_source: f64,
     /// A source after its first look, with its entries.
     pub(crate) source: f64,
-    /// A later look.
     pub(crate) check: f64,
 }
 
@@ -313,7 +305,6 @@ fn middle(mut numbers: Vec<f64>) -> f64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or_default()
 }
 
-/// Thousandths are enough.
 fn rounded(number: f64) -> f64 {
     figures::rounded(number, 3)
 }

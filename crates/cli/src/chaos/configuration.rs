@@ -20,9 +20,7 @@ const CATCH_UP_MAX: u32 = 1_000;
 
 /// Where the copy's tasks and firings lead.
 pub(crate) struct Places {
-    /// The customer's calls.
     pub(crate) customer: String,
-    /// The article service.
     pub(crate) articles: String,
     /// Where hooks begin; a name follows.
     pub(crate) hooks: String,

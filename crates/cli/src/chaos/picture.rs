@@ -36,7 +36,6 @@ const STYLE: &str = "\
 /// The classes of lines, by turns.
 const LINES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// What is drawn.
 pub(crate) struct Scene<'a> {
     /// What it is called.
     pub(crate) title: String,
@@ -48,9 +47,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) seconds: &'a [Second],
     /// What memory nodes had.
     pub(crate) samples: &'a [Sample],
-    /// What hit whom.
     pub(crate) blows: &'a [Blow],
-    /// How many nodes.
     pub(crate) nodes: usize,
 }
 
@@ -60,7 +57,6 @@ struct Line {
     points: Vec<(f64, f64)>,
 }
 
-/// Draws it.
 pub(crate) fn draw(scene: &Scene<'_>) -> String {
     let panels = [late(scene), calls(scene), memory(scene)];
     let lanes_top = TOP + (PANEL + GAP) * real(panels.len());

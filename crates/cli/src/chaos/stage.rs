@@ -63,23 +63,19 @@ pub(crate) struct Wishes<'a> {
     pub(crate) settings: &'a Settings,
     /// The user's own schedules.
     pub(crate) own: &'a [Wanted],
-    /// How many nodes.
     pub(crate) nodes: usize,
     /// Whether clocks are to be stepped, and by what.
     pub(crate) faketime: Option<PathBuf>,
     /// Whether wires are to be cut.
     pub(crate) wires: bool,
-    /// Tasks a second.
     pub(crate) rate: u32,
     /// Where chance comes from.
     pub(crate) seed: u64,
     /// Where files are kept meanwhile.
     pub(crate) folder: &'a Path,
-    /// The scratch database.
     pub(crate) scratch: &'a Scratch,
 }
 
-/// Everything that runs.
 pub(crate) struct Stage {
     recipe: Recipe,
     store: Arc<dyn Store>,

@@ -83,7 +83,6 @@ pub(super) fn run(
     })
 }
 
-/// What will happen.
 struct Plan {
     nodes: usize,
     period: Duration,
@@ -183,7 +182,6 @@ fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
     impossible
 }
 
-/// One run.
 struct Run<'a> {
     arguments: &'a ChaosArguments,
     settings: &'a Settings,

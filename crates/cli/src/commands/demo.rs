@@ -70,7 +70,6 @@ pub(super) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<Exit
     })
 }
 
-/// Everything that runs.
 struct Stage {
     plan: Plan,
     clock: Arc<SpedClock>,

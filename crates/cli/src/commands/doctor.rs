@@ -43,7 +43,6 @@ struct Finding {
     /// What was looked at.
     check: String,
     verdict: Verdict,
-    /// What was seen.
     what: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +77,6 @@ impl Finding {
     }
 }
 
-/// Looks at everything.
 pub(super) fn run(
     arguments: &DoctorArguments,
     inputs: &Inputs,

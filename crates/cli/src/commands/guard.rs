@@ -45,9 +45,7 @@ struct Report {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Did {
-    /// It was alive.
     Nothing,
-    /// A new run.
     Started,
     /// Left alone: it would only fail again.
     LeftAlone,

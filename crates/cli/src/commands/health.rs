@@ -32,7 +32,6 @@ const WHERE: &str =
 pub(super) enum Question {
     /// Is the process up?
     Up,
-    /// Can it work?
     Ready,
 }
 
@@ -48,16 +47,13 @@ impl Question {
 /// What became of asking.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// It is.
     Yes(State),
     /// It is up, and says why it cannot work.
     NotReady(&'static str),
     /// Something else, by somebody.
     Other {
-        /// The answer's status.
         status: u16,
     },
-    /// Nobody answered.
     Nobody(Error),
 }
 
@@ -70,7 +66,6 @@ pub(super) struct State {
     degraded: Vec<String>,
 }
 
-/// Asks.
 pub(super) fn run(
     arguments: &HealthArguments,
     inputs: &Inputs,

@@ -11,7 +11,6 @@ use crate::{
     process, when,
 };
 
-/// Waits.
 pub(super) fn run(arguments: &IdleArguments, output: &mut Output) -> Result<Exit, Failure> {
     let duration = when::parse_duration(&arguments.duration).map_err(|unclear| {
         Failure::new(Exit::Usage, format!("DURATION: {}", unclear.what)).hint(unclear.hint)

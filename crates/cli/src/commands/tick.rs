@@ -25,7 +25,6 @@ use crate::{
     wiring::{self, Equipment, Ground, Timing},
 };
 
-/// Runs one pass.
 pub(super) fn run(
     settings: &Settings,
     inputs: &Inputs,

@@ -48,7 +48,6 @@ impl InForce {
         self.subscriptions.clone()
     }
 
-    /// The settings.
     pub(super) fn settings(&self) -> &Settings {
         &self.settings
     }

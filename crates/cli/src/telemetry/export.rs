@@ -35,7 +35,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Firings are about `schedule:NAME@SLOT`.
 const SCHEDULE: &str = "schedule:";
 
-/// Sends spans.
 pub(super) struct Exporter {
     collector: SpanExporter,
     scope: InstrumentationScope,

@@ -59,7 +59,6 @@ pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
     named
 }
 
-/// All channels.
 pub(crate) fn channels(
     settings: &Settings,
     environment: &BTreeMap<String, String>,

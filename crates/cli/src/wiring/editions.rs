@@ -54,9 +54,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Workshop<'a> {
     /// The settings of everything.
     pub(crate) settings: &'a Settings,
-    /// The way out.
     pub(crate) outbound: &'a Outbound,
-    /// Where editions live.
     pub(crate) store: &'a Arc<dyn Store>,
     /// The same for who only looks.
     pub(crate) pages: &'a Arc<dyn Store>,
@@ -64,9 +62,7 @@ pub(crate) struct Workshop<'a> {
     pub(crate) rescheduler: &'a Arc<Rescheduler>,
     /// Who is told of what was published.
     pub(crate) subscriptions: &'a Live<Subscriptions>,
-    /// The shared time.
     pub(crate) clock: Arc<dyn Clock>,
-    /// Waits by it.
     pub(crate) sleeper: Arc<dyn Sleeper>,
     /// Who tells people when something is wrong.
     pub(crate) teller: Arc<dyn Teller>,

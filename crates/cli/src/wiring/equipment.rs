@@ -42,7 +42,6 @@ pub(crate) struct Ground<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
     /// For whoever wants something changed: what comes in from outside keeps no duty waiting.
     pub(crate) changes: &'a Arc<dyn Store>,
-    /// For whoever looks.
     pub(crate) pages: &'a Arc<dyn Store>,
     pub(crate) timing: &'a Timing,
     /// What the node is called.
@@ -237,7 +236,6 @@ impl Lasting {
         })
     }
 
-    /// Who tries what.
     fn handlers(&self, settings: &Settings, outbound: &Outbound) -> Result<Handlers, Failure> {
         let own = Own {
             settings,

@@ -17,7 +17,6 @@ use super::node_clock;
 /// Whose time a process lives in.
 #[derive(Clone, Default)]
 pub(crate) enum Time {
-    /// The machine's.
     #[default]
     Machine,
     /// That of a clock with a speed. The database must have no clock of its own, which would not keep up.
@@ -35,9 +34,7 @@ pub(crate) enum Time {
 /// How a process learns the time and waits.
 #[derive(Clone)]
 pub(crate) struct Timing {
-    /// The shared time.
     pub(crate) clock: Arc<CorrectedClock>,
-    /// Waits by it.
     pub(crate) sleeper: Arc<dyn Sleeper>,
     /// How fast it runs.
     pub(crate) speed: Speed,

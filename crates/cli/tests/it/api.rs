@@ -12,7 +12,6 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// A time in the past means now (RS-11).
 pub(crate) const NOW: &str = "2020-01-01T00:00:00Z";
 
-/// Somebody's HTTP API.
 #[derive(Clone)]
 pub(crate) struct Api {
     client: reqwest::Client,
@@ -20,7 +19,6 @@ pub(crate) struct Api {
     token: Option<String>,
 }
 
-/// What came back.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

@@ -74,7 +74,6 @@ impl Business {
         }
     }
 
-    /// Answers at once.
     pub(crate) fn done_url(&self) -> String {
         format!("http://{}/done", self.address)
     }

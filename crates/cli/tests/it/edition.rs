@@ -25,7 +25,6 @@ const BOT: &str = "4242:AAhush-hush_0123456789abcdefghijkl";
 const MODEL_KEY: &str = "sk-hush-hush";
 const CHAT: &str = "@daily";
 
-/// Everything outside.
 struct World {
     news: news::Running,
     model: model::Running,

@@ -127,7 +127,6 @@ impl Process {
         self
     }
 
-    /// Asks it things.
     pub(crate) fn api(&self) -> Api {
         Api::at(self.address)
     }

@@ -59,19 +59,15 @@ impl Default for Bounds {
 /// How one task went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Where it stands.
     pub status: Status,
     /// Whether it will still be tried, or is being tried.
     pub is_live: bool,
     /// When it was to be tried.
     pub execute_at: Timestamp,
-    /// Attempts started.
     pub attempt: u32,
     /// When the last one started.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
     pub finished_at: Option<Timestamp>,
-    /// What it said.
     pub detail: Option<String>,
 }
 
@@ -118,7 +114,6 @@ impl Run {
 /// What is known about a schedule that something may be wrong with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScheduleFacts {
-    /// Its row.
     pub schedule: Schedule,
     /// The newest rows of its ledger, newest first.
     pub slots: Vec<Slot>,
@@ -134,7 +129,6 @@ pub struct ScheduleFacts {
 /// What is known about a kind that something may be wrong with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KindFacts {
-    /// Which.
     pub kind: Kind,
     /// Its newest tasks that ended, latest end first.
     pub runs: Vec<Run>,
@@ -145,7 +139,6 @@ pub struct KindFacts {
 pub struct Spending {
     /// Since when checks are counted.
     pub since: Timestamp,
-    /// Checks made.
     pub checks: u64,
     /// How many a day are wanted.
     pub per_day: f64,
@@ -160,11 +153,9 @@ pub struct Facts {
     pub kinds: Vec<KindFacts>,
     /// What runs, longest first.
     pub running: Vec<TaskLine>,
-    /// How much waits.
     pub depths: Vec<Depth>,
     /// Claims, the one that ends first first.
     pub claims: Vec<ClaimLine>,
-    /// The register.
     pub nodes: Vec<Node>,
     /// What nodes say is wrong with themselves.
     pub troubles: Vec<NodeTroubles>,

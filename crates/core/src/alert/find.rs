@@ -57,7 +57,6 @@ impl Finding {
 /// All that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
-    /// Each once.
     pub findings: Vec<Finding>,
     /// Rules of which there may be more.
     pub unsure: BTreeSet<Rule>,

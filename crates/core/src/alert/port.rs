@@ -9,7 +9,6 @@ use super::{Alert, Key, News};
 pub struct Notice {
     /// About what; its `taken_by` names who has it already.
     pub alert: Alert,
-    /// What happened.
     pub news: News,
 }
 

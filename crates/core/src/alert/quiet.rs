@@ -21,7 +21,6 @@ pub struct Quiet {
     pub from: Time,
     /// The first that is not; the next day's where it is not after `from`.
     pub until: Time,
-    /// Whose clock.
     pub zone: TimeZone,
     /// What is told all the same: this and what matters more. Nothing where there is none.
     pub except: Option<Severity>,

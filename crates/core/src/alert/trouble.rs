@@ -13,7 +13,6 @@ use super::Rule;
 pub struct Trouble {
     /// The rule that is broken.
     pub rule: Rule,
-    /// Since when.
     pub since: Timestamp,
     /// The facts, for people.
     pub detail: String,

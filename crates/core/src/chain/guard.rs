@@ -14,11 +14,9 @@ const FAILURES_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 /// A run of a chain, as GitHub tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// Its number.
     pub id: u64,
     /// `queued`, `in_progress`, `completed`, …
     pub status: String,
-    /// How it ended.
     pub conclusion: Option<String>,
     /// When it began; a repetition begins anew.
     pub started_at: Timestamp,
@@ -28,22 +26,13 @@ pub struct Seen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// A run works, or will.
-    Alive {
-        /// Which.
-        run_id: u64,
-    },
+    Alive { run_id: u64 },
     /// A run works for longer than it may: to be cancelled, and a new one started.
-    Hung {
-        /// Which.
-        run_id: u64,
-    },
+    Hung { run_id: u64 },
     /// No run: to be started.
     Dead,
     /// No run, because the last ones all failed at once: starting another would only spin.
-    Failing {
-        /// The newest.
-        run_id: u64,
-    },
+    Failing { run_id: u64 },
 }
 
 /// Judges a chain by its newest runs. `ended` is a run that says of itself that it is about to end, and so

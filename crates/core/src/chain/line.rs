@@ -28,9 +28,7 @@ pub struct Line {
 /// A slot to be fired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Due {
-    /// Its lock.
     pub key: LockKey,
-    /// When to try.
     pub execute_at: Timestamp,
     /// Until when to try, lock and target.
     pub retry_until: Timestamp,

@@ -15,9 +15,7 @@ use crate::plan::{Slot, Verdict};
 /// Something that happened, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// When.
     pub at: Timestamp,
-    /// What.
     pub said: Said,
 }
 
@@ -48,95 +46,66 @@ impl Settled {
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Said {
-    /// The chain begins.
     Began {
         /// How many schedules it keeps.
         lines: usize,
-        /// Its round.
         round: SignedDuration,
-        /// When it ends.
         ends_at: Timestamp,
         /// What two chains cost with it.
         calls_an_hour: u64,
     },
     /// It keeps this one.
     Keeps {
-        /// The line's number.
         line: usize,
-        /// Its expression.
         expression: String,
         /// The first slot to come.
         next_at: Option<Timestamp>,
     },
     /// A line was refused.
     Refused {
-        /// The line's number.
         line: usize,
-        /// Where in it.
         column: usize,
-        /// Why.
         why: String,
     },
     /// A slot was fired.
     Fired {
-        /// The line's number.
         line: usize,
-        /// Its expression.
         expression: String,
-        /// Which slot.
         slot: Timestamp,
         /// Whether it had been missed.
         caught_up: bool,
-        /// Tries it took.
         attempts: u32,
     },
     /// Somebody else fires the slot.
     Lost {
-        /// The line's number.
         line: usize,
-        /// Its expression.
         expression: String,
-        /// Which slot.
         slot: Timestamp,
     },
     /// A slot was locked, and its target did not take it.
     Failed {
-        /// The line's number.
         line: usize,
-        /// Its expression.
         expression: String,
-        /// Which slot.
         slot: Timestamp,
-        /// Why.
         why: String,
     },
     /// The lock could not be had in time; somebody else may have it.
     Missed {
-        /// The line's number.
         line: usize,
-        /// Its expression.
         expression: String,
-        /// Which slot.
         slot: Timestamp,
-        /// Why.
         why: String,
     },
     /// Slots were passed over.
     Skipped {
-        /// The line's number.
         line: usize,
-        /// Its expression.
         expression: String,
-        /// Which, and why.
         slots: Slot,
     },
     /// A slot had been locked by somebody who never finished.
     Settled {
-        /// The line's number.
         line: usize,
-        /// Its expression.
         expression: String,
-        /// Which slot.
         slot: Timestamp,
         /// How it was settled.
         how: Settled,
@@ -144,28 +113,19 @@ pub enum Said {
     /// The chain leaves in the midst of this slot: it has the lock, or asks for it, and does not know that the
     /// target was started.
     Unfinished {
-        /// The line's number.
         line: usize,
-        /// Its expression.
         expression: String,
-        /// Which slot.
         slot: Timestamp,
     },
     /// Old locks were removed.
-    Cleaned {
-        /// How many.
-        locks: usize,
-    },
+    Cleaned { locks: usize },
     /// Something failed that will be tried again.
     Trouble {
         /// What was being done.
         doing: &'static str,
-        /// What went wrong.
         why: String,
     },
-    /// The chain leaves.
     Left {
-        /// Why.
         leave: Leave,
         /// Slots it leaves unfinished; each has been told.
         open: usize,

@@ -33,7 +33,6 @@ pub(super) struct Extras {
     pub(super) inputs: BTreeMap<String, String>,
     pub(super) catch_up: Option<CatchUp>,
     pub(super) overlap: Option<Overlap>,
-    /// All of them.
     pub(super) span: Span,
 }
 

@@ -7,9 +7,7 @@ use crate::{place::Place, plan::Unfit, schedule, target::Unusable};
 /// A refused line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
     pub place: Place,
-    /// What is wrong.
     pub reason: Reason,
 }
 
@@ -39,16 +37,10 @@ pub enum Reason {
     Target(#[from] Unusable),
     /// A blank that only people take for one.
     #[error("only spaces and tabs separate words; this is U+{:04X}", u32::from(*.found))]
-    Blank {
-        /// The character.
-        found: char,
-    },
+    Blank { found: char },
     /// A character that nobody sees.
     #[error("an invisible character, U+{:04X}, stands here", u32::from(*.found))]
-    Invisible {
-        /// The character.
-        found: char,
-    },
+    Invisible { found: char },
     /// `＃` in front of a comment.
     #[error("a comment begins with `#`; this is its full-width twin")]
     WideHash,
@@ -66,10 +58,7 @@ pub enum Reason {
     },
     /// `key=` and nothing.
     #[error("`{key}` has no value")]
-    NoValue {
-        /// Which.
-        key: &'static str,
-    },
+    NoValue { key: &'static str },
     /// A quote that opens and does not close.
     #[error("the quote does not close on this line")]
     Unclosed,
@@ -85,9 +74,7 @@ pub enum Reason {
     /// Not one of the values of a setting.
     #[error("`{key}` is {}", Choices(.choices))]
     Choice {
-        /// Which setting.
         key: &'static str,
-        /// Its values.
         choices: Vec<&'static str>,
     },
     /// The parts are good and contradict each other.
@@ -95,16 +82,10 @@ pub enum Reason {
     Unfit(#[from] Unfit),
     /// Says what an earlier line says.
     #[error("this is the same as line {line}")]
-    Same {
-        /// The earlier line.
-        line: usize,
-    },
+    Same { line: usize },
     /// Bears the name of an earlier line.
     #[error("line {line} has this name already")]
-    NameTaken {
-        /// The earlier line.
-        line: usize,
-    },
+    NameTaken { line: usize },
 }
 
 struct Choices<'a>(&'a [&'static str]);

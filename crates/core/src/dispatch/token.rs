@@ -10,7 +10,6 @@ pub(super) struct Token<'a> {
     pub(super) start: usize,
 }
 
-/// A line's words.
 pub(super) struct Words<'a> {
     pub(super) tokens: Vec<Token<'a>>,
     /// Whether a comment follows them.

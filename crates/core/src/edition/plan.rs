@@ -45,7 +45,6 @@ pub enum Action {
     Deliver(Vec<Due>),
     /// Every delivery is settled: it is published.
     Publish,
-    /// Nothing now.
     Wait(Waiting),
     /// Nothing any more (ED-13); while `aggregating`, nothing before a person decides about what is held.
     Rest(State),
@@ -54,9 +53,7 @@ pub enum Action {
 /// A delivery that something is to be done about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
-    /// Where.
     pub destination: String,
-    /// Which part.
     pub part: u32,
     /// What: send or settle.
     pub step: Step,
@@ -69,7 +66,6 @@ pub enum Waiting {
     Fetching(Timestamp),
     /// The previous batch is still running.
     Batch {
-        /// Which.
         index: u32,
         /// When its lease passes.
         until: Timestamp,

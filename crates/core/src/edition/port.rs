@@ -85,7 +85,6 @@ impl Failure {
 /// Which stories are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// The edition's day.
     pub date: Date,
     /// Whether that is the present day. A list of "the best now" cannot be had for another one.
     pub is_today: bool,
@@ -93,9 +92,7 @@ pub struct Wanted {
     pub day_start: Timestamp,
     /// …to the first that is no longer part of it.
     pub day_end: Timestamp,
-    /// The present.
     pub now: Timestamp,
-    /// How many.
     pub limit: usize,
 }
 
@@ -123,7 +120,6 @@ pub trait Reader: Send + Sync {
 /// What a summary is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text<'a> {
-    /// An article.
     Article(&'a str),
     /// What people say about one; at least [`super::summary::COMMENTS_MIN`] of them.
     Comments(&'a [String]),
@@ -134,7 +130,6 @@ pub enum Text<'a> {
 pub enum Sensitivity {
     /// Refuses what is plainly illegal or explicit.
     Low,
-    /// And political controversy.
     #[default]
     Medium,
     /// And whatever touches politics or censorship.
@@ -210,7 +205,6 @@ pub struct Letter<'a> {
     pub document: &'a Document,
     /// Which message of several, from 1.
     pub part: u32,
-    /// The message itself.
     pub body: &'a str,
     /// Names this part of this revision at this destination for ever; for destinations that recognise what they have.
     pub key: String,
@@ -233,7 +227,6 @@ pub enum Sent {
 /// What a look at a destination brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
-    /// It is there.
     There {
         /// What the destination knows it by.
         receipt: Option<String>,
@@ -283,7 +276,6 @@ pub trait Publisher: Send + Sync {
 /// What people are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice<'a> {
-    /// Whose.
     pub date: Date,
     /// What is wrong, or was.
     pub alert: &'a Alert,

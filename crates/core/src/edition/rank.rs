@@ -20,7 +20,6 @@ pub const LATE_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// A stretch of time: from its first instant to the first that is no longer part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// The first instant.
     pub from: Timestamp,
     /// The first instant after it.
     pub until: Timestamp,
@@ -31,7 +30,6 @@ pub struct Window {
 pub struct Candidate {
     /// Number of the entry's row.
     pub entry: i64,
-    /// Whose it is.
     pub source: SourceId,
     /// When it was published, or first seen where that is earlier or nothing else is known.
     pub published_at: Timestamp,

@@ -89,7 +89,6 @@ pub fn is_cjk(c: char) -> bool {
 
 /// A sentence that may become part of a summary.
 struct Candidate {
-    /// On one line.
     text: String,
     /// What it is made of, each as often as it stands there.
     words: Vec<String>,

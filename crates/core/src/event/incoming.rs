@@ -62,7 +62,6 @@ impl Bus {
 /// A message as it was delivered. It has no `Debug`: bodies do not belong into logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Incoming {
-    /// What carried it.
     pub bus: Bus,
     /// The topic or stream it came from.
     pub channel: String,
@@ -72,14 +71,12 @@ pub struct Incoming {
     pub headers: Vec<(String, Vec<u8>)>,
     /// Its key, where the bus has keys.
     pub key: Option<Vec<u8>>,
-    /// The message itself.
     pub body: Vec<u8>,
 }
 
 /// How messages of one topic are to be read.
 #[derive(Debug, Clone)]
 pub struct Reading {
-    /// In which format.
     pub format: Format,
     /// What becomes of messages about something else.
     pub others: Others,
@@ -92,7 +89,6 @@ pub struct Reading {
 pub enum Format {
     /// CloudEvents, structured or binary, as each message says itself.
     CloudEvents,
-    /// Somebody's own JSON.
     Mapped(Box<Mapping>),
 }
 

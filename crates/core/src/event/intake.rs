@@ -31,10 +31,7 @@ pub enum Answer {
         reason: String,
     },
     /// Nobody can say yet: the message stays, and is tried again.
-    NotNow {
-        /// Why.
-        reason: String,
-    },
+    NotNow { reason: String },
 }
 
 /// Takes wishes from a queue.

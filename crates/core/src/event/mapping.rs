@@ -33,9 +33,7 @@ const EARLIEST_MS: i64 = 100_000_000_000;
 pub struct Mapping {
     /// The task's subject: `article:{/id}`.
     pub subject: Template,
-    /// The task's kind.
     pub kind: Template,
-    /// When to try.
     pub execute_at: Path,
     /// How that is written.
     pub unit: Unit,
@@ -43,9 +41,7 @@ pub struct Mapping {
     pub revision: Path,
     /// Which messages withdraw; without it, all set a time.
     pub action: Option<Action>,
-    /// The task's payload.
     pub payload: Option<Path>,
-    /// Where to call.
     pub callback_url: Option<Template>,
     /// The message's own name; otherwise its place in the queue.
     pub id: Option<Path>,
@@ -67,9 +63,7 @@ pub enum Unit {
 /// How messages that withdraw are told from those that set a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// Where it stands.
     pub path: Path,
-    /// Values that withdraw.
     pub cancel: Vec<String>,
     /// Values that set a time; none named means all others.
     pub put: Vec<String>,
@@ -83,7 +77,6 @@ enum Wanted {
 }
 
 impl Mapping {
-    /// Reads one message.
     pub(super) fn read(
         &self,
         message: &Incoming,

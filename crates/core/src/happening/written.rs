@@ -24,7 +24,6 @@ pub struct Written {
     pub content_type: String,
     /// The attributes that are not in the body, under the names that HTTP and NATS give them. Kafka has `_` for the `-`.
     pub attributes: Vec<(&'static str, String)>,
-    /// What is sent.
     pub body: String,
 }
 

@@ -16,7 +16,6 @@ use crate::{
 /// the attempts under terms below `term`. The creation of a row is its decision 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryCursor {
-    /// The row.
     pub task_id: TaskId,
     /// Decisions below this are left.
     pub number: u32,

@@ -44,7 +44,6 @@ pub(super) fn needs_shell(command: &str) -> bool {
         || BUILTINS.contains(&first)
 }
 
-/// Program and arguments.
 pub(super) fn argv(command: &str, shell: Option<&str>) -> Vec<String> {
     let words: Vec<&str> = match shell {
         Some(shell) => vec![shell, "-c", command],

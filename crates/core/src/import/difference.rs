@@ -10,10 +10,7 @@ pub enum Difference {
     /// There a day must fit both day fields.
     BothDays,
     /// There a day field that begins with `*` does not count as restricted.
-    StepDay {
-        /// Which field.
-        field: Field,
-    },
+    StepDay { field: Field },
     /// There 7 is no weekday.
     NeverSunday,
     /// There a line with a trailing comment is dropped.
@@ -32,10 +29,7 @@ pub enum Difference {
     /// There a random value is drawn again and again.
     Random,
     /// There the shell runs every command; here it has to be asked for.
-    Shell {
-        /// Which shell.
-        shell: String,
-    },
+    Shell { shell: String },
     /// There the output is mailed.
     Mail,
     /// There a variable is set for the commands.
@@ -44,10 +38,7 @@ pub enum Difference {
         name: String,
     },
     /// There the command runs as a user of its own.
-    User {
-        /// Who.
-        user: String,
-    },
+    User { user: String },
     /// There a timer may be late on purpose.
     Accuracy,
     /// There every delay is drawn anew.
@@ -55,20 +46,11 @@ pub enum Difference {
     /// There the period counts from the last start.
     Monotonic,
     /// There a first start follows the machine's own.
-    Boot {
-        /// The setting.
-        setting: String,
-    },
+    Boot { setting: String },
     /// There a unit is started from inside.
-    Unit {
-        /// Which.
-        unit: String,
-    },
+    Unit { unit: String },
     /// A setting that has no counterpart.
-    Ignored {
-        /// The setting.
-        setting: String,
-    },
+    Ignored { setting: String },
     /// There it happens late, or not at all, when much is going on.
     Late,
     /// There it happens every five minutes at most.

@@ -7,9 +7,7 @@ use crate::{dispatch, place::Place, plan::Unfit, schedule};
 /// A part of the text that became no schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
     pub place: Place,
-    /// Why.
     pub reason: Reason,
 }
 
@@ -36,16 +34,10 @@ pub enum Reason {
     Input,
     /// No such time zone.
     #[error("there is no time zone `{tz}`")]
-    Zone {
-        /// What stands there.
-        tz: String,
-    },
+    Zone { tz: String },
     /// Says what an earlier line says.
     #[error("this is the same as line {line}")]
-    Same {
-        /// The earlier line.
-        line: usize,
-    },
+    Same { line: usize },
     /// Neither a comment, a section nor a setting.
     #[error("this is neither a comment, a [section] nor a Setting=value")]
     Syntax,
@@ -54,29 +46,16 @@ pub enum Reason {
     Continued,
     /// A part of a calendar expression that no schedule expression can say.
     #[error("`{piece}` has no counterpart in a schedule expression")]
-    Calendar {
-        /// The part.
-        piece: String,
-    },
+    Calendar { piece: String },
     /// Not a span of time in whole seconds.
     #[error("`{given}` is not a span of whole seconds")]
-    Period {
-        /// What stands there.
-        given: String,
-    },
+    Period { given: String },
     /// A start that follows the machine's own.
     #[error("{setting} names no time: a restart is no occasion")]
-    Boot {
-        /// The setting.
-        setting: String,
-    },
+    Boot { setting: String },
     /// A unit that names no instance.
     #[error("{unit} is a template, and nothing says of what")]
-    Template {
-        /// The unit.
-        unit: String,
-    },
-    /// Nothing says when.
+    Template { unit: String },
     #[error("nothing here says when: {wanted} is missing")]
     NoTime {
         /// What would say it.
@@ -84,10 +63,7 @@ pub enum Reason {
     },
     /// The YAML does not read.
     #[error("this is not YAML: {why}")]
-    Yaml {
-        /// The parser's words.
-        why: String,
-    },
+    Yaml { why: String },
     /// YAML of another shape.
     #[error("{what}")]
     Shape {

@@ -29,7 +29,6 @@ pub struct Source {
 pub struct Entry {
     /// `cron`.
     pub expression: String,
-    /// Where that stands.
     pub place: Place,
     /// `timezone`, if there is one, and where it stands.
     pub tz: Option<(String, Place)>,

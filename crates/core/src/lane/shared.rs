@@ -28,16 +28,13 @@ pub struct SharedLane {
     pub held_until: Timestamp,
     /// When somebody last asked.
     pub asked_at: Timestamp,
-    /// Who has places.
     pub visitors: BTreeMap<String, Stay>,
 }
 
 /// The places of one visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stay {
-    /// How many.
     pub places: usize,
-    /// Until when.
     pub lease_until: Timestamp,
 }
 

@@ -17,9 +17,7 @@ pub const COMPARED_MAX: u64 = 1_000_000;
 /// A stretch of time, and how much of it is told one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Firings after this.
     pub from: Timestamp,
-    /// Up to this.
     pub until: Timestamp,
     /// How many are listed; all are counted.
     pub listed_max: usize,
@@ -30,7 +28,6 @@ pub struct Stretch {
 pub struct Firings {
     /// The first, in order.
     pub listed: Vec<Timestamp>,
-    /// All.
     pub count: u64,
 }
 

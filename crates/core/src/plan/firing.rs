@@ -38,9 +38,7 @@ const TRIES_MAX: u32 = 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// Its time came.
     Schedule,
-    /// A person, now.
     Manual,
     /// A person, for a slot of the past.
     Backfill,
@@ -49,7 +47,6 @@ pub enum Trigger {
 /// One firing, as it is stored and as targets see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Firing {
-    /// Which schedule.
     pub schedule: String,
     /// The slot it fires for: when it should have happened.
     pub nominal_at: Timestamp,
@@ -62,7 +59,6 @@ pub struct Firing {
     /// Whether a newer firing of the schedule cancels this one while it runs.
     #[serde(default)]
     pub gives_way: bool,
-    /// At what.
     pub target: Target,
 }
 
@@ -86,11 +82,8 @@ fn identity(subject: &str) -> Result<Identity, Invalid> {
 /// A firing to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFiring {
-    /// Who it is.
     pub identity: Identity,
-    /// When to try.
     pub execute_at: Timestamp,
-    /// For which slot.
     pub nominal_at: Timestamp,
     /// What made it fire.
     pub trigger: Trigger,

@@ -38,9 +38,7 @@ pub struct Facts<'a> {
     /// Whether a row of an earlier slot is kept. The ledger is forgotten from its beginning, so then
     /// nothing after that row is forgotten.
     pub earlier_kept: bool,
-    /// The slot's firing.
     pub firing: Option<&'a Task>,
-    /// Now.
     pub now: Timestamp,
 }
 

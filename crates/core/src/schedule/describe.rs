@@ -17,9 +17,7 @@ mod english;
 /// A language to describe in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// English.
     English,
-    /// Simplified Chinese.
     Chinese,
 }
 
@@ -32,7 +30,6 @@ enum Shape {
     Step(u32),
     /// Consecutive values, at least three.
     Run(u32, u32),
-    /// Anything else.
     List(Vec<u32>),
 }
 

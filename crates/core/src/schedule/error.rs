@@ -11,7 +11,6 @@ use super::field::Field;
 /// A range of bytes in the expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// The first byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
@@ -21,9 +20,7 @@ pub struct Span {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct Error {
-    /// Where.
     pub span: Span,
-    /// What is wrong.
     pub problem: Problem,
     /// What to write instead, if that is clear.
     pub repair: Option<Repair>,
@@ -32,16 +29,13 @@ pub struct Error {
 /// Text to put in the place of a part of the expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repair {
-    /// The part.
     pub span: Span,
-    /// The text.
     pub text: String,
 }
 
 /// What is wrong with an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// Nothing is there.
     #[error("the expression is empty")]
     Empty,
     /// Too few or too many fields.
@@ -57,80 +51,39 @@ pub enum Problem {
     YearLast,
     /// A blank that is neither a space nor a tab.
     #[error("only spaces and tabs separate fields; this is U+{:04X}", u32::from(*.found))]
-    Blank {
-        /// The character.
-        found: char,
-    },
+    Blank { found: char },
     /// A character that stands nowhere in an expression.
     #[error("`{found}` has no meaning in an expression")]
-    Character {
-        /// The character.
-        found: char,
-    },
+    Character { found: char },
     /// A field or one of its items has nothing where a value should be.
     #[error("{field}: a value is missing")]
-    Missing {
-        /// Which field.
-        field: Field,
-    },
+    Missing { field: Field },
     /// Not a number and not a name.
     #[error("{field}: `{found}` is not a value")]
-    NotAValue {
-        /// Which field.
-        field: Field,
-        /// What stands there.
-        found: String,
-    },
+    NotAValue { field: Field, found: String },
     /// A number beyond the field's bounds.
     #[error("{field}: {found} is not between {} and {}", .field.min(), .field.max())]
-    OutOfRange {
-        /// Which field.
-        field: Field,
-        /// What stands there.
-        found: String,
-    },
+    OutOfRange { field: Field, found: String },
     /// `MONDAY`: names have three letters.
     #[error("{field}: names have three letters, `{found}` has more")]
-    LongName {
-        /// Which field.
-        field: Field,
-        /// What stands there.
-        found: String,
-    },
+    LongName { field: Field, found: String },
     /// A step that is no positive number.
     #[error("{field}: a step is a number from 1, not `{found}`")]
-    Step {
-        /// Which field.
-        field: Field,
-        /// What stands there.
-        found: String,
-    },
+    Step { field: Field, found: String },
     /// `0/15`: read as `0` by some and as `0-59/15` by others.
     #[error(
         "{field}: a step needs `*` or a range before it; `{found}` means different things elsewhere"
     )]
-    StepWithoutRange {
-        /// Which field.
-        field: Field,
-        /// What stands there.
-        found: String,
-    },
+    StepWithoutRange { field: Field, found: String },
     /// `FRI-MON`: never matches for some, wraps around for others.
     #[error("{field}: the range `{found}` runs backwards")]
-    Backwards {
-        /// Which field.
-        field: Field,
-        /// What stands there.
-        found: String,
-    },
+    Backwards { field: Field, found: String },
     /// A modifier on a range, on a step, or in a field that has none.
     #[error("{field}: `{modifier}` cannot be used in `{found}`")]
     Modifier {
-        /// Which field.
         field: Field,
         /// `L`, `W`, `#`, `?`, `+`, `H` or `~`.
         modifier: char,
-        /// What stands there.
         found: String,
     },
     /// `L` as a weekday: Saturday for some, the last day of the month for others.
@@ -141,39 +94,22 @@ pub enum Problem {
     BeforeLast,
     /// `l`, `w` or `h`.
     #[error("{field}: modifiers are capital letters; `{found}` is not")]
-    LowerCase {
-        /// Which field.
-        field: Field,
-        /// What stands there.
-        found: String,
-    },
+    LowerCase { field: Field, found: String },
     /// The n-th weekday of a month, with n beyond 5.
     #[error("day of week: a month has a weekday 1 to 5 times, not `{found}`")]
-    Nth {
-        /// What stands there.
-        found: String,
-    },
+    Nth { found: String },
     /// `@something`.
     #[error("`{found}` is not a nickname")]
-    Nickname {
-        /// What stands there.
-        found: String,
-    },
+    Nickname { found: String },
     /// `@reboot`.
     #[error("`@reboot` names no time: Almanack goes on where it stopped, a restart is no occasion")]
     Reboot,
     /// `@0s` and the like.
     #[error("`{found}` is not a period of 1 second to 366 days")]
-    Period {
-        /// What stands there.
-        found: String,
-    },
+    Period { found: String },
     /// Something after a nickname.
     #[error("nothing may follow `{nickname}`")]
-    Trailing {
-        /// The nickname.
-        nickname: String,
-    },
+    Trailing { nickname: String },
     /// A zone in front of the fields.
     #[error("the time zone belongs to the schedule, not into its expression")]
     ZonePrefix,

@@ -29,7 +29,6 @@ const MONTHS: [&str; 12] = [
 const WEEKDAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
 impl Field {
-    /// All of them.
     pub(super) const ALL: [Self; 7] = [
         Self::Second,
         Self::Minute,

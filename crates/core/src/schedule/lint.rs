@@ -18,7 +18,6 @@ use super::{
 /// A warning and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// What to know.
     pub lint: Lint,
     /// Where, if a part of the expression is to blame.
     pub span: Option<Span>,
@@ -31,21 +30,16 @@ pub enum Lint {
     EitherDay,
     /// As [`Lint::EitherDay`], and one of them begins with `*`, which elsewhere means both.
     StepIsRestriction {
-        /// Which field.
         field: Field,
     },
     /// The last step before the field begins anew is shorter.
     UnevenStep {
-        /// Which field.
         field: Field,
-        /// How many.
         step: u16,
     },
     /// The step is larger than the field, so only its first value is left.
     LargeStep {
-        /// Which field.
         field: Field,
-        /// How many.
         step: u16,
     },
     /// A day that some months do not have.
@@ -67,7 +61,6 @@ pub enum Lint {
         /// How often it looks, in seconds.
         round_s: u32,
     },
-    /// No date fits.
     NeverFires,
 }
 

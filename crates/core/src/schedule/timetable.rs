@@ -20,7 +20,6 @@ pub(super) enum Plan {
     Table(Table),
 }
 
-/// The wall-clock times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Table {
     /// Bit n is second n.
@@ -59,7 +58,6 @@ pub(super) const WEEK: u64 = 0x7f;
 /// How the two day fields go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DayRule {
-    /// Both are open.
     Any,
     /// Both must hold; an open one always does.
     Both,
@@ -72,7 +70,6 @@ pub(super) enum DayRule {
 pub(super) enum Pace {
     /// Plain times: never lost, never repeated.
     Fixed,
-    /// Follows the clock.
     Interval,
 }
 

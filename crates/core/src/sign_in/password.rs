@@ -32,10 +32,7 @@ pub enum Error {
     Busy,
     /// The machine could not do the work, for want of memory above all.
     #[error("hash a password: {why}")]
-    Failed {
-        /// What went wrong.
-        why: String,
-    },
+    Failed { why: String },
 }
 
 /// Why a text is not taken as a new password.

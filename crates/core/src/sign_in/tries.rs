@@ -47,7 +47,6 @@ const NAME_CHARS_MAX: usize = 100;
 pub enum By<'a> {
     /// With a password, under this name.
     Name(&'a str),
-    /// With a token.
     Token,
 }
 

@@ -68,7 +68,6 @@ impl Policy {
 pub struct Written {
     /// The expression as written, with its zone in front if it names one.
     pub text: String,
-    /// The expression, compiled.
     pub timetable: Timetable,
     /// Whose wall clock it means.
     pub zone: Zone,
@@ -87,7 +86,6 @@ pub struct Budget {
     pub stretch: f64,
     /// The shortest gap between two checks.
     pub floor: SignedDuration,
-    /// The longest.
     pub ceiling: SignedDuration,
 }
 
@@ -133,7 +131,6 @@ impl Budget {
 /// When to look next, and why then.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Next {
-    /// The instant.
     pub at: Timestamp,
     /// The reason; it prints as a sentence.
     pub reason: Reason,

@@ -47,7 +47,6 @@ pub struct Run {
 /// Sources to replay, and somebody who is told of every source done.
 #[derive(Clone, Copy)]
 pub struct Replay<'a> {
-    /// The sources.
     pub traces: &'a [Trace],
     /// Told after every run of one source; there are many runs when a budget is looked for.
     pub watch: &'a dyn Fn(),

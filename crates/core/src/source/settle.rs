@@ -47,7 +47,6 @@ pub struct Terms {
 /// A look that was made.
 #[derive(Debug, Clone, Copy)]
 pub struct Made<'a> {
-    /// What it brought.
     pub look: &'a Look,
     /// Those of its entries that are new, by key.
     pub fresh: &'a [(String, Found)],

@@ -33,16 +33,10 @@ pub enum Error {
     },
     /// The stored data or schema is not what this version understands.
     #[error("database holds something this version does not understand: {what}")]
-    Incompatible {
-        /// What was found.
-        what: String,
-    },
+    Incompatible { what: String },
     /// One row is not what this version understands: a newer one wrote it, or a hand. Others are.
     #[error("a row in the database cannot be read: {what}")]
-    Unreadable {
-        /// What was found.
-        what: String,
-    },
+    Unreadable { what: String },
     /// More ask at once than may wait for a reader. Nothing was done; ask again in a moment.
     #[error("too many readers are waiting for the database")]
     Busy,
@@ -51,7 +45,6 @@ pub enum Error {
     Taken {
         /// What kind of name.
         what: &'static str,
-        /// The name.
         name: String,
     },
 }

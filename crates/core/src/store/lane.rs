@@ -32,7 +32,6 @@ pub struct LaneAsk {
 pub struct Visitor {
     /// Which run of which process: random, so that no two are the same.
     pub name: String,
-    /// When it asks.
     pub now: Timestamp,
     /// Until when its places are kept for it without another word.
     pub lease_until: Timestamp,

@@ -19,9 +19,7 @@ use crate::{
 pub struct TaskLine {
     /// Number of the row.
     pub id: TaskId,
-    /// Who it is.
     pub identity: Identity,
-    /// Where it stands.
     pub status: Status,
     /// When to try (next), or when it was last meant to be tried.
     pub execute_at: Timestamp,
@@ -55,9 +53,7 @@ impl TaskLine {
 /// Which tasks to look for. Only current rows are found: one line per identity.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskSearch {
-    /// Only this kind.
     pub kind: Option<Kind>,
-    /// Only this status.
     pub status: Option<Status>,
     /// Only subjects that contain this, in any case of ASCII letters.
     pub containing: Option<String>,
@@ -74,18 +70,14 @@ pub struct TaskSearch {
 /// How many of the newest rows stand where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusCount {
-    /// Which status.
     pub status: Status,
-    /// How many.
     pub tasks: u64,
 }
 
 /// A claim in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimLine {
-    /// Which claim.
     pub claim_id: ClaimId,
-    /// Whose.
     pub node: String,
     /// Of which run of it.
     pub session: String,
@@ -98,25 +90,19 @@ pub struct ClaimLine {
 /// A ledger row with its schedule's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlotLine {
-    /// Of which schedule.
     pub schedule: ScheduleName,
-    /// The row.
     pub slot: Slot,
 }
 
 /// Something that somebody decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Activity {
-    /// About a task.
     Task {
-        /// Which.
         identity: Identity,
         /// What was decided; a row's creation has the number 0.
         decision: Decision,
     },
-    /// About a schedule.
     Schedule {
-        /// Which.
         name: ScheduleName,
         /// What was done to it.
         edit: Box<Edit>,

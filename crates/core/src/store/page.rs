@@ -10,7 +10,6 @@ pub const EXAMINED_MAX: usize = 10_000;
 /// What a walk found, and where it goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T, C> {
-    /// What was found.
     pub rows: Vec<T>,
     /// Where the next page begins; `None` at the end. A page may be short, or even empty, and not be the last: then as many rows
     /// were examined as one page may.

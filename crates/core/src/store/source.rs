@@ -37,7 +37,6 @@ pub struct SourceWrite {
 /// What became of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// Carried out.
     Done,
     /// The row was no longer the version that was seen, or is gone. Read and decide again.
     Lost,
@@ -117,7 +116,6 @@ pub struct Fleet {
     pub price: f64,
     /// Since when checks are counted.
     pub counted_from: Timestamp,
-    /// Checks made since.
     pub checks: u64,
     /// Counts every change of the price; part of the compare-and-set.
     pub version: i64,
@@ -136,7 +134,6 @@ pub struct EntryRetention {
 /// What one step of pruning entries did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrunedEntries {
-    /// Entries deleted.
     pub rows: usize,
     /// Where to go on; `None` at the end.
     pub next: Option<SourceId>,

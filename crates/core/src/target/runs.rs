@@ -32,7 +32,6 @@ const RUN: &str = ": run ";
 /// A run at a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartedRun {
-    /// Its number.
     pub id: u64,
     /// When it was started, by the target's clock.
     pub created_at: Timestamp,

@@ -31,7 +31,6 @@ pub(crate) struct List {
     bounds: RangeInclusive<i64>,
 }
 
-/// A whole expression.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
     pub(crate) second: Option<List>,

@@ -25,7 +25,6 @@ use crate::wake::later;
 
 /// What came of something that is wanted for a story.
 enum Part {
-    /// It is here.
     Here(String),
     /// There is nothing to be had.
     Nothing,

@@ -20,7 +20,6 @@ pub enum Error {
     Future {
         /// The day asked for.
         date: Date,
-        /// The present one.
         today: Date,
     },
     /// It cannot be done to the edition as it is.

@@ -73,7 +73,6 @@ pub struct Stepped {
     pub actions: Vec<&'static str>,
     /// Requests that were spent.
     pub requests: u32,
-    /// Why it ended.
     pub end: End,
 }
 
@@ -99,7 +98,6 @@ pub struct Ran {
     pub account: Account,
     /// Requests that were spent.
     pub requests: u32,
-    /// Why it ended.
     pub end: End,
 }
 

@@ -17,7 +17,6 @@ use super::{Editions, Error};
 pub struct Status {
     /// The edition with all its rows.
     pub account: Account,
-    /// Its plan.
     pub forecast: Forecast,
 }
 

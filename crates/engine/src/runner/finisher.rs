@@ -84,7 +84,6 @@ impl FinisherHandle {
     }
 }
 
-/// Writes endings.
 pub(super) struct Finisher {
     ports: Ports,
     settings: Live<RunnerSettings>,

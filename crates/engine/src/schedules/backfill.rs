@@ -27,16 +27,13 @@ pub struct Backfill {
     pub from: Timestamp,
     /// The last slot is before this; not later than now.
     pub to: Timestamp,
-    /// Between two firings.
     pub pace: SignedDuration,
 }
 
 /// One slot of a backfill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlotOfBackfill {
-    /// Which.
     pub slot: Timestamp,
-    /// Its firing.
     pub identity: Identity,
     /// When it is to fire; `None` if it is left alone.
     pub execute_at: Option<Timestamp>,

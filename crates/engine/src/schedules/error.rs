@@ -26,26 +26,17 @@ pub enum Error {
     Unreachable(Refusal),
     /// It belongs to a file, and the file would win again.
     #[error("schedule `{name}` belongs to {}; change it there", owner(*.origin))]
-    Managed {
-        /// Which.
-        name: ScheduleName,
-        /// Whose it is.
-        origin: Origin,
-    },
+    Managed { name: ScheduleName, origin: Origin },
     /// It is not as whoever wants to change it has seen it.
     #[error("schedule `{name}` is {found}; it was expected to be {expected}")]
     Moved {
-        /// Which.
         name: ScheduleName,
-        /// What was expected.
         expected: Expected,
-        /// What there is.
         found: Expected,
     },
     /// Its newest firing has not ended, and its policy is not to overlap.
     #[error("schedule `{name}` is still running {running}")]
     Overlaps {
-        /// Which.
         name: ScheduleName,
         /// The firing that has not ended.
         running: Identity,
@@ -53,11 +44,8 @@ pub enum Error {
     /// It is not in a state for this.
     #[error("schedule `{name}` is {state}, so it cannot be {wish}")]
     NotNow {
-        /// Which.
         name: ScheduleName,
-        /// What it is.
         state: &'static str,
-        /// What was wished.
         wish: &'static str,
     },
     /// The asked range is empty, too long, or not in the past.
@@ -68,10 +56,7 @@ pub enum Error {
     },
     /// Too long, or more than a line.
     #[error("a note has at most {NOTE_BYTES_MAX} bytes, in one line; this one has {bytes} bytes")]
-    Note {
-        /// Its length.
-        bytes: usize,
-    },
+    Note { bytes: usize },
     /// A firing could not be written down.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -79,10 +64,7 @@ pub enum Error {
     #[error(
         "schedule `{name}` was changed by others {ROUNDS_MAX} times while this was being decided"
     )]
-    Contended {
-        /// Which.
-        name: ScheduleName,
-    },
+    Contended { name: ScheduleName },
     /// The store did not answer.
     #[error(transparent)]
     Store(#[from] store::Error),

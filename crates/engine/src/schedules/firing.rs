@@ -23,7 +23,6 @@ pub enum Overlapping {
 pub struct Fired {
     /// The task that carries it.
     pub identity: Identity,
-    /// For which instant.
     pub nominal_at: Timestamp,
 }
 

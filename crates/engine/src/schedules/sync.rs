@@ -30,9 +30,7 @@ pub struct Wanted {
 pub struct Synced {
     /// Written for the first time.
     pub created: Vec<ScheduleName>,
-    /// Changed.
     pub changed: Vec<ScheduleName>,
-    /// As they were.
     pub unchanged: usize,
     /// No longer in the file.
     pub removed: Vec<ScheduleName>,

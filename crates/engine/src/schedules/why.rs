@@ -17,15 +17,12 @@ pub(super) const EDITS_MAX: usize = 1_000;
 /// Why a slot did or did not fire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// In one sentence.
     pub sentence: String,
     /// Whether the instant is a slot of the schedule at all.
     pub is_slot: bool,
     /// What became of it, if it has been decided.
     pub verdict: Option<Verdict>,
-    /// Its ledger row.
     pub row: Option<Slot>,
-    /// Its firing.
     pub firing: Option<Task>,
 }
 

@@ -20,41 +20,28 @@ pub enum Error {
     /// A text that would not fit.
     #[error("{what} must have at most {limit} bytes")]
     TooLong {
-        /// Which text.
         what: &'static str,
         /// How long it may be.
         limit: usize,
     },
     /// A text that would not survive a line of a list.
     #[error("{what} must have no control characters")]
-    Unprintable {
-        /// Which text.
-        what: &'static str,
-    },
+    Unprintable { what: &'static str },
     /// Its policy is none.
     #[error(transparent)]
     Policy(#[from] UnknownPolicy),
     /// Its address may not be asked, or its rules cannot be read.
     #[error("{why}")]
-    Unreadable {
-        /// Which, and why.
-        why: String,
-    },
+    Unreadable { why: String },
     /// Its address leads nowhere now.
     #[error("{}", .0.detail)]
     Unreachable(Failure),
     /// Another source is looked at there.
     #[error("source {other} is looked at there already")]
-    AddressTaken {
-        /// Which one.
-        other: SourceId,
-    },
+    AddressTaken { other: SourceId },
     /// It changes faster than we can decide.
     #[error("source {id} was changed by others too often while this was being decided")]
-    Contended {
-        /// Which one.
-        id: SourceId,
-    },
+    Contended { id: SourceId },
     /// Its task could not be put.
     #[error(transparent)]
     Reschedule(#[from] reschedule::Error),

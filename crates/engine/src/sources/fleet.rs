@@ -35,7 +35,6 @@ pub struct FleetSettings {
     pub fallback: SignedDuration,
     /// The shortest gap between two looks at a source.
     pub floor: SignedDuration,
-    /// The longest.
     pub ceiling: SignedDuration,
     /// How many looks a source may cost a day, on average over all of them.
     pub checks_per_day: f64,

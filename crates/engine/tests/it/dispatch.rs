@@ -535,7 +535,6 @@ async fn a_tick_catches_up_one_after_the_other_within_its_budget() {
     assert!(slots.is_sorted(), "in order: {slots:?}");
 }
 
-/// Never answers.
 struct Hanging;
 
 #[async_trait]

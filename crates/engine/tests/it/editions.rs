@@ -54,9 +54,7 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// A Sunday morning.
 const MORNING: Timestamp = Timestamp::constant(1_767_506_400, 0);
-/// Between two ticks.
 const TICK: SignedDuration = SignedDuration::from_mins(10);
 
 /// Waits by moving the clock, once everybody else has had their turn.

@@ -30,7 +30,6 @@ pub struct Wishes {
     pub max_retry: Option<u32>,
 }
 
-/// Writes events.
 #[derive(Debug, Clone)]
 pub(super) struct Writer {
     wishes: Wishes,

@@ -6,18 +6,13 @@ use crate::flaky::Fault;
 /// What the service just did, for those who watch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Happening {
-    /// An audit ended.
     Audited {
-        /// Which article.
         article_id: i64,
         /// Where it stands now.
         state: State,
     },
     /// A publish call took effect.
-    Published {
-        /// Which article.
-        article_id: i64,
-    },
+    Published { article_id: i64 },
     /// A call from Almanack had no effect.
     WithoutEffect {
         /// Which article, if the call named one.
@@ -33,15 +28,7 @@ pub enum Happening {
         fault: Fault,
     },
     /// Almanack answered for events.
-    EventsSettled {
-        /// Taken by Almanack.
-        sent: usize,
-        /// Refused for good.
-        rejected: usize,
-    },
+    EventsSettled { sent: usize, rejected: usize },
     /// Almanack did not take events; they stay and are tried again.
-    AlmanackAway {
-        /// Why.
-        reason: String,
-    },
+    AlmanackAway { reason: String },
 }

@@ -82,7 +82,6 @@ pub(super) enum Failure {
     /// The database did not answer; trying again may help.
     #[error("the article service cannot reach its database")]
     Unavailable(#[from] store::Error),
-    /// An intended fault.
     #[error("{message}")]
     Faulted {
         status: StatusCode,

@@ -32,7 +32,6 @@ pub const FORBIDDEN: &str = "FORBIDDEN";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum State {
-    /// Being written.
     Draft,
     /// Submitted; waits for its audit.
     PendingAudit,
@@ -40,9 +39,7 @@ pub enum State {
     AutoAuditFailed,
     /// Refused by a person. Final.
     ManualAuditFailed,
-    /// May be published.
     AuditSuccess,
-    /// Published. Final.
     Published,
 }
 
@@ -68,7 +65,6 @@ impl State {
         }
     }
 
-    /// Reads a name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
@@ -79,11 +75,8 @@ impl State {
 pub struct Article {
     /// Its number; `article:{id}` is the subject Almanack knows it by.
     pub id: i64,
-    /// Its title.
     pub title: String,
-    /// Its text.
     pub body: String,
-    /// Where it stands.
     pub state: State,
     /// When its author wants it published.
     pub publish_at: Timestamp,
@@ -114,16 +107,12 @@ pub enum Wish {
     /// Almanack says that it is time for the audit.
     Audit,
     /// A person looked at what the automatic audit refused.
-    Review {
-        /// Their verdict.
-        passed: bool,
-    },
+    Review { passed: bool },
 }
 
 /// What Almanack must be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Announcement {
-    /// Audit it now.
     Audit,
     /// Publish it at its time.
     Publish,
@@ -136,11 +125,8 @@ pub enum Announcement {
 /// A change to be stored, together with what must be announced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The state afterwards.
     pub state: State,
-    /// The time afterwards.
     pub publish_at: Timestamp,
-    /// The mark afterwards.
     pub withdrawn_at: Option<Timestamp>,
     /// To be written in the same transaction.
     pub announcements: Vec<Announcement>,

@@ -62,7 +62,6 @@ where status = 'REJECTED'";
 /// Why the database did not do it. Nothing changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// SQLite refused.
     #[error("query articles")]
     Sqlite(#[from] rusqlite::Error),
     /// The query did not come to its end.

@@ -67,25 +67,15 @@ pub struct Happening {
 /// What the article service said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is so.
     Accepted {
-        /// Which article.
         article_id: i64,
         /// Number of its newest change.
         revision: i64,
     },
     /// It cannot be, for example because the article was published in the meantime.
-    Refused {
-        /// HTTP status.
-        status: u16,
-        /// The answer's code.
-        code: String,
-    },
+    Refused { status: u16, code: String },
     /// Nobody answered, or not as expected.
-    Unanswered {
-        /// Why.
-        reason: String,
-    },
+    Unanswered { reason: String },
 }
 
 /// Acts until `cancel`, until `actions_max`, or until nobody listens to `happenings` any more.

@@ -41,9 +41,7 @@ fn step(blow: &Blow) -> &'static str {
 
 /// How nodes are started.
 pub struct Recipe {
-    /// This program.
     pub program: PathBuf,
-    /// Where everything is.
     pub folder: PathBuf,
     /// What steps clocks, if clocks are to be stepped.
     pub faketime: Option<PathBuf>,
@@ -53,7 +51,6 @@ pub struct Recipe {
 pub struct Member {
     /// What it is called.
     pub name: String,
-    /// Where it answers.
     pub address: SocketAddr,
     database: String,
     wire: Option<Wire>,
@@ -76,7 +73,6 @@ impl Member {
         })
     }
 
-    /// Where it answers.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -224,7 +220,6 @@ pub fn most_memory(samples: &[Sample]) -> BTreeMap<String, u64> {
 pub struct Sample {
     /// Seconds since the beginning.
     pub at_s: u64,
-    /// Which node.
     pub node: String,
     /// How much, in kilobytes.
     pub memory_kb: u64,

@@ -20,7 +20,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// All of them.
     pub const ALL: [Self; 5] = [
         Self::Kill,
         Self::Freeze,
@@ -45,7 +44,6 @@ impl Fault {
         }
     }
 
-    /// Reads a name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|fault| fault.name() == text)
     }
@@ -58,9 +56,7 @@ pub struct Blow {
     pub at: Duration,
     /// How long until it is mended.
     pub lasts: Duration,
-    /// To which node.
     pub node: usize,
-    /// What.
     pub fault: Fault,
     /// A clock goes forward or back.
     pub forward: bool,
@@ -78,7 +74,6 @@ impl Blow {
 pub struct Climate<'a> {
     /// Where chance comes from.
     pub seed: u64,
-    /// What may happen.
     pub faults: &'a [Fault],
     /// To how many nodes.
     pub nodes: usize,

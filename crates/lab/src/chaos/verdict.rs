@@ -17,7 +17,6 @@ const EARLY_TOLERATED: SignedDuration = SignedDuration::from_millis(250);
 /// What became of the slots of one schedule.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SlotFigures {
-    /// Which schedule.
     pub schedule: String,
     /// Slots that its expression names within the run.
     pub slots: u64,
@@ -25,7 +24,6 @@ pub struct SlotFigures {
     pub fired: u64,
     /// Fired late, after an outage.
     pub caught_up: u64,
-    /// Skipped, by reason.
     pub skipped: BTreeMap<String, u64>,
     /// In no row of the ledger.
     pub missing: u64,
@@ -44,9 +42,7 @@ pub struct SlotFigures {
 /// What became of the articles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ArticleFigures {
-    /// Written.
     pub written: usize,
-    /// Published once.
     pub published: usize,
     /// Withdrawn, or refused by the audit, and not published.
     pub withheld: usize,
@@ -112,7 +108,6 @@ pub struct Verdict {
     pub blows: BTreeMap<&'static str, usize>,
     /// Faults that this machine cannot make, and why.
     pub left_out: BTreeMap<&'static str, String>,
-    /// By schedule.
     pub schedules: Vec<SlotFigures>,
     /// What was promised to the customer.
     pub customer: Figures,

@@ -21,7 +21,6 @@ const PIECE: usize = 16 * 1024;
 
 /// A wire; it goes with its owner.
 pub struct Wire {
-    /// Where it begins.
     pub address: SocketAddr,
     whole: watch::Sender<bool>,
     _end: DropGuard,

@@ -8,7 +8,6 @@ use serde::Serialize;
 /// How much earlier than its time a call may seem: two clocks on one machine, cut to microseconds, and a node that follows a third.
 const EARLY_TOLERATED_MS: i64 = 250;
 
-/// One task.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     at: Timestamp,
@@ -16,7 +15,6 @@ struct Line {
     calls: u32,
 }
 
-/// All tasks.
 #[derive(Debug, Default)]
 pub struct Book {
     lines: BTreeMap<u64, Line>,
@@ -30,7 +28,6 @@ pub struct Book {
 /// What it all came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figures {
-    /// Tasks asked for.
     pub asked: usize,
     /// Of these, acknowledged: from then on they must not be lost.
     pub acknowledged: usize,
@@ -55,7 +52,6 @@ pub struct Figures {
 pub struct Second {
     /// Which second, as Unix time.
     pub unix: i64,
-    /// First calls.
     pub called: usize,
     /// How late half of them were at most, in milliseconds.
     pub late_p50_ms: u32,
@@ -78,7 +74,6 @@ impl Book {
         }
     }
 
-    /// These were promised.
     pub fn acknowledged(&mut self, wishes: &[(u64, Timestamp)]) {
         for (number, _) in wishes {
             if let Some(line) = self.lines.get_mut(number) {
@@ -92,7 +87,6 @@ impl Book {
         self.refused.get_or_insert_with(|| why.to_owned());
     }
 
-    /// A call came.
     pub fn called(&mut self, number: u64, now: Timestamp) {
         let Some(line) = self.lines.get_mut(&number) else {
             self.unknown += 1;

@@ -22,7 +22,6 @@ pub enum Document {
     Rss1,
     /// RSS 0.91: no ids and no dates.
     Rss091,
-    /// Atom.
     Atom,
     /// JSON Feed 1.1.
     JsonFeed,
@@ -35,7 +34,6 @@ pub enum Document {
 }
 
 impl Document {
-    /// All forms.
     pub const ALL: [Self; 8] = [
         Self::Rss2,
         Self::Rss1,

@@ -24,7 +24,6 @@ pub enum Fault {
     },
     /// A redirect: 301, 302, 307 or 308.
     Moved {
-        /// Which.
         status: u16,
         /// Where to; the feed's second home `/feeds/{n}/moved/…` where nothing is said.
         #[serde(default)]
@@ -32,10 +31,8 @@ pub enum Fault {
     },
     /// The document, after a wait in real time.
     Slow {
-        /// How long.
         wait_ms: u64,
     },
-    /// No answer, ever.
     Hang,
     /// The connection is closed before the first byte of an answer.
     Cut,

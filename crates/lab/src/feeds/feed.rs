@@ -15,7 +15,6 @@ pub struct Feed {
     pub host: u32,
     /// What its address serves; the same entries stand under the other file names too.
     pub document: Document,
-    /// When it publishes.
     pub habit: Habit,
     /// The name of its zone.
     pub zone_name: &'static str,
@@ -63,7 +62,6 @@ pub enum Declared {
     Header,
     /// In the XML declaration or the `meta` element alone.
     Inside,
-    /// In both.
     Both,
 }
 
@@ -100,7 +98,6 @@ pub enum Validators {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ids {
-    /// Their link.
     Link,
     /// A `tag:` URI.
     Tag,
@@ -117,7 +114,6 @@ pub struct Entry {
     pub key: String,
     /// When it was published.
     pub published_at: Timestamp,
-    /// Its headline.
     pub title: String,
     /// Its page, absolute, with whatever the feed adds to links.
     pub link: String,
@@ -130,9 +126,7 @@ pub struct Entry {
 /// An entry that somebody published by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Announced {
-    /// When.
     pub published_at: Timestamp,
-    /// Its headline.
     pub title: String,
 }
 

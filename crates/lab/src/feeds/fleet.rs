@@ -48,7 +48,6 @@ static ZONES: LazyLock<Vec<TimeZone>> = LazyLock::new(|| {
     PLACES.iter().map(zone).collect()
 });
 
-/// Which feeds exist.
 #[derive(Debug, Clone, Serialize)]
 pub struct Fleet {
     /// Where everything is drawn from.

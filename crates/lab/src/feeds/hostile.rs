@@ -25,7 +25,6 @@ const HTML: &str = "text/html; charset=utf-8";
 pub struct Place<'a> {
     /// The server as the caller reached it, without a slash at the end.
     pub base_url: &'a str,
-    /// The world's time.
     pub now: Timestamp,
 }
 

@@ -11,15 +11,10 @@ use crate::chance::Chance;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Language {
-    /// English.
     English,
-    /// Chinese, simplified.
     Chinese,
-    /// Japanese.
     Japanese,
-    /// Russian.
     Russian,
-    /// German.
     German,
 }
 
@@ -40,7 +35,6 @@ impl Language {
         }
     }
 
-    /// A headline.
     pub fn title(self, chance: &mut Chance) -> String {
         let mut lines = WORDS.lines().skip(self as usize * 3);
         let mut word = || {

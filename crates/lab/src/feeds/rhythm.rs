@@ -28,7 +28,6 @@ pub enum Rhythm {
     },
     /// Once a day around one time; now and then not at all.
     Daily {
-        /// Around when.
         minute: i64,
         /// How many minutes earlier or later at most.
         spread: i64,
@@ -40,9 +39,7 @@ pub enum Rhythm {
     },
     /// A column on one day of the week.
     Weekly {
-        /// Days since Monday.
         weekday: i64,
-        /// Around when.
         minute: i64,
         /// How many minutes earlier or later at most.
         spread: i64,
@@ -51,14 +48,11 @@ pub enum Rhythm {
     Bursty {
         /// Of a thousand days, so many have a burst.
         permille: u64,
-        /// The largest burst.
         most: i64,
     },
-    /// Once a month.
     Monthly {
         /// Day of the month, up to 28 so that every month has it.
         day: i8,
-        /// Around when.
         minute: i64,
     },
 }
@@ -83,7 +77,6 @@ impl Rhythm {
 pub struct Habit {
     /// The feed's own seed.
     pub seed: u64,
-    /// What it does.
     pub rhythm: Rhythm,
     /// Whose days and hours it keeps.
     pub zone: TimeZone,

@@ -34,10 +34,7 @@ pub enum Effect {
         retry_after_s: u32,
     },
     /// Answered rightly, but only after so long.
-    Slow {
-        /// The wait.
-        wait_ms: u64,
-    },
+    Slow { wait_ms: u64 },
     /// Takes effect; then the connection is cut, and the caller is never told.
     DropReply,
 }
@@ -50,9 +47,7 @@ pub type Faults = rule::Rules<Matching, Effect>;
 /// A request as rules see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Sight<'a> {
-    /// Who calls.
     pub token: &'a str,
-    /// The method.
     pub method: &'a str,
     /// The path, as called.
     pub path: &'a str,

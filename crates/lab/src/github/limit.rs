@@ -16,9 +16,7 @@ const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// The REST API.
     Core,
-    /// The GraphQL API.
     Graphql,
 }
 
@@ -37,27 +35,21 @@ impl Resource {
 pub struct Account<'a> {
     /// The window's name: usually the token's.
     pub name: &'a str,
-    /// Requests an hour.
     pub limit: u32,
-    /// Of what.
     pub resource: Resource,
 }
 
 /// How a caller stands, as the `x-ratelimit-…` headers say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// Requests an hour.
     pub limit: u32,
-    /// Used so far.
     pub used: u32,
     /// When the window ends.
     pub reset_at: Timestamp,
-    /// Of what.
     pub resource: Resource,
 }
 
 impl Standing {
-    /// What is left.
     pub fn remaining(&self) -> u32 {
         self.limit.saturating_sub(self.used)
     }
@@ -69,7 +61,6 @@ struct Window {
     reset_at: Timestamp,
 }
 
-/// All windows.
 #[derive(Debug, Default)]
 pub struct Limits(BTreeMap<(String, Resource), Window>);
 
@@ -93,7 +84,6 @@ impl Limits {
         standing(account, *window)
     }
 
-    /// Looks without counting.
     pub fn look(&mut self, account: Account<'_>, now: Timestamp) -> Standing {
         standing(account, *self.window(account, now))
     }

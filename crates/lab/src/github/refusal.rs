@@ -9,9 +9,7 @@ use std::borrow::Cow;
 /// Why a request ended without what was asked for. Expected, so a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// HTTP status.
     pub status: u16,
-    /// GitHub's sentence.
     pub message: Cow<'static, str>,
     /// What a client must know besides.
     pub(super) header: Option<(&'static str, String)>,
@@ -94,7 +92,6 @@ impl Refusal {
         }
     }
 
-    /// GitHub itself fails.
     pub(super) fn broken(status: u16) -> Self {
         Self::new(status, "Server Error")
     }

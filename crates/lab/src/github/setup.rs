@@ -14,7 +14,6 @@ const MAIN: &str = "main";
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Setup {
-    /// Who may call.
     pub tokens: Vec<Token>,
     /// What they may find.
     pub repositories: Vec<Repository>,
@@ -24,9 +23,7 @@ pub struct Setup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
-    /// Not at all.
     None,
-    /// May look.
     Read,
     /// May look and change.
     Write,
@@ -84,7 +81,6 @@ impl Token {
     }
 }
 
-/// Without the secret.
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Token")
@@ -101,7 +97,6 @@ impl std::fmt::Debug for Token {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repository {
-    /// Whose it is.
     pub owner: String,
     /// What it is called.
     pub name: String,
@@ -165,7 +160,6 @@ impl Workflow {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Its name.
     pub name: String,
     /// Whether a dispatch without it is refused.
     #[serde(default)]

@@ -57,7 +57,6 @@ impl Need {
     }
 }
 
-/// All of GitHub.
 #[derive(Debug, Default)]
 pub struct GitHub {
     tokens: Vec<Token>,
@@ -71,9 +70,7 @@ pub struct GitHub {
 /// A repository as GitHub holds it.
 #[derive(Debug)]
 pub struct Hosted {
-    /// Its number.
     pub id: u64,
-    /// Whose it is.
     pub owner: String,
     /// What it is called.
     pub name: String,

@@ -52,7 +52,6 @@ pub enum Effect {
     Unchanged,
     /// Words of regret instead of an answer.
     Excuse,
-    /// An empty text.
     EmptyContent,
     /// `null` instead of a text.
     NullContent,
@@ -79,7 +78,6 @@ pub enum Effect {
         /// The wait, in real time.
         wait_ms: u64,
     },
-    /// Never answered.
     Hang,
     /// The connection is cut once the request was taken.
     DropReply,
@@ -130,9 +128,7 @@ impl Rule {
 /// A request as rules see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Sight<'a> {
-    /// What is asked.
     pub task: &'a Task,
-    /// Of which model.
     pub model: &'a str,
 }
 

@@ -32,11 +32,8 @@ const LENGTH_UNITS: [&str; 8] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Translate titles.
     Titles,
-    /// Classify titles.
     Filter,
-    /// Summarise a text.
     Summary,
 }
 
@@ -54,7 +51,6 @@ pub struct Message {
 pub struct Title {
     /// By which the asker knows it.
     pub index: i64,
-    /// The title.
     pub text: String,
 }
 
@@ -70,21 +66,14 @@ pub enum Shape {
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
-    /// Translate these.
     Titles {
-        /// In order.
         titles: Vec<Title>,
-        /// As given.
         shape: Shape,
     },
-    /// Classify these.
     Filter {
-        /// In order.
         titles: Vec<Title>,
     },
-    /// Summarise this.
     Summary {
-        /// The text.
         text: String,
         /// In at most so many characters.
         chars_max: usize,

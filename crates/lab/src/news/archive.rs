@@ -55,7 +55,6 @@ pub(super) enum Item {
 pub(super) enum Order {
     /// The most points first.
     Points,
-    /// The newest first.
     Newest,
 }
 

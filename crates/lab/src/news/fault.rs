@@ -34,7 +34,6 @@ pub enum Effect {
         /// The wait, in real time, on top of the usual latency.
         wait_ms: u64,
     },
-    /// No answer, ever.
     Hang,
     /// The connection is cut before the request is looked at.
     DropRequest,
@@ -56,7 +55,6 @@ pub type Faults = rule::Rules<Matching, Effect>;
 /// A request as rules see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Sight<'a> {
-    /// Where.
     pub endpoint: Endpoint,
     /// Path and query, as called.
     pub path: &'a str,

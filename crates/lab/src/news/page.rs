@@ -25,7 +25,6 @@ const MOVES: [u16; 4] = [302, 301, 307, 308];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Page {
-    /// An article.
     Article,
     /// An article that says "access denied" and "robots.txt", because it is about that.
     AboutBlocking,
@@ -35,14 +34,11 @@ pub enum Page {
     ShiftJis,
     /// An article behind so many redirects.
     Redirected {
-        /// How many.
         hops: u32,
     },
-    /// Redirects without end.
     RedirectLoop,
     /// An article, after a wait in real time.
     Slow {
-        /// How long.
         wait_ms: u64,
     },
     /// A bot check that claims success: 200.
@@ -55,7 +51,6 @@ pub enum Page {
     Shell,
     /// More than 12 MB, in pieces.
     Oversized,
-    /// A PDF.
     Pdf,
     /// 404.
     Missing,

@@ -33,7 +33,6 @@ fn filled(chance: &mut Chance, from: Phrase) -> String {
     text.replace('#', &number)
 }
 
-/// A headline.
 pub fn title(chance: &mut Chance) -> String {
     let (who, does, how) = (
         filled(chance, Phrase::Who),

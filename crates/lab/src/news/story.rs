@@ -17,26 +17,21 @@ pub enum Link {
     Elsewhere(String),
 }
 
-/// A story.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Story {
     /// Its number among all items.
     pub id: i64,
     /// When it was submitted, to the second.
     pub created_at: Timestamp,
-    /// Its headline.
     pub title: String,
-    /// Who submitted it.
     pub author: String,
     /// Its points; the search sometimes does not know them.
     pub points: Option<i64>,
-    /// Where it leads.
     pub link: Link,
     /// How many comments it gets in the end.
     pub comments: u32,
 }
 
-/// A comment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Comment {
     /// Its number among all items.
@@ -45,7 +40,6 @@ pub struct Comment {
     pub story_id: i64,
     /// What it answers: the story or an earlier comment.
     pub parent_id: i64,
-    /// Who wrote it.
     pub author: String,
     /// When, to the second.
     pub created_at: Timestamp,
@@ -58,7 +52,6 @@ pub struct Comment {
 /// What there is to know about a story in advance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Facts {
-    /// The story.
     pub story: Story,
     /// Where it leads; none for a story that is its own text.
     pub url: Option<String>,
@@ -82,11 +75,8 @@ impl Facts {
 pub struct NewStory {
     /// When it was submitted.
     pub created_at: Timestamp,
-    /// Its headline.
     pub title: String,
-    /// Its points.
     pub points: Option<i64>,
-    /// Where it leads.
     pub link: Link,
     /// What its page is like.
     pub page: Page,

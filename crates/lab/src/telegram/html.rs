@@ -10,7 +10,6 @@ pub enum Error {
     /// A tag that is not known or does not end; a bare `<` begins one.
     #[error("Unsupported start tag \"{name}\" at byte offset {at}")]
     Unsupported {
-        /// As written.
         name: String,
         /// Of its `<`.
         at: usize,
@@ -23,16 +22,10 @@ pub enum Error {
     },
     /// The text ends, and a tag is still open.
     #[error("Can't find end tag corresponding to start tag \"{name}\"")]
-    NeverClosed {
-        /// The innermost.
-        name: &'static str,
-    },
+    NeverClosed { name: &'static str },
     /// A `&` that begins no character reference.
     #[error("Unescaped \"&\" at byte offset {at}")]
-    BareAmpersand {
-        /// Where it stands.
-        at: usize,
-    },
+    BareAmpersand { at: usize },
 }
 
 /// What readers see of HTML, without white space at both ends.

@@ -49,13 +49,10 @@ impl Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// May write.
     Writer,
-    /// Was thrown out.
     Kicked,
 }
 
-/// A channel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chat {
@@ -102,7 +99,6 @@ struct Held {
     messages: Vec<Message>,
 }
 
-/// All channels.
 #[derive(Debug)]
 pub struct Telegram {
     channels: Vec<Held>,
@@ -138,7 +134,6 @@ impl Telegram {
         held.map(|held| held.messages.clone()).unwrap_or_default()
     }
 
-    /// Takes a message.
     pub(super) fn send(
         &mut self,
         chat: &str,

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::support::{Almanack, Reply, World};
 
-/// Nobody listens there.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 fn ids(events: &[Value]) -> Vec<&str> {

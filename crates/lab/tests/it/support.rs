@@ -65,7 +65,6 @@ impl ManualClock {
 pub(crate) enum Reply {
     /// 200 with a receipt per event.
     Receipts,
-    /// A bare status.
     Status(u16),
     /// 200 with this body.
     Body(Value),

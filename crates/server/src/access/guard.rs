@@ -20,7 +20,6 @@ enum Said {
     Guarded,
 }
 
-/// Remembers the answer.
 #[derive(Default)]
 pub(super) struct Guard(Mutex<Said>);
 

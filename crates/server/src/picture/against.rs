@@ -33,7 +33,6 @@ pub(crate) struct Against<'a> {
     pub(crate) runs: &'a [Run],
 }
 
-/// One run.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     /// When it was planned.
@@ -42,9 +41,7 @@ pub(crate) struct Run {
     pub(crate) late: SignedDuration,
     /// How long it took; none while it runs, and for what never ran.
     pub(crate) took: Option<SignedDuration>,
-    /// How it went.
     pub(crate) outcome: Outcome,
-    /// Its page.
     pub(crate) href: Option<String>,
 }
 
@@ -179,7 +176,6 @@ fn lines(interval: Option<SignedDuration>, lengths: &Lengths, axes: &Axes, lang:
     }
 }
 
-/// A named line.
 struct Line {
     y: f64,
     /// Where its name stands.

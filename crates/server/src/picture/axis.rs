@@ -17,7 +17,6 @@ pub(crate) struct Scale {
     pub(crate) until: f64,
     /// Where the axis begins.
     pub(crate) low: f64,
-    /// Where it ends.
     pub(crate) high: f64,
 }
 
@@ -48,9 +47,7 @@ pub(crate) struct TimeScale {
     pub(crate) from: Timestamp,
     /// The instant at the right end.
     pub(crate) until: Timestamp,
-    /// The left end.
     pub(crate) left: f64,
-    /// The right end.
     pub(crate) right: f64,
 }
 

@@ -33,7 +33,6 @@ pub(crate) struct Batch {
     pub(crate) name: String,
     /// How much it spent.
     pub(crate) spent: u64,
-    /// Its page.
     pub(crate) href: Option<String>,
 }
 
@@ -44,7 +43,6 @@ struct Step<'a> {
     after: u64,
 }
 
-/// Draws a budget.
 pub(crate) fn draw(burn: &Burn<'_>, frame: &Frame<'_>) -> Markup {
     let (limit, lang) = (burn.limit, frame.lang);
     let batches = burn.batches.iter().take(BATCHES_MAX);

@@ -24,7 +24,6 @@ const DAYS: [i64; 10] = [1, 2, 7, 14, 28, 91, 364, 3_640, 36_400, 364_000];
 /// One named instant of an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tick {
-    /// Where it stands.
     pub(crate) at: Timestamp,
     /// What is written there.
     pub(crate) label: String,

@@ -116,7 +116,6 @@ impl<'a> Figure<'a> {
         self.scrolled(&svg)
     }
 
-    /// With something wide.
     pub(crate) fn scrolled(self, inside: &Markup) -> Self {
         let label = self.frame.caption;
         self.with(&html! {

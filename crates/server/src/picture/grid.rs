@@ -8,18 +8,15 @@ use super::figure::{Figure, Frame};
 use super::outcome::{Counts, Outcome, legend};
 use crate::ui::lang::say;
 
-/// One of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Square {
     /// What it is called.
     pub(crate) name: String,
-    /// How it went.
     pub(crate) outcome: Outcome,
     /// Its page, or its place on this one.
     pub(crate) href: Option<String>,
 }
 
-/// Draws a grid.
 pub(crate) fn draw(squares: &[Square], frame: &Frame<'_>) -> Markup {
     let lang = frame.lang;
     let counts: Counts = squares.iter().map(|square| square.outcome).collect();

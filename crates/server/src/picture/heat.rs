@@ -29,7 +29,6 @@ pub(crate) struct Heat<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Draws a week.
 pub(crate) fn draw(heat: &Heat<'_>, frame: &Frame<'_>) -> Markup {
     let ahead = frame.zone.to_offset(heat.now).seconds();
     let expected = local(&heat.expected.map(believable), ahead);

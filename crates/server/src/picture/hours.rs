@@ -33,7 +33,6 @@ pub(super) struct Hours<'a> {
     pub(super) checks: &'a [Timestamp],
     /// When entries of it were published.
     pub(super) entries: &'a [Timestamp],
-    /// The reader's language.
     pub(super) lang: Lang,
     /// The zone of the hours.
     pub(super) zone: &'a TimeZone,

@@ -22,45 +22,35 @@ const EVENTS_MAX: usize = 100;
 /// Something in a task's life.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
-    /// When.
     pub(crate) at: Timestamp,
     /// Until when, if it took time.
     pub(crate) until: Option<Timestamp>,
-    /// What.
     pub(crate) kind: Kind,
     /// More about it: who, why, what was answered; may be empty.
     pub(crate) label: String,
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It was wanted for a time.
     Created {
-        /// For when.
         due_at: Timestamp,
     },
     /// Its time was changed.
     Moved {
-        /// The old time.
         from: Timestamp,
-        /// The new one.
         to: Timestamp,
     },
-    /// It was tried.
     Attempt {
         /// Which attempt, from 1.
         number: u32,
-        /// How it went.
         outcome: Outcome,
     },
     /// It was not wanted any more.
     Cancelled,
     /// Another took its place.
     Replaced,
-    /// It is over.
     Finished {
-        /// How.
         outcome: Outcome,
     },
     /// It will be tried.

@@ -48,7 +48,6 @@ impl Outcome {
         }
     }
 
-    /// Its name.
     pub(crate) fn name(self, lang: Lang) -> &'static str {
         words! { lang, self;
             Self::Planned => "planned", "计划中";
@@ -102,7 +101,6 @@ impl Counts {
         self.0[outcome as usize]
     }
 
-    /// Of all.
     pub(crate) fn total(&self) -> usize {
         self.0.iter().sum()
     }

@@ -37,9 +37,7 @@ const SHARES: [usize; 10] = [LANE_MARKS_MAX, 60, 30, 16, 12, 8, 6, 4, 3, 2];
 /// A stretch of time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ribbon<'a> {
-    /// Where it begins.
     pub(crate) from: Timestamp,
-    /// Where it ends.
     pub(crate) until: Timestamp,
     /// Where the line of now stands.
     pub(crate) now: Timestamp,
@@ -65,15 +63,12 @@ pub(crate) struct Mark {
     pub(crate) at: Timestamp,
     /// Until when, if it took time that is worth seeing.
     pub(crate) until: Option<Timestamp>,
-    /// How it went.
     pub(crate) outcome: Outcome,
     /// What, when and why.
     pub(crate) label: String,
-    /// Its page.
     pub(crate) href: Option<String>,
 }
 
-/// Draws a ribbon.
 pub(crate) fn draw(ribbon: &Ribbon<'_>, frame: &Frame<'_>) -> Markup {
     let lang = frame.lang;
     let marks = ribbon.lanes.iter().flat_map(|lane| within(ribbon, lane));

@@ -25,7 +25,6 @@ pub(crate) struct Spark<'a> {
     pub(crate) counts: &'a [u64],
 }
 
-/// Draws a spark.
 pub(crate) fn draw(spark: &Spark<'_>, frame: &Frame<'_>) -> Markup {
     let gone = spark.counts.len().saturating_sub(BARS_MAX);
     let counts = &spark.counts[gone..];

@@ -13,9 +13,7 @@ use crate::{
 /// How far a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// It is behind.
     Done,
-    /// It stands here.
     Current,
     /// It stands here, and cannot go on by itself.
     Failed,
@@ -37,7 +35,6 @@ impl Stage {
     }
 }
 
-/// One step.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     /// What the state is called.

@@ -20,16 +20,12 @@ const HEIGHT: f64 = 28.0;
 /// A strip of few beats is not stretched over the page.
 const STEPS_MIN: usize = 30;
 
-/// One outcome.
 #[derive(Debug, Clone)]
 pub(crate) struct Beat {
-    /// When.
     pub(crate) at: Timestamp,
-    /// How it went.
     pub(crate) outcome: Outcome,
     /// Why, or what was said; may be empty.
     pub(crate) why: String,
-    /// Its page.
     pub(crate) href: Option<String>,
 }
 

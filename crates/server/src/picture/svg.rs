@@ -39,7 +39,6 @@ pub fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
 
-/// A rectangle.
 pub fn rect(class: &str, [x, y]: [f64; 2], [width, height]: [f64; 2]) -> Markup {
     html! { rect class=(class) x=(Px(x)) y=(Px(y)) width=(Px(width)) height=(Px(height)) {} }
 }
@@ -136,7 +135,6 @@ pub struct File<'a> {
     pub title: &'a str,
     /// The same at length; may be empty.
     pub description: &'a str,
-    /// Width and height.
     pub size: [f64; 2],
     /// Its whole style sheet.
     pub style: &'a str,

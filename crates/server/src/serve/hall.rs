@@ -26,7 +26,6 @@ struct Idle {
     wanted: bool,
 }
 
-/// One connection's place.
 pub(super) struct Seat {
     hall: Arc<Hall>,
     gives_way: CancellationToken,

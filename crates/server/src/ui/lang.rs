@@ -16,9 +16,7 @@ use maud::{Markup, html};
 /// A language of the dashboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Lang {
-    /// English.
     English,
-    /// Simplified Chinese.
     Chinese,
 }
 
@@ -57,7 +55,6 @@ macro_rules! words {
 pub(crate) use {pick, say, words};
 
 impl Lang {
-    /// Both of them.
     pub(crate) const ALL: [Self; 2] = [Self::English, Self::Chinese];
 
     /// The name by which browsers know it.
@@ -76,7 +73,6 @@ impl Lang {
         }
     }
 
-    /// Reads a name.
     pub(crate) fn parse(tag: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|lang| lang.tag() == tag)
     }

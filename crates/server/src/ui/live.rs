@@ -47,13 +47,11 @@ pub(crate) struct Live {
     room: Arc<Semaphore>,
 }
 
-/// Which page.
 #[derive(Deserialize)]
 pub(crate) struct Which {
     page: String,
 }
 
-/// One open page.
 struct Watched {
     live: Live,
     page: String,

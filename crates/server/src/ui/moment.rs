@@ -15,7 +15,6 @@ use super::viewer::parse_zone;
 /// What a wall clock in a zone means.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Moment {
-    /// This instant.
     One(Timestamp),
     /// The clock jumps over it: the instants that are meant most likely, the earlier first.
     Skipped([Timestamp; 2]),

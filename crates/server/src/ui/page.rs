@@ -15,17 +15,11 @@ use super::{
 pub(crate) enum Place {
     /// What ran, runs and will run.
     Today,
-    /// Tasks.
     Tasks,
-    /// Schedules.
     Schedules,
-    /// Sources.
     Sources,
-    /// Editions.
     Editions,
-    /// Nodes.
     Nodes,
-    /// Who decided what.
     Activity,
     /// What is configured, and who may come in.
     Settings,
@@ -46,7 +40,6 @@ impl Place {
         Self::Settings,
     ];
 
-    /// Its path.
     pub(crate) fn path(self) -> &'static str {
         self.about().0
     }
@@ -56,7 +49,6 @@ impl Place {
         self.about().1
     }
 
-    /// Its name.
     pub(crate) fn name(self, lang: Lang) -> &'static str {
         let [english, chinese] = self.about().2;
         lang.pick(english, chinese)

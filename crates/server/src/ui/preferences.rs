@@ -34,7 +34,6 @@ const ZONES: [&str; 12] = [
     "Australia/Sydney",
 ];
 
-/// What was chosen.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Choice {
     lang: Option<String>,

@@ -35,7 +35,6 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
     .map_err(|error| Problem::new(Code::InvalidQuery, error.to_string()))
 }
 
-/// Writes a query.
 pub(crate) fn write<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     url::form_urlencoded::Serializer::new(String::new())
         .extend_pairs(pairs)

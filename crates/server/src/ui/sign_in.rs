@@ -30,7 +30,6 @@ use crate::access::session::no_session;
 use crate::percent;
 use crate::ui::prelude::*;
 
-/// Where this is.
 pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/sign-in", get(show).post(sign_in))

@@ -15,7 +15,6 @@ use self::day::Day;
 use crate::picture::ribbon;
 use crate::ui::prelude::*;
 
-/// The first page.
 pub(crate) async fn show(State(state): App, viewer: Viewer) -> Page {
     let day = Day::load(&state, viewer.now).await?;
     let lang = viewer.lang;

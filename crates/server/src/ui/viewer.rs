@@ -30,19 +30,15 @@ pub(crate) const KEYS_COOKIE: &str = "almanack-keys";
 /// Marks a request of the live script: what the script works out for itself is left out of the page.
 pub(crate) const LIVE_HEADER: &str = "x-almanack-live";
 
-/// Light or dark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Theme {
     /// As the browser prefers.
     System,
-    /// Light.
     Light,
-    /// Dark.
     Dark,
 }
 
 impl Theme {
-    /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
     /// Its name in the cookie and in the markup.
@@ -54,7 +50,6 @@ impl Theme {
         }
     }
 
-    /// Reads a name.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|theme| theme.as_str() == text)
     }
@@ -63,7 +58,6 @@ impl Theme {
 /// Whether single keys act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keys {
-    /// They do.
     On,
     /// They do not: somebody speaks to their machine, and words are keys to it.
     Off,
@@ -78,11 +72,9 @@ pub(crate) struct Viewer {
     pub(crate) signed_in: bool,
     /// What a form of this viewer must bring back ([`super::form`]).
     pub(crate) form_key: String,
-    /// The language.
     pub(crate) lang: Lang,
     /// The zone that times are shown in.
     pub(crate) zone: TimeZone,
-    /// The theme.
     pub(crate) theme: Theme,
     /// The instant that the page shows.
     pub(crate) now: Timestamp,
@@ -151,7 +143,6 @@ impl Viewer {
         format!("ui:{name}")
     }
 
-    /// The zone's name.
     pub(crate) fn zone_name(&self) -> &str {
         self.zone.iana_name().unwrap_or("UTC")
     }

@@ -23,7 +23,6 @@ const PRIVATE: u32 = 0o700;
 /// Backups of one store in one folder. Files that are called otherwise are nobody's business here.
 #[derive(Debug, Clone)]
 pub struct Rotation {
-    /// The store.
     pub store: PathBuf,
     /// The folder; made if it is not there.
     pub folder: PathBuf,

@@ -23,7 +23,6 @@ const BYTES: &str = " bytes:";
 const DIGITS: usize = 20;
 const HEX: usize = 64;
 const LENGTH: usize = MARK.len() + HEX + BYTES.len() + DIGITS + 1;
-/// Read at once.
 const CHUNK: usize = 1 << 20;
 
 /// A checksum, and how many bytes it is of.

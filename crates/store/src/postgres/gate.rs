@@ -22,7 +22,6 @@ const QUEUE: usize = 4_096;
 /// What a gate does with a group.
 #[async_trait]
 pub(super) trait Errand: Send + Sync + 'static {
-    /// What is asked.
     type Item: Send + Sync + 'static;
     /// What is answered, one for each item.
     type Answer: Send + 'static;

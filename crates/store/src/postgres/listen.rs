@@ -19,7 +19,6 @@ const RECONNECT_AFTER: Duration = Duration::from_secs(1);
 /// Tells every listening node that something is due at `$2` (microseconds).
 pub(super) const NOTIFY: &str = "select pg_notify($1, $2)";
 
-/// Listens until dropped.
 pub(super) struct Listener(AbortHandle);
 
 impl Listener {

@@ -23,20 +23,13 @@ const PROCESS_BYTES_MAX: u64 = 32;
 /// Why a node may not work on a file.
 #[derive(Debug, thiserror::Error)]
 pub enum Occupied {
-    /// Another one does.
     #[error("process {process} already runs a node on {}", path.display())]
-    ByAnother {
-        /// The database.
-        path: PathBuf,
-        /// Which process.
-        process: String,
-    },
+    ByAnother { path: PathBuf, process: String },
     /// The file beside it could not be locked.
     #[error("lock {}: {source}", path.display())]
     File {
         /// The file that was to be locked.
         path: PathBuf,
-        /// Why not.
         source: io::Error,
     },
 }

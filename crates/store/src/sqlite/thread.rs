@@ -109,7 +109,6 @@ pub(super) struct Threads {
 pub(super) enum Mode {
     /// In groups, each group one transaction.
     Write,
-    /// One by one.
     Read,
 }
 

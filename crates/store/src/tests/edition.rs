@@ -3,7 +3,6 @@
 use super::{check_costs_no_more, migrated};
 use crate::edition;
 
-/// All of them.
 pub(super) const SHARED: [&str; 22] = [
     edition::LIST,
     edition::LIST_LIVE,

@@ -48,7 +48,6 @@ const SLOTS: &str = "insert into slot values (1, ?1, case when ?1 < 10 then 70 e
      case when ?1 < 10 then 9 else 1 end, 'fired', null, 1, ?1)";
 /// Sessions of many, that end one microsecond apart.
 const SESSIONS: &str = "insert into session values (?1, 'user', 'u' || ?1, 0, ?1)";
-/// As many users.
 const USERS: &str = "insert into user_account values (?1, '', 'read', 0, 0)";
 
 /// What may be walked: an index in its order up to a limit, what few rows there are, and what a subquery that is

@@ -12,7 +12,6 @@ use sha2::{Digest as _, Sha256};
 /// How many rows a table has, and the sum of their digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sum {
-    /// How many.
     pub rows: u64,
     /// Their digests added up.
     pub checksum: u128,
@@ -52,7 +51,6 @@ impl Sum {
 }
 
 impl Sum {
-    /// With these rows.
     pub(super) fn extend(&mut self, rows: &[Vec<Value>]) {
         for row in rows {
             self.add(row);

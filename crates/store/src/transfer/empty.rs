@@ -29,7 +29,6 @@ pub(super) struct Thing {
     /// What it is: a table, a view.
     pub(super) what: String,
     pub(super) name: String,
-    /// Sorted.
     pub(super) columns: Vec<String>,
 }
 

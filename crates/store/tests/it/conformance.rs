@@ -71,7 +71,6 @@ pub(crate) struct Fresh {
 }
 
 impl Fresh {
-    /// An empty store.
     pub(crate) fn new(store: impl Store + 'static) -> Self {
         Self {
             store: Arc::new(store),
@@ -88,7 +87,6 @@ impl Fresh {
         }
     }
 
-    /// The store.
     pub(crate) fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store)
     }
@@ -184,7 +182,6 @@ pub(crate) fn ending(task: &ClaimedTask, outcome: &Outcome, now: Timestamp) -> F
     decide_finish(task, outcome, &Backoff::default(), now, 0)
 }
 
-/// Ends one attempt.
 pub(crate) async fn end(
     store: &dyn Store,
     task: &ClaimedTask,

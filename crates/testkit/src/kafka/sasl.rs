@@ -20,16 +20,13 @@ const OWN_NONCE: &str = "front";
 pub struct Login {
     /// How they show it.
     pub mechanism: Mechanism,
-    /// Their name.
     pub username: String,
-    /// Their password.
     pub password: String,
 }
 
 /// How a password is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
-    /// As it is.
     Plain,
     /// SCRAM with SHA-256.
     ScramSha256,
@@ -65,9 +62,7 @@ enum Stage {
 
 /// What a client is answered.
 pub(super) enum Step {
-    /// Go on.
     Challenge(String),
-    /// Come in.
     Admitted(String),
     Refused,
 }

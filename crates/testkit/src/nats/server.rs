@@ -22,20 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Who is let in.
 pub enum Access {
-    /// Whoever knows this.
     Token(String),
-    /// One user.
     Password {
-        /// The name.
         username: String,
-        /// The password.
         password: String,
     },
     /// One user who may not do everything.
     Confined {
-        /// The name.
         username: String,
-        /// The password.
         password: String,
         /// Subjects that they may not publish to.
         not_to: String,

@@ -15,10 +15,8 @@ use jiff::SignedDuration;
 
 use super::{Call, Fate, Newsroom, Received};
 
-/// A destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Its name.
     pub name: String,
     /// Into how many messages a document is cut.
     pub parts: u32,

@@ -60,7 +60,6 @@ pub(crate) struct Options {
     pub(crate) contested: u64,
     /// Identities with a stream of events each.
     pub(crate) streamed: usize,
-    /// Authors at once.
     pub(crate) authors: usize,
     /// Attempts at once on a node.
     pub(crate) slots: usize,
@@ -87,11 +86,9 @@ impl Default for Options {
 pub(crate) struct Summary {
     /// Every event, in order.
     pub(crate) log: Vec<String>,
-    /// Rows written.
     pub(crate) tasks: usize,
     /// Changes of intent carried out.
     pub(crate) changes: usize,
-    /// Attempts begun.
     pub(crate) claims: usize,
     /// Calls the service got.
     pub(crate) calls: usize,

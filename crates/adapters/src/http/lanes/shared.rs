@@ -38,7 +38,6 @@ const ASKS_MAX: usize = 1_000;
 pub struct Sharing {
     /// Where all nodes meet.
     pub store: Arc<dyn LaneStore>,
-    /// The shared time.
     pub clock: Arc<dyn Clock>,
     /// How the desk waits.
     pub sleeper: Arc<dyn Sleeper>,
@@ -52,7 +51,6 @@ pub struct Sharing {
 pub(super) enum Entered {
     /// Yes, for as long as the place is kept.
     In(Place),
-    /// Not before then.
     At(Timestamp),
     /// Nobody knows: the database does not answer.
     Away,

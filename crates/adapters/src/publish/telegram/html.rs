@@ -10,7 +10,6 @@ use crate::telegram::{MESSAGE_UNITS_MAX, units};
 /// so many units need unless nearly everything in them is an address or an entity.
 const RAW_BYTES_MAX: usize = 20_000;
 
-/// Text with tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Html {
     raw: String,
@@ -25,7 +24,6 @@ impl Html {
         self
     }
 
-    /// Adds bold text.
     pub(super) fn bold(mut self, text: &str) -> Self {
         self.raw.push_str("<b>");
         self = self.text(text);

@@ -13,7 +13,6 @@ use almanack_core::edition::document::{Inputs, Printed};
 use super::{html::Html, words::Language};
 use crate::telegram::{MESSAGE_UNITS_MAX, cut};
 
-/// Between two stories.
 const DIVIDER: &str = "\n\n━━━━━━━━━━━━━━━━━━━━\n\n";
 /// Longest title, in UTF-16 units; longer ones are cut.
 const TITLE_UNITS_MAX: usize = 500;

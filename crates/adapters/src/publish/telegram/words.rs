@@ -66,7 +66,6 @@ impl Language {
         }
     }
 
-    /// The last line.
     pub(super) fn end(self, date: Date, left_out: u32) -> String {
         match (self, left_out) {
             (Self::English, 0) => format!("That was {date}."),

@@ -21,7 +21,6 @@ const TLS_HANDSHAKE: u8 = 0x16;
 /// One thing that a server does.
 #[derive(Clone)]
 pub(super) enum Act {
-    /// Says this.
     Say(Vec<u8>),
     /// Says this so many times.
     Repeat(Vec<u8>, usize),
@@ -122,7 +121,6 @@ pub(super) fn ok(headers: &str, body: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// A redirect.
 pub(super) fn moved(status: u16, location: &str) -> Vec<u8> {
     format!(
         "HTTP/1.1 {status} Moved\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"

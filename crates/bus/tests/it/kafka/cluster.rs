@@ -167,7 +167,6 @@ impl Member {
         }
     }
 
-    /// Ends in order.
     pub(crate) async fn leave(self) {
         self.stop.cancel();
         self.running.await.unwrap();

@@ -37,7 +37,6 @@ const NOT_RECOGNISED: [&str; 2] = [
     "check credentials, token, or username and password in [events.nats]",
 ];
 const NOT_TRUSTED: [&str; 3] = ["no encrypted connection", "tls_ca", "servers has the names"];
-/// The client's own.
 const REASON: &str = "(invalid peer certificate";
 
 fn password(password: &str) -> Access {

@@ -28,7 +28,6 @@ use crate::{
     wiring::{self, Lookout},
 };
 
-/// Sources per call.
 const BATCH: usize = 1_000;
 /// Sources that come together are first looked at a tenth of a second apart. Added so long ago, all of a batch
 /// are due.
@@ -154,7 +153,6 @@ impl Field {
         self.meter.clone()
     }
 
-    /// Starts all nodes.
     pub(super) async fn start(&mut self) -> Result<(), Error> {
         for store in self.stores.clone() {
             self.started += 1;

@@ -73,7 +73,6 @@ impl Outside {
         }
     }
 
-    /// So many feeds.
     pub(super) fn feeds(&self, count: usize) -> impl Iterator<Item = Definition> {
         let numbers = (0..self.fleet.feeds).filter(|n| self.fleet.document_of(*n).is_feed());
         numbers.take(count).map(|number| Definition {

@@ -128,7 +128,6 @@ impl Editions {
         }
     }
 
-    /// What was made.
     pub(super) fn prepares(&self) -> String {
         let requests: u32 = self.requests.values().sum();
         let batches: usize = self.told.values().map(|told| told.batches.len()).sum();

@@ -56,7 +56,6 @@ impl Folder {
         })
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

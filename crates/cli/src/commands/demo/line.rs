@@ -12,21 +12,16 @@ use crate::{
 /// Longest title in a line, in characters.
 const TITLE_CHARS_MAX: usize = 48;
 
-/// Something worth telling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     /// When, by the demo's clock.
     pub(super) at: Timestamp,
-    /// Who did it.
     pub(super) who: &'static str,
-    /// How it went.
     pub(super) ink: Ink,
-    /// What happened.
     pub(super) what: String,
 }
 
 impl Line {
-    /// Writes it.
     pub(super) fn tell(&self, output: &mut Output) -> Result<(), Failure> {
         let time = self.at.strftime("%H:%M:%S");
         let line = output.paint(self.ink, &format!("{:9} {}", self.who, self.what));

@@ -38,7 +38,6 @@ const MOVED_BY_S: u64 = 6;
 pub(super) struct Heard {
     /// What the article service does.
     pub(super) happenings: broadcast::Receiver<Happening>,
-    /// What authors do.
     pub(super) acts: mpsc::Receiver<authors::Happening>,
 }
 

@@ -27,7 +27,6 @@ impl Stopwatch {
         Self(SteadyClock::start())
     }
 
-    /// Compares them.
     pub(super) fn stop(&self) -> Finding {
         judge(SystemClock.now(), self.0.now())
     }

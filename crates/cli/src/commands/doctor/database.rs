@@ -74,7 +74,6 @@ fn judge_cut(shown: &str, (has, whole): (u64, u64)) -> Finding {
     Finding::failed("database", what).hint(DAMAGED)
 }
 
-/// Everything is read.
 async fn deeply(location: &Location) -> Vec<Finding> {
     let hint = match location {
         Location::Sqlite(_) => DAMAGED,
@@ -96,7 +95,6 @@ async fn deeply(location: &Location) -> Vec<Finding> {
 /// What a database holds of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Filled {
-    /// Nothing yet.
     No,
     /// Everything, as this version leaves it: it can be opened, and nothing is migrated by that.
     Whole,

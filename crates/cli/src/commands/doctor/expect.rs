@@ -16,7 +16,6 @@ use crate::{
 /// Ledger rows looked at: skipped slots that follow each other share one.
 const ROWS: usize = 200;
 
-/// What somebody expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Expectation {
     schedule: ScheduleName,

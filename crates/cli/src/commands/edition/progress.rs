@@ -21,7 +21,6 @@ use almanack_core::{
 use almanack_engine::editions::Observer;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Watches a run.
 pub(super) struct Onlooker {
     clock: Arc<dyn Clock>,
     rules: Rules,
@@ -54,9 +53,7 @@ impl Seen {
 /// How far a run is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// Stories that ended.
     pub(super) done: u64,
-    /// Stories in all.
     pub(super) total: u64,
     /// Everything else, in words.
     pub(super) words: String,

@@ -71,7 +71,6 @@ struct Problem {
     hint: Option<String>,
 }
 
-/// Answers every line.
 pub(super) fn run<R: Read>(
     mut input: BufReader<R>,
     now: Timestamp,

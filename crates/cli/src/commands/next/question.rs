@@ -23,7 +23,6 @@ pub(super) struct Question<'a> {
     pub(super) previous: usize,
 }
 
-/// What was found.
 pub(super) struct Answer {
     pub(super) expression: Expression,
     pub(super) timetable: Timetable,
@@ -53,7 +52,6 @@ pub(super) enum Stage {
     Parse,
     /// The zone is unknown.
     Zone,
-    /// Nothing will happen.
     Next,
 }
 
@@ -62,7 +60,6 @@ pub(super) enum Stage {
 pub(super) struct Zones(BTreeMap<String, Zone>);
 
 impl Question<'_> {
-    /// Finds out.
     pub(super) fn ask(&self, zones: &mut Zones) -> Result<Answer, Refusal> {
         for count in [self.count, self.previous] {
             if count > COUNT_MAX {

@@ -18,7 +18,6 @@ use crate::{
     suggest, when,
 };
 
-/// Writes a schedule.
 pub(super) async fn run(
     client: &Client,
     given: &SchedulePutArguments,

@@ -59,7 +59,6 @@ const EDITS: &[Column] = &[
     column("NOTE", "/note", plain),
 ];
 
-/// Shows a schedule.
 pub(super) async fn run(client: &Client, given: &str, output: &mut Output) -> Done {
     let name = check_name(given)?;
     let answer = client.call(Call::get(&["schedules", given])).await?;

@@ -27,7 +27,6 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){\
 .line{stroke:#2b323d}.fired{fill:#6ea8fe}.caught_up{fill:#e3a948}.skipped{fill:#ff8a80}}";
 
-/// Draws a timeline.
 pub(super) fn draw(parts: &[Part], rehearsal: &Rehearsal) -> String {
     let scale = Scale::of(rehearsal);
     let foot = TOP + real(parts.len()) * ROW;

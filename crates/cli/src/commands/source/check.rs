@@ -18,7 +18,6 @@ use crate::{
 
 /// How often it is asked whether somebody has looked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// New entries shown.
 const SHOWN: u64 = 20;
 
 const ENTRIES: &[Column] = &[PUBLISHED, column("TITLE", "/title", plain)];

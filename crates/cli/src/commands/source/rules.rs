@@ -22,7 +22,6 @@ const FORMATS: [(&str, &[&str]); 4] = [
     ("sitemap", &["--containing"]),
 ];
 
-/// Reads the rules.
 pub(super) fn reading(given: &RuleArguments) -> Result<Reading, Failure> {
     if let Some(file) = &given.rules {
         return from_file(file);

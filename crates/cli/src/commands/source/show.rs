@@ -14,7 +14,6 @@ use crate::{
     when::Relative,
 };
 
-/// Entries shown.
 const ENTRIES_MAX: usize = 10;
 
 const HEAD: &[Column] = &[
@@ -59,7 +58,6 @@ const ENTRIES: &[Column] = &[
     column("NEWEST ENTRIES", "/title", plain),
 ];
 
-/// Shows a source.
 pub(super) async fn run(client: &Client, given: &SourceArguments, output: &mut Output) -> Done {
     let source = load(client, &given.id).await?;
     if output.json {

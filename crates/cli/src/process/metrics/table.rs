@@ -16,7 +16,6 @@ enum Shape {
     Histogram,
 }
 
-/// One metric.
 struct Metric {
     name: &'static str,
     shape: Shape,

@@ -19,7 +19,6 @@ use crate::{
 
 /// Tasks that are acknowledged before the server goes, and after it is back.
 const ACKNOWLEDGED: usize = 60;
-/// Between two tasks.
 const BREATH: Duration = Duration::from_millis(5);
 
 /// Somebody who puts tasks, one after the other, and remembers which were acknowledged.

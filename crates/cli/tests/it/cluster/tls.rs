@@ -12,7 +12,6 @@ use crate::{
     harness::{Home, Ran},
 };
 
-/// Turns TLS on.
 async fn offer_tls(cluster: &Cluster, server: &Identity) {
     let data = cluster.data();
     let files: [(&Path, &str, &str); 2] = [

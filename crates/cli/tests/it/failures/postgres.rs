@@ -66,7 +66,6 @@ impl Cluster {
         Path::new(directory.trim_end()).join("data")
     }
 
-    /// Host and port.
     pub(crate) fn server(&self) -> &str {
         let (_, rest) = self.url.split_once('@').unwrap();
         rest.split_once('/').unwrap().0

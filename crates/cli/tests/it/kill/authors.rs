@@ -16,7 +16,6 @@ const BREATH_MS_MAX: u64 = 250;
 /// How far ahead publications are planned, at most.
 const AHEAD_MS_MAX: u64 = 5_000;
 
-/// Everybody who writes.
 pub(super) struct Authors {
     service: Api,
     chance: Chance,

@@ -16,7 +16,6 @@ impl Note {
     }
 }
 
-/// Shows times.
 struct Clock(Offset);
 
 impl Clock {

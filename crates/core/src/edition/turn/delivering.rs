@@ -18,11 +18,8 @@ const HELD_IN_DOUBT: &str = "nobody knows whether it arrived; send it again or s
 /// Which part at which destination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeliveryKey {
-    /// Of which document.
     pub revision: u32,
-    /// Where to.
     pub destination: String,
-    /// Which part.
     pub part: u32,
 }
 

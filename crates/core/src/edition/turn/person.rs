@@ -45,7 +45,6 @@ pub enum NotNow {
 /// Whether an edition's day is over: what is done to it then, ticks would undo at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Day {
-    /// It is today's.
     Present,
     /// It is an earlier one's.
     Over,

@@ -16,7 +16,6 @@ pub enum Unreadable {
     /// A brace without its partner.
     #[error("`{0}` has a brace without its partner; write `article:{{/id}}`")]
     Braces(String),
-    /// Nothing in it.
     #[error("nothing is written here")]
     Empty,
 }
@@ -122,7 +121,6 @@ enum Part {
 pub(super) enum Hole {
     /// What stands at a path.
     Path(Path),
-    /// The message's key.
     Key,
 }
 

@@ -9,7 +9,6 @@ use super::{cadence::Cadence, classic::PublishHour};
 /// What decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Reason {
-    /// A fixed interval.
     Interval(SignedDuration),
     /// The base interval of a cadence, scattered a little.
     Cadence(Cadence),

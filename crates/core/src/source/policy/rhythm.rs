@@ -33,7 +33,6 @@ const GAP_MIN_H: f64 = 1.0 / 60.0;
 /// Gap statistics are means over about so many gaps.
 const GAPS: f32 = 40.0;
 
-/// What is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Rhythm {
     /// The oldest entry ever seen; before it we know nothing.

@@ -19,7 +19,6 @@ pub enum UnknownPolicy {
     /// It is none of the words, and no schedule either.
     #[error("`{text}` is no policy; write adaptive, classic, miniflux, fixed:1h or a schedule")]
     Expression {
-        /// What was written.
         text: String,
         /// Why it is no schedule.
         #[source]

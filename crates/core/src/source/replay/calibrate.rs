@@ -14,7 +14,6 @@ const TRIES: u32 = 40;
 /// A budget at which a policy makes about as many checks as asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibrated {
-    /// The budget.
     pub budget: Budget,
     /// How many checks it came to.
     pub checks: u64,

@@ -12,13 +12,11 @@ pub struct Figures {
     pub sources: usize,
     /// Entries that came after the start.
     pub entries: usize,
-    /// Checks made.
     pub checks: u64,
     /// Checks a day and source.
     pub checks_per_source_day: f64,
     /// Mean delay of an entry, in hours.
     pub mean_delay_h: f64,
-    /// Median delay.
     pub median_delay_h: f64,
     /// Delay that 95 of 100 entries stay below.
     pub p95_delay_h: f64,
@@ -35,9 +33,7 @@ pub struct Figures {
 /// One cadence class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Class {
-    /// Which.
     pub frequency: Frequency,
-    /// Its figures.
     pub figures: Figures,
     /// A fixed interval with the class's own number of checks, for comparison.
     pub fixed: Figures,
@@ -46,7 +42,6 @@ pub struct Class {
 /// Everything.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Over all sources.
     pub overall: Figures,
     /// The classes that occur, busiest first.
     pub classes: Vec<Class>,

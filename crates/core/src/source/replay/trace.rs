@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 /// The times of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// Its id.
     pub source: String,
     /// When it published, ascending, in seconds of the epoch.
     pub published_s: Vec<i64>,
@@ -18,7 +17,6 @@ pub struct Traces(BTreeMap<String, Vec<i64>>);
 /// Why a line is no entry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadLine {
-    /// No tab.
     #[error("a line is `source<TAB>seconds`, and this one has no tab")]
     NoTab,
     /// Nothing before the tab.

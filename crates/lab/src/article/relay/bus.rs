@@ -25,14 +25,12 @@ pub enum Bus {
     Kafka {
         /// Its brokers, `host:port`, separated by commas.
         brokers: String,
-        /// The topic.
         topic: String,
     },
     /// A subject that a stream of a NATS server keeps.
     Nats {
         /// The server: `nats://127.0.0.1:4222`.
         server: String,
-        /// The subject.
         subject: String,
     },
 }

@@ -138,7 +138,6 @@ fn offset(zone: &TimeZone, at: i64) -> i64 {
     Timestamp::from_second(at).map_or(0, |at| i64::from(zone.to_offset(at).seconds()))
 }
 
-/// Days since Monday.
 fn weekday_of(day: i64) -> i64 {
     (day + EPOCH_WEEKDAY).rem_euclid(7)
 }

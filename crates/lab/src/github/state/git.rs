@@ -80,7 +80,6 @@ impl Hosted {
         Ok(())
     }
 
-    /// Removes a reference.
     pub(crate) fn delete_ref(&mut self, name: &str) -> Result<(), Refusal> {
         let removed = self.refs.remove(name);
         removed.map(|_| ()).ok_or(Refusal::REF_MISSING)

@@ -32,7 +32,6 @@ pub enum Status {
     Queued,
     /// A runner has it.
     InProgress,
-    /// Over.
     Completed,
 }
 
@@ -40,11 +39,9 @@ pub enum Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
-    /// All steps passed.
     Success,
     /// A step failed, or the runner died.
     Failure,
-    /// Somebody stopped it.
     Cancelled,
 }
 
@@ -55,7 +52,6 @@ pub struct Run {
     pub id: u64,
     /// `owner/name`.
     pub repository: String,
-    /// The workflow's file.
     pub workflow: String,
     /// What started it: `workflow_dispatch`, `push`, …
     pub event: String,
@@ -63,7 +59,6 @@ pub struct Run {
     pub head_branch: String,
     /// How far it has come.
     pub status: Status,
-    /// How it ended.
     pub conclusion: Option<Conclusion>,
     /// What its dispatcher told it.
     pub inputs: Map<String, Value>,
@@ -104,13 +99,11 @@ pub struct Dispatch {
     pub sequence: u64,
     /// `owner/name`.
     pub repository: String,
-    /// The workflow's file.
     pub workflow: String,
     /// The branch or tag, as the caller wrote it.
     pub git_ref: String,
     /// What the caller told the workflow.
     pub inputs: Map<String, Value>,
-    /// When it arrived.
     pub at: Timestamp,
     /// Who sent it, by the token's name.
     pub token: String,
@@ -122,7 +115,6 @@ pub struct Dispatch {
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) repository: (&'a str, &'a str),
-    /// File name.
     pub(crate) workflow: &'a str,
     /// The branch or tag.
     pub(crate) git_ref: &'a str,

@@ -26,7 +26,6 @@ pub(super) fn base(headers: &HeaderMap) -> String {
         .unwrap_or_default()
 }
 
-/// The feed.
 pub(super) fn atom(settings: &Settings, base: &str, entries: &[(Document, Timestamp)]) -> String {
     let title = text(&settings.title);
     let updated = entries.iter().map(|(_, at)| *at).max();

@@ -61,7 +61,6 @@ fn page(language: &str, title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// A published edition.
 pub(super) fn edition(document: &Document) -> Markup {
     let inputs = &document.inputs;
     let labels = Labels::of(&inputs.language);
@@ -222,7 +221,6 @@ fn index_line(line: &EditionLine, labels: &Labels) -> Markup {
     }
 }
 
-/// What is wrong.
 pub(super) fn wrong(status: StatusCode, message: &str) -> Markup {
     let name = status.canonical_reason().unwrap_or("Error");
     let body = html! {

@@ -2,7 +2,6 @@
 
 use almanack_core::edition::story::Note;
 
-/// Words.
 pub(super) struct Labels {
     pub(super) all: &'static str,
     pub(super) older: &'static str,

@@ -15,11 +15,9 @@ const NEAR: f64 = 3.0;
 /// A mark on paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
-    /// Where it begins.
     pub(super) x: f64,
     /// Where it ends; where it begins, if it is an instant.
     pub(super) end: f64,
-    /// How it went.
     pub(super) outcome: Outcome,
     /// Which of the lane's marks it is.
     pub(super) index: usize,
@@ -46,7 +44,6 @@ enum Kin {
     Equal,
     /// Both planned, or neither.
     SameSide,
-    /// Any.
     Any,
 }
 

@@ -71,7 +71,6 @@ impl Place<'_> {
         cluster::join(points.collect(), most)
     }
 
-    /// Draws the marks.
     pub(super) fn draw(&self, clusters: &[Cluster]) -> Markup {
         html! {
             @for cluster in clusters {

@@ -7,7 +7,6 @@ fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// Weekdays, around nine.
 fn weekdays() -> [f64; HOURS] {
     std::array::from_fn(|hour| match (hour / 24, hour % 24) {
         (0..=4, 9) => 0.8,

@@ -191,7 +191,6 @@ pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Vie
     Ok(ask(&viewer, Place::Editions, &question))
 }
 
-/// Begins anew.
 pub(crate) async fn reset(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
     editions(&state)?
         .reset(date, &filled.viewer.origin())
@@ -207,7 +206,6 @@ pub(crate) struct Redelivery {
     act: Act,
 }
 
-/// What is decided.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Act {

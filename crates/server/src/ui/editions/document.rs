@@ -11,7 +11,6 @@ use super::path;
 use crate::editions::{Dated, editions};
 use crate::ui::prelude::*;
 
-/// Which document.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     revision: Option<u32>,

@@ -20,7 +20,6 @@ pub(crate) struct Query {
     before: Option<String>,
 }
 
-/// The page.
 pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
     let title = Place::Editions.name(viewer.lang);
     let body = match &state.editions {

@@ -18,9 +18,7 @@ const WAY: [State; 5] = [
 /// What is told beside the steps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
-    /// Its stories.
     pub(super) counts: Counts,
-    /// Batches that ended.
     pub(super) done: u32,
     /// Batches in all, if nothing fails.
     pub(super) planned: u32,

@@ -13,7 +13,6 @@ const MINUTES: usize = 60;
 /// Most ends that are looked at: what a page costs does not grow with the pace.
 const ENDS: usize = 2_000;
 
-/// What was counted.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pace {
     /// Where the first minute begins.
@@ -37,7 +36,6 @@ impl Pace {
         Ok(count(from, &ended))
     }
 
-    /// The pace, drawn.
     pub(super) fn throughput(&self, viewer: &Viewer) -> Markup {
         let lang = viewer.lang;
         let sum: u64 = self.counts.iter().sum();
@@ -52,7 +50,6 @@ impl Pace {
         }
     }
 
-    /// The lateness, drawn.
     pub(super) fn lateness(&self, viewer: &Viewer) -> Markup {
         let lang = viewer.lang;
         if self.late.is_empty() {

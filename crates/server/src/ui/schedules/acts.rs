@@ -73,7 +73,6 @@ pub(crate) struct Pausing {
     zone: Option<String>,
 }
 
-/// Pauses.
 pub(crate) async fn pause(
     State(state): App,
     Named(name): Named,
@@ -105,7 +104,6 @@ pub(crate) async fn resume(State(state): App, Named(name): Named, filled: Filled
     Ok(see(&format!("{}?did=resumed", path(&name))))
 }
 
-/// How to fire.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Firing {
     force: Option<String>,

@@ -171,7 +171,6 @@ pub(crate) struct Range {
     pace: Option<String>,
 }
 
-/// Fires.
 pub(crate) async fn carry_out(
     State(state): App,
     Named(name): Named,

@@ -29,7 +29,6 @@ struct Line {
     next_at: Option<Timestamp>,
 }
 
-/// The page.
 pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
     let filter = ListQuery {
         origin: query.origin.clone(),

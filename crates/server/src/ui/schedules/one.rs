@@ -23,7 +23,6 @@ pub(crate) struct Query {
     why: why::Query,
 }
 
-/// The page.
 pub(crate) async fn show(
     State(state): App,
     Named(name): Named,

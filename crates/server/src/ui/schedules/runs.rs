@@ -27,11 +27,9 @@ pub(crate) enum Became {
     Planned,
     /// Its firing is being tried.
     Running,
-    /// It went well.
     Done,
     /// It went wrong, and is tried again.
     Retrying,
-    /// It went wrong.
     Failed,
     /// Its firing was withdrawn.
     Cancelled,
@@ -44,7 +42,6 @@ pub(crate) enum Became {
 /// One slot and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// The slot.
     pub(crate) at: Timestamp,
     /// What became of it.
     pub(crate) became: Became,
@@ -179,7 +176,6 @@ fn took(task: &Task) -> Option<SignedDuration> {
 /// What half and what 95 of a hundred do not exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spread {
-    /// The median.
     pub(crate) half: SignedDuration,
     /// What 95 of a hundred do not exceed.
     pub(crate) most: SignedDuration,

@@ -23,7 +23,6 @@ pub(crate) struct Query {
     name: Option<String>,
 }
 
-/// The page.
 pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
     let lang = viewer.lang;
     let zone = query.tz.as_deref().unwrap_or(viewer.zone_name());

@@ -6,7 +6,6 @@ use maud::{Markup, html};
 use super::tokens::scope_name;
 use crate::ui::{equivalent::Equivalent, parts, viewer::Viewer};
 
-/// All users.
 pub(super) fn section(viewer: &Viewer, users: &[User]) -> Markup {
     let lang = viewer.lang;
     let head = [

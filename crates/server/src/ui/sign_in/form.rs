@@ -11,7 +11,6 @@ pub(super) enum Refused {
     Incomplete,
     /// Unknown, revoked, expired or wrong: nobody is told which.
     Wrong,
-    /// Too many tries.
     TooMany {
         /// When the next one is free.
         free_at: Timestamp,

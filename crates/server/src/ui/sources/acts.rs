@@ -148,7 +148,6 @@ pub(crate) async fn pause(
     Ok(see(&format!("{}?did=paused", path(id))))
 }
 
-/// Checks it again.
 pub(crate) async fn resume(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.resume(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=resumed", path(id))))

@@ -12,7 +12,6 @@ use crate::sources::body::SourceBody;
 use crate::ui::form;
 use crate::ui::prelude::*;
 
-/// What to add.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Wish {
     address: Option<String>,

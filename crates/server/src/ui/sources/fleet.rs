@@ -18,7 +18,6 @@ use crate::ui::prelude::*;
 /// How long a count serves pages that are kept live.
 const KEPT_FOR: SignedDuration = SignedDuration::from_secs(10);
 
-/// The last count.
 #[derive(Default)]
 pub(super) struct Counted(Mutex<Option<(Timestamp, Arc<SourceNumbers>)>>);
 

@@ -14,7 +14,6 @@ use crate::ui::prelude::*;
 /// Most rows of what is due: that list has no further pages, because it empties itself.
 const DUE_MAX: usize = 100;
 
-/// The page.
 pub(crate) async fn show(
     State(state): App,
     Extension(counted): Extension<Arc<Counted>>,

@@ -11,7 +11,6 @@ use crate::ui::prelude::*;
 /// Most lines that are shown; all are counted.
 const SHOWN: usize = 500;
 
-/// A list.
 #[derive(Debug, Deserialize)]
 pub(crate) struct List {
     opml: Option<String>,
@@ -31,7 +30,6 @@ pub(super) fn ways(viewer: &Viewer) -> Markup {
     }
 }
 
-/// The form.
 pub(crate) async fn show(viewer: Viewer) -> Markup {
     on_page(&viewer, "", None)
 }

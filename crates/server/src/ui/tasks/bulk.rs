@@ -30,11 +30,8 @@ const HERE: &str = "/ui/tasks/bulk";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Act {
-    /// Withdraw.
     Cancel,
-    /// Try now.
     Retry,
-    /// To another time.
     Move,
 }
 
@@ -123,7 +120,6 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
     }
 }
 
-/// Asks.
 pub(crate) async fn ask(State(state): App, viewer: Viewer, Sought(asked): Sought<Asked>) -> Answer {
     let chosen = Chosen::load(&state, &asked).await?;
     let back = asked.filter().address(Place::Tasks.path(), &[]);
@@ -160,7 +156,6 @@ fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
     page(viewer, Place::Tasks, title, &body)
 }
 
-/// Does it.
 pub(crate) async fn act(State(state): App, filled: Filled<Asked>) -> Answer {
     let (viewer, asked) = (filled.viewer, filled.form);
     let chosen = Chosen::load(&state, &asked).await?;

@@ -18,9 +18,7 @@ use crate::ui::prelude::*;
 
 /// A time as it was typed.
 pub(crate) struct Typed<'a> {
-    /// The wall clock.
     pub(crate) clock: &'a str,
-    /// Its zone.
     pub(crate) zone: &'a str,
     /// The time before, to compare.
     pub(crate) old: Option<Timestamp>,
@@ -145,7 +143,6 @@ fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Typed<'_>) -> Markup
         .show(viewer)
 }
 
-/// A settled time.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Settled {
     to: String,
@@ -193,7 +190,6 @@ pub(super) fn cancelling(identity: &Identity) -> Equivalent {
     command("cancel", "DELETE", identity, "")
 }
 
-/// Cancels a task.
 pub(crate) async fn cancel(State(state): App, At(identity): At, filled: Filled) -> Answer {
     let revision = None;
     let wish = Request::Cancel(Cancel { identity, revision });

@@ -38,7 +38,6 @@ impl From<Problem> for Unclear {
     }
 }
 
-/// The empty form.
 pub(crate) async fn show(viewer: Viewer) -> Markup {
     let fields = Fields {
         at: Some(moment::write(viewer.now, &viewer.zone)),

@@ -9,9 +9,7 @@ use crate::ui::prelude::*;
 /// A filter as it was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct Filter {
-    /// Only this kind.
     pub(crate) kind: Option<String>,
-    /// Only this status.
     pub(crate) status: Option<String>,
     /// Only subjects that contain this.
     pub(crate) q: Option<String>,

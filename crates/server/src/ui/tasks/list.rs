@@ -29,7 +29,6 @@ pub(crate) struct Query {
     done: bulk::Done,
 }
 
-/// What was found.
 struct Found {
     lines: Vec<TaskLine>,
     next: Option<i64>,
@@ -37,7 +36,6 @@ struct Found {
     matching: u64,
 }
 
-/// The list.
 pub(crate) async fn show(
     State(state): App,
     viewer: Viewer,

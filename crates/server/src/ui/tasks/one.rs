@@ -22,7 +22,6 @@ pub(crate) struct Query {
     before: Option<String>,
     /// A time to work out.
     at: Option<String>,
-    /// Its zone.
     zone: Option<String>,
 }
 
@@ -72,7 +71,6 @@ async fn shown(state: &AppState, identity: &Identity, last: Option<TaskId>) -> R
     }
 }
 
-/// Where it stands.
 fn now(viewer: &Viewer, task: &Task) -> Markup {
     let lang = viewer.lang;
     let (when, when_zh) = match (task.due_at, task.is_live()) {

@@ -14,7 +14,6 @@ const INDENT_MAX: usize = 32;
 /// Most that is laid out of a payload.
 const SHOWN_BYTES_MAX: usize = 256 * 1024;
 
-/// The payload.
 pub(crate) fn show(lang: Lang, text: &str) -> Markup {
     let (bytes, laid_out) = (text.len(), lay_out(text));
     let is_cut = laid_out.len() >= SHOWN_BYTES_MAX;

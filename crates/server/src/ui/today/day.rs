@@ -17,7 +17,6 @@ const REACH: SignedDuration = SignedDuration::from_hours(12);
 const STEP: i64 = 60;
 /// Most ended tasks and ledger rows in the ribbon.
 const PAST_MAX: usize = 1_000;
-/// Most waiting tasks.
 const AHEAD_MAX: usize = 300;
 /// Most schedules, sources and running tasks that are looked at.
 const SCHEDULES_MAX: usize = 40;
@@ -25,7 +24,6 @@ const SOURCES_MAX: usize = 200;
 const RUNNING_MAX: usize = 50;
 /// Most slots to come of one schedule.
 const SLOTS_MAX: usize = 150;
-/// Most alerts.
 const ALERTS_MAX: usize = 100;
 /// Editions whose work and deliveries fall into the window.
 const EDITIONS_NEWEST: usize = 2;
@@ -40,7 +38,6 @@ pub(super) struct Planned {
 
 /// Everything the page is about.
 pub(super) struct Day {
-    /// The window.
     pub(super) from: Timestamp,
     pub(super) until: Timestamp,
     /// The whole minute that the page shows.
@@ -61,7 +58,6 @@ pub(super) struct Day {
 }
 
 impl Day {
-    /// Reads it.
     pub(super) async fn load(state: &AppState, now: Timestamp) -> Result<Self> {
         let store = &state.store;
         let now = whole_minute(now);

@@ -17,7 +17,6 @@ use crate::ui::prelude::*;
 /// Of each sort, so many are named; a link leads to the rest.
 pub(super) const SHOWN: usize = 8;
 
-/// One thing.
 struct Want {
     /// Whether it went wrong, or only wants a look.
     bad: bool,

@@ -12,7 +12,6 @@ use tokio::sync::Semaphore;
 use super::{Newsstand, SYNC, Stand};
 use crate::harness::{request, send};
 
-/// Waits for ever.
 struct Never;
 
 #[async_trait]

@@ -11,15 +11,12 @@ use serde_json::{Value, json};
 
 use crate::{access::made, harness::World};
 
-/// Opens everything.
 pub(super) const TOKEN: &str = "alm_stage";
-/// May do everything.
 pub(super) const ADMIN: Person = Person {
     name: "ada",
     password: "correct horse battery",
     scope: Scope::Admin,
 };
-/// May only look.
 pub(super) const READER: Person = Person {
     name: "rita",
     password: "only here to look around",
@@ -46,7 +43,6 @@ impl Person {
     }
 }
 
-/// Lets everybody in.
 pub(super) async fn arrive(world: &World) {
     for person in [ADMIN, READER] {
         let password = Argon2id::default().hash(person.password, [7; 16]).await;

@@ -9,16 +9,13 @@ use axum::{
 
 use crate::harness::{Answer, World, send, with};
 
-/// Somebody's browser.
 pub(crate) struct Browser<'a> {
     world: &'a World,
-    /// Where it is.
     pub(crate) address: [u8; 4],
     /// Whom it talks to.
     pub(crate) host: &'static str,
     /// The page that makes it send forms.
     pub(crate) origin: &'static str,
-    /// What it keeps.
     pub(crate) jar: BTreeMap<String, String>,
     /// Whether the page it shows lets it tell where a form comes from.
     tells_origin: bool,
@@ -43,7 +40,6 @@ impl<'a> Browser<'a> {
         self.ask(Method::GET, path, "").await
     }
 
-    /// Sends a form.
     pub(crate) async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let body = url::form_urlencoded::Serializer::new(String::new())
             .extend_pairs(fields)

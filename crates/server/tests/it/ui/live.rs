@@ -12,7 +12,6 @@ use crate::harness::{ARTICLE, World, with};
 
 const TASKS: &str = "/ui/live?page=%2Fui%2Ftasks";
 
-/// An open stream.
 struct Stream(Body);
 
 impl Stream {

@@ -39,7 +39,6 @@ async fn check_lost(store: &dyn Store, change: Change) {
     assert_eq!(after, before, "a lost change leaves nothing behind");
 }
 
-/// The guard's status.
 pub(crate) async fn rs_06_a_change_decided_before_a_claim_is_lost(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", PUBLISH, START), START).await;
     let change = decided(&*store, &move_to(600), START).await;

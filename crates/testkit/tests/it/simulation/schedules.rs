@@ -6,10 +6,34 @@ use crate::simulator::schedules::{ScheduleOptions, ScheduleSummary, simulate_sch
 /// Fixed seeds that run unless the environment says otherwise.
 const SEEDS: u64 = 90;
 
+/// What goes wrong and what comes of it, by a piece of the line that says so.
+const TROUBLES: [&str; 20] = [
+    "crashes",
+    "clock is -10 min ahead",
+    "clock is 527040 min ahead",
+    "is frozen",
+    "all nodes go away",
+    "refused",
+    "reply lost",
+    "somebody else was faster",
+    "gives way",
+    " fired",
+    " caught_up",
+    " paused",
+    " too_late",
+    " not_caught_up",
+    " over_cap",
+    " overlap",
+    " changed",
+    "resumed by planner",
+    "resumed by ada",
+    "removed by ada",
+];
+
 #[test]
 fn dp_16_no_seed_loses_or_doubles_a_slot() {
-    no_seed_breaks(&seeds(SEEDS), |seed| {
-        simulate_schedules(seed, &ScheduleOptions::default(), open).map(drop)
+    no_seed_breaks(&seeds(SEEDS), &TROUBLES, |seed| {
+        simulate_schedules(seed, &ScheduleOptions::default(), open).map(|story| story.log)
     });
 }
 
@@ -24,44 +48,6 @@ fn one_seed_is_one_story() {
         assert_eq!(story(seed), story(seed), "seed {seed} was told in two ways");
     }
     assert_ne!(story(0), story(1));
-}
-
-/// A simulation in which nothing goes wrong proves nothing.
-#[test]
-fn the_seeds_meet_every_kind_of_trouble() {
-    let mut log = Vec::new();
-    let mut slots = 0;
-    for seed in 0..20 {
-        let told = story(seed);
-        slots += told.slots;
-        log.extend(told.log);
-    }
-    assert!(slots > 5_000, "only {slots} slots in 20 seeds");
-    for trouble in [
-        "crashes",
-        "clock is -10 min ahead",
-        "clock is 527040 min ahead",
-        "is frozen",
-        "all nodes go away",
-        "refused",
-        "reply lost",
-        "somebody else was faster",
-        "gives way",
-        " fired",
-        " caught_up",
-        " paused",
-        " too_late",
-        " not_caught_up",
-        " over_cap",
-        " overlap",
-        " changed",
-        "resumed by planner",
-        "resumed by ada",
-        "removed by ada",
-    ] {
-        let met = log.iter().any(|line| line.contains(trouble));
-        assert!(met, "20 seeds without a line like `{trouble}`");
-    }
 }
 
 /// The teeth: take a safeguard away from below, and a seed must say which promise broke.

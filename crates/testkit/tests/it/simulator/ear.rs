@@ -55,7 +55,6 @@ impl Ear {
     }
 }
 
-/// Who is told.
 pub(super) fn subscriptions(ear: Option<&Arc<Ear>>) -> Live<Subscriptions> {
     let all = ear.map(|_| Subscription {
         name: Name::parse(NAME).expect("a name"),

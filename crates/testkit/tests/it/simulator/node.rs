@@ -193,7 +193,6 @@ impl Process {
         self.handle.abort();
     }
 
-    /// SIGTERM.
     pub(super) fn stop(&self) {
         self.world.record.note(&self.name, "is asked to stop");
         self.world.doors.set(self.slot, None);

@@ -34,6 +34,52 @@ fn unexplained(file: &TextFile) -> Option<String> {
     })
 }
 
+/// Crates whose public things are read by people who do not read their code.
+const DESCRIBED: [&str; 2] = ["crates/core/src/", "crates/engine/src/"];
+const ITEMS: [&str; 6] = ["fn ", "struct ", "enum ", "trait ", "type ", "const "];
+
+/// Public items without a sentence. Fields and variants are not asked for one: their names say it, or a
+/// comment that says more than the name.
+fn undescribed(file: &TextFile) -> Vec<String> {
+    let asked = DESCRIBED.iter().any(|folder| file.path.starts_with(folder)) && !file.is_test();
+    let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
+    let product = product_lines(&file.text);
+    let is_item = |line: &str| {
+        // What a macro writes is described where it is used.
+        let rest = line.strip_prefix("pub ").unwrap_or_default();
+        let rest = if rest.contains(" $") { "" } else { rest };
+        let rest = rest.strip_prefix("async ").unwrap_or(rest);
+        ITEMS.iter().any(|item| rest.starts_with(item))
+    };
+    let items = lines[..product].iter().enumerate();
+    let mute = items.filter(|(number, line)| is_item(line) && !is_described(&lines[..*number]));
+    let mute = mute.filter(|_| asked).map(|(number, line)| {
+        let (path, number) = (&file.path, number + 1);
+        format!("{path}:{number}: say in a sentence what it is: {line}")
+    });
+    mute.collect()
+}
+
+/// Whether what stands between the last item and here has a doc comment.
+fn is_described(before: &[&str]) -> bool {
+    let own = before.iter().rev().take_while(|line| {
+        line.starts_with("///") || !(line.is_empty() || line.ends_with(['}', ';', '{']))
+    });
+    own.into_iter().any(|line| line.starts_with("///"))
+}
+
+#[test]
+fn public_things_of_core_and_engine_are_described() {
+    let files = text_files();
+    assert_none(&files.iter().flat_map(undescribed).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_public_thing_without_a_sentence_is_found() {
+    let text = "/// Told.\n#[derive(Debug)]\npub struct Told {\n    pub field: u8,\n}\n\npub fn mute() {}\n";
+    assert_one(&undescribed(&file("crates/core/src/x.rs", text)), "x.rs:7:");
+}
+
 #[test]
 fn no_rust_file_is_longer_than_one_idea() {
     assert_none(&text_files().iter().filter_map(too_long).collect::<Vec<_>>());

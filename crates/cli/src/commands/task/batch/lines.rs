@@ -18,7 +18,6 @@ const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 pub(super) struct Line {
     /// From 1; blank lines count.
     pub(super) number: usize,
-    /// What it says.
     pub(super) text: String,
 }
 

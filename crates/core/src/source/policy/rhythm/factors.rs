@@ -34,7 +34,6 @@ pub(in crate::source::policy) struct Factors {
 }
 
 impl Factors {
-    /// Applies the weights.
     pub(in crate::source::policy) fn new(tables: &Tables) -> Self {
         let young = tables.young();
         let weights: [f32; TABLES] =

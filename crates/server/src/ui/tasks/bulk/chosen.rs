@@ -18,9 +18,7 @@ pub(super) struct Pick {
     pub(super) execute_at: Timestamp,
 }
 
-/// What was chosen.
 pub(super) struct Chosen {
-    /// The tasks.
     pub(super) picks: Vec<Pick>,
     /// How many there are in all; more than `picks` where not all are taken at a time.
     pub(super) matching: usize,

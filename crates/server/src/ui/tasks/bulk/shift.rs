@@ -15,21 +15,14 @@ const MINUTES_MAX: i64 = 10 * 366 * 24 * 60;
 /// What a page or a form says about it; numbers arrive as text.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Fields {
-    /// A wall clock.
     at: Option<String>,
-    /// Its zone.
     zone: Option<String>,
-    /// How many units.
     amount: Option<String>,
-    /// Which.
     unit: Option<String>,
-    /// Settled: an instant.
     to: Option<String>,
-    /// Settled: minutes.
     by: Option<String>,
 }
 
-/// A settled move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shift {
     /// All to this instant.

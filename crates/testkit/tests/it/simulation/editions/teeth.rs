@@ -216,7 +216,6 @@ fn a_second_document_where_none_is_wanted_is_noticed() {
     assert_noticed(insists, open, &["no second is wanted"]);
 }
 
-/// Reads without paying.
 struct Unpaid(Arc<dyn Reader>);
 
 #[async_trait]

@@ -32,7 +32,6 @@ struct Mailbox {
 }
 
 impl Mailboxes {
-    /// Letters that arrived.
     pub(super) fn letters(&self) -> usize {
         self.boxes.values().map(|mailbox| mailbox.letters).sum()
     }

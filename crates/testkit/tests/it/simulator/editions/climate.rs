@@ -27,7 +27,6 @@ struct Rates {
     down: u64,
 }
 
-/// The outside's moods.
 pub(super) struct Climate {
     dice: Dice,
     truth: TrueClock,

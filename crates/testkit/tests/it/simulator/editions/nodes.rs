@@ -31,7 +31,6 @@ use super::{
     witness::Witness,
 };
 
-/// What everybody shares.
 pub(super) struct World {
     pub(super) truth: TrueClock,
     pub(super) record: Arc<Record>,

@@ -22,7 +22,6 @@ const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
 /// One row in so many is asked about.
 const ASKED: usize = 7;
 
-/// Checks everything.
 pub(super) async fn check(world: &World) -> Result<ScheduleSummary, String> {
     let names: Vec<String> = world.chronicle.pages().edits.keys().cloned().collect();
     let mut summary = ScheduleSummary::default();

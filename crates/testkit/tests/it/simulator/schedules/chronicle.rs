@@ -120,7 +120,6 @@ impl Pages {
     }
 }
 
-/// Sees everything.
 #[derive(Clone)]
 pub(super) struct Chronicle {
     truth: TrueClock,

@@ -81,7 +81,6 @@ impl Person {
         pass(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
     }
 
-    /// Ends every pause.
     pub(super) async fn resume_all(&self) {
         for name in self.names.iter().chain([&self.dense]) {
             let _ = self.desk().resume(name, "host").await;

@@ -25,7 +25,6 @@ use super::{
     chronicle::Chronicle,
 };
 
-/// What everybody shares.
 #[derive(Clone)]
 pub(super) struct World {
     pub(super) truth: TrueClock,

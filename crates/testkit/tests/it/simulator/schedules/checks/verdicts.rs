@@ -16,7 +16,6 @@ const PROMPT: SignedDuration = SignedDuration::from_secs(15);
 const AROUND: SignedDuration = SignedDuration::from_secs(5);
 const HALF_A_DAY: SignedDuration = SignedDuration::from_hours(12);
 
-/// Judges one schedule.
 pub(super) struct Judge<'a> {
     pub(super) name: &'a str,
     pub(super) pages: &'a Pages,
