@@ -46,9 +46,11 @@ fn undescribed(file: &TextFile) -> Vec<String> {
     let product = product_lines(&file.text);
     let is_item = |line: &str| {
         // What a macro writes is described where it is used.
-        let rest = line.strip_prefix("pub ").unwrap_or_default();
-        let rest = if rest.contains(" $") { "" } else { rest };
-        let rest = rest.strip_prefix("async ").unwrap_or(rest);
+        let rest = line
+            .strip_prefix("pub ")
+            .filter(|rest| !rest.contains(" $"));
+        let rest = rest.map(|rest| rest.strip_prefix("async ").unwrap_or(rest));
+        let rest = rest.unwrap_or_default();
         ITEMS.iter().any(|item| rest.starts_with(item))
     };
     let items = lines[..product].iter().enumerate();
