@@ -2,8 +2,8 @@
 //!
 //! Routes and document come from the same registration ([`document`] and [`crate::app`] share it),
 //! so neither can know something the other does not. What is the same for many operations is said once:
-//! how they refuse and which scope they need ([`guarded`]), what a path names ([`in_path`]), and an
-//! example of each ([`examples`]).
+//! how they refuse and which scope they need (`guarded`), what a path names (`in_path`), and an
+//! example of each (`examples`).
 
 mod examples;
 
