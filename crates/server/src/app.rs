@@ -124,14 +124,20 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(alerts::list_alerts))
         .routes(register!(metrics::get_metrics))
         .routes(register!(subscriptions::list_subscriptions))
+        .merge(guarded_sources())
+        .merge(guarded_editions());
+    by_method(router).merge(administered())
+}
+
+/// Whom the gate lets in, and by what. Their handlers ask for the scope: to the gate, looking is looking.
+fn administered() -> OpenApiRouter<Arc<AppState>> {
+    let router = OpenApiRouter::new()
         .routes(register!(tokens::list_tokens, tokens::create_token))
         .routes(register!(tokens::revoke_token))
         .routes(register!(users::list_users, users::create_user))
         .routes(register!(users::remove_user))
-        .routes(register!(users::set_password))
-        .merge(guarded_sources())
-        .merge(guarded_editions());
-    by_method(router)
+        .routes(register!(users::set_password));
+    openapi::guarded(router, |_| Scope::Admin)
 }
 
 /// Looking needs less than changing, and the method says which of the two it is.

@@ -63,7 +63,6 @@ pub(crate) struct SubscriptionsView {
     path = "/api/v1/subscriptions",
     tag = "events",
     responses((status = 200, description = "The subscriptions, by name", body = SubscriptionsView)),
-    security(("token" = ["read"])),
 )]
 pub(crate) async fn list_subscriptions(
     State(state): State<Arc<AppState>>,

@@ -24,12 +24,7 @@ pub(crate) struct RewoundView {
     path = "/api/v1/schedules/{name}/rewind",
     tag = "schedules",
     params(("name" = String, Path, description = "What the schedule is called")),
-    responses(
-        (status = 200, description = "The schedule afterwards", body = ScheduleView),
-        (status = "4XX", description = "Nothing was stored", body = Problem, content_type = "application/problem+json"),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
 )]
 pub(crate) async fn rewind(
     State(state): State<Arc<AppState>>,
@@ -46,11 +41,7 @@ pub(crate) async fn rewind(
     post,
     path = "/api/v1/schedules:rewind",
     tag = "schedules",
-    responses(
-        (status = 200, description = "Those that were", body = RewoundView),
-        (status = "5XX", description = "Ask again", body = Problem, content_type = "application/problem+json"),
-    ),
-    security(("token" = ["operate"])),
+    responses((status = 200, description = "Those that were", body = RewoundView)),
 )]
 pub(crate) async fn rewind_all(
     State(state): State<Arc<AppState>>,
