@@ -129,7 +129,7 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
     by_method(router).merge(administered())
 }
 
-/// Whom the gate lets in, and by what. Their handlers ask for the scope: to the gate, looking is looking.
+/// Tokens and users. Their handlers require the scope: authentication alone lets readers list.
 fn administered() -> OpenApiRouter<Arc<AppState>> {
     let router = OpenApiRouter::new()
         .routes(register!(tokens::list_tokens, tokens::create_token))
