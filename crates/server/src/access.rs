@@ -24,31 +24,17 @@ mod memory;
 pub(crate) mod origin;
 pub(crate) mod session;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use almanack_core::{
-    sign_in::tries::Tries,
-    token::{Scope, TOKEN_PREFIX, Token},
-};
-use axum::{
-    extract::{FromRequestParts, Request, State},
-    http::{HeaderMap, Method, header, request::Parts},
-    middleware::Next,
-    response::Response,
-};
-use jiff::{SignedDuration, Timestamp};
+use almanack_core::sign_in::tries::Tries;
+use almanack_core::token::{Scope, TOKEN_PREFIX, Token};
+use axum::extract::{FromRequestParts, Request};
+use axum::{http::Method, http::request::Parts, middleware::Next};
 use sha2::{Digest, Sha256};
 
-use self::{
-    guard::Guard,
-    memory::Memory,
-    origin::{check_direct, check_host, check_origin},
-    session::Held,
-};
-use crate::{
-    AppState,
-    problem::{Code, Problem},
-};
+use self::origin::{check_direct, check_host, check_origin};
+use self::{guard::Guard, memory::Memory, session::Held};
+use crate::prelude::*;
 
 /// How long a token or a session found in the store is trusted without asking again.
 pub const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(5);
@@ -117,7 +103,7 @@ impl Asker {
     }
 
     /// Refuses who may less than this; who shows no token may operate, and no more.
-    pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<(), Problem> {
+    pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<()> {
         if self.scope.allows(needed) {
             return Ok(());
         }
@@ -126,7 +112,7 @@ impl Asker {
     }
 
     /// Refuses where the scope of what was shown is too small.
-    fn allowed(&self, needed: Scope, shown: &str) -> Result<(), Problem> {
+    fn allowed(&self, needed: Scope, shown: &str) -> Result<()> {
         let Self { name, scope, .. } = self;
         if scope.allows(needed) {
             return Ok(());
@@ -145,7 +131,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asker {
     type Rejection = Problem;
 
     /// Refuses where the gate was not passed: a route registered outside it must not change things.
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let asker = parts.extensions.get::<Self>().cloned();
         asker.ok_or_else(|| Problem::new(Code::Internal, "this path is not guarded"))
     }
@@ -193,7 +179,7 @@ impl Gate {
         Arc::clone(&self.state)
     }
 
-    pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Asker, Problem> {
+    pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Asker> {
         if let Access::Local(origin) = &self.state.access {
             return Ok(Asker::local(origin));
         }
@@ -213,11 +199,7 @@ impl Gate {
 
     /// Lets a browser in. Its requests carry what it was given whoever made them, so a change must come from a page of ours
     /// even where a token is asked for.
-    pub(crate) async fn admit_browser(
-        &self,
-        request: &Parts,
-        needed: Scope,
-    ) -> Result<Visit, Problem> {
+    pub(crate) async fn admit_browser(&self, request: &Parts, needed: Scope) -> Result<Visit> {
         self.check_page_host(request).await?;
         check_origin(request)?;
         if !request.headers.contains_key(header::AUTHORIZATION)
@@ -240,7 +222,7 @@ impl Gate {
 
     /// A page shows more than an answer of the API and is opened by a cookie, so a name that somebody else pointed here can be
     /// refused even where a token is asked for.
-    async fn check_page_host(&self, request: &Parts) -> Result<(), Problem> {
+    async fn check_page_host(&self, request: &Parts) -> Result<()> {
         if self.is_open().await? {
             return check_host(request, &[], ONLY_LOOPBACK);
         }
@@ -251,7 +233,7 @@ impl Gate {
     }
 
     /// Whether nobody has to say who they are.
-    async fn is_open(&self) -> Result<bool, Problem> {
+    async fn is_open(&self) -> Result<bool> {
         match self.state.access {
             Access::Tokens | Access::Local(_) => Ok(false),
             Access::Open => Ok(!self.guard.is_on(&self.state).await?),
@@ -268,7 +250,7 @@ impl Gate {
         format!("{:x}", digest.finalize())
     }
 
-    async fn token(&self, headers: &HeaderMap) -> Result<Token, Problem> {
+    async fn token(&self, headers: &HeaderMap) -> Result<Token> {
         let hash = shown_token(headers).map(|text| format!("{:x}", Sha256::digest(text)));
         let hash = hash.ok_or_else(|| {
             let detail = "show a token: `Authorization: Bearer alm_…`, made by `almanack token`";
@@ -287,7 +269,7 @@ impl Gate {
         })
     }
 
-    async fn look_up(&self, hash: &str, now: Timestamp) -> Result<Option<Token>, Problem> {
+    async fn look_up(&self, hash: &str, now: Timestamp) -> Result<Option<Token>> {
         let found = self.state.changes.load_token(hash).await?;
         self.tokens.keep(hash, found.as_ref(), now);
         Ok(found)
@@ -295,11 +277,7 @@ impl Gate {
 }
 
 /// Lets a request through with its [`Asker`], or answers why not.
-pub(crate) async fn guard(
-    State(gate): State<Arc<Gate>>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
+pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Answer {
     let needed = needed_scope(request.method());
     let_through(&gate, needed, request, next).await
 }
@@ -309,7 +287,7 @@ pub(crate) async fn guard_looking(
     State(gate): State<Arc<Gate>>,
     request: Request,
     next: Next,
-) -> Result<Response, Problem> {
+) -> Answer {
     let_through(&gate, Scope::Read, request, next).await
 }
 
@@ -318,7 +296,7 @@ pub(crate) async fn let_through(
     needed: Scope,
     request: Request,
     next: Next,
-) -> Result<Response, Problem> {
+) -> Answer {
     let (mut parts, body) = request.into_parts();
     let asker = gate.admit(&parts, needed).await?;
     parts.extensions.insert(asker);

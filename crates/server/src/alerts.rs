@@ -1,20 +1,10 @@
 //! Alerts: what a person should hear about, and whether they were told.
 
-use std::sync::Arc;
+use almanack_core::alert::{Alert, words};
+use almanack_core::store::AlertFilter;
+use axum::extract::Query;
 
-use almanack_core::{
-    alert::{Alert, words},
-    store::AlertFilter,
-};
-use axum::{
-    Json,
-    extract::{Query, State},
-};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-
-use crate::{AppState, problem::Problem};
+use crate::prelude::*;
 
 /// Most alerts in one answer; no more are ever open.
 const ALERTS_MAX: usize = 1_000;
@@ -64,9 +54,9 @@ impl From<Alert> for AlertView {
     ),
 )]
 pub(crate) async fn list_alerts(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Query(query): Query<AlertsQuery>,
-) -> Result<Json<AlertsView>, Problem> {
+) -> Result<Json<AlertsView>> {
     let filter = AlertFilter {
         closed_from: if query.all {
             Timestamp::MIN

@@ -4,40 +4,31 @@
 //! browsers careful, compression, one form for every error, panics caught, a body limit, a time limit
 //! (a tick has its own, longer one; building an edition has none, because it ends by itself), the route, and before every guarded route the [`Gate`].
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use almanack_core::{time::Clock, token::Scope};
-use axum::{
-    Extension, Router,
-    extract::{DefaultBodyLimit, MatchedPath, Request},
-    http::{HeaderName, HeaderValue, StatusCode, Uri, header},
-    middleware::{from_fn_with_state, map_response},
-    response::Response,
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
+use axum::http::{HeaderName, Uri};
+use axum::middleware::{from_fn_with_state, map_response};
+use axum::{Extension, Router};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::request_id::{
+    MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer,
 };
-use tower_http::{
-    catch_panic::CatchPanicLayer,
-    compression::CompressionLayer,
-    limit::RequestBodyLimitLayer,
-    request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer},
-    set_header::SetResponseHeaderLayer,
-    timeout::{RequestBodyTimeoutLayer, TimeoutLayer},
-    trace::TraceLayer,
-};
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
+use tower_http::trace::TraceLayer;
 use utoipa::OpenApi as _;
 use utoipa_axum::{router::OpenApiRouter, routes as register};
 
+use crate::access::{Gate, guard, guard_looking, needed_scope};
+use crate::prelude::*;
 use crate::{
-    AppState,
-    access::{Gate, guard, guard_looking, needed_scope},
-    alerts, batch, editions, events, health, lookup, metrics, nodes, openapi,
-    problem::{self, Code, Problem},
-    receipts, schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
+    alerts, batch, editions, events, health, lookup, metrics, nodes, openapi, problem, receipts,
+    schedules, sources, subscriptions, tasks, tick, tokens, ui, users,
 };
 
 /// Longer than any healthy answer, a full batch included; shorter than most proxies wait.

@@ -3,21 +3,12 @@
 //! Each item is read and carried out for itself: what is wrong with one is said in its place and
 //! stops no other. Only with an `Idempotency-Key` is the call all or nothing.
 
-use std::sync::Arc;
-
-use axum::{Json, extract::State};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
-use crate::{
-    AppState,
-    call::{Call, OnceHeader, read_object},
-    idempotency::{Answers, Wishes, ask_all},
-    problem::{Code, Problem},
-    receipts::ReceiptView,
-    tasks::body::ItemBody,
-};
+use crate::call::{OnceHeader, read_object};
+use crate::idempotency::{Answers, Wishes, ask_all};
+use crate::prelude::*;
+use crate::{receipts::ReceiptView, tasks::body::ItemBody};
 
 /// The tasks to put.
 #[derive(Deserialize, ToSchema)]
@@ -66,10 +57,7 @@ impl From<Answers> for BatchView {
     request_body = BatchBody,
     responses((status = 200, description = "What became of each item, in order", body = BatchView)),
 )]
-pub(crate) async fn put_batch(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Json<BatchView>, Problem> {
+pub(crate) async fn put_batch(State(state): App, call: Call) -> Result<Json<BatchView>> {
     let body: BatchBody = call.json()?;
     check_count(body.tasks.len(), state.limits.batch_items_max)?;
     let read = |item: &RawValue| read_object::<ItemBody>(item.get())?.into_wish(&state.limits);
@@ -79,7 +67,7 @@ pub(crate) async fn put_batch(
 }
 
 /// Refuses a call that brings too much to be decided at once.
-pub(crate) fn check_count(given: usize, max: usize) -> Result<(), Problem> {
+pub(crate) fn check_count(given: usize, max: usize) -> Result<()> {
     if given <= max {
         return Ok(());
     }

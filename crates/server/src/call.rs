@@ -1,35 +1,16 @@
 //! What every changing request brings: who asks, a body of at most so many bytes, and perhaps a key
 //! under which it wants to be carried out only once.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    store::OnceKey,
-    task::{Identity, Kind, Subject},
-};
-use axum::{
-    body::Bytes,
-    extract::{FromRequest, FromRequestParts, Path, Query, Request},
-    http::{HeaderMap, StatusCode, header, request::Parts},
-};
-use serde::{
-    Deserialize,
-    de::{DeserializeOwned, IgnoredAny},
-};
+use almanack_core::store::OnceKey;
+use almanack_core::task::{Identity, Kind, Subject};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::{body::Bytes, http::request::Parts};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{error::Category, value::RawValue};
-use utoipa::{
-    IntoParams,
-    openapi::path::{Parameter, ParameterIn},
-};
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use crate::{
-    AppState,
-    access::Asker,
-    idempotency,
-    openapi::in_path,
-    problem::{self, Code, Problem},
-    words,
-};
+use crate::prelude::*;
+use crate::{access::Asker, idempotency, openapi::in_path, problem, words};
 
 /// A changing request.
 pub(crate) struct Call {
@@ -42,7 +23,7 @@ pub(crate) struct Call {
 impl FromRequest<Arc<AppState>> for Call {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &Arc<AppState>) -> Result<Self, Problem> {
+    async fn from_request(request: Request, state: &Arc<AppState>) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
         let asker = Asker::from_request_parts(&mut parts, state).await?;
         // Rebuilt with the extensions, because the body limit may be one of them.
@@ -71,7 +52,7 @@ impl Call {
     }
 
     /// The body as text.
-    pub(crate) fn text(&self) -> Result<&str, Problem> {
+    pub(crate) fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.body)
             .map_err(|_| Problem::new(Code::MalformedJson, "the body is not UTF-8"))
     }
@@ -82,14 +63,12 @@ impl Call {
     }
 
     /// The body as JSON of an expected form.
-    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Problem> {
+    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T> {
         read_object(self.json_text()?)
     }
 
     /// The body as one JSON object of an expected form, or as an array of values still to be read.
-    pub(crate) fn json_or_list<'a, T: Deserialize<'a>>(
-        &'a self,
-    ) -> Result<OneOrMany<'a, T>, Problem> {
+    pub(crate) fn json_or_list<'a, T: Deserialize<'a>>(&'a self) -> Result<OneOrMany<'a, T>> {
         let text = self.json_text()?;
         if text.trim_ascii_start().starts_with('[') {
             return read_json(text).map(OneOrMany::Many);
@@ -97,7 +76,7 @@ impl Call {
         read_object(text).map(OneOrMany::One)
     }
 
-    fn json_text(&self) -> Result<&str, Problem> {
+    fn json_text(&self) -> Result<&str> {
         if !self
             .media_type()
             .is_some_and(|t| t.eq_ignore_ascii_case("application/json"))
@@ -108,9 +87,7 @@ impl Call {
     }
 
     /// As [`Self::json`], where nothing at all is as good as `{}`.
-    pub(crate) fn json_or_default<'a, T: Deserialize<'a> + Default>(
-        &'a self,
-    ) -> Result<T, Problem> {
+    pub(crate) fn json_or_default<'a, T: Deserialize<'a> + Default>(&'a self) -> Result<T> {
         if self.body.is_empty() {
             return Ok(T::default());
         }
@@ -118,14 +95,14 @@ impl Call {
     }
 
     /// Refuses a key where nothing would be remembered by it.
-    pub(crate) fn refuse_key(&self) -> Result<(), Problem> {
+    pub(crate) fn refuse_key(&self) -> Result<()> {
         self.refuse_key_because(
             "changes of schedules take no Idempotency-Key; If-Match makes them careful",
         )
     }
 
     /// As [`Self::refuse_key`], in other words.
-    pub(crate) fn refuse_key_because(&self, detail: &str) -> Result<(), Problem> {
+    pub(crate) fn refuse_key_because(&self, detail: &str) -> Result<()> {
         if self.once.is_none() {
             return Ok(());
         }
@@ -149,7 +126,7 @@ pub(crate) fn unsupported(wanted: &str) -> Problem {
 
 /// Reads a JSON object of an expected form. serde would also take an array, field by field in
 /// order; a caller who sends one is mistaken about something.
-pub(crate) fn read_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem> {
+pub(crate) fn read_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     if !text.trim_ascii_start().starts_with(['[', '"']) {
         return read_json(text);
     }
@@ -161,7 +138,7 @@ pub(crate) fn read_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Pr
 }
 
 /// Reads JSON of an expected form; the error says where it stopped being that.
-pub(crate) fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem> {
+pub(crate) fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
@@ -211,7 +188,7 @@ pub(crate) struct OnceHeader(
 impl<S: Send + Sync> FromRequestParts<S> for At {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let path = Path::<(String, String)>::from_request_parts(parts, state).await;
         let Path((kind, subject)) =
             path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
@@ -228,7 +205,7 @@ pub(crate) struct Asked<T>(pub(crate) T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let query = Query::<T>::from_request_parts(parts, state).await;
         let Query(asked) = query.map_err(|rejection| {
             Problem::new(Code::InvalidQuery, words::of_query(&rejection.body_text()))

@@ -14,28 +14,17 @@ pub(crate) mod redelivery;
 pub(crate) mod runs;
 mod view;
 
-use std::sync::Arc;
-
-use almanack_core::edition::{Account, State as EditionState, plan::Waiting};
+use almanack_core::edition::plan::Waiting;
+use almanack_core::edition::{Account, State as EditionState};
 use almanack_engine::editions::{Editions, End, Error, Ran};
-use axum::{
-    Json,
-    extract::{FromRequestParts, Path, State},
-    http::request::Parts,
-};
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
 use jiff::civil::Date;
-use utoipa::{
-    IntoParams,
-    openapi::path::{Parameter, ParameterIn},
-};
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use self::view::EditionDetailView;
-use crate::{
-    AppState,
-    call::Call,
-    openapi::in_path,
-    problem::{Code, Problem},
-};
+use crate::openapi::in_path;
+use crate::prelude::*;
 
 /// Days before this are somebody's mistake.
 const FIRST_DAY: Date = jiff::civil::date(1970, 1, 1);
@@ -52,7 +41,7 @@ impl IntoParams for Dated {
 impl<S: Send + Sync> FromRequestParts<S> for Dated {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         let Path(text) =
             path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
@@ -61,7 +50,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Dated {
 }
 
 /// Reads a day, in the one form that is also written.
-pub(crate) fn parse_date(text: &str) -> Result<Date, Problem> {
+pub(crate) fn parse_date(text: &str) -> Result<Date> {
     let date = text.parse::<Date>().ok();
     let date = date.filter(|date| date.to_string() == text && *date >= FIRST_DAY);
     date.ok_or_else(|| {
@@ -71,7 +60,7 @@ pub(crate) fn parse_date(text: &str) -> Result<Date, Problem> {
 }
 
 /// What makes editions, where something does.
-pub(crate) fn editions(state: &AppState) -> Result<&Arc<Editions>, Problem> {
+pub(crate) fn editions(state: &AppState) -> Result<&Arc<Editions>> {
     state.editions.as_ref().ok_or_else(|| {
         let detail = "editions are not configured; `edition.enabled = true` and the section [edition] of the \
                       configuration make this node build them";
@@ -80,7 +69,7 @@ pub(crate) fn editions(state: &AppState) -> Result<&Arc<Editions>, Problem> {
 }
 
 /// Nothing here is worse for being asked twice, so nothing is remembered by a key.
-fn refuse_key(call: &Call) -> Result<(), Problem> {
+fn refuse_key(call: &Call) -> Result<()> {
     call.refuse_key_because("editions take no Idempotency-Key; asking twice is harmless")
 }
 
@@ -101,7 +90,7 @@ struct Told {
 }
 
 /// Tells how a run ended; a failure of the outside is a problem.
-fn tell(account: &Account, end: &End) -> Result<Told, Problem> {
+fn tell(account: &Account, end: &End) -> Result<Told> {
     let edition = &account.edition;
     let (date, state) = (edition.date, edition.state);
     let unfinished = |why: String| Told {
@@ -156,9 +145,9 @@ fn open_destinations(account: &Account) -> Vec<&str> {
     responses((status = 200, description = "The edition", body = EditionDetailView)),
 )]
 pub(crate) async fn get_edition(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
-) -> Result<Json<EditionDetailView>, Problem> {
+) -> Result<Json<EditionDetailView>> {
     let status = editions(&state)?.status(date).await?;
     let status = status.ok_or(Error::Unknown(date))?;
     Ok(Json(EditionDetailView::of(status)))

@@ -4,32 +4,18 @@
 //! queue. Here is only how HTTP carries it. A batch is carried out in the order given; what is wrong
 //! with one event is said in its place and stops no other.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    event::{self, EventError},
-    reschedule::Request,
-};
-use axum::{
-    Json,
-    extract::State,
-    http::HeaderMap,
-    response::{IntoResponse, Response},
-};
+use almanack_core::event::{self, EventError};
+use almanack_core::reschedule::Request;
 use serde_json::value::{RawValue, Value};
 
 use self::schema::{EventBody, EventsView};
-use crate::{
-    AppState, Limits,
-    batch::{BatchView, check_count},
-    call::{Call, OnceHeader, read_json, unsupported},
-    idempotency::{Answers, Wishes, ask, ask_all},
-    percent,
-    problem::{Code, Problem},
-    receipts::{ReceiptView, answer},
-    tasks::body::{check_callback, parse_instant},
-    words,
-};
+use crate::batch::{BatchView, check_count};
+use crate::call::{OnceHeader, read_json, unsupported};
+use crate::idempotency::{Answers, Wishes, ask, ask_all};
+use crate::prelude::*;
+use crate::receipts::{ReceiptView, answer};
+use crate::tasks::body::{check_callback, parse_instant};
+use crate::{Limits, percent, words};
 
 mod schema;
 
@@ -60,10 +46,7 @@ struct Wish {
         (status = 201, description = "One event, for which a row was written", body = ReceiptView),
     ),
 )]
-pub(crate) async fn post_events(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn post_events(State(state): App, call: Call) -> Answer {
     let media_type = call.media_type().unwrap_or_default().to_ascii_lowercase();
     let text = match media_type.as_str() {
         BATCHED => return post_batch(&state, &call).await,
@@ -79,7 +62,7 @@ pub(crate) async fn post_events(
     Ok(answer(&identity, &receipt))
 }
 
-async fn post_batch(state: &AppState, call: &Call) -> Result<Response, Problem> {
+async fn post_batch(state: &AppState, call: &Call) -> Answer {
     let events: Vec<&RawValue> = read_json(call.text()?)?;
     check_count(events.len(), state.limits.batch_items_max)?;
     let wishes: Vec<_> = events
@@ -99,7 +82,7 @@ async fn post_batch(state: &AppState, call: &Call) -> Result<Response, Problem> 
 /// Cuts a batch into runs of equal origin, because one call to the engine has one origin. The order
 /// stays: it matters where two events are about one identity. An unreadable event joins the run it
 /// stands in.
-fn runs(wishes: Vec<Result<Wish, Problem>>) -> Vec<(String, Wishes)> {
+fn runs(wishes: Vec<Result<Wish>>) -> Vec<(String, Wishes)> {
     let mut runs: Vec<(String, Wishes)> = Vec::new();
     for wish in wishes {
         let last = runs.last().map(|(origin, _)| origin.clone());
@@ -119,7 +102,7 @@ fn runs(wishes: Vec<Result<Wish, Problem>>) -> Vec<(String, Wishes)> {
 }
 
 /// All or nothing means one transaction, which has one asker.
-fn check_one_source(wishes: &[Result<Wish, Problem>]) -> Result<(), Problem> {
+fn check_one_source(wishes: &[Result<Wish>]) -> Result<()> {
     let mut origins = wishes.iter().flatten().map(|wish| &wish.origin);
     let first = origins.next();
     if origins.all(|origin| Some(origin) == first) {
@@ -129,7 +112,7 @@ fn check_one_source(wishes: &[Result<Wish, Problem>]) -> Result<(), Problem> {
     Err(Problem::new(Code::InvalidEvent, detail))
 }
 
-fn understand(text: &str, limits: &Limits) -> Result<Wish, Problem> {
+fn understand(text: &str, limits: &Limits) -> Result<Wish> {
     let event = event::parse(text, limits.payload_bytes).map_err(|error| explain(text, error))?;
     if let Request::Put(put) = &event.request {
         check_callback(put.callback_url.as_deref(), "data.callback_url")?;
@@ -157,7 +140,7 @@ fn explain(text: &str, error: EventError) -> Problem {
 }
 
 /// A binary-mode event in structured form.
-fn envelope(headers: &HeaderMap, data: &str) -> Result<String, Problem> {
+fn envelope(headers: &HeaderMap, data: &str) -> Result<String> {
     let header = |name: &str| percent::decode(headers.get(name)?.to_str().ok()?);
     Ok(event::gather("ce-", header, read_json(data)?)?)
 }

@@ -5,17 +5,9 @@
 //! told to stop. What does not work beside that is named, and no reason to send nobody: a message bus is read by the other
 //! nodes, a backup is made later.
 
-use std::sync::Arc;
-
 use almanack_engine::health::Readiness;
-use axum::{Json, extract::State};
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::{
-    AppState,
-    problem::{Code, Problem},
-};
+use crate::prelude::*;
 
 /// How the process is.
 #[derive(Debug, Serialize, ToSchema)]
@@ -35,7 +27,7 @@ pub(crate) struct HealthView {
     get, path = "/healthz", tag = "health",
     responses((status = 200, description = "Up", body = HealthView)),
 )]
-pub(crate) async fn healthz(State(state): State<Arc<AppState>>) -> Json<HealthView> {
+pub(crate) async fn healthz(State(state): App) -> Json<HealthView> {
     Json(HealthView {
         status: "ok",
         version: state.version,
@@ -51,9 +43,7 @@ pub(crate) async fn healthz(State(state): State<Arc<AppState>>) -> Json<HealthVi
         (status = 503, description = "The database does not answer or does not take writes, or the node was told to stop", body = Problem, content_type = "application/problem+json"),
     ),
 )]
-pub(crate) async fn readyz(
-    State(state): State<Arc<AppState>>,
-) -> Result<Json<HealthView>, Problem> {
+pub(crate) async fn readyz(State(state): App) -> Result<Json<HealthView>> {
     let degraded = match state.health.readiness(state.clock.now()) {
         Readiness::Ready { degraded } => degraded,
         Readiness::NotWriting { since } => {

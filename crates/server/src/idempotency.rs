@@ -9,25 +9,18 @@
 
 use std::collections::BTreeSet;
 
-use almanack_core::{
-    reschedule::{Receipt, Request},
-    store::OnceKey,
-    task::Identity,
-};
-use axum::http::{request::Parts, uri::PathAndQuery};
+use almanack_core::reschedule::{Receipt, Request};
+use almanack_core::{store::OnceKey, task::Identity};
+use axum::{http::request::Parts, http::uri::PathAndQuery};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    AppState,
-    access::Asker,
-    call::Call,
-    problem::{Code, ItemProblem, Problem},
-};
+use crate::prelude::*;
+use crate::{access::Asker, problem::ItemProblem};
 
 const KEY_BYTES_MAX: usize = 200;
 
 /// The key a request asks to be remembered by, with the digest that tells it from others.
-pub(crate) fn key(parts: &Parts, asker: &Asker, body: &[u8]) -> Result<Option<OnceKey>, Problem> {
+pub(crate) fn key(parts: &Parts, asker: &Asker, body: &[u8]) -> Result<Option<OnceKey>> {
     let Some(given) = parts.headers.get("idempotency-key") else {
         return Ok(None);
     };
@@ -84,7 +77,7 @@ pub(crate) async fn ask(
     call: &Call,
     wish: Request,
     origin: &str,
-) -> Result<Receipt, Problem> {
+) -> Result<Receipt> {
     let receipt = match &call.once {
         None => state.rescheduler.ask(wish, origin).await?,
         Some(key) => {
@@ -101,9 +94,9 @@ pub(crate) async fn ask(
 }
 
 /// Wishes as far as they could be read; `Err` is what is wrong with that item.
-pub(crate) type Wishes = Vec<Result<Request, Problem>>;
+pub(crate) type Wishes = Vec<Result<Request>>;
 /// What became of each of them, in order, with the identity it was about.
-pub(crate) type Answers = Vec<Result<(Identity, Receipt), Problem>>;
+pub(crate) type Answers = Vec<Result<(Identity, Receipt)>>;
 
 /// Carries out many wishes: each for itself, or with a key all or none.
 pub(crate) async fn ask_all(
@@ -111,7 +104,7 @@ pub(crate) async fn ask_all(
     call: &Call,
     wishes: Wishes,
     origin: &str,
-) -> Result<Answers, Problem> {
+) -> Result<Answers> {
     let answers = match &call.once {
         None => ask_each(state, wishes, origin).await?,
         Some(key) => {
@@ -131,21 +124,21 @@ pub(crate) async fn ask_all(
     Ok(answers)
 }
 
-async fn ask_each(state: &AppState, wishes: Wishes, origin: &str) -> Result<Answers, Problem> {
+async fn ask_each(state: &AppState, wishes: Wishes, origin: &str) -> Result<Answers> {
     let mut readable = Vec::with_capacity(wishes.len());
-    let sort = |wish: Result<Request, Problem>| {
+    let sort = |wish: Result<Request>| {
         let wish = wish?;
         let identity = wish.identity().clone();
         readable.push(wish);
         Ok(identity)
     };
-    let asked: Vec<Result<Identity, Problem>> = wishes.into_iter().map(sort).collect();
+    let asked: Vec<Result<Identity>> = wishes.into_iter().map(sort).collect();
     let mut answers = state
         .rescheduler
         .ask_all(readable, origin)
         .await?
         .into_iter();
-    let answer = |asked: Result<Identity, Problem>| {
+    let answer = |asked: Result<Identity>| {
         let identity = asked?;
         let missing = || Problem::new(Code::Internal, "the answer to this item is missing");
         let receipt = answers.next().ok_or_else(missing)??;
@@ -156,7 +149,7 @@ async fn ask_each(state: &AppState, wishes: Wishes, origin: &str) -> Result<Answ
 
 /// All wishes, if all are readable and no two are about the same identity: in one transaction the
 /// second of two would be decided from a row that the first is about to change.
-fn all_or_nothing(wishes: Wishes) -> Result<Vec<Request>, Problem> {
+fn all_or_nothing(wishes: Wishes) -> Result<Vec<Request>> {
     let mut readable = Vec::with_capacity(wishes.len());
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();

@@ -65,6 +65,28 @@ pub use crate::app::app;
 pub use crate::sources::opml::{Opml, Outline};
 pub use crate::subscriptions::Subscription;
 
+/// What every handler is written with.
+pub(crate) mod prelude {
+    pub(crate) use std::sync::Arc;
+
+    pub(crate) use axum::Json;
+    pub(crate) use axum::extract::State;
+    pub(crate) use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+    pub(crate) use axum::response::{IntoResponse, Response};
+    pub(crate) use jiff::{SignedDuration, Timestamp};
+    pub(crate) use serde::{Deserialize, Serialize};
+    pub(crate) use utoipa::{IntoParams, ToSchema};
+
+    pub(crate) use crate::AppState;
+    pub(crate) use crate::call::{Asked, Call};
+    pub(crate) use crate::paging::{self, PAGE_DEFAULT, PAGE_MAX};
+    pub(crate) use crate::problem::{Code, Problem};
+
+    pub(crate) type App = State<Arc<AppState>>;
+    pub(crate) type Result<T, E = Problem> = std::result::Result<T, E>;
+    pub(crate) type Answer = Result<Response>;
+}
+
 /// What the API works with. Made once, by whoever starts the process.
 pub struct AppState {
     pub rescheduler: Arc<Rescheduler>,

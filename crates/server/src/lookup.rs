@@ -1,13 +1,9 @@
 //! Many tasks by name in one call: what became of the firings of a page of schedules, say.
 
-use std::sync::Arc;
-
 use almanack_core::task::{Identity, Kind, Subject};
-use axum::{Json, extract::State};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use crate::{AppState, batch::check_count, call::Call, problem::Problem, tasks::view::TaskView};
+use crate::prelude::*;
+use crate::{batch::check_count, tasks::view::TaskView};
 
 /// Whose tasks.
 #[derive(Deserialize, ToSchema)]
@@ -43,13 +39,10 @@ pub(crate) struct LookupView {
     request_body = LookupBody,
     responses((status = 200, description = "What was found, in order", body = LookupView)),
 )]
-pub(crate) async fn look_up(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Json<LookupView>, Problem> {
+pub(crate) async fn look_up(State(state): App, call: Call) -> Result<Json<LookupView>> {
     let body: LookupBody = call.json()?;
     check_count(body.tasks.len(), state.limits.batch_items_max)?;
-    let read = |wanted: &Wanted| -> Result<Identity, Problem> {
+    let read = |wanted: &Wanted| -> Result<Identity> {
         Ok(Identity {
             kind: Kind::parse(&wanted.kind)?,
             subject: Subject::parse(&wanted.subject)?,

@@ -4,32 +4,22 @@
 //! for when somebody looks; if the database does not answer, the rest is shown all the same, because
 //! that is when it is needed.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, PoisonError},
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
-use almanack_core::{
-    source::Attention,
-    store::{self, Depth, SourceNumbers},
-    time::Clock,
-};
+use almanack_core::store::{self, Depth, SourceNumbers};
+use almanack_core::{source::Attention, time::Clock};
 use almanack_engine::{health::Readiness, runner::export_kind};
-use axum::{
-    Extension,
-    extract::{MatchedPath, Request, State},
-    http::{Method, header},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
-use jiff::{SignedDuration, Timestamp};
+use axum::extract::{MatchedPath, Request};
+use axum::{Extension, http::Method, middleware::Next};
 use metrics::gauge;
-use std::sync::Arc;
+
+use crate::prelude::*;
+use crate::sources::numbers::by_state;
 
 mod present;
 
 pub(crate) use self::present::Present;
-use crate::{AppState, sources::numbers::by_state};
 
 /// How long a count is shown before it is made again.
 const COUNTED_FOR: SignedDuration = SignedDuration::from_secs(10);
@@ -52,7 +42,7 @@ pub(crate) struct SeenKinds(Mutex<BTreeSet<String>>);
     )),
 )]
 pub(crate) async fn get_metrics(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(seen): Extension<Arc<SeenKinds>>,
     Extension(fleet): Extension<Arc<Fleet>>,
     Extension(present): Extension<Arc<Present>>,

@@ -1,14 +1,8 @@
 //! The register of nodes: who shares the work, and how far their clocks are apart.
 
-use std::sync::Arc;
-
 use almanack_core::store::Node;
-use axum::{Json, extract::State};
-use jiff::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::{AppState, problem::Problem};
+use crate::prelude::*;
 
 /// The nodes that were heard of and not forgotten.
 #[derive(Debug, Serialize, ToSchema)]
@@ -42,9 +36,7 @@ impl NodeView {
     get, path = "/api/v1/nodes", tag = "nodes",
     responses((status = 200, description = "The nodes, by name", body = NodesView)),
 )]
-pub(crate) async fn list_nodes(
-    State(state): State<Arc<AppState>>,
-) -> Result<Json<NodesView>, Problem> {
+pub(crate) async fn list_nodes(State(state): App) -> Result<Json<NodesView>> {
     let nodes = state.store.load_nodes().await?;
     let now = state.clock.now();
     let nodes = nodes.into_iter().map(|node| NodeView::of(node, now));

@@ -7,32 +7,19 @@
 
 mod examples;
 
-use std::{
-    fmt::Write as _,
-    sync::{Arc, LazyLock},
-};
+use std::{fmt::Write as _, sync::LazyLock};
 
 use almanack_core::token::Scope;
-use axum::{
-    http::header,
-    response::{IntoResponse, Response},
-};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
-use utoipa::{
-    IntoResponses, Modify, OpenApi, PartialSchema,
-    openapi::{
-        PathItem, Required, SecurityRequirement,
-        path::{Operation, Parameter, ParameterBuilder, ParameterIn},
-        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
-    },
-};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{PathItem, Required, SecurityRequirement};
+use utoipa::{IntoResponses, Modify, OpenApi, PartialSchema};
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::{
-    AppState,
-    problem::{ItemProblem, Problem},
-};
+use crate::prelude::*;
+use crate::problem::ItemProblem;
 
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
 code{font-family:ui-monospace,monospace}dt{margin-top:1rem}";

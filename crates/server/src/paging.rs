@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 
-use crate::problem::{Code, Problem};
+use crate::prelude::*;
 
 /// Rows on a page; default where no `limit` is given.
 pub(crate) const PAGE_DEFAULT: usize = 50;
@@ -14,7 +14,7 @@ pub(crate) const PAGE_DEFAULT: usize = 50;
 pub(crate) const PAGE_MAX: usize = 500;
 
 /// How many rows a page holds.
-pub(crate) fn size(limit: Option<usize>, default: usize, max: usize) -> Result<usize, Problem> {
+pub(crate) fn size(limit: Option<usize>, default: usize, max: usize) -> Result<usize> {
     let size = limit.unwrap_or(default);
     if (1..=max).contains(&size) {
         return Ok(size);
@@ -29,7 +29,7 @@ pub(crate) fn cursor(key: impl Display) -> String {
 }
 
 /// Reads a cursor by what reads its key.
-pub(crate) fn read<T>(cursor: &str, key: impl FnOnce(&str) -> Option<T>) -> Result<T, Problem> {
+pub(crate) fn read<T>(cursor: &str, key: impl FnOnce(&str) -> Option<T>) -> Result<T> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok();
     let key = bytes.and_then(|bytes| key(std::str::from_utf8(&bytes).ok()?));
     key.ok_or_else(|| {

@@ -7,19 +7,13 @@ use std::collections::BTreeMap;
 
 use almanack_core::{event::EventError, store, task::Invalid, token::Scope};
 use almanack_engine::reschedule;
-use axum::{
-    Json,
-    http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
-};
-use serde::Serialize;
-use utoipa::{
-    IntoResponses, ToSchema,
-    openapi::{self, Content, RefOr},
-};
+use utoipa::IntoResponses;
+use utoipa::openapi::{self, Content, RefOr};
+
+use crate::prelude::*;
+use crate::words;
 
 pub use self::code::Code;
-use crate::words;
 
 mod code;
 mod edition;

@@ -1,25 +1,12 @@
 //! Receipts: the answer to a change of intent, and whether it was kept (RS-14).
 
-use std::sync::Arc;
-
-use almanack_core::{
-    reschedule::{DecisionId, Receipt, Rule},
-    task::Identity,
-};
-use axum::{
-    Json,
-    extract::{Path, State, rejection::PathRejection},
-    http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
-};
-use serde::Serialize;
-use utoipa::ToSchema;
+use almanack_core::reschedule::{DecisionId, Receipt, Rule};
+use almanack_core::task::Identity;
+use axum::{extract::Path, extract::rejection::PathRejection};
 
 use self::kept::KeptView;
-use crate::{
-    AppState, percent,
-    problem::{Code, Problem},
-};
+use crate::percent;
+use crate::prelude::*;
 
 mod kept;
 
@@ -78,9 +65,9 @@ pub(crate) fn answer(identity: &Identity, receipt: &Receipt) -> Response {
     ),
 )]
 pub(crate) async fn get_receipt(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<KeptView>, Problem> {
+) -> Result<Json<KeptView>> {
     let none = || Problem::new(Code::NoSuchReceipt, "no decision has this receipt");
     let Path(id) = id.map_err(|_| none())?;
     let id = parse_receipt_id(&id).ok_or_else(none)?;

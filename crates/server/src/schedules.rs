@@ -4,40 +4,18 @@
 //! rewritten, because the file would win again. A removed schedule keeps its history, so it can still be
 //! looked at by name; lists leave it out unless they are asked for it.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    plan::{Definition, Edited, Origin, Schedule, ScheduleName},
-    store::{LedgerPage, ScheduleFilter},
-    target::Target,
-    token::Scope,
-};
+use almanack_core::plan::{Definition, Edited, Origin, Schedule, ScheduleName};
+use almanack_core::store::{LedgerPage, ScheduleFilter};
+use almanack_core::{target::Target, token::Scope};
 use almanack_engine::schedules::{Error, Expected, Writer};
-use axum::{
-    Json,
-    extract::{FromRequestParts, Path, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
-    response::{IntoResponse, Response},
-};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::{
-    IntoParams, ToSchema,
-    openapi::path::{Parameter, ParameterIn},
-};
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use self::{
-    explain::{TimetableView, check_count, preferred, told_in},
-    view::{ScheduleView, SchedulesView, SlotView},
-};
-use crate::{
-    AppState,
-    access::Asker,
-    call::{Asked, Call},
-    openapi::in_path,
-    paging::{self, PAGE_DEFAULT, PAGE_MAX},
-    problem::{Code, Problem},
-};
+use self::explain::{TimetableView, check_count, preferred, told_in};
+use self::view::{ScheduleView, SchedulesView, SlotView};
+use crate::prelude::*;
+use crate::{access::Asker, openapi::in_path};
 
 pub(crate) mod acts;
 pub(crate) mod explain;
@@ -62,7 +40,7 @@ impl IntoParams for Named {
 impl<S: Send + Sync> FromRequestParts<S> for Named {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         let Path(name) =
             path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
@@ -97,9 +75,9 @@ pub(crate) struct ListQuery {
     responses((status = 200, description = "The page", body = SchedulesView)),
 )]
 pub(crate) async fn list_schedules(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Asked(query): Asked<ListQuery>,
-) -> Result<Json<SchedulesView>, Problem> {
+) -> Result<Json<SchedulesView>> {
     let page = state.store.list_schedules(&query.into_filter()?).await?;
     let schedules = page.rows.into_iter();
     Ok(Json(SchedulesView {
@@ -114,7 +92,7 @@ pub(crate) fn cursor(last: &ScheduleName) -> String {
 }
 
 impl ListQuery {
-    pub(crate) fn into_filter(self) -> Result<ScheduleFilter, Problem> {
+    pub(crate) fn into_filter(self) -> Result<ScheduleFilter> {
         let invalid = |detail: &str| Problem::new(Code::InvalidQuery, detail);
         let page = page_of(self.limit)?;
         let origin = self.origin.as_deref().map(|text| {
@@ -138,7 +116,7 @@ impl ListQuery {
 }
 
 /// How many rows a page holds.
-fn page_of(limit: Option<usize>) -> Result<usize, Problem> {
+fn page_of(limit: Option<usize>) -> Result<usize> {
     paging::size(limit, PAGE_DEFAULT, PAGE_MAX)
 }
 
@@ -175,11 +153,11 @@ pub(crate) struct DetailView {
     responses((status = 200, description = "The schedule", body = DetailView)),
 )]
 pub(crate) async fn get_schedule(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     Asked(query): Asked<DetailQuery>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Answer {
     let count =
         check_count(query.next).map_err(|detail| Problem::new(Code::InvalidQuery, detail))?;
     let schedule = find(&state, &name).await?;
@@ -224,11 +202,7 @@ pub(crate) async fn get_schedule(
         (status = 200, description = "Changed, or already as wished", body = ScheduleView),
     ),
 )]
-pub(crate) async fn put_schedule(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn put_schedule(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let expected = expected(&call.headers)?;
     let definition: Definition = call.json()?;
@@ -254,11 +228,7 @@ pub(crate) async fn put_schedule(
     ),
     responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
 )]
-pub(crate) async fn delete_schedule(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn delete_schedule(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let expected = expected(&call.headers)?;
     let removed = state
@@ -276,7 +246,7 @@ fn writer(call: &Call) -> Writer<'_> {
 }
 
 /// What the asker believes to be there.
-fn expected(headers: &HeaderMap) -> Result<Expected, Problem> {
+fn expected(headers: &HeaderMap) -> Result<Expected> {
     let invalid = |detail: &str| Problem::new(Code::BadRequest, detail);
     if let Some(none) = headers.get(header::IF_NONE_MATCH) {
         if none == "*" {
@@ -304,7 +274,7 @@ pub(crate) fn admit(
     name: &ScheduleName,
     definition: &Definition,
     asker: &Asker,
-) -> Result<(), Problem> {
+) -> Result<()> {
     check_size(definition, state.limits.payload_bytes)?;
     // Who may change times may not therefore run programs on the node.
     if matches!(definition.target, Target::Command { .. }) {
@@ -316,7 +286,7 @@ pub(crate) fn admit(
 }
 
 /// Every firing carries a copy of what it is to do, so a definition is bounded like a payload.
-fn check_size(definition: &Definition, bytes_max: usize) -> Result<(), Problem> {
+fn check_size(definition: &Definition, bytes_max: usize) -> Result<()> {
     let bytes = definition.to_json().len();
     if bytes <= bytes_max {
         return Ok(());
@@ -326,7 +296,7 @@ fn check_size(definition: &Definition, bytes_max: usize) -> Result<(), Problem> 
 }
 
 /// Any schedule of this name, removed ones too.
-pub(crate) async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedule, Problem> {
+pub(crate) async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedule> {
     let found = state.changes.load_schedules(std::slice::from_ref(name));
     let found = found.await?;
     let found = found.into_iter().flatten().next();

@@ -14,37 +14,21 @@
 mod hall;
 mod stall;
 
-use std::{
-    convert::Infallible,
-    io,
-    net::SocketAddr,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::task::{Context, Poll};
+use std::{convert::Infallible, io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
-use axum::{
-    Router,
-    body::{Body, Bytes, HttpBody},
-    extract::{ConnectInfo, Request},
-    http::Response,
-};
-use hyper::{
-    body::{Frame, Incoming, SizeHint},
-    rt::Timer as _,
-    server::conn::http1,
-    service::service_fn,
-};
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{ConnectInfo, Request};
+use axum::{Router, http::Response};
+use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::{rt::Timer as _, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::ServiceExt as _;
 
-use self::{
-    hall::{Busy, Hall, Seat},
-    stall::Stalling,
-};
+use self::hall::{Busy, Hall, Seat};
+use self::stall::Stalling;
 
 /// After an accept that failed for want of descriptors or memory: some may be given back meanwhile.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(500);

@@ -4,34 +4,16 @@
 //! wherever one lives, because a person may have moved the task itself. Only `/due` goes by the rows, in
 //! whose order it lists (SS-08).
 
-use std::sync::Arc;
+use almanack_core::source::{Source, SourceId, SourceType};
+use almanack_core::{source::why::next_look_at, task::Task};
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use almanack_core::{
-    source::{Source, SourceId, SourceType, why::next_look_at},
-    task::Task,
-};
-use axum::{
-    Json,
-    extract::{FromRequestParts, Path, State},
-    http::{HeaderValue, StatusCode, header, request::Parts},
-    response::{IntoResponse, Response},
-};
-use utoipa::{
-    IntoParams,
-    openapi::path::{Parameter, ParameterIn},
-};
-
-use self::{
-    body::ChangesBody,
-    view::{DetailView, SourceView},
-};
-use crate::{
-    AppState,
-    call::Call,
-    openapi::in_path,
-    paging,
-    problem::{Code, Problem},
-};
+use self::body::ChangesBody;
+use self::view::{DetailView, SourceView};
+use crate::openapi::in_path;
+use crate::prelude::*;
 
 pub(crate) mod acts;
 pub(crate) mod adding;
@@ -59,7 +41,7 @@ impl IntoParams for Numbered {
 impl<S: Send + Sync> FromRequestParts<S> for Numbered {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         let Path(text) =
             path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
@@ -75,7 +57,7 @@ fn misasked(detail: &str) -> Problem {
     Problem::new(Code::InvalidQuery, detail)
 }
 
-fn parse_type(text: &str) -> Result<SourceType, Problem> {
+fn parse_type(text: &str) -> Result<SourceType> {
     SourceType::parse(text).ok_or_else(|| misasked("type must be rss or custom"))
 }
 
@@ -83,7 +65,7 @@ pub(crate) fn cursor(row: i64) -> String {
     paging::cursor(row)
 }
 
-pub(crate) fn parse_cursor(text: &str) -> Result<i64, Problem> {
+pub(crate) fn parse_cursor(text: &str) -> Result<i64> {
     paging::read(text, |row| row.parse().ok())
 }
 
@@ -94,9 +76,9 @@ pub(crate) fn parse_cursor(text: &str) -> Result<i64, Problem> {
     responses((status = 200, description = "The source", body = DetailView)),
 )]
 pub(crate) async fn get_source(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
-) -> Result<Json<DetailView>, Problem> {
+) -> Result<Json<DetailView>> {
     let (source, task) = with_task(&state, id).await?;
     let next_due_at = next_look_at(&source, task.as_ref());
     Ok(Json(DetailView::of(source, next_due_at)))
@@ -113,11 +95,7 @@ pub(crate) async fn get_source(
     request_body = ChangesBody,
     responses((status = 200, description = "The source afterwards", body = SourceView)),
 )]
-pub(crate) async fn patch_source(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn patch_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
     let wish = call.json::<ChangesBody>()?.into_changes()?;
     let by = call.asker.origin();
@@ -132,32 +110,29 @@ pub(crate) async fn patch_source(
     responses((status = 204, description = "It is gone")),
 )]
 pub(crate) async fn delete_source(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
     call: Call,
-) -> Result<StatusCode, Problem> {
+) -> Result<StatusCode> {
     refuse_key(&call)?;
     state.sources.remove(id, &call.asker.origin()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Nothing here is worse for being asked twice, so nothing is remembered by a key.
-fn refuse_key(call: &Call) -> Result<(), Problem> {
+fn refuse_key(call: &Call) -> Result<()> {
     call.refuse_key_because("changes of sources take no Idempotency-Key; asking twice is harmless")
 }
 
 /// A source and its current task.
-pub(crate) async fn with_task(
-    state: &AppState,
-    id: SourceId,
-) -> Result<(Source, Option<Task>), Problem> {
+pub(crate) async fn with_task(state: &AppState, id: SourceId) -> Result<(Source, Option<Task>)> {
     let source = state.sources.load(id).await?;
     let task = state.sources.tasks(&[id]).await?.pop().flatten();
     Ok((source, task))
 }
 
 /// Sources with the times of their tasks.
-async fn shown(state: &AppState, sources: Vec<Source>) -> Result<Vec<SourceView>, Problem> {
+async fn shown(state: &AppState, sources: Vec<Source>) -> Result<Vec<SourceView>> {
     let ids: Vec<SourceId> = sources.iter().map(|source| source.id).collect();
     let tasks = state.sources.tasks(&ids).await?;
     let views = sources.into_iter().zip(tasks).map(|(source, task)| {
@@ -168,11 +143,7 @@ async fn shown(state: &AppState, sources: Vec<Source>) -> Result<Vec<SourceView>
 }
 
 /// Answers a change with the source as it is now.
-async fn written(
-    state: &AppState,
-    status: StatusCode,
-    source: Source,
-) -> Result<Response, Problem> {
+async fn written(state: &AppState, status: StatusCode, source: Source) -> Answer {
     // A number is always a header value.
     let location = HeaderValue::try_from(format!("/api/v1/sources/{}", source.id)).ok();
     let view = shown(state, vec![source]).await?.pop();

@@ -4,18 +4,13 @@
 //! leads from a subscription to its tasks, and one would cost every task: so the newest rows are
 //! searched and no others, and the answer says so where that may matter.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use almanack_core::{
-    happening::{KIND, subscriber},
-    store::TaskSearch,
-    task::{Kind, Status},
-};
-use axum::{Json, extract::State};
-use serde::Serialize;
-use utoipa::ToSchema;
+use almanack_core::happening::{KIND, subscriber};
+use almanack_core::store::TaskSearch;
+use almanack_core::task::{Kind, Status};
 
-use crate::{AppState, problem::Problem};
+use crate::prelude::*;
 
 /// How many of the newest tasks are searched.
 const AMONG: usize = 100_000;
@@ -64,9 +59,7 @@ pub(crate) struct SubscriptionsView {
     tag = "events",
     responses((status = 200, description = "The subscriptions, by name", body = SubscriptionsView)),
 )]
-pub(crate) async fn list_subscriptions(
-    State(state): State<Arc<AppState>>,
-) -> Result<Json<SubscriptionsView>, Problem> {
+pub(crate) async fn list_subscriptions(State(state): App) -> Result<Json<SubscriptionsView>> {
     let view = |about: Subscription| SubscriptionView {
         about,
         waiting: 0,

@@ -1,30 +1,17 @@
 //! One task: put it, look at it, withdraw it, try it again; and lists of tasks.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    history::{self, HistoryCursor},
-    reschedule::{Cancel, NothingThere, Put, Request},
-    store::{HistoryPage, Store, TaskFilter},
-    task::{Identity, Kind, Status, Task, TaskId, parse_revision},
-};
+use almanack_core::history::{self, HistoryCursor};
+use almanack_core::reschedule::{Cancel, NothingThere, Put, Request};
+use almanack_core::store::{HistoryPage, Store, TaskFilter};
+use almanack_core::task::{Identity, Kind, Status, Task, TaskId, parse_revision};
 use almanack_engine::reschedule;
-use axum::{Json, extract::State, response::Response};
-use serde::Deserialize;
-use utoipa::IntoParams;
 
-use self::{
-    body::PutBody,
-    view::{HistoryView, PageView, TaskView},
-};
-use crate::{
-    AppState,
-    call::{Asked, At, Call, OnceHeader},
-    idempotency::ask,
-    paging::{self, PAGE_DEFAULT, PAGE_MAX},
-    problem::{Code, Problem},
-    receipts::{ReceiptView, answer},
-};
+use self::body::PutBody;
+use self::view::{HistoryView, PageView, TaskView};
+use crate::call::{At, OnceHeader};
+use crate::idempotency::ask;
+use crate::prelude::*;
+use crate::receipts::{ReceiptView, answer};
 
 pub(crate) mod body;
 pub(crate) mod view;
@@ -45,11 +32,7 @@ const HISTORY_DEFAULT: usize = 200;
         (status = 200, description = "The row was changed, or nothing had to change", body = ReceiptView),
     ),
 )]
-pub(crate) async fn put_task(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn put_task(State(state): App, At(identity): At, call: Call) -> Answer {
     let wish = call
         .json::<PutBody>()?
         .into_wish(identity.clone(), &state.limits)?;
@@ -63,10 +46,7 @@ pub(crate) async fn put_task(
     params(At),
     responses((status = 200, description = "The task", body = TaskView)),
 )]
-pub(crate) async fn get_task(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-) -> Result<Json<TaskView>, Problem> {
+pub(crate) async fn get_task(State(state): App, At(identity): At) -> Result<Json<TaskView>> {
     let task = find_current(&*state.store, &identity).await?;
     Ok(Json(task.into()))
 }
@@ -87,11 +67,11 @@ pub(crate) struct CancelQuery {
     responses((status = 200, description = "What was decided", body = ReceiptView)),
 )]
 pub(crate) async fn cancel_task(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     At(identity): At,
     Asked(query): Asked<CancelQuery>,
     call: Call,
-) -> Result<Response, Problem> {
+) -> Answer {
     let revision = query.revision.map(parse_revision).transpose()?;
     let wish = Request::Cancel(Cancel {
         identity: identity.clone(),
@@ -110,11 +90,7 @@ pub(crate) async fn cancel_task(
         (status = 200, description = "The row was changed, or nothing had to change", body = ReceiptView),
     ),
 )]
-pub(crate) async fn retry_task(
-    State(state): State<Arc<AppState>>,
-    At(identity): At,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn retry_task(State(state): App, At(identity): At, call: Call) -> Answer {
     find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity.clone(), state.clock.now());
     let receipt = ask(&state, &call, Request::Put(again), &call.asker.origin()).await?;
@@ -139,10 +115,10 @@ pub(crate) struct HistoryQuery {
     responses((status = 200, description = "What happened", body = HistoryView)),
 )]
 pub(crate) async fn get_history(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     At(identity): At,
     Asked(query): Asked<HistoryQuery>,
-) -> Result<Json<HistoryView>, Problem> {
+) -> Result<Json<HistoryView>> {
     let limit = paging::size(query.limit, HISTORY_DEFAULT, PAGE_MAX)?;
     let before = query.cursor.as_deref().map(parse_history_cursor);
     let before = before.transpose()?;
@@ -182,9 +158,9 @@ pub(crate) struct ListQuery {
     responses((status = 200, description = "The page", body = PageView)),
 )]
 pub(crate) async fn list_tasks(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Asked(query): Asked<ListQuery>,
-) -> Result<Json<PageView>, Problem> {
+) -> Result<Json<PageView>> {
     let page = state.store.list_tasks(&query.into_filter()?).await?;
     Ok(Json(PageView {
         tasks: page.rows.into_iter().map(TaskView::from).collect(),
@@ -193,7 +169,7 @@ pub(crate) async fn list_tasks(
 }
 
 impl ListQuery {
-    fn into_filter(self) -> Result<TaskFilter, Problem> {
+    fn into_filter(self) -> Result<TaskFilter> {
         let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         // No subject has one, and PostgreSQL refuses even to look for a NUL.
         if self
@@ -220,16 +196,16 @@ pub(crate) fn history_cursor(cursor: HistoryCursor) -> String {
     paging::cursor(cursor)
 }
 
-pub(crate) fn parse_history_cursor(text: &str) -> Result<HistoryCursor, Problem> {
+pub(crate) fn parse_history_cursor(text: &str) -> Result<HistoryCursor> {
     paging::read(text, HistoryCursor::parse)
 }
 
-fn parse_cursor(text: &str) -> Result<TaskId, Problem> {
+fn parse_cursor(text: &str) -> Result<TaskId> {
     paging::read(text, |key| key.parse().ok().map(TaskId))
 }
 
 /// The current row, by the readers of whoever asks for it.
-pub(crate) async fn find_current(store: &dyn Store, identity: &Identity) -> Result<Task, Problem> {
+pub(crate) async fn find_current(store: &dyn Store, identity: &Identity) -> Result<Task> {
     let rows = store.load_current(std::slice::from_ref(identity)).await?;
     rows.into_iter()
         .flatten()

@@ -9,29 +9,17 @@
 
 mod ticks;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use almanack_core::{signature::Seal, token::Scope};
 use almanack_engine::tick::Ticked;
-use axum::{
-    Extension, Json,
-    body::{Body, to_bytes},
-    extract::{Request, State},
-    http::HeaderMap,
-    middleware::Next,
-    response::Response,
-};
-use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use axum::body::{Body, to_bytes};
+use axum::{Extension, extract::Request, middleware::Next};
+
+use crate::access::{Asker, Gate, let_through};
+use crate::prelude::*;
 
 pub(crate) use self::ticks::Ticks;
-use crate::{
-    AppState,
-    access::{Asker, Gate, let_through},
-    call::Call,
-    problem::{Code, Problem},
-};
 
 /// How long a tick may take when nobody says otherwise.
 const BUDGET_DEFAULT_MS: u64 = 20_000;
@@ -101,11 +89,11 @@ impl From<Ticked> for TickedView {
     security(("token" = ["operate"]), ("signature" = [])),
 )]
 pub(crate) async fn post_tick(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(ticks): Extension<Arc<Ticks>>,
     signed: Option<Extension<SignedId>>,
     call: Call,
-) -> Result<Json<TickedView>, Problem> {
+) -> Result<Json<TickedView>> {
     let ticker = state.tick.ticker.as_ref().ok_or_else(|| {
         let detail = "this process only answers; tick a node that works";
         Problem::new(Code::NoSuchPath, detail)
@@ -118,7 +106,7 @@ pub(crate) async fn post_tick(
     Ok(Json(done.into()))
 }
 
-fn budget(call: &Call) -> Result<SignedDuration, Problem> {
+fn budget(call: &Call) -> Result<SignedDuration> {
     let body: TickBody = call.json_or_default()?;
     let budget_ms = body.budget_ms.unwrap_or(BUDGET_DEFAULT_MS);
     if !(1..=BUDGET_MAX_MS).contains(&budget_ms) {
@@ -131,11 +119,7 @@ fn budget(call: &Call) -> Result<SignedDuration, Problem> {
 
 /// Lets a tick through: by its signature if it shows one, by its token otherwise. A signature that is
 /// shown counts even where none is needed, as tokens do.
-pub(crate) async fn guard(
-    State(gate): State<Arc<Gate>>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
+pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Answer {
     let signed = request.headers().contains_key("webhook-signature");
     if !signed {
         return let_through(&gate, Scope::Operate, request, next).await;
@@ -152,7 +136,7 @@ pub(crate) async fn guard(
 }
 
 /// The id of a call that is genuine and recent.
-fn check(state: &AppState, headers: &HeaderMap, body: &[u8]) -> Result<String, Problem> {
+fn check(state: &AppState, headers: &HeaderMap, body: &[u8]) -> Result<String> {
     let refuse = |detail: String| Problem::new(Code::BadSignature, detail);
     let verifier = state.tick.verifier.get();
     let verifier = verifier.as_deref().ok_or_else(|| {

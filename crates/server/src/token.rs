@@ -2,10 +2,8 @@
 //!
 //! A token is its prefix and 256 random bits, shown once to whoever made it; the store keeps its SHA-256 and the history its name.
 
-use almanack_core::{
-    time::Entropy,
-    token::{Scope, TOKEN_PREFIX, Token},
-};
+use almanack_core::time::Entropy;
+use almanack_core::token::{Scope, TOKEN_PREFIX, Token};
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};

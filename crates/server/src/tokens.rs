@@ -3,30 +3,12 @@
 //! A new token is in the answer to its making, once; the store keeps its hash. Names are half of
 //! what it takes to guess, so even looking needs scope `admin`.
 
-use std::sync::Arc;
+use almanack_core::store;
+use almanack_core::token::{Scope, Token};
+use axum::extract::Path;
 
-use almanack_core::{
-    store,
-    token::{Scope, Token},
-};
-use axum::{
-    Json,
-    extract::{Path, State},
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use crate::{
-    AppState,
-    access::Asker,
-    call::Call,
-    problem::{Code, Problem},
-    tasks::body::parse_instant,
-    token,
-};
+use crate::prelude::*;
+use crate::{access::Asker, tasks::body::parse_instant, token};
 
 /// A token as the store knows it; its hash stays there.
 #[derive(Serialize, ToSchema)]
@@ -97,10 +79,7 @@ pub(crate) struct TokenBody {
     tag = "access",
     responses((status = 200, description = "The tokens, by name", body = TokensView)),
 )]
-pub(crate) async fn list_tokens(
-    State(state): State<Arc<AppState>>,
-    asker: Asker,
-) -> Result<Json<TokensView>, Problem> {
+pub(crate) async fn list_tokens(State(state): App, asker: Asker) -> Result<Json<TokensView>> {
     asker.must(Scope::Admin, "looking at tokens")?;
     let now = state.clock.now();
     let tokens = state.store.load_tokens().await?.into_iter();
@@ -117,10 +96,7 @@ pub(crate) async fn list_tokens(
     request_body = TokenBody,
     responses((status = 201, description = "The token, shown this once", body = NewTokenView)),
 )]
-pub(crate) async fn create_token(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
     call.asker.must(Scope::Admin, "making a token")?;
     call.refuse_key_because("a token is made at most once per name; it takes no Idempotency-Key")?;
     let body: TokenBody = call.json()?;
@@ -154,7 +130,7 @@ pub(crate) async fn create_token(
 }
 
 /// A name stands in the history for whoever had it, and so for one token for ever.
-async fn taken(state: &AppState, name: &str) -> Result<Problem, Problem> {
+async fn taken(state: &AppState, name: &str) -> Result<Problem> {
     let tokens = state.changes.load_tokens().await?;
     let holder = tokens.iter().find(|token| token.name == name);
     let revoked = holder.is_some_and(|holder| holder.revoked_at.is_some());
@@ -177,10 +153,10 @@ async fn taken(state: &AppState, name: &str) -> Result<Problem, Problem> {
     responses((status = 200, description = "The token afterwards", body = TokenView)),
 )]
 pub(crate) async fn revoke_token(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Path(name): Path<String>,
     call: Call,
-) -> Result<Json<TokenView>, Problem> {
+) -> Result<Json<TokenView>> {
     call.asker.must(Scope::Admin, "taking a token back")?;
     let now = state.clock.now();
     let none = || {
@@ -196,14 +172,14 @@ pub(crate) async fn revoke_token(
 }
 
 /// Names of tokens and users look alike, because the history shows both in one place.
-pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Problem> {
+pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     token::check_name(name).map_err(|invalid| {
         let detail = format!("a {what}'s {invalid}");
         Problem::new(Code::InvalidValue, detail).at("name")
     })
 }
 
-pub(crate) fn parse_scope(text: &str) -> Result<Scope, Problem> {
+pub(crate) fn parse_scope(text: &str) -> Result<Scope> {
     Scope::parse(text).ok_or_else(|| {
         let detail = "scope must be read, operate or admin";
         Problem::new(Code::InvalidValue, detail).at("scope")

@@ -51,15 +51,8 @@ use crate::{AppState, access::Gate};
 
 /// What every page is written with.
 mod prelude {
-    pub(crate) use std::sync::Arc;
-
     pub(crate) use almanack_core::token::Scope;
-    pub(crate) use axum::extract::State;
-    pub(crate) use axum::http::StatusCode;
-    pub(crate) use axum::response::{IntoResponse, Response};
-    pub(crate) use jiff::{SignedDuration, Timestamp};
     pub(crate) use maud::{Markup, html};
-    pub(crate) use serde::Deserialize;
     pub(crate) use serde_json::json;
 
     pub(crate) use super::door::{again, told};
@@ -76,13 +69,8 @@ mod prelude {
     pub(crate) use super::query::{Sought, address};
     pub(crate) use super::viewer::Viewer;
     pub(crate) use super::when::length;
-    pub(crate) use crate::AppState;
-    pub(crate) use crate::problem::{Code, Problem};
+    pub(crate) use crate::prelude::*;
 
-    /// What handlers work with.
-    pub(crate) type App = State<Arc<AppState>>;
-    pub(crate) type Result<T, E = Problem> = std::result::Result<T, E>;
-    pub(crate) type Answer = Result<Response>;
     pub(crate) type Page = Result<Markup>;
 }
 

@@ -1,33 +1,14 @@
 //! Users over the API: those who sign in to the dashboard by name and password, kept by whoever may
 //! do everything.
 
-use std::sync::Arc;
+use almanack_core::sign_in::password::{Error, Salt, check_new};
+use almanack_core::sign_in::{PasswordHash, User};
+use almanack_core::{store, token::Scope};
+use axum::extract::Path;
 
-use almanack_core::{
-    sign_in::{
-        PasswordHash, User,
-        password::{Error, Salt, check_new},
-    },
-    store,
-    token::Scope,
-};
-use axum::{
-    Json,
-    extract::{Path, State},
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use crate::{
-    AppState,
-    access::Asker,
-    call::Call,
-    problem::{Code, Problem},
-    tokens::{check_name, parse_scope},
-};
+use crate::access::Asker;
+use crate::prelude::*;
+use crate::tokens::{check_name, parse_scope};
 
 /// A user as the store knows them; what their password is recognised by stays there.
 #[derive(Serialize, ToSchema)]
@@ -93,10 +74,7 @@ pub(crate) struct PasswordBody {
     tag = "access",
     responses((status = 200, description = "The users, by name", body = UsersView)),
 )]
-pub(crate) async fn list_users(
-    State(state): State<Arc<AppState>>,
-    asker: Asker,
-) -> Result<Json<UsersView>, Problem> {
+pub(crate) async fn list_users(State(state): App, asker: Asker) -> Result<Json<UsersView>> {
     asker.must(Scope::Admin, "looking at users")?;
     let users = state.store.load_users().await?.into_iter();
     Ok(Json(UsersView {
@@ -112,10 +90,7 @@ pub(crate) async fn list_users(
     request_body = UserBody,
     responses((status = 201, description = "The user", body = UserView)),
 )]
-pub(crate) async fn create_user(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn create_user(State(state): App, call: Call) -> Answer {
     call.asker.must(Scope::Admin, "making a user")?;
     let body: UserBody = call.json()?;
     check_name("user", &body.name)?;
@@ -161,10 +136,10 @@ pub(crate) async fn create_user(
     responses((status = 200, description = "The user", body = UserView)),
 )]
 pub(crate) async fn set_password(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Path(name): Path<String>,
     call: Call,
-) -> Result<Json<UserView>, Problem> {
+) -> Result<Json<UserView>> {
     call.asker.must(Scope::Admin, "setting a password")?;
     let body: PasswordBody = call.json()?;
     let user = state.changes.load_user(&name).await?;
@@ -186,10 +161,10 @@ pub(crate) async fn set_password(
     responses((status = 204, description = "They are gone")),
 )]
 pub(crate) async fn remove_user(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Path(name): Path<String>,
     call: Call,
-) -> Result<StatusCode, Problem> {
+) -> Result<StatusCode> {
     call.asker.must(Scope::Admin, "removing a user")?;
     if state.changes.remove_user(&name).await? {
         Ok(StatusCode::NO_CONTENT)
@@ -202,7 +177,7 @@ fn nobody(name: &str) -> Problem {
     Problem::new(Code::NoSuchUser, format!("no user is called `{name}`"))
 }
 
-async fn hash(state: &AppState, password: &str) -> Result<PasswordHash, Problem> {
+async fn hash(state: &AppState, password: &str) -> Result<PasswordHash> {
     check_new(password).map_err(|unfit| {
         let detail = unfit.to_string();
         Problem::new(Code::InvalidValue, detail).at("password")

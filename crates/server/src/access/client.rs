@@ -4,19 +4,14 @@
 //! address (`server.trusted_proxies`), and what a connection from there says in `X-Forwarded-For` is believed as far as trusted
 //! proxies wrote it. Nobody else's header is looked at, because anybody can send one.
 
-use std::{
-    convert::Infallible,
-    net::{IpAddr, SocketAddr},
-    sync::Arc,
-};
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
 
 use almanack_core::{address::IpNet, sign_in::tries::Peer};
-use axum::{
-    extract::{ConnectInfo, FromRequestParts},
-    http::{HeaderMap, request::Parts},
-};
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::request::Parts;
 
-use crate::AppState;
+use crate::prelude::*;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 

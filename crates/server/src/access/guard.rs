@@ -5,10 +5,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use jiff::{SignedDuration, Timestamp};
-
 use super::REMEMBERED_FOR;
-use crate::{AppState, problem::Problem};
+use crate::prelude::*;
 
 /// What the store said last.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,7 +23,7 @@ pub(super) struct Guard(Mutex<Said>);
 
 impl Guard {
     /// Whether there was ever a token or a user. A store that does not answer opens nothing.
-    pub(super) async fn is_on(&self, state: &AppState) -> Result<bool, Problem> {
+    pub(super) async fn is_on(&self, state: &AppState) -> Result<bool> {
         let now = state.clock.now();
         match *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             Said::Guarded => return Ok(true),

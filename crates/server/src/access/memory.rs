@@ -3,14 +3,11 @@
 //! Keys are hashes of what somebody showed. What is not found is not remembered: something new works at once, and guessing cannot
 //! fill the memory.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
-
-use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::REMEMBERED_FOR;
+use crate::prelude::*;
 
 /// How many are remembered; past that the memory starts afresh.
 const REMEMBERED_MAX: usize = 1024;

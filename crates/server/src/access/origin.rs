@@ -3,16 +3,12 @@
 //! A browser tells both, and no page can make it lie: the host it thinks it talks to, which stops DNS rebinding, and the
 //! origin of whatever makes it change something.
 
-use axum::http::{HeaderName, header, request::Parts};
+use axum::{http::HeaderName, http::request::Parts};
 
-use crate::problem::{Code, Problem};
+use crate::prelude::*;
 
 /// A request without any host cannot come from a browser, so it is let through.
-pub(super) fn check_host(
-    request: &Parts,
-    hosts: &[String],
-    detail: &'static str,
-) -> Result<(), Problem> {
+pub(super) fn check_host(request: &Parts, hosts: &[String], detail: &'static str) -> Result<()> {
     let Some(authority) = authority(request) else {
         return Ok(());
     };
@@ -30,7 +26,7 @@ pub(super) fn check_host(
 
 /// A proxy makes everybody look local. It says so in one of these headers, if it says anything: what it hides must be kept out
 /// by a token.
-pub(super) fn check_direct(request: &Parts) -> Result<(), Problem> {
+pub(super) fn check_direct(request: &Parts) -> Result<()> {
     let Some(name) = request.headers.keys().find(|name| is_said_by_proxy(name)) else {
         return Ok(());
     };
@@ -48,7 +44,7 @@ pub(crate) fn is_said_by_proxy(name: &HeaderName) -> bool {
 }
 
 /// A page may change things only if this node served it.
-pub(super) fn check_origin(request: &Parts) -> Result<(), Problem> {
+pub(super) fn check_origin(request: &Parts) -> Result<()> {
     let Some(origin) = request.headers.get(header::ORIGIN) else {
         return Ok(());
     };

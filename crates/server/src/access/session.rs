@@ -6,19 +6,15 @@
 //! The cookie opens pages and nothing else. A browser sends it with whatever another page makes it send, and only our forms
 //! carry the key that tells theirs from ours; the API has no such key, and whoever writes a program has a token.
 
-use almanack_core::{
-    sign_in::{Holder, Session, User},
-    time::Entropy,
-    token::Token,
-};
-use axum::http::{HeaderMap, HeaderValue};
+use almanack_core::sign_in::{Holder, Session, User};
+use almanack_core::{time::Entropy, token::Token};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use cookie::{Cookie, CookieBuilder, SameSite, time::Duration};
-use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::{Asker, Gate};
-use crate::{problem::Problem, ui::cookie};
+use crate::prelude::*;
+use crate::ui::cookie;
 
 /// The cookie. By its prefix a browser takes it over HTTPS only (or from the machine itself) and keeps it for this very host.
 pub(crate) const SESSION_COOKIE: &str = "__Host-almanack";
@@ -55,10 +51,7 @@ impl Held {
 
 impl Gate {
     /// Who signed in with this browser, and the key of their forms.
-    pub(super) async fn signed_in(
-        &self,
-        headers: &HeaderMap,
-    ) -> Result<Option<(Asker, String)>, Problem> {
+    pub(super) async fn signed_in(&self, headers: &HeaderMap) -> Result<Option<(Asker, String)>> {
         let Some(shown) = shown(headers, SESSION_COOKIE) else {
             return Ok(None);
         };
@@ -71,7 +64,7 @@ impl Gate {
         Ok(asker.map(|asker| (asker, form_key(&shown))))
     }
 
-    async fn find_session(&self, hash: &str, now: Timestamp) -> Result<Option<Held>, Problem> {
+    async fn find_session(&self, hash: &str, now: Timestamp) -> Result<Option<Held>> {
         let store = &self.state.changes;
         let held = match store.load_session(hash).await? {
             Some(session) => {
@@ -92,7 +85,7 @@ impl Gate {
         &self,
         holder: Holder,
         now: Timestamp,
-    ) -> Result<Option<HeaderValue>, Problem> {
+    ) -> Result<Option<HeaderValue>> {
         let value = draw(self.state.entropy.as_ref());
         let session = Session::begin(hash(&value), holder, now);
         self.state.changes.save_session(&session).await?;
@@ -103,7 +96,7 @@ impl Gate {
     }
 
     /// Ends the session of this browser, here at once and elsewhere once they look again.
-    pub(crate) async fn end_session(&self, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(crate) async fn end_session(&self, headers: &HeaderMap) -> Result<()> {
         if let Some(shown) = shown(headers, SESSION_COOKIE) {
             let hash = hash(&shown);
             self.state.changes.remove_session(&hash).await?;

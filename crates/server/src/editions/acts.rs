@@ -1,20 +1,12 @@
 //! What people do with an edition: build it, publish what there is, put failed stories back, begin anew.
 
-use std::sync::Arc;
-
 use almanack_core::{reschedule::Receipt, store::EditionLine};
 use almanack_engine::editions::Ran;
-use axum::{Extension, Json, extract::State, http::StatusCode};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use axum::Extension;
 
 use super::{Dated, editions, refuse_key, run_through, runs::Runs, tell, view::line};
-use crate::{
-    AppState,
-    call::Call,
-    problem::{Code, Problem},
-    receipts::ReceiptView,
-};
+use crate::prelude::*;
+use crate::receipts::ReceiptView;
 
 /// How often a story may be put back by hand.
 pub(crate) const RETRIES: std::ops::RangeInclusive<u32> = 1..=5;
@@ -44,7 +36,7 @@ pub(crate) struct EditionRunView {
 }
 
 impl EditionRunView {
-    fn ran(ran: Ran) -> Result<Self, Problem> {
+    fn ran(ran: Ran) -> Result<Self> {
         let told = tell(&ran.account, &ran.end)?;
         Ok(Self {
             published: Some(told.published),
@@ -60,7 +52,7 @@ impl EditionRunView {
 pub(super) fn receipt_view(
     edition: &almanack_core::edition::Edition,
     receipt: Option<&Receipt>,
-) -> Result<Option<ReceiptView>, Problem> {
+) -> Result<Option<ReceiptView>> {
     let identity = edition.run_identity()?;
     Ok(receipt.map(|receipt| ReceiptView::of(&identity, receipt)))
 }
@@ -79,11 +71,11 @@ pub(super) fn receipt_view(
     ),
 )]
 pub(crate) async fn run_edition(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
     Dated(date): Dated,
     call: Call,
-) -> Result<(StatusCode, Json<EditionRunView>), Problem> {
+) -> Result<(StatusCode, Json<EditionRunView>)> {
     refuse_key(&call)?;
     let body: RunEditionBody = call.json_or_default()?;
     let editions = editions(&state)?.clone();
@@ -128,11 +120,11 @@ pub(crate) struct EditionPublishView {
     responses((status = 200, description = "What became of it", body = EditionPublishView)),
 )]
 pub(crate) async fn publish_edition(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
     Dated(date): Dated,
     call: Call,
-) -> Result<Json<EditionPublishView>, Problem> {
+) -> Result<Json<EditionPublishView>> {
     refuse_key(&call)?;
     let editions = editions(&state)?.clone();
     let date = editions.day(Some(date))?;
@@ -166,7 +158,7 @@ pub(crate) struct EditionRetryView {
 }
 
 /// Refuses a number of retries that nobody means.
-pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<(), Problem> {
+pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<()> {
     match retries_max {
         Some(most) if !RETRIES.contains(&most) => {
             let detail = format!("{path} must be 1 to 5, not {most}");
@@ -184,10 +176,10 @@ pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<(), 
     responses((status = 200, description = "How many were put back", body = EditionRetryView)),
 )]
 pub(crate) async fn retry_edition(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     call: Call,
-) -> Result<Json<EditionRetryView>, Problem> {
+) -> Result<Json<EditionRetryView>> {
     refuse_key(&call)?;
     let body: RetryEditionBody = call.json_or_default()?;
     check_retries(body.retries_max, "retries_max")?;
@@ -206,10 +198,10 @@ pub(crate) async fn retry_edition(
     responses((status = 200, description = "The edition afterwards", body = EditionLine)),
 )]
 pub(crate) async fn reset_edition(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     call: Call,
-) -> Result<Json<EditionLine>, Problem> {
+) -> Result<Json<EditionLine>> {
     refuse_key(&call)?;
     let account = editions(&state)?.reset(date, &call.asker.origin()).await?;
     Ok(Json(line(account)))

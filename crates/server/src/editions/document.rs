@@ -1,19 +1,9 @@
 //! Documents of editions: the Markdown that was published, or with all it was made from; and what it would be now.
 
-use std::sync::Arc;
-
 use almanack_core::edition::document::Document;
-use axum::{
-    Json,
-    extract::State,
-    http::{HeaderMap, HeaderValue, header},
-    response::{IntoResponse, Response},
-};
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::{Dated, editions};
-use crate::{AppState, call::Asked, problem::Problem};
+use crate::prelude::*;
 
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
@@ -36,11 +26,11 @@ pub(crate) struct DocumentQuery {
     )),
 )]
 pub(crate) async fn get_document(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     Asked(query): Asked<DocumentQuery>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Answer {
     let document = editions(&state)?.show(date, query.revision).await?;
     Ok(answer(document, &headers))
 }
@@ -55,10 +45,10 @@ pub(crate) async fn get_document(
     )),
 )]
 pub(crate) async fn preview_edition(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
+) -> Answer {
     let document = editions(&state)?.preview(date).await?;
     Ok(answer(document, &headers))
 }

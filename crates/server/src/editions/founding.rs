@@ -7,30 +7,18 @@
 
 mod view;
 
-use std::sync::Arc;
-
 use almanack_core::edition::Account;
 use almanack_engine::editions::{Editions, Error, Retried};
-use axum::{Extension, Json, extract::State};
+use axum::Extension;
 use jiff::civil::Date;
-use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
 
 use self::view::{
     ForcePublishedView, Refused, ResetTaskView, RetriedTasksView, StandView, TaskStatusView,
     TriggeredView,
 };
-use super::{
-    acts::{check_retries, receipt_view},
-    editions, parse_date, refuse_key, run_through,
-    runs::Runs,
-    tell,
-};
-use crate::{
-    AppState,
-    call::{Asked, Call},
-    problem::{Code, Problem},
-};
+use super::acts::{check_retries, receipt_view};
+use super::{editions, parse_date, refuse_key, run_through, runs::Runs, tell};
+use crate::prelude::*;
 
 /// Which day.
 #[derive(Default, Deserialize, IntoParams, ToSchema)]
@@ -59,7 +47,7 @@ pub(crate) struct RetryTasksBody {
 }
 
 /// A call about a day.
-type DayAsked = Result<Asked<DayQuery>, Problem>;
+type DayAsked = Result<Asked<DayQuery>>;
 
 /// What an answer is made from.
 struct Asking {
@@ -69,7 +57,7 @@ struct Asking {
 
 impl Asking {
     /// The day that is meant, in the body or in the query; both may name it if they agree.
-    fn about(state: &AppState, query: Option<&str>, body: Option<&str>) -> Result<Self, Problem> {
+    fn about(state: &AppState, query: Option<&str>, body: Option<&str>) -> Result<Self> {
         let editions = editions(state)?.clone();
         let (query, body) = (query.map(parse_date), body.map(parse_date));
         let (query, body) = (query.transpose()?, body.transpose()?);
@@ -84,7 +72,7 @@ impl Asking {
     }
 
     /// As [`Self::about`], for a call whose body says nothing but the day.
-    fn of(state: &AppState, query: DayAsked, call: &Call) -> Result<Self, Problem> {
+    fn of(state: &AppState, query: DayAsked, call: &Call) -> Result<Self> {
         refuse_key(call)?;
         let Asked(query) = query?;
         let body: DayQuery = call.json_or_default()?;
@@ -107,10 +95,10 @@ impl Asking {
     responses((status = 200, description = "It was built as far as it goes", body = TriggeredView)),
 )]
 pub(crate) async fn trigger_export_sync(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
     query: DayAsked,
-    call: Result<Call, Problem>,
+    call: Result<Call>,
 ) -> Result<Json<TriggeredView>, Refused> {
     let asking = Asking::of(&state, query, &call?)?;
     let (editions, date) = (asking.editions.clone(), asking.date);
@@ -140,9 +128,9 @@ pub(crate) async fn trigger_export_sync(
     ),
 )]
 pub(crate) async fn trigger_export(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     query: DayAsked,
-    call: Result<Call, Problem>,
+    call: Result<Call>,
 ) -> Result<Json<TriggeredView>, Refused> {
     let call = call?;
     let asking = Asking::of(&state, query, &call)?;
@@ -177,10 +165,10 @@ pub(crate) async fn trigger_export(
     responses((status = 200, description = "What became of it", body = ForcePublishedView)),
 )]
 pub(crate) async fn force_publish(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
     query: DayAsked,
-    call: Result<Call, Problem>,
+    call: Result<Call>,
 ) -> Result<Json<ForcePublishedView>, Refused> {
     let call = call?;
     let by = call.asker.origin();
@@ -217,10 +205,10 @@ pub(crate) async fn force_publish(
     responses((status = 200, description = "How many were put back", body = RetriedTasksView)),
 )]
 pub(crate) async fn retry_failed_tasks(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
     query: DayAsked,
-    call: Result<Call, Problem>,
+    call: Result<Call>,
 ) -> Result<Json<RetriedTasksView>, Refused> {
     let call = call?;
     refuse_key(&call)?;
@@ -282,9 +270,9 @@ fn put_back(asking: &Asking, retried: &Retried, status_reset: bool) -> RetriedTa
     responses((status = 200, description = "The edition afterwards", body = ResetTaskView)),
 )]
 pub(crate) async fn reset_task(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     query: DayAsked,
-    call: Result<Call, Problem>,
+    call: Result<Call>,
 ) -> Result<Json<ResetTaskView>, Refused> {
     let call = call?;
     let asking = Asking::of(&state, query, &call)?;
@@ -309,7 +297,7 @@ pub(crate) async fn reset_task(
     ),
 )]
 pub(crate) async fn task_status(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     query: DayAsked,
 ) -> Result<Json<TaskStatusView>, Refused> {
     let Asked(query) = query?;

@@ -1,20 +1,10 @@
 //! Pages of editions, newest day first.
 
-use std::sync::Arc;
-
 use almanack_core::{edition::State as EditionState, store::EditionFilter};
-use axum::{Json, extract::State};
 use jiff::civil::Date;
-use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::{editions, parse_date, view::EditionsView};
-use crate::{
-    AppState,
-    call::Asked,
-    paging::{self, PAGE_DEFAULT, PAGE_MAX},
-    problem::{Code, Problem},
-};
+use crate::prelude::*;
 
 /// Which editions to list.
 #[derive(Deserialize, IntoParams)]
@@ -39,9 +29,9 @@ pub(crate) struct EditionsQuery {
     responses((status = 200, description = "The page", body = EditionsView)),
 )]
 pub(crate) async fn list_editions(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Asked(query): Asked<EditionsQuery>,
-) -> Result<Json<EditionsView>, Problem> {
+) -> Result<Json<EditionsView>> {
     let (filter, page) = query.into_filter()?;
     let mut lines = editions(&state)?.list(&filter).await?;
     let more = lines.len() > page;
@@ -56,7 +46,7 @@ pub(crate) async fn list_editions(
 
 impl EditionsQuery {
     /// The filter, which asks for one more than the page holds: that one says whether another page follows.
-    fn into_filter(self) -> Result<(EditionFilter, usize), Problem> {
+    fn into_filter(self) -> Result<(EditionFilter, usize)> {
         let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         let state = self.state.as_deref().map(parse_state).transpose()?;
         let filter = EditionFilter {
@@ -73,13 +63,13 @@ fn misasked(detail: &str) -> Problem {
     Problem::new(Code::InvalidQuery, detail)
 }
 
-fn parse_state(text: &str) -> Result<EditionState, Problem> {
+fn parse_state(text: &str) -> Result<EditionState> {
     EditionState::parse(text).ok_or_else(|| {
         let names = EditionState::ALL.map(EditionState::as_str).join(", ");
         misasked(&format!("state must be one of {names}"))
     })
 }
 
-fn parse_cursor(text: &str) -> Result<Date, Problem> {
+fn parse_cursor(text: &str) -> Result<Date> {
     paging::read(text, |date| parse_date(date).ok())
 }

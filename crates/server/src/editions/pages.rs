@@ -9,34 +9,21 @@ mod feed;
 mod html;
 mod labels;
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
-use almanack_core::{
-    edition::{Edition, State as EditionState, document::Document},
-    store::{EditionFilter, EditionLine},
-    token::Scope,
-};
+use almanack_core::edition::{Edition, State as EditionState};
+use almanack_core::store::{EditionFilter, EditionLine};
+use almanack_core::{edition::document::Document, token::Scope};
 use almanack_engine::editions::{Editions, Error};
-use axum::{
-    extract::{Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
-use jiff::{Timestamp, civil::Date};
-use serde::Deserialize;
+use axum::{extract::Request, middleware::Next};
+use jiff::civil::Date;
 use sha2::{Digest, Sha256};
-use utoipa::IntoParams;
-
-pub(crate) use html::is_web;
 
 use super::{Dated, editions, parse_date};
-use crate::{
-    AppState,
-    access::Gate,
-    call::Asked,
-    problem::{Page, Problem},
-};
+use crate::prelude::*;
+use crate::{access::Gate, problem::Page};
+
+pub(crate) use html::is_web;
 
 /// Editions on a page of the index.
 const INDEX_MAX: usize = 100;
@@ -46,11 +33,7 @@ const FEED_MAX: usize = 20;
 const MAKINGS_MAX: u32 = 20;
 
 /// Lets everybody read, or only who may look at everything.
-pub(crate) async fn guard(
-    State(gate): State<Arc<Gate>>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
+pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Answer {
     if gate.state().public_editions {
         return Ok(next.run(request).await);
     }
@@ -82,8 +65,8 @@ pub(crate) struct IndexQuery {
     ),
 )]
 pub(crate) async fn index_page(
-    State(state): State<Arc<AppState>>,
-    query: Result<Asked<IndexQuery>, Problem>,
+    State(state): App,
+    query: Result<Asked<IndexQuery>>,
     headers: HeaderMap,
 ) -> Result<Response, Wrong> {
     let Asked(query) = query?;
@@ -112,8 +95,8 @@ pub(crate) async fn index_page(
     ),
 )]
 pub(crate) async fn edition_page(
-    State(state): State<Arc<AppState>>,
-    date: Result<Dated, Problem>,
+    State(state): App,
+    date: Result<Dated>,
     headers: HeaderMap,
 ) -> Result<Response, Wrong> {
     let Dated(date) = date?;
@@ -146,10 +129,7 @@ pub(crate) async fn edition_page(
         (status = "4XX", description = "A page that says what is wrong", body = String, content_type = "text/html"),
     ),
 )]
-pub(crate) async fn feed(
-    State(state): State<Arc<AppState>>,
-    headers: HeaderMap,
-) -> Result<Response, Wrong> {
+pub(crate) async fn feed(State(state): App, headers: HeaderMap) -> Result<Response, Wrong> {
     let editions = editions(&state)?;
     let lines = published_lines(editions, None, FEED_MAX).await?;
     let base = feed::base(&headers);

@@ -1,14 +1,8 @@
 //! Documents made again from what was kept of them: to prove that they still come out the same, or
 //! to see what another template would change; and which day it is for editions.
 
-use std::sync::Arc;
-
-use axum::{Json, extract::State};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
 use super::{Dated, editions, refuse_key};
-use crate::{AppState, call::Call, problem::Problem};
+use crate::prelude::*;
 
 /// The day that is made now.
 #[derive(Serialize, ToSchema)]
@@ -25,7 +19,7 @@ pub(crate) struct TodayView {
     tag = "editions",
     responses((status = 200, description = "The day", body = TodayView)),
 )]
-pub(crate) async fn today(State(state): State<Arc<AppState>>) -> Result<Json<TodayView>, Problem> {
+pub(crate) async fn today(State(state): App) -> Result<Json<TodayView>> {
     let date = editions(&state)?.today().to_string();
     Ok(Json(TodayView { date }))
 }
@@ -68,10 +62,10 @@ pub(crate) struct RebuiltView {
     responses((status = 200, description = "What was kept, and what comes out", body = RebuiltView)),
 )]
 pub(crate) async fn rebuild(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     call: Call,
-) -> Result<Json<RebuiltView>, Problem> {
+) -> Result<Json<RebuiltView>> {
     refuse_key(&call)?;
     let body: RebuildBody = call.json_or_default()?;
     let template = body.template.as_deref();

@@ -1,15 +1,10 @@
 //! What people decide about deliveries of an edition: send one again, or skip it.
 
-use std::sync::Arc;
-
 use almanack_core::{edition::turn::Chosen, store::EditionLine};
 use almanack_engine::editions::Redelivered;
-use axum::{Json, extract::State};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{Dated, editions, refuse_key, view::line};
-use crate::{AppState, call::Call, problem::Problem};
+use crate::prelude::*;
 
 /// Which deliveries are meant.
 #[derive(Deserialize, ToSchema)]
@@ -60,10 +55,10 @@ impl From<Redelivered> for RedeliveryView {
     responses((status = 200, description = "Which parts are sent again", body = RedeliveryView)),
 )]
 pub(crate) async fn resend_delivery(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     call: Call,
-) -> Result<Json<RedeliveryView>, Problem> {
+) -> Result<Json<RedeliveryView>> {
     refuse_key(&call)?;
     let editions = editions(&state)?;
     let chosen = call.json::<RedeliveryBody>()?.into();
@@ -81,10 +76,10 @@ pub(crate) async fn resend_delivery(
     responses((status = 200, description = "Which parts are skipped", body = RedeliveryView)),
 )]
 pub(crate) async fn skip_delivery(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Dated(date): Dated,
     call: Call,
-) -> Result<Json<RedeliveryView>, Problem> {
+) -> Result<Json<RedeliveryView>> {
     refuse_key(&call)?;
     let editions = editions(&state)?;
     let chosen = call.json::<RedeliveryBody>()?.into();

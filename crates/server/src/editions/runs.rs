@@ -4,13 +4,11 @@
 //! terminal, must not stop it. So it is carried out on a task of its own, and whoever asked waits for that. How many
 //! there are at once is bounded, because nobody who goes away frees anything.
 
-use std::sync::Arc;
-
 use almanack_engine::editions::Error;
 use tokio::{sync::Semaphore, task::JoinHandle};
 use tracing::Instrument as _;
 
-use crate::problem::{Code, Problem};
+use crate::prelude::*;
 
 /// Runs at once on one node. Runs of one edition take turns, so more would gain nothing.
 const RUNS_MAX: usize = 8;
@@ -30,7 +28,7 @@ impl Runs {
     pub(crate) async fn carry_out<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T> {
         match self.start(work)?.await {
             Ok(done) => Ok(done?),
             Err(error) => {
@@ -45,7 +43,7 @@ impl Runs {
     pub(crate) fn begin<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
-    ) -> Result<(), Problem> {
+    ) -> Result<()> {
         let told = async move {
             let done = work.await;
             if let Err(error) = &done {
@@ -59,7 +57,7 @@ impl Runs {
     fn start<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
-    ) -> Result<JoinHandle<Result<T, Error>>, Problem> {
+    ) -> Result<JoinHandle<Result<T, Error>>> {
         let permit = Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
             let detail = "this node is at work on as many editions as it takes; ask again later";
             Problem::new(Code::TooManyRuns, detail)

@@ -1,14 +1,15 @@
 //! Editions as the API shows them: `core`'s own types, and what is derived from them.
 
-use almanack_core::{
-    edition::{
-        Account, alert::Alert, batch::Batch, delivery::Delivery, forecast::Forecast, story::Story,
-    },
-    store::EditionLine,
-};
+use almanack_core::edition::Account;
+use almanack_core::edition::alert::Alert;
+use almanack_core::edition::batch::Batch;
+use almanack_core::edition::delivery::Delivery;
+use almanack_core::edition::forecast::Forecast;
+use almanack_core::edition::story::Story;
+use almanack_core::store::EditionLine;
 use almanack_engine::editions::Status;
-use serde::Serialize;
-use utoipa::ToSchema;
+
+use crate::prelude::*;
 
 /// An edition as it is in lists. What is not known yet is null.
 pub(super) fn line(account: Account) -> EditionLine {

@@ -2,9 +2,7 @@
 //! from the JSON alone; nothing here is ever constructed.
 #![expect(dead_code, reason = "only described, never constructed")]
 
-use serde::Serialize;
-use utoipa::ToSchema;
-
+use crate::prelude::*;
 use crate::{batch::BatchView, receipts::ReceiptView};
 
 /// A `CloudEvents` 1.0 event. Extension attributes are allowed and ignored.

@@ -2,11 +2,10 @@
 
 use almanack_core::edition::{Account, Counts, State};
 use almanack_engine::editions::Error;
-use jiff::Timestamp;
 use metrics::gauge;
 
 use super::Counted;
-use crate::AppState;
+use crate::prelude::*;
 
 /// The day's edition, looked at.
 #[derive(Default)]

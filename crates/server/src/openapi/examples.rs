@@ -6,10 +6,8 @@
 
 use almanack_core::text;
 use serde_json::Value;
-use utoipa::openapi::{
-    Content, OpenApi, RefOr,
-    path::{Operation, Parameter, ParameterBuilder, ParameterIn},
-};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::{Content, OpenApi, RefOr};
 
 use super::operations_mut;
 

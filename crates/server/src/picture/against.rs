@@ -3,7 +3,6 @@
 //! Lengths grow upwards, each ten times the one below it: a run of 80 ms and an interval of an hour are both to be seen. A run
 //! that comes near the line of the interval is about to meet the next one.
 
-use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, Render, html};
 
 use super::axis::{Scale, TimeScale};
@@ -11,6 +10,7 @@ use super::figure::{Cell, Figure, Frame, Marks, mark};
 use super::outcome::{Counts, Outcome, icon, legend};
 use super::svg::{across, at, path, rungs, text};
 use super::{clock, span};
+use crate::prelude::*;
 use crate::ui::lang::{Lang, say};
 
 const WIDTH: f64 = 640.0;

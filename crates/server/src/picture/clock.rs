@@ -5,8 +5,9 @@
 //! through time itself and keeping the instants whose wall-clock time is round, because walking along the wall clock would
 //! leave the second of two equal hours out.
 
-use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
+use jiff::{civil, tz::TimeZone};
 
+use crate::prelude::*;
 use crate::ui::lang::Lang;
 
 const MINUTE: i64 = 60;

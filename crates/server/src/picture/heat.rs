@@ -7,10 +7,9 @@
 use jiff::Timestamp;
 use maud::{Markup, Render};
 
-use super::clock;
 use super::figure::{Cell, Figure, Frame, Marks};
 use super::hours::{Hours, WIDTH, believable, day};
-use super::week::HOURS;
+use super::{clock, week::HOURS};
 use crate::ui::lang::say;
 
 const TOP: f64 = 26.0;

@@ -6,14 +6,12 @@
 //! Clocks differ between nodes, so that an event may lie before the one it follows and an attempt may end before it began.
 //! Such a wait is told as it is, with its sign; on the track the attempt has no length.
 
-use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, Render, html};
 
-use super::axis::TimeScale;
 use super::figure::{Figure, Frame, Marks};
-use super::outcome::Outcome;
 use super::svg::{self, Px, across, down, path, rounded, text, titled};
-use super::{clock, span};
+use super::{axis::TimeScale, clock, outcome::Outcome, span};
+use crate::prelude::*;
 use crate::ui::lang::{Lang, say};
 
 /// Most events that are shown; the newest are kept, and the first.

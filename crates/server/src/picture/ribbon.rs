@@ -11,11 +11,10 @@ use cluster::Cluster;
 use jiff::Timestamp;
 use maud::{Markup, Render, html};
 
-use super::axis::TimeScale;
-use super::clock;
 use super::figure::{Cell, Figure, Frame, Marks, mark};
 use super::outcome::{Counts, Outcome, legend};
 use super::svg::{Px, down, fit, real, rect, text};
+use super::{axis::TimeScale, clock};
 use crate::ui::lang::say;
 
 /// Width of the names, and of the lanes; together they are what the style sheet counts on.

@@ -1,12 +1,11 @@
 //! How much went through, minute by minute: small bars that stand among words.
 
-use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
-use super::axis::Scale;
 use super::figure::{self, Frame};
 use super::svg::{Px, path, real, rect, titled};
-use super::{clock, span};
+use super::{axis::Scale, clock, span};
+use crate::prelude::*;
 use crate::ui::lang::say;
 
 /// Most bars; the newest are shown.

@@ -5,10 +5,8 @@
 
 use maud::{Markup, html};
 
-use crate::{
-    picture::{figure::Frame, outcome::Outcome},
-    ui::lang::{Lang, words},
-};
+use crate::ui::lang::{Lang, words};
+use crate::{picture::figure::Frame, picture::outcome::Outcome};
 
 /// How far a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

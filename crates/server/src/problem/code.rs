@@ -1,9 +1,7 @@
 //! The stable names of what can go wrong. A name never changes its meaning or its status; a new
 //! failure gets a new name.
 
-use axum::http::StatusCode;
-use serde::Serialize;
-use utoipa::ToSchema;
+use crate::prelude::*;
 
 /// One row per code: its name for programs, the status it is answered with, its title for people.
 macro_rules! codes {

@@ -2,7 +2,8 @@
 
 use almanack_engine::editions::Error;
 
-use super::{Code, Problem, internal};
+use super::internal;
+use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {

@@ -3,7 +3,8 @@
 use almanack_core::{plan::Unfit, schedule, target::Unusable, task::Invalid};
 use almanack_engine::schedules::Error;
 
-use super::{Code, Misread, Problem, internal};
+use super::{Misread, internal};
+use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {

@@ -1,9 +1,10 @@
 //! What can go wrong with a wish about a source, as callers meet it.
 
-use almanack_core::source::{check::FailureClass, policy::UnknownPolicy};
+use almanack_core::{source::check::FailureClass, source::policy::UnknownPolicy};
 use almanack_engine::sources::Error;
 
-use super::{Code, Problem, schedule::misread};
+use super::schedule::misread;
+use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {

@@ -1,13 +1,10 @@
 //! A receipt as it reads later: what was decided then, and what has become of it (RS-14).
 
-use almanack_core::{
-    history::{Decision, Kept},
-    reschedule::{DecisionId, Requested, Rule},
-    task::{Identity, Task, TaskId},
-};
-use jiff::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
+use almanack_core::history::{Decision, Kept};
+use almanack_core::reschedule::{DecisionId, Requested, Rule};
+use almanack_core::task::{Identity, Task, TaskId};
+
+use crate::prelude::*;
 
 /// A receipt, asked about later: the fields it was given with, and what came of it. Not the decision itself: the rows
 /// are named as on the receipt, by what they were to the one who asked.

@@ -1,31 +1,13 @@
 //! What people do with a schedule besides writing it: pause, resume, fire, backfill. Allowed whoever the
 //! schedule belongs to: none of these changes its definition.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    plan::ScheduleName,
-    task::{Identity, Status},
-};
+use almanack_core::plan::ScheduleName;
+use almanack_core::task::{Identity, Status};
 use almanack_engine::schedules::{Backfill, Changed, Fired, Overlapping, SlotOfBackfill};
-use axum::{
-    Json,
-    extract::State,
-    http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
-};
-use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{Named, view::ScheduleView, written};
-use crate::{
-    AppState,
-    call::Call,
-    percent,
-    problem::{Code, Problem},
-    tasks::body::parse_instant,
-};
+use crate::prelude::*;
+use crate::{percent, tasks::body::parse_instant};
 
 /// Between two firings of a backfill when nobody says otherwise.
 pub(crate) const PACE_DEFAULT: SignedDuration = SignedDuration::from_secs(1);
@@ -53,11 +35,7 @@ pub(crate) struct PauseBody {
     request_body = PauseBody,
     responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
 )]
-pub(crate) async fn pause(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn pause(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let body: PauseBody = call.json_or_default()?;
     let until = body.until.as_deref();
@@ -69,7 +47,7 @@ pub(crate) async fn pause(
 }
 
 /// Refuses a pause that has ended before it began.
-pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<(), Problem> {
+pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<()> {
     if until.is_none_or(|until| until > now) {
         return Ok(());
     }
@@ -83,11 +61,7 @@ pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<()
     params(Named),
     responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
 )]
-pub(crate) async fn resume(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn resume(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let changed = state.schedules.resume(&name, call.asker.name()).await?;
     Ok(changed_answer(&state, changed))
@@ -122,11 +96,7 @@ pub(crate) struct FiredView {
     request_body = FireBody,
     responses((status = 201, description = "The firing", body = FiredView)),
 )]
-pub(crate) async fn fire(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn fire(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let body: FireBody = call.json_or_default()?;
     let overlapping = if body.force {
@@ -221,10 +191,10 @@ impl From<SlotOfBackfill> for BackfilledSlotView {
     responses((status = 200, description = "What is done, or would be", body = BackfilledView)),
 )]
 pub(crate) async fn backfill(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     call: Call,
-) -> Result<Json<BackfilledView>, Problem> {
+) -> Result<Json<BackfilledView>> {
     call.refuse_key()?;
     let body: BackfillBody = call.json()?;
     let wish = body.wish()?;
@@ -238,7 +208,7 @@ async fn carry_out(
     wish: Backfill,
     body: &BackfillBody,
     by: &str,
-) -> Result<BackfilledView, Problem> {
+) -> Result<BackfilledView> {
     let done = if body.dry_run {
         state.schedules.plan_backfill(name, wish).await?
     } else {
@@ -252,7 +222,7 @@ async fn carry_out(
 }
 
 /// Refuses a pace that nobody can mean.
-pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration, Problem> {
+pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration> {
     if (SignedDuration::ZERO..=PACE_MAX).contains(&pace) {
         return Ok(pace);
     }
@@ -261,7 +231,7 @@ pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration, Problem
 }
 
 impl BackfillBody {
-    fn wish(&self) -> Result<Backfill, Problem> {
+    fn wish(&self) -> Result<Backfill> {
         let pace = check_pace(self.pace.unwrap_or(PACE_DEFAULT))?;
         Ok(Backfill {
             from: parse_instant(&self.from, "from")?,

@@ -1,27 +1,10 @@
 //! What an expression means: in words, in times, and with what is worth knowing about it.
 
-use std::sync::Arc;
+use almanack_core::plan::{Definition, Ready, ScheduleName};
+use almanack_core::schedule::{Language, Warning};
+use almanack_core::target::Target;
 
-use almanack_core::{
-    plan::{Definition, Ready, ScheduleName},
-    schedule::{Language, Warning},
-    target::Target,
-};
-use axum::{
-    Json,
-    extract::State,
-    http::{HeaderMap, HeaderValue, header},
-    response::{IntoResponse, Response},
-};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use crate::{
-    AppState,
-    call::Call,
-    problem::{Code, Problem},
-};
+use crate::prelude::*;
 
 /// How often a node looks at least; what is due more often is worth a warning.
 pub(crate) const ROUND_S: u32 = 10;
@@ -136,10 +119,7 @@ pub(crate) struct ExplainBody {
     request_body = ExplainBody,
     responses((status = 200, description = "What it means", body = TimetableView)),
 )]
-pub(crate) async fn explain(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
     let body: ExplainBody = call.json()?;
     let count = check_count(body.count)
         .map_err(|detail| Problem::new(Code::InvalidValue, detail).at("count"))?;
@@ -156,7 +136,7 @@ pub(crate) fn read(
     name: Option<&str>,
     expression: String,
     tz: Option<String>,
-) -> Result<Ready, Problem> {
+) -> Result<Ready> {
     let name = ScheduleName::parse(name.unwrap_or("schedule"))?;
     if expression.len() > EXPRESSION_BYTES_MAX {
         let detail = format!("expression must have at most {EXPRESSION_BYTES_MAX} bytes");

@@ -1,24 +1,11 @@
 //! What became of a schedule's slots, what people did to it, and why a slot did or did not fire (DP-16).
 
-use std::sync::Arc;
-
 use almanack_core::store::LedgerPage;
-use axum::{Json, extract::State};
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
-use super::{
-    Named, find, page_of,
-    view::{EditsView, LedgerView, SlotView},
-};
-use crate::{
-    AppState,
-    call::Asked,
-    paging,
-    problem::Problem,
-    tasks::{body::parse_instant, view::TaskView},
-};
+use super::view::{EditsView, LedgerView, SlotView};
+use super::{Named, find, page_of};
+use crate::prelude::*;
+use crate::{tasks::body::parse_instant, tasks::view::TaskView};
 
 /// Which part of the ledger.
 #[derive(Deserialize, IntoParams)]
@@ -38,10 +25,10 @@ pub(crate) struct LedgerQuery {
     responses((status = 200, description = "The page", body = LedgerView)),
 )]
 pub(crate) async fn list_slots(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     Asked(query): Asked<LedgerQuery>,
-) -> Result<Json<LedgerView>, Problem> {
+) -> Result<Json<LedgerView>> {
     let page = page_of(query.limit)?;
     let before = query.cursor.as_deref().map(parse_cursor).transpose()?;
     let schedule = find(&state, &name).await?;
@@ -66,7 +53,7 @@ pub(crate) fn cursor(at: Timestamp) -> String {
 }
 
 /// Reads one.
-pub(crate) fn parse_cursor(text: &str) -> Result<Timestamp, Problem> {
+pub(crate) fn parse_cursor(text: &str) -> Result<Timestamp> {
     paging::read(text, |at| {
         Timestamp::from_microsecond(at.parse().ok()?).ok()
     })
@@ -88,10 +75,10 @@ pub(crate) struct EditsQuery {
     responses((status = 200, description = "Its history", body = EditsView)),
 )]
 pub(crate) async fn list_edits(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     Asked(query): Asked<EditsQuery>,
-) -> Result<Json<EditsView>, Problem> {
+) -> Result<Json<EditsView>> {
     let limit = page_of(query.limit)?;
     let schedule = find(&state, &name).await?;
     let edits = state.store.load_edits(schedule.id, limit).await?;
@@ -130,10 +117,10 @@ pub(crate) struct WhyView {
     responses((status = 200, description = "The answer", body = WhyView)),
 )]
 pub(crate) async fn why(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Named(name): Named,
     Asked(query): Asked<WhyQuery>,
-) -> Result<Json<WhyView>, Problem> {
+) -> Result<Json<WhyView>> {
     let at = parse_instant(&query.at, "at")?;
     let answer = state.schedules.why(&name, at).await?;
     Ok(Json(WhyView {

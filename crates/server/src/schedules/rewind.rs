@@ -1,14 +1,9 @@
 //! Schedules that a clock had planned ahead of the present, taken back (DP-24).
 
-use std::sync::Arc;
-
 use almanack_core::store::ScheduleFilter;
-use axum::{Json, extract::State, http::StatusCode, response::Response};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::{Named, PAGE_MAX, view::ScheduleView, written};
-use crate::{AppState, call::Call, problem::Problem};
+use crate::prelude::*;
 
 /// The schedules that were taken back.
 #[derive(Serialize, ToSchema)]
@@ -26,11 +21,7 @@ pub(crate) struct RewoundView {
     params(("name" = String, Path, description = "What the schedule is called")),
     responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
 )]
-pub(crate) async fn rewind(
-    State(state): State<Arc<AppState>>,
-    Named(name): Named,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn rewind(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let changed = state.schedules.rewind(&name, call.asker.name()).await?;
     Ok(written(&state, StatusCode::OK, changed.schedule))
@@ -43,10 +34,7 @@ pub(crate) async fn rewind(
     tag = "schedules",
     responses((status = 200, description = "Those that were", body = RewoundView)),
 )]
-pub(crate) async fn rewind_all(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Json<RewoundView>, Problem> {
+pub(crate) async fn rewind_all(State(state): App, call: Call) -> Result<Json<RewoundView>> {
     call.refuse_key()?;
     let mut rewound = Vec::new();
     let mut filter = ScheduleFilter {

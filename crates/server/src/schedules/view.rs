@@ -2,9 +2,8 @@
 //! derived from them.
 
 use almanack_core::plan::{Edit, Schedule, ScheduleName, Slot, slot_identity};
-use jiff::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
+
+use crate::prelude::*;
 
 /// One schedule. Its `revision` is also its `ETag`.
 #[derive(Serialize, ToSchema)]

@@ -1,18 +1,12 @@
 //! A connection that is given up when its client takes nothing of what it is sent.
 
-use std::{
-    io,
-    pin::Pin,
-    task::{Context, Poll, ready},
-    time::Duration,
-};
+use std::task::{Context, Poll, ready};
+use std::{io, pin::Pin, time::Duration};
 
 use hyper::rt::{Sleep, Timer as _};
 use hyper_util::rt::TokioTimer;
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
 
 /// A stream whose writes fail when nothing could be written for too long.
 pub(super) struct Stalling {

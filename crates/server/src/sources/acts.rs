@@ -1,18 +1,8 @@
 //! What people do with a source besides describing it: check it now, pause it, resume it.
 
-use std::sync::Arc;
-
-use axum::{extract::State, http::StatusCode, response::Response};
-use serde::Deserialize;
-use utoipa::ToSchema;
-
 use super::{Numbered, refuse_key, view::SourceView, written};
-use crate::{
-    AppState,
-    call::Call,
-    problem::Problem,
-    receipts::{ReceiptView, answer},
-};
+use crate::prelude::*;
+use crate::receipts::{ReceiptView, answer};
 
 /// Check a source as soon as a node has room.
 ///
@@ -25,11 +15,7 @@ use crate::{
         (status = 200, description = "Its task was moved, or is due already", body = ReceiptView),
     ),
 )]
-pub(crate) async fn check_source(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn check_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
     let receipt = state.sources.check_now(id, &call.asker.origin()).await?;
     Ok(answer(&id.identity()?, &receipt))
@@ -51,11 +37,7 @@ pub(crate) struct PauseSourceBody {
     request_body = PauseSourceBody,
     responses((status = 200, description = "The source afterwards", body = SourceView)),
 )]
-pub(crate) async fn pause_source(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn pause_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
     let body: PauseSourceBody = call.json_or_default()?;
     let by = call.asker.origin();
@@ -69,11 +51,7 @@ pub(crate) async fn pause_source(
     params(Numbered),
     responses((status = 200, description = "The source afterwards", body = SourceView)),
 )]
-pub(crate) async fn resume_source(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn resume_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
     let resumed = state.sources.resume(id, &call.asker.origin()).await?;
     written(&state, StatusCode::OK, resumed).await

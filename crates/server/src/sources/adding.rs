@@ -3,34 +3,15 @@
 //! No two sources share an address, so asking twice adds once: the second answer is the source that is
 //! there, as it is. In a list, each item is carried out for itself; what is wrong with one is said in its place and stops no other.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    source::{Definition, SourceId, check::Candidate, entry::canonical_address},
-    store::Added,
-};
-use axum::{
-    Json,
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use serde::{Deserialize, Serialize};
+use almanack_core::source::{Definition, SourceId};
+use almanack_core::{source::check::Candidate, source::entry::canonical_address, store::Added};
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
-use super::{
-    body::{SourceBody, check_form},
-    refuse_key,
-    view::SourceView,
-    written,
-};
-use crate::{
-    AppState,
-    batch::check_count,
-    call::{Call, OneOrMany, read_object},
-    problem::{Code, Problem},
-};
+use super::body::{SourceBody, check_form};
+use super::{refuse_key, view::SourceView, written};
+use crate::batch::check_count;
+use crate::call::{OneOrMany, read_object};
+use crate::prelude::*;
 
 /// Longest address to discover feeds from, in bytes.
 const ADDRESS_BYTES_MAX: usize = 2000;
@@ -88,10 +69,7 @@ pub(crate) enum AddedItemView {
         (status = 200, description = "The source that is looked at there already; or what became of a list", body = AddedView),
     ),
 )]
-pub(crate) async fn add_sources(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Response, Problem> {
+pub(crate) async fn add_sources(State(state): App, call: Call) -> Answer {
     refuse_key(&call)?;
     match call.json_or_list::<SourceBody>()? {
         OneOrMany::One(body) => {
@@ -108,7 +86,7 @@ pub(crate) async fn add_sources(
     }
 }
 
-async fn add_one(state: &AppState, definition: Definition, by: &str) -> Result<Response, Problem> {
+async fn add_one(state: &AppState, definition: Definition, by: &str) -> Answer {
     let added = state.sources.add(vec![definition], by).await?.pop();
     let (status, id) = match added {
         Some(Added::New(id)) => (StatusCode::CREATED, id),
@@ -120,25 +98,25 @@ async fn add_one(state: &AppState, definition: Definition, by: &str) -> Result<R
 }
 
 /// What became of each definition, in order.
-pub(super) type Answers = Vec<Result<Added, Problem>>;
+pub(super) type Answers = Vec<Result<Added>>;
 
 /// Adds what can be; what cannot keeps its place among the answers.
 pub(crate) async fn add_each(
     state: &AppState,
-    items: Vec<Result<Definition, Problem>>,
+    items: Vec<Result<Definition>>,
     by: &str,
-) -> Result<Answers, Problem> {
+) -> Result<Answers> {
     let mut fit = Vec::with_capacity(items.len());
-    let sort = |item: Result<Definition, Problem>| {
+    let sort = |item: Result<Definition>| {
         let definition = item?;
         check_form(&definition)?;
         state.sources.check(&definition)?;
         fit.push(definition);
         Ok(())
     };
-    let sorted: Vec<Result<(), Problem>> = items.into_iter().map(sort).collect();
+    let sorted: Vec<Result<()>> = items.into_iter().map(sort).collect();
     let mut added = state.sources.add(fit, by).await?.into_iter();
-    let answer = |sorted: Result<(), Problem>| {
+    let answer = |sorted: Result<()>| {
         sorted?;
         let missing = || Problem::new(Code::Internal, "the answer to this item is missing");
         added.next().ok_or_else(missing)
@@ -146,8 +124,8 @@ pub(crate) async fn add_each(
     Ok(sorted.into_iter().map(answer).collect())
 }
 
-impl From<Result<Added, Problem>> for AddedItemView {
-    fn from(answer: Result<Added, Problem>) -> Self {
+impl From<Result<Added>> for AddedItemView {
+    fn from(answer: Result<Added>) -> Self {
         let there = |id: SourceId, added| Self::There {
             source_id: id.0,
             added,
@@ -201,10 +179,7 @@ pub(crate) struct CandidateView {
         (status = 200, description = "What was found, the likeliest first", body = CandidatesView),
     ),
 )]
-pub(crate) async fn discover(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Json<CandidatesView>, Problem> {
+pub(crate) async fn discover(State(state): App, call: Call) -> Result<Json<CandidatesView>> {
     refuse_key(&call)?;
     let address = call.json::<DiscoverBody>()?.address;
     let candidates = candidates(&state, &address).await?;
@@ -212,10 +187,7 @@ pub(crate) async fn discover(
 }
 
 /// The feeds that an address leads to, the likeliest first.
-pub(crate) async fn candidates(
-    state: &AppState,
-    address: &str,
-) -> Result<Vec<CandidateView>, Problem> {
+pub(crate) async fn candidates(state: &AppState, address: &str) -> Result<Vec<CandidateView>> {
     if address.len() > ADDRESS_BYTES_MAX || address.contains(char::is_control) {
         let detail =
             format!("address must have at most {ADDRESS_BYTES_MAX} bytes, no control characters");
@@ -230,7 +202,7 @@ pub(crate) async fn candidates(
     Ok(candidates)
 }
 
-async fn known(state: &AppState, candidate: Candidate) -> Result<CandidateView, Problem> {
+async fn known(state: &AppState, candidate: Candidate) -> Result<CandidateView> {
     let address = canonical_address(&candidate.address);
     let there = state.changes.load_source_at(&address).await?;
     Ok(CandidateView {

@@ -3,15 +3,14 @@
 //! Own types beside `core`'s definition: what is left out here is learned or chosen, and a change tells null from
 //! nothing.
 
-use almanack_core::source::{Definition, policy::cadence::Cadence, reading::Reading};
-use almanack_engine::sources::Changes;
-use serde::{Deserialize, Deserializer};
-use utoipa::ToSchema;
-
-use crate::{
-    problem::{Code, Problem},
-    tasks::body::check_callback,
+use almanack_core::{
+    source::Definition, source::policy::cadence::Cadence, source::reading::Reading,
 };
+use almanack_engine::sources::Changes;
+use serde::Deserializer;
+
+use crate::prelude::*;
+use crate::tasks::body::check_callback;
 
 /// Longest rules of a custom source, in bytes as JSON.
 const READING_BYTES_MAX: usize = 4 * 1024;
@@ -55,7 +54,7 @@ impl SourceBody {
     }
 
     /// What is to be added, if every value keeps its rule.
-    pub(crate) fn into_definition(self) -> Result<Definition, Problem> {
+    pub(crate) fn into_definition(self) -> Result<Definition> {
         let definition = Definition {
             name: self.name.unwrap_or_default(),
             address: self.address,
@@ -70,7 +69,7 @@ impl SourceBody {
 }
 
 /// What can be said of a definition without anybody who looks at sources.
-pub(super) fn check_form(definition: &Definition) -> Result<(), Problem> {
+pub(super) fn check_form(definition: &Definition) -> Result<()> {
     check_callback(Some(&definition.address), "address")?;
     definition.policy.as_deref().map_or(Ok(()), check_policy)?;
     let rules = serde_json::to_string(&definition.reading).map_or(0, |json| json.len());
@@ -81,7 +80,7 @@ pub(super) fn check_form(definition: &Definition) -> Result<(), Problem> {
     Ok(())
 }
 
-fn check_policy(text: &str) -> Result<(), Problem> {
+fn check_policy(text: &str) -> Result<()> {
     if text.len() <= POLICY_BYTES_MAX {
         return Ok(());
     }
@@ -89,7 +88,7 @@ fn check_policy(text: &str) -> Result<(), Problem> {
     Err(Problem::new(Code::InvalidValue, detail).at("policy"))
 }
 
-fn parse_cadence(text: &str) -> Result<Cadence, Problem> {
+fn parse_cadence(text: &str) -> Result<Cadence> {
     text.parse().map_err(
         |unknown: almanack_core::source::policy::cadence::UnknownCadence| {
             Problem::new(Code::InvalidValue, unknown.to_string()).at("cadence")
@@ -143,7 +142,7 @@ impl ChangesBody {
     }
 
     /// What to change, if every value keeps its rule.
-    pub(crate) fn into_changes(self) -> Result<Changes, Problem> {
+    pub(crate) fn into_changes(self) -> Result<Changes> {
         if let Some(Some(policy)) = &self.policy {
             check_policy(policy)?;
         }

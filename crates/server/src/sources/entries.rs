@@ -1,23 +1,10 @@
 //! What sources published, newest row first: of one source, or of all.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    source::{SourceId, entry::Entry},
-    store::EntryFilter,
-};
-use axum::{Json, extract::State};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use almanack_core::{source::SourceId, source::entry::Entry, store::EntryFilter};
 
 use super::{Numbered, cursor, parse_cursor};
-use crate::{
-    AppState,
-    call::Asked,
-    paging::{self, PAGE_DEFAULT, PAGE_MAX},
-    problem::Problem,
-    tasks::body::parse_instant,
-};
+use crate::prelude::*;
+use crate::tasks::body::parse_instant;
 
 /// Most entries on a page that brings all of their text: each may have 50,000 bytes of it.
 const PAGE_MAX_WITH_CONTENT: usize = 50;
@@ -54,9 +41,9 @@ pub(crate) struct EntriesView {
     responses((status = 200, description = "The page", body = EntriesView)),
 )]
 pub(crate) async fn list_entries(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Asked(query): Asked<EntriesQuery>,
-) -> Result<Json<EntriesView>, Problem> {
+) -> Result<Json<EntriesView>> {
     Ok(Json(query.answer(&state, None).await?))
 }
 
@@ -67,20 +54,16 @@ pub(crate) async fn list_entries(
     responses((status = 200, description = "The page", body = EntriesView)),
 )]
 pub(crate) async fn list_source_entries(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
     Asked(query): Asked<EntriesQuery>,
-) -> Result<Json<EntriesView>, Problem> {
+) -> Result<Json<EntriesView>> {
     state.sources.load(id).await?;
     Ok(Json(query.answer(&state, Some(id)).await?))
 }
 
 impl EntriesQuery {
-    async fn answer(
-        self,
-        state: &AppState,
-        source: Option<SourceId>,
-    ) -> Result<EntriesView, Problem> {
+    async fn answer(self, state: &AppState, source: Option<SourceId>) -> Result<EntriesView> {
         let max = if self.content {
             PAGE_MAX_WITH_CONTENT
         } else {

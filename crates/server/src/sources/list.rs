@@ -1,22 +1,12 @@
 //! Pages of sources, by number.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    source::{Attention, SourceId, check::FailureClass, policy::cadence::Cadence},
-    store::SourceFilter,
-};
-use axum::{Json, extract::State};
-use serde::Deserialize;
-use utoipa::IntoParams;
+use almanack_core::source::check::FailureClass;
+use almanack_core::source::policy::cadence::Cadence;
+use almanack_core::source::{Attention, SourceId};
+use almanack_core::store::SourceFilter;
 
 use super::{STATES, cursor, misasked, parse_cursor, parse_type, shown, view::SourcesView};
-use crate::{
-    AppState,
-    call::Asked,
-    paging::{self, PAGE_DEFAULT, PAGE_MAX},
-    problem::Problem,
-};
+use crate::prelude::*;
 
 /// Longest text to look for, in bytes.
 const TEXT_BYTES_MAX: usize = 200;
@@ -54,9 +44,9 @@ pub(crate) struct ListQuery {
     responses((status = 200, description = "The page", body = SourcesView)),
 )]
 pub(crate) async fn list_sources(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Asked(query): Asked<ListQuery>,
-) -> Result<Json<SourcesView>, Problem> {
+) -> Result<Json<SourcesView>> {
     let page = state.store.list_sources(&query.into_filter()?).await?;
     Ok(Json(SourcesView {
         sources: shown(&state, page.rows).await?,
@@ -65,7 +55,7 @@ pub(crate) async fn list_sources(
 }
 
 impl ListQuery {
-    pub(crate) fn into_filter(self) -> Result<SourceFilter, Problem> {
+    pub(crate) fn into_filter(self) -> Result<SourceFilter> {
         let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
             return Err(misasked("state must be active, paused or ended"));
@@ -105,12 +95,12 @@ impl ListQuery {
     }
 }
 
-fn parse_attention(text: &str) -> Result<Attention, Problem> {
+fn parse_attention(text: &str) -> Result<Attention> {
     let detail = "attention must be silent, failing, duplicate, credentials or any";
     Attention::parse(text).ok_or_else(|| misasked(detail))
 }
 
-fn parse_failure(text: &str) -> Result<FailureClass, Problem> {
+fn parse_failure(text: &str) -> Result<FailureClass> {
     FailureClass::parse(text).ok_or_else(|| {
         let names = FailureClass::ALL.map(FailureClass::as_str).join(", ");
         misasked(&format!("failure must be any or one of {names}"))
@@ -118,7 +108,7 @@ fn parse_failure(text: &str) -> Result<FailureClass, Problem> {
 }
 
 /// PostgreSQL refuses even to look for a NUL.
-fn check_text(text: String) -> Result<String, Problem> {
+fn check_text(text: String) -> Result<String> {
     if text.len() > TEXT_BYTES_MAX || text.contains(char::is_control) {
         let detail = format!("q must have at most {TEXT_BYTES_MAX} bytes, no control characters");
         return Err(misasked(&detail));

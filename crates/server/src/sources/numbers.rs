@@ -1,25 +1,13 @@
 //! Which sources are due (SS-08), and all of them counted (SS-09).
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use almanack_core::{
-    source::{Attention, SourceType, policy::cadence::Cadence},
-    store::SourceNumbers,
-};
-use axum::{Json, extract::State};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use almanack_core::source::{Attention, SourceType};
+use almanack_core::{source::policy::cadence::Cadence, store::SourceNumbers};
 
-use super::{
-    STATES, parse_type,
-    view::{SourceView, percent},
-};
-use crate::{
-    AppState,
-    call::Asked,
-    paging::{self, PAGE_MAX},
-    problem::Problem,
-};
+use super::view::{SourceView, percent};
+use super::{STATES, parse_type};
+use crate::prelude::*;
 
 /// Due sources when nobody says otherwise.
 const DUE_DEFAULT: usize = 20;
@@ -52,9 +40,9 @@ pub(crate) struct DueView {
     responses((status = 200, description = "The due sources", body = DueView)),
 )]
 pub(crate) async fn list_due(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Asked(query): Asked<DueQuery>,
-) -> Result<Json<DueView>, Problem> {
+) -> Result<Json<DueView>> {
     let limit = paging::size(query.limit, DUE_DEFAULT, PAGE_MAX)?;
     let of_type = query.source_type.as_deref().map(parse_type).transpose()?;
     let now = state.clock.now();
@@ -122,9 +110,9 @@ pub(crate) struct NumbersView {
     responses((status = 200, description = "The numbers", body = StatsView)),
 )]
 pub(crate) async fn get_stats(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Asked(query): Asked<StatsQuery>,
-) -> Result<Json<StatsView>, Problem> {
+) -> Result<Json<StatsView>> {
     let of_type = query.source_type.as_deref().map(parse_type).transpose()?;
     let by_type = match of_type {
         Some(_) => None,
@@ -138,7 +126,7 @@ pub(crate) async fn get_stats(
     }))
 }
 
-async fn count_types(state: &AppState) -> Result<BTreeMap<&'static str, NumbersView>, Problem> {
+async fn count_types(state: &AppState) -> Result<BTreeMap<&'static str, NumbersView>> {
     let mut counted = BTreeMap::new();
     for of_type in SourceType::ALL {
         counted.insert(of_type.as_str(), count(state, Some(of_type)).await?);
@@ -146,7 +134,7 @@ async fn count_types(state: &AppState) -> Result<BTreeMap<&'static str, NumbersV
     Ok(counted)
 }
 
-async fn count(state: &AppState, of_type: Option<SourceType>) -> Result<NumbersView, Problem> {
+async fn count(state: &AppState, of_type: Option<SourceType>) -> Result<NumbersView> {
     let now = state.clock.now();
     let numbers = state.store.count_sources(of_type, now).await?;
     Ok(numbers.into())

@@ -3,28 +3,12 @@
 //! How OPML is read and written is an adapter's knowledge; this crate sees a port. An import adds each entry
 //! for itself, so a broken one stops no other, and importing twice adds once.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    source::Definition,
-    store::{Added, SourceFilter},
-};
-use axum::{
-    Json,
-    extract::State,
-    http::header,
-    response::{IntoResponse, Response},
-};
-use serde::Serialize;
-use utoipa::ToSchema;
+use almanack_core::source::Definition;
+use almanack_core::store::{Added, SourceFilter};
 
 use super::{adding::add_each, refuse_key};
-use crate::{
-    AppState,
-    batch::check_count,
-    call::{Call, unsupported},
-    problem::{Code, Problem},
-};
+use crate::prelude::*;
+use crate::{batch::check_count, call::unsupported};
 
 /// Sources read at a time for an export.
 const EXPORT_STEP: usize = 1000;
@@ -76,7 +60,7 @@ pub(crate) struct ImportedView {
         (status = 200, description = "OPML 2.0", body = String, content_type = "text/x-opml"),
     ),
 )]
-pub(crate) async fn export_opml(State(state): State<Arc<AppState>>) -> Result<Response, Problem> {
+pub(crate) async fn export_opml(State(state): App) -> Answer {
     let mut definitions = Vec::new();
     let mut filter = SourceFilter {
         limit: EXPORT_STEP,
@@ -108,10 +92,7 @@ pub(crate) async fn export_opml(State(state): State<Arc<AppState>>) -> Result<Re
     request_body(content = String, content_type = "text/x-opml", description = "OPML; also as application/xml or text/xml"),
     responses((status = 200, description = "What became of it", body = ImportedView)),
 )]
-pub(crate) async fn import_opml(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Json<ImportedView>, Problem> {
+pub(crate) async fn import_opml(State(state): App, call: Call) -> Result<Json<ImportedView>> {
     refuse_key(&call)?;
     let media_type = call.media_type().unwrap_or_default().to_ascii_lowercase();
     if !MEDIA_TYPES.contains(&media_type.as_str()) {
@@ -134,11 +115,11 @@ pub(crate) struct Line {
     /// What the list calls it.
     pub(crate) name: String,
     /// What became of it.
-    pub(crate) answer: Result<Added, Problem>,
+    pub(crate) answer: Result<Added>,
 }
 
 /// Adds what a list names, each for itself.
-pub(crate) async fn import(state: &AppState, text: &[u8], by: &str) -> Result<Imported, Problem> {
+pub(crate) async fn import(state: &AppState, text: &[u8], by: &str) -> Result<Imported> {
     let read = state.opml.read(text);
     let outline = read.map_err(|why| Problem::new(Code::InvalidBody, why))?;
     check_count(outline.definitions.len(), state.limits.batch_items_max)?;

@@ -1,15 +1,9 @@
 //! What a source would show, before anybody adds it.
 
-use std::sync::Arc;
-
-use almanack_core::source::{check::Document, entry::Found};
-use axum::{Json, extract::State};
-use jiff::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
+use almanack_core::{source::check::Document, source::entry::Found};
 
 use super::{body::SourceBody, refuse_key};
-use crate::{AppState, call::Call, problem::Problem};
+use crate::prelude::*;
 
 /// What is at an address, read as a source would be.
 #[derive(Serialize, ToSchema)]
@@ -59,10 +53,7 @@ impl From<Found> for FoundView {
     request_body = SourceBody,
     responses((status = 200, description = "What it shows", body = PreviewView)),
 )]
-pub(crate) async fn preview(
-    State(state): State<Arc<AppState>>,
-    call: Call,
-) -> Result<Json<PreviewView>, Problem> {
+pub(crate) async fn preview(State(state): App, call: Call) -> Result<Json<PreviewView>> {
     refuse_key(&call)?;
     let definition = call.json::<SourceBody>()?.into_definition()?;
     let Document {

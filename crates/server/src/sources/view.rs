@@ -1,10 +1,10 @@
 //! Sources as the API shows them, under the founding documents' names (SS-01): `core`'s own types, and what is
 //! derived from them.
 
-use almanack_core::source::{Moving, Source, SourceType, recent::PastLook};
-use jiff::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
+use almanack_core::source::recent::PastLook;
+use almanack_core::source::{Moving, Source, SourceType};
+
+use crate::prelude::*;
 
 /// One source. What is not known yet is null.
 #[derive(Serialize, ToSchema)]

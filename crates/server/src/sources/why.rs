@@ -1,33 +1,13 @@
 //! Why a source is looked at when it is: the policy in force, what it believes, and the sentence.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    source::{
-        Source,
-        check::FailureClass,
-        why::{meaning, next_look, next_look_at, wishes},
-    },
-    store::EntryFilter,
-};
-use axum::{
-    Json,
-    extract::State,
-    http::header,
-    response::{IntoResponse, Response},
-};
+use almanack_core::source::why::{meaning, next_look, next_look_at, wishes};
+use almanack_core::{source::Source, source::check::FailureClass, store::EntryFilter};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use jiff::Timestamp;
-use serde::Serialize;
 use sha2::{Digest, Sha256};
-use utoipa::ToSchema;
 
 use super::{Numbered, with_task};
-use crate::{
-    AppState,
-    picture::week::{self, STYLE, Week},
-    problem::Problem,
-};
+use crate::picture::week::{self, STYLE, Week};
+use crate::prelude::*;
 
 /// Entries that are drawn into the picture.
 const ENTRIES_DRAWN: usize = 200;
@@ -82,9 +62,9 @@ pub(crate) struct ErrorView {
     responses((status = 200, description = "The answer", body = SourceWhyView)),
 )]
 pub(crate) async fn why_source(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Numbered(id): Numbered,
-) -> Result<Json<SourceWhyView>, Problem> {
+) -> Result<Json<SourceWhyView>> {
     let (source, task) = with_task(&state, id).await?;
     let believed = state.sources.believed(&source);
     let newest = source.stats.last_article_at;
@@ -125,10 +105,7 @@ fn last_error(source: &Source) -> Option<ErrorView> {
         (status = 200, description = "A picture", body = String, content_type = "image/svg+xml"),
     ),
 )]
-pub(crate) async fn draw_week(
-    State(state): State<Arc<AppState>>,
-    Numbered(id): Numbered,
-) -> Result<Response, Problem> {
+pub(crate) async fn draw_week(State(state): App, Numbered(id): Numbered) -> Answer {
     let source = state.sources.load(id).await?;
     let newest = EntryFilter {
         source: Some(id),

@@ -1,20 +1,14 @@
 //! The JSON in which somebody says what they want tried, and when.
 
-use almanack_core::{
-    address,
-    reschedule::{Put, Request},
-    task::{Identity, Kind, Payload, Priority, Subject, parse_max_retry, parse_revision},
-    time,
+use almanack_core::reschedule::{Put, Request};
+use almanack_core::task::{
+    Identity, Kind, Payload, Priority, Subject, parse_max_retry, parse_revision,
 };
-use jiff::Timestamp;
-use serde::Deserialize;
+use almanack_core::{address, time};
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
-use crate::{
-    Limits,
-    problem::{Code, Problem},
-};
+use crate::Limits;
+use crate::prelude::*;
 
 const CALLBACK_BYTES_MAX: usize = 2000;
 
@@ -83,7 +77,7 @@ pub(crate) struct ItemBody<'a> {
 
 impl ItemBody<'_> {
     /// What the item asks for, if every value keeps its rule.
-    pub(crate) fn into_wish(self, limits: &Limits) -> Result<Request, Problem> {
+    pub(crate) fn into_wish(self, limits: &Limits) -> Result<Request> {
         let subject = Subject::parse(&self.subject)?;
         let identity = Identity {
             subject,
@@ -104,7 +98,7 @@ impl ItemBody<'_> {
 
 impl PutBody<'_> {
     /// What the body asks for `identity`, if every value keeps its rule.
-    pub(crate) fn into_wish(self, identity: Identity, limits: &Limits) -> Result<Request, Problem> {
+    pub(crate) fn into_wish(self, identity: Identity, limits: &Limits) -> Result<Request> {
         let payload = self
             .payload
             .map(|raw| Payload::parse(raw.get(), limits.payload_bytes));
@@ -123,7 +117,7 @@ impl PutBody<'_> {
 }
 
 /// Reads an instant. A sign before the year is ISO 8601, not RFC 3339, and more likely a slip.
-pub(crate) fn parse_instant(text: &str, path: &str) -> Result<Timestamp, Problem> {
+pub(crate) fn parse_instant(text: &str, path: &str) -> Result<Timestamp> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains('[');
     let parsed = Some(text).filter(|_| plain).map(time::parse_instant);
     parsed.and_then(Result::ok).ok_or_else(|| {
@@ -136,7 +130,7 @@ pub(crate) fn parse_instant(text: &str, path: &str) -> Result<Timestamp, Problem
 }
 
 /// Checks an address to call. Credentials in an address would end up in logs and histories.
-pub(crate) fn check_callback(given: Option<&str>, path: &str) -> Result<(), Problem> {
+pub(crate) fn check_callback(given: Option<&str>, path: &str) -> Result<()> {
     let Some(text) = given else {
         return Ok(());
     };

@@ -1,13 +1,10 @@
 //! Tasks and their histories as the API shows them: `core`'s own types, and what is derived from them.
 
-use almanack_core::{
-    history::{Happening, Page},
-    task::{Identity, Task},
-};
-use serde::Serialize;
-use utoipa::ToSchema;
+use almanack_core::history::{Happening, Page};
+use almanack_core::task::{Identity, Task};
 
 use super::history_cursor;
+use crate::prelude::*;
 
 /// One row of a task's life.
 #[derive(Debug, Serialize, ToSchema)]

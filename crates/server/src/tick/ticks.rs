@@ -4,15 +4,12 @@
 //! time may be [`TOLERANCE`] ahead of ours and is good for [`TOLERANCE`] after that. When the memory is
 //! full, new calls are refused and nothing is forgotten: only who knows the secret can fill it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use almanack_core::signature::TOLERANCE;
-use jiff::Timestamp;
 
-use crate::problem::{Code, Problem};
+use crate::prelude::*;
 
 /// Ids remembered at once: more than three a second, all the time.
 const IDS_MAX: usize = 2_048;
@@ -40,11 +37,7 @@ pub(crate) struct Ticket {
 
 impl Ticks {
     /// Begins a tick, unless it was received before or too many run.
-    pub(crate) fn begin(
-        self: &Arc<Self>,
-        id: Option<String>,
-        now: Timestamp,
-    ) -> Result<Ticket, Problem> {
+    pub(crate) fn begin(self: &Arc<Self>, id: Option<String>, now: Timestamp) -> Result<Ticket> {
         let mut memory = self.lock();
         memory.ids.retain(|_, until| *until >= now);
         if let Some(id) = &id

@@ -7,8 +7,7 @@ use almanack_core::history::Decision;
 use almanack_core::plan::{Edit, Edited, ScheduleName};
 use almanack_core::store::{Activity, ActivityCursor, ActivityFilter};
 use almanack_core::task::{Identity, Kind};
-use axum::Router;
-use axum::routing::get;
+use axum::{Router, routing::get};
 
 use super::tasks::{AMONG, words};
 use crate::receipts::receipt_id;

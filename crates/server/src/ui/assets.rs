@@ -2,15 +2,11 @@
 
 use std::sync::LazyLock;
 
-use axum::{
-    Router,
-    extract::Path,
-    http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
-    routing::get,
-};
-use maud::{Markup, PreEscaped, html};
+use axum::{Router, extract::Path, routing::get};
+use maud::PreEscaped;
 use sha2::{Digest, Sha256};
+
+use crate::ui::prelude::*;
 
 const STYLE_TEXT: &str = concat!(
     include_str!("assets/almanack.css"),

@@ -3,27 +3,11 @@
 //! Looking needs scope `read`, sending a form `operate`. Whoever is not known is led to the page that lets them in. Whatever goes
 //! wrong behind the door is told on a page, in the reader's language where we have the words.
 
-use std::sync::Arc;
+use axum::{extract::Request, middleware::Next};
 
-use almanack_core::token::Scope;
-use axum::{
-    extract::{Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
-    middleware::Next,
-    response::{IntoResponse, Response},
-};
-use maud::{Markup, html};
-
-use super::{
-    form::see,
-    page::{POLICY, Place, page},
-    viewer::Viewer,
-};
-use crate::{
-    access::Gate,
-    percent,
-    problem::{Code, Page, Problem},
-};
+use super::page::POLICY;
+use crate::ui::prelude::*;
+use crate::{access::Gate, percent, problem::Page};
 
 /// Lets a browser in.
 pub(crate) async fn enter(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {

@@ -1,9 +1,8 @@
 //! The same by command: what a page does or shows, as a command line and as a call of the API, to copy.
 
-use maud::{Markup, html};
 use serde_json::Value;
 
-use super::viewer::Viewer;
+use crate::ui::prelude::*;
 
 /// A way to do the same without a browser.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,18 +4,14 @@
 //! without the key, so a page of somebody else cannot send it (beside the origin, which the door checks). What destroys is asked for
 //! twice: a link leads to a page that says what would happen and to how many, and only its button does it.
 
-use axum::{
-    extract::{FromRequest, FromRequestParts, Request},
-    http::{StatusCode, header},
-    response::{IntoResponse, Response},
-};
-use maud::{Markup, Render, html};
-use serde::{Deserialize, de::DeserializeOwned};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use maud::Render;
+use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use super::{equivalent::Equivalent, page, viewer::Viewer};
-use crate::problem::{Code, Problem};
+use super::page;
+use crate::ui::prelude::*;
 
 /// Name of the field with the form key.
 const KEY: &str = "form_key";
@@ -35,7 +31,7 @@ pub(crate) struct Nothing {}
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Filled<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
         let viewer = Viewer::from_request_parts(&mut parts, state).await?;
         let fields = axum::Form::<Vec<(String, String)>>::from_request(

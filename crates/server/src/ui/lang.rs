@@ -10,8 +10,7 @@
 //! other parts of Almanack made (why a source waits, what an expression means) are English, and are marked so for those who
 //! have pages read to them ([`Lang::english`]).
 
-use axum::http::{HeaderMap, header};
-use maud::{Markup, html};
+use crate::ui::prelude::*;
 
 /// A language of the dashboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,15 +1,13 @@
 //! Ways to what a page names.
 
-use almanack_core::{
-    plan::{DISPATCH, ScheduleName},
-    source::{SOURCE_CHECK, SourceId},
-    task::{Identity, Status},
-};
+use almanack_core::plan::{DISPATCH, ScheduleName};
+use almanack_core::source::{SOURCE_CHECK, SourceId};
+use almanack_core::task::{Identity, Status};
 use jiff::civil::Date;
-use maud::{Markup, html};
 
 use super::schedules;
 use crate::percent;
+use crate::ui::prelude::*;
 
 /// The page of a task.
 pub(crate) fn task_path(identity: &Identity) -> String {

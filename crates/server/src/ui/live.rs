@@ -4,31 +4,19 @@
 //! the clock changed is no change. INVARIANT: a stream that nobody reads renders nothing, because rendering happens
 //! when the connection asks for the next event; and at most [`STREAMS_MAX`] are open.
 
-use std::{convert::Infallible, sync::Arc};
+use std::convert::Infallible;
 
-use axum::{
-    Router,
-    body::{Body, to_bytes},
-    extract::Query,
-    http::{HeaderMap, HeaderValue, Request, StatusCode, header},
-    response::{
-        IntoResponse, Response,
-        sse::{Event, Sse},
-    },
-};
+use axum::body::{Body, to_bytes};
+use axum::response::sse::{Event, Sse};
+use axum::{Router, extract::Query, http::Request};
 use futures_util::{Stream, stream};
-use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt as _;
 
 use super::{preferences::is_ours, viewer::LIVE_HEADER};
-use crate::{
-    AppState,
-    access::origin::is_said_by_proxy,
-    problem::{Code, Problem},
-};
+use crate::access::origin::is_said_by_proxy;
+use crate::ui::prelude::*;
 
 /// Open pages that a node keeps live at once.
 const STREAMS_MAX: usize = 64;
@@ -86,11 +74,7 @@ impl Live {
     }
 
     /// A stream of events: `page` with a page that changed, `same` with the time, `gone` at the end.
-    pub(crate) fn stream(
-        self,
-        Query(which): Query<Which>,
-        headers: &HeaderMap,
-    ) -> Result<Response, Problem> {
+    pub(crate) fn stream(self, Query(which): Query<Which>, headers: &HeaderMap) -> Answer {
         if !is_ours(&which.page) || which.page.starts_with("/ui/live") {
             let detail = "only pages of the dashboard can be kept live";
             return Err(Problem::new(Code::InvalidValue, detail));

@@ -4,11 +4,8 @@
 //! programs picks one by a written rule; a person is there to be asked, so here both instants are offered and none is picked.
 
 use almanack_core::time::to_micros;
-use jiff::{
-    Timestamp,
-    civil::DateTime,
-    tz::{AmbiguousOffset, Offset, TimeZone},
-};
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+use jiff::{Timestamp, civil::DateTime};
 
 use super::viewer::parse_zone;
 

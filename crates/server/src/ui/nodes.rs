@@ -4,8 +4,7 @@ mod pace;
 
 use almanack_core::store::{ClaimLine, Depth, Node};
 use almanack_core::task::Status;
-use axum::Router;
-use axum::routing::get;
+use axum::{Router, routing::get};
 
 use super::links::tasks_in;
 use crate::ui::prelude::*;

@@ -1,14 +1,10 @@
 //! The frame that every page stands in.
 
-use axum::http::HeaderValue;
-use maud::{DOCTYPE, Markup, html};
+use maud::DOCTYPE;
 
-use super::{
-    assets,
-    lang::{Lang, say},
-    preferences,
-    viewer::{Keys, Theme, Viewer},
-};
+use super::viewer::{Keys, Theme};
+use super::{assets, preferences};
+use crate::ui::prelude::*;
 
 /// Where in the dashboard a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use almanack_core::store::StatusCount;
 use almanack_core::task::{MAX_RETRY_MAX, Status};
-use maud::{Markup, Render, html};
+use maud::Render;
 
-use super::lang::Lang;
-use crate::{editions::pages::is_web, problem::Problem};
+use crate::editions::pages::is_web;
+use crate::ui::prelude::*;
 
 /// A status, by word, shape and colour.
 pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {

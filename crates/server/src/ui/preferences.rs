@@ -1,22 +1,10 @@
 //! Language, zone and theme, as the reader chooses.
 
-use axum::{
-    http::{HeaderValue, header},
-    response::Response,
-};
 use cookie::{Cookie, SameSite, time::Duration};
-use maud::{Markup, html};
-use serde::Deserialize;
 
-use super::{
-    form::{Filled, form, see},
-    lang::{Lang, words},
-    parts::{Field, choice},
-    viewer::{
-        KEYS_COOKIE, Keys, LANG_COOKIE, THEME_COOKIE, Theme, Viewer, ZONE_COOKIE, parse_zone,
-    },
-};
-use crate::problem::{Code, Problem};
+use super::form::form;
+use super::viewer::{KEYS_COOKIE, Keys, LANG_COOKIE, THEME_COOKIE, Theme, ZONE_COOKIE, parse_zone};
+use crate::ui::prelude::*;
 
 /// Zones offered by name; any other can be typed.
 const ZONES: [&str; 12] = [
@@ -88,7 +76,7 @@ fn theme_name(theme: Theme, lang: Lang) -> &'static str {
 }
 
 /// Keeps what was chosen in cookies and goes back.
-pub(crate) async fn choose(filled: Filled<Choice>) -> Result<Response, Problem> {
+pub(crate) async fn choose(filled: Filled<Choice>) -> Answer {
     let Choice {
         lang,
         zone,

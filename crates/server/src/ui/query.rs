@@ -3,13 +3,11 @@
 //! A browser sends every field of a form, filled in or not; what is empty was not asked for. Fields that a page does not
 //! know are left alone: a link may be older than the page.
 
-use axum::{
-    extract::{FromRequestParts, RawQuery},
-    http::request::Parts,
-};
+use axum::extract::{FromRequestParts, RawQuery};
+use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
-use crate::problem::{Code, Problem};
+use crate::ui::prelude::*;
 
 /// The query of a page.
 pub(crate) struct Sought<T>(pub(crate) T);
@@ -17,14 +15,14 @@ pub(crate) struct Sought<T>(pub(crate) T);
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let query = RawQuery::from_request_parts(parts, state).await;
         let query = query.ok().and_then(|RawQuery(query)| query);
         read(&query.unwrap_or_default()).map(Self)
     }
 }
 
-fn read<T: DeserializeOwned>(query: &str) -> Result<T, Problem> {
+fn read<T: DeserializeOwned>(query: &str) -> Result<T> {
     let given = url::form_urlencoded::parse(query.as_bytes());
     let filled: Vec<_> = given
         .filter(|(_, value)| !value.trim().is_empty())

@@ -7,26 +7,11 @@
 mod tokens;
 mod users;
 
-use std::sync::Arc;
+use axum::Router;
+use axum::routing::{get, post};
 
-use almanack_core::token::Scope;
-use axum::{
-    Router,
-    extract::State,
-    routing::{get, post},
-};
-use maud::{Markup, html};
-use serde::Deserialize;
-
-use super::{
-    equivalent::Equivalent,
-    lang::say,
-    page::{Place, page},
-    parts,
-    query::Sought,
-    viewer::Viewer,
-};
-use crate::{AppState, Configured, problem::Problem};
+use crate::Configured;
+use crate::ui::prelude::*;
 
 /// The pages of settings.
 pub(crate) fn routes() -> Router<Arc<AppState>> {
@@ -48,11 +33,7 @@ struct Query {
     did: Option<String>,
 }
 
-async fn show(
-    State(state): State<Arc<AppState>>,
-    viewer: Viewer,
-    Sought(query): Sought<Query>,
-) -> Result<Markup, Problem> {
+async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
     let notice = match query.did.as_deref() {
         Some(tokens::REVOKED) => tokens::revoked_notice(viewer.lang),
         _ => Markup::default(),
@@ -74,7 +55,7 @@ async fn whole(
     above: &Markup,
     sought: Option<&str>,
     filled: &tokens::Fields,
-) -> Result<Markup, Problem> {
+) -> Page {
     let lang = viewer.lang;
     let inside = if viewer.may(Scope::Admin) {
         let known = state.changes.load_tokens().await?;

@@ -14,21 +14,15 @@ use std::sync::PoisonError;
 use almanack_core::sign_in::tries::{By, Peer};
 use almanack_core::sign_in::{Holder, PASSWORD_BYTES_MAX, password};
 use almanack_core::token::TOKEN_PREFIX;
-use axum::extract::Query;
-use axum::extract::rejection::QueryRejection;
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::IntoResponse as _;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
+use axum::{extract::Query, extract::rejection::QueryRejection, response::IntoResponse as _};
 use sha2::{Digest, Sha256};
 
 use self::form::Refused;
 use super::preferences::is_ours;
-use crate::access::Gate;
-use crate::access::client::Client;
-use crate::access::session::no_session;
-use crate::percent;
 use crate::ui::prelude::*;
+use crate::{access::Gate, access::client::Client, access::session::no_session, percent};
 
 pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
     Router::new()

@@ -16,17 +16,14 @@ mod story;
 pub(crate) mod words;
 
 use almanack_core::edition::{self, EDITION_RUN};
-use almanack_core::plan::ScheduleName;
 use almanack_core::reschedule::{Receipt, Request};
-use almanack_core::source::SourceId;
 use almanack_core::task::{Identity, Kind};
+use almanack_core::{plan::ScheduleName, source::SourceId};
 use axum::Router;
 use axum::routing::{get, post};
 
-use crate::idempotency::count;
-use crate::percent;
-use crate::receipts::receipt_id;
 use crate::ui::prelude::*;
+use crate::{idempotency::count, percent, receipts::receipt_id};
 
 /// How many of the newest tasks a list looks through.
 pub(crate) const AMONG: usize = 50_000;

@@ -3,21 +3,13 @@
 //! Language, time zone and theme are the reader's own: three cookies that hold nothing else, set by a form that every page has. A
 //! browser tells its language by itself, its zone only to the script, which then sets the cookie.
 
-use almanack_core::token::Scope;
-use axum::{
-    extract::FromRequestParts,
-    http::{HeaderMap, header, request::Parts},
-};
+use axum::{extract::FromRequestParts, http::request::Parts};
 use cookie::Cookie;
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::tz::TimeZone;
 
-use super::lang::Lang;
-use crate::{
-    AppState,
-    access::{Asker, Visit},
-    picture::figure::Frame,
-    problem::{Code, Problem},
-};
+use crate::access::{Asker, Visit};
+use crate::picture::figure::Frame;
+use crate::ui::prelude::*;
 
 /// Cookie with the language of choice.
 pub(crate) const LANG_COOKIE: &str = "almanack-lang";
@@ -162,7 +154,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Viewer {
     type Rejection = Problem;
 
     /// Refuses where the door was not passed.
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let viewer = parts.extensions.get::<Self>().cloned();
         viewer.ok_or_else(|| Problem::new(Code::Internal, "this page has no door"))
     }

@@ -3,13 +3,9 @@
 //! The words for the distance are the page's own for readers without the script; with it, the script keeps them true between
 //! two renderings, and a page that it asks for comes without them ([`Viewer::live`]): what only the clock changed is no change.
 
-use jiff::{SignedDuration, Timestamp, tz::TimeZone};
-use maud::{Markup, html};
+use jiff::tz::TimeZone;
 
-use super::{
-    lang::{Lang, say},
-    viewer::Viewer,
-};
+use crate::ui::prelude::*;
 
 impl Viewer {
     /// An instant: `15 Nov 18:22:05 CET`, and how far away.

@@ -2,17 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::edition::{Account, delivery, forecast::Forecast};
+use almanack_core::edition::forecast::Forecast;
+use almanack_core::edition::{Account, delivery};
 use almanack_engine::editions::Error;
-use axum::{
-    body::Body,
-    response::{IntoResponse, Response},
-};
-use jiff::{Timestamp, civil::Date};
-use serde::Serialize;
-use utoipa::ToSchema;
+use axum::body::Body;
+use jiff::civil::Date;
 
-use crate::{problem::Problem, receipts::ReceiptView};
+use crate::prelude::*;
+use crate::receipts::ReceiptView;
 
 /// How an edition stands.
 #[derive(Serialize, ToSchema)]

@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 
 use almanack_core::edition::document::Document;
 use almanack_engine::editions::Settings;
-use axum::http::{HeaderMap, header, uri::Authority};
-use jiff::Timestamp;
+use axum::http::uri::Authority;
 use sha2::{Digest, Sha256};
 
 use super::html;
+use crate::prelude::*;
 
 /// Where this node is reached, as far as the request tells; nothing where it does not, and links are relative then.
 pub(super) fn base(headers: &HeaderMap) -> String {

@@ -2,21 +2,16 @@
 
 use std::sync::LazyLock;
 
-use almanack_core::{
-    edition::document::{Document, Printed},
-    store::EditionLine,
-};
+use almanack_core::edition::document::{Document, Printed};
+use almanack_core::store::EditionLine;
 use almanack_engine::editions::Settings;
-use axum::{
-    http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
-};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use jiff::{Timestamp, civil::Date};
+use jiff::civil::Date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use super::labels::Labels;
+use crate::prelude::*;
 
 const STYLE: &str = include_str!("style.css");
 

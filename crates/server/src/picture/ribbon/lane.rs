@@ -9,11 +9,8 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::{
-    Lane, Mark,
-    cluster::{self, Cluster, Point},
-    mark,
-};
+use super::cluster::{self, Cluster, Point};
+use super::{Lane, Mark, mark};
 use crate::picture::axis::TimeScale;
 use crate::picture::clock;
 use crate::picture::figure::Frame;

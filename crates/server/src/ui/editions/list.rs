@@ -1,8 +1,7 @@
 //! Editions by day, today's on top.
 
-use almanack_core::edition::Counts;
-use almanack_core::edition::delivery::Delivery;
 use almanack_core::store::{EditionFilter, EditionLine};
+use almanack_core::{edition::Counts, edition::delivery::Delivery};
 use almanack_engine::editions::{Editions, Error};
 use jiff::civil::Date;
 

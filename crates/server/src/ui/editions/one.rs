@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use almanack_core::edition::alert::Alert;
-use almanack_core::edition::batch::Batch;
 use almanack_core::edition::delivery::{Delivery, State};
-use almanack_core::edition::forecast::Forecast;
 use almanack_core::edition::story::{self, Story};
 use almanack_core::edition::{Account, Edition};
+use almanack_core::{edition::alert::Alert, edition::batch::Batch, edition::forecast::Forecast};
 use almanack_engine::editions::{Editions, Status};
 use jiff::civil::Date;
 

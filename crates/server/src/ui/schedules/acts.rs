@@ -5,15 +5,12 @@ use almanack_core::task::Identity;
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
 
 use super::one::{is_there, may_act};
-use super::why::refused;
-use super::{api, path, told};
-use crate::access::Asker;
-use crate::schedules::acts::check_until;
+use super::{api, path, told, why::refused};
 use crate::schedules::{Named, find};
-
 use crate::ui::form::{ask, button, form};
 use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
+use crate::{access::Asker, schedules::acts::check_until};
 
 /// Everything that can be done with a schedule, for those who may.
 pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {

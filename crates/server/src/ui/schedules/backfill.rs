@@ -4,8 +4,7 @@ use almanack_core::plan::{Schedule, ScheduleName};
 use almanack_engine::schedules::{Backfill, Backfilled};
 
 use super::acts::{instant, zone_of};
-use super::one::way_back;
-use super::{api, path};
+use super::{api, one::way_back, path};
 use crate::schedules::acts::{PACE_DEFAULT, check_pace};
 use crate::schedules::{Named, find};
 use crate::tasks::body::parse_instant;

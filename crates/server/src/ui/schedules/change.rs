@@ -3,16 +3,13 @@
 use almanack_core::plan::{Definition, Origin, Ready, Schedule, ScheduleName};
 use almanack_engine::schedules::{Expected, Writer};
 
-use super::acts::name_of;
-
 use super::fields::{Fields, TARGETS};
 use super::one::{is_there, way_back};
 use super::sheet::{Sheet, target_name};
-use super::{api, path, ready, times, told, trying};
-use crate::access::Asker;
+use super::{acts::name_of, api, path, ready, times, told, trying};
 use crate::schedules::{Named, admit, find};
-use crate::ui::form::form;
 use crate::ui::prelude::*;
+use crate::{access::Asker, ui::form::form};
 
 /// Coming times told before and after.
 const TIMES: usize = 10;
@@ -130,7 +127,7 @@ impl<'a> Draft<'a> {
     }
 
     /// What it would do.
-    fn check(&self, state: &AppState) -> Result<Markup> {
+    fn check(&self, state: &AppState) -> Page {
         let (name, new) = self.read(state)?;
         let (viewer, lang) = (self.viewer, self.viewer.lang);
         let old = self

@@ -4,12 +4,10 @@ use almanack_core::plan::{Definition, Origin, Ready, Schedule};
 use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
 
 use super::runs::{self, Run, Spread, interval};
-use super::{path, ready, told};
+use super::{path, ready, times::in_both, told};
 use crate::schedules::{ListQuery, cursor};
 use crate::ui::prelude::*;
 use crate::ui::query::filled;
-
-use super::times::in_both;
 
 /// Which schedules to list.
 #[derive(Debug, Default, Deserialize)]

@@ -10,10 +10,9 @@ use almanack_core::task::{Identity, Status, Task};
 
 use super::told;
 use crate::picture::against::{self, Against};
-use crate::picture::outcome::Outcome;
-use crate::picture::span::percentile;
 use crate::picture::strip::{self, Beat};
 use crate::ui::prelude::*;
+use crate::{picture::outcome::Outcome, picture::span::percentile};
 
 /// How many slots are shown.
 pub(crate) const SHOWN: usize = 60;

@@ -6,7 +6,6 @@
 use almanack_core::plan::Ready;
 
 use super::{times, told};
-
 use crate::schedules::explain;
 use crate::ui::prelude::*;
 

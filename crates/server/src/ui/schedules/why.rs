@@ -2,8 +2,7 @@
 
 use almanack_core::plan::Schedule;
 
-use super::acts::zone_of;
-use super::path;
+use super::{acts::zone_of, path};
 use crate::tasks::body::parse_instant;
 use crate::ui::moment::{self, Moment, Unreadable};
 use crate::ui::prelude::*;

@@ -3,39 +3,12 @@
 //! A new token is shown on the answer to its form, once: it is in no address, no log and no store. That answer is therefore no
 //! redirect; sent again by reloading, the form is refused, because the name is taken.
 
-use std::sync::Arc;
-
-use almanack_core::{
-    store,
-    token::{Scope, Token},
-};
-use axum::{
-    extract::{Path, State},
-    http::StatusCode,
-    response::{IntoResponse, Response},
-};
-use jiff::{SignedDuration, Timestamp};
-use maud::{Markup, html};
-use serde::Deserialize;
+use almanack_core::{store, token::Token};
+use axum::extract::Path;
 
 use super::whole;
-use crate::{
-    AppState,
-    access::REMEMBERED_FOR,
-    percent,
-    problem::{Code, Problem},
-    token,
-    ui::{
-        door::told,
-        equivalent::Equivalent,
-        form::{self, Filled, Question, see},
-        lang::{Lang, say},
-        page::Place,
-        parts,
-        viewer::Viewer,
-        when::length,
-    },
-};
+use crate::ui::prelude::*;
+use crate::{access::REMEMBERED_FOR, percent, token, ui::form};
 
 /// Says that a token was taken back.
 pub(super) const REVOKED: &str = "revoked";
@@ -55,7 +28,7 @@ pub(crate) struct Fields {
 pub(crate) struct Nothing {}
 
 /// Refuses whoever may less.
-fn admin(viewer: &Viewer, what: &str) -> Result<(), Problem> {
+fn admin(viewer: &Viewer, what: &str) -> Result<()> {
     let nobody = || Problem::new(Code::Unauthenticated, "sign in first");
     let asker = viewer.asker.as_ref().ok_or_else(nobody)?;
     asker.must(Scope::Admin, what)
@@ -143,10 +116,7 @@ pub(super) fn scope_name(lang: Lang, scope: Scope) -> &'static str {
 }
 
 /// Makes a token and shows it, or the form again with what is wrong.
-pub(crate) async fn create(
-    State(state): State<Arc<AppState>>,
-    filled: Filled<Fields>,
-) -> Result<Response, Problem> {
+pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
     let (viewer, fields) = (filled.viewer, filled.form);
     admin(&viewer, "making a token")?;
     let made = fields.make(&viewer);
@@ -203,12 +173,7 @@ fn expiry(days: &str, now: Timestamp) -> Option<Timestamp> {
     now.checked_add(SignedDuration::from_hours(days * 24)).ok()
 }
 
-async fn shown(
-    state: &AppState,
-    viewer: &Viewer,
-    token: &Token,
-    secret: &str,
-) -> Result<Response, Problem> {
+async fn shown(state: &AppState, viewer: &Viewer, token: &Token, secret: &str) -> Answer {
     let lang = viewer.lang;
     let (name, scope) = (&token.name, token.scope);
     let notice = parts::notice(&html! {
@@ -224,11 +189,7 @@ async fn shown(
 }
 
 /// Asks whether to take a token back.
-pub(crate) async fn ask(
-    State(state): State<Arc<AppState>>,
-    Path(name): Path<String>,
-    viewer: Viewer,
-) -> Result<Markup, Problem> {
+pub(crate) async fn ask(State(state): App, Path(name): Path<String>, viewer: Viewer) -> Page {
     admin(&viewer, "taking a token back")?;
     let tokens = state.changes.load_tokens().await?;
     let works = |token: &&Token| token.name == name && token.is_valid(viewer.now);
@@ -266,10 +227,10 @@ fn no_such(name: &str) -> Problem {
 
 /// Takes a token back.
 pub(crate) async fn revoke(
-    State(state): State<Arc<AppState>>,
+    State(state): App,
     Path(name): Path<String>,
     filled: Filled<Nothing>,
-) -> Result<Response, Problem> {
+) -> Answer {
     admin(&filled.viewer, "taking a token back")?;
     if !state.changes.revoke_token(&name, state.clock.now()).await? {
         return Err(no_such(&name));

@@ -1,10 +1,9 @@
 //! Users: listed here, made and changed by command, because a password is typed where nobody looks on.
 
 use almanack_core::sign_in::User;
-use maud::{Markup, html};
 
 use super::tokens::scope_name;
-use crate::ui::{equivalent::Equivalent, parts, viewer::Viewer};
+use crate::ui::prelude::*;
 
 pub(super) fn section(viewer: &Viewer, users: &[User]) -> Markup {
     let lang = viewer.lang;

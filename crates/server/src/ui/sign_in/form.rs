@@ -1,8 +1,7 @@
 //! The page to sign in with, and what it says. Whatever was typed as a secret is not an argument of anything here.
 
-use crate::ui::form;
-use crate::ui::page;
 use crate::ui::prelude::*;
+use crate::ui::{form, page};
 
 /// Why somebody is not let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,9 @@ use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Source, SourceId, State as SourceState};
 
 use super::{called, entries, one, path, words};
-use crate::sources::Numbered;
-use crate::sources::body::ChangesBody;
 use crate::ui::form::{self, ask};
 use crate::ui::prelude::*;
+use crate::{sources::Numbered, sources::body::ChangesBody};
 
 /// Entries are counted up to here before a removal; beyond, it is "more than".
 const COUNTED: usize = 100;

@@ -3,14 +3,12 @@
 //! People know sites, not feeds: the address is asked for the feeds it names. One is taken, of several a person chooses,
 //! none is said; nothing is stored that nobody chose. What goes wrong is said beside what was typed.
 
-use almanack_core::source::SourceId;
-use almanack_core::store::Added;
+use almanack_core::{source::SourceId, store::Added};
 
 use super::path;
 use crate::sources::adding::{CandidateView, add_each, candidates};
-use crate::sources::body::SourceBody;
-use crate::ui::form;
 use crate::ui::prelude::*;
+use crate::{sources::body::SourceBody, ui::form};
 
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Wish {

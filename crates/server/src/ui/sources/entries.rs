@@ -1,8 +1,6 @@
 //! What a source published. Titles and links are the publisher's: escaped, and links only where they lead into the web.
 
-use almanack_core::source::SourceId;
-use almanack_core::source::entry::Entry;
-use almanack_core::store::EntryFilter;
+use almanack_core::{source::SourceId, source::entry::Entry, store::EntryFilter};
 
 use super::{called, path};
 use crate::sources::{Numbered, cursor, parse_cursor};

@@ -2,14 +2,12 @@
 //!
 //! The rules are the API's own ([`ListQuery`]): what it refuses, the page refuses.
 
-use almanack_core::source::check::FailureClass;
-use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Attention, SourceType};
+use almanack_core::{source::check::FailureClass, source::policy::cadence::Cadence};
 
 use super::words;
-use crate::sources::STATES;
-use crate::sources::list::ListQuery;
 use crate::ui::prelude::*;
+use crate::{sources::STATES, sources::list::ListQuery};
 
 /// What a page of sources is asked for.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -10,8 +10,7 @@ use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::why::meaning;
 use almanack_core::store::SourceNumbers;
 
-use super::filter::Filter;
-use super::words;
+use super::{filter::Filter, words};
 use crate::sources::numbers::by_state;
 use crate::ui::prelude::*;
 

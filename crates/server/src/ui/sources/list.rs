@@ -5,9 +5,8 @@ use almanack_core::source::{Source, SourceId};
 use almanack_core::task::Task;
 use axum::Extension;
 
-use super::filter::Filter;
 use super::fleet::{self, Counted};
-use super::{adding, called, opml, path, words};
+use super::{adding, called, filter::Filter, opml, path, words};
 use crate::sources::cursor;
 use crate::ui::prelude::*;
 

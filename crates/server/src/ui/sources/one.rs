@@ -8,8 +8,7 @@ use almanack_core::source::why::{meaning, next_look, next_look_at, wishes};
 use almanack_core::source::{Source, State as SourceState};
 use almanack_core::task::Task;
 
-use super::list::cadence;
-use super::{acts, called, entries, words};
+use super::{acts, called, entries, list::cadence, words};
 use crate::picture::heat::{self, Heat};
 use crate::picture::outcome::Outcome;
 use crate::picture::strip::{self, Beat};

@@ -1,9 +1,8 @@
 //! What is said about sources, in both languages.
 
-use almanack_core::source::check::FailureClass;
 use almanack_core::source::policy::cadence::{Cadence, Frequency};
-use almanack_core::source::recent::Brought;
 use almanack_core::source::{Attention, Source, SourceType, State};
+use almanack_core::{source::check::FailureClass, source::recent::Brought};
 
 use crate::ui::prelude::*;
 

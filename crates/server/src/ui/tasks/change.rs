@@ -9,12 +9,9 @@ use almanack_core::task::{Identity, Task};
 use jiff::tz::TimeZone;
 
 use super::{api_path, carry_out, command};
-use crate::call::At;
-use crate::tasks::body::parse_instant;
-use crate::tasks::find_current;
-use crate::ui::form;
 use crate::ui::moment::{self, Moment, Unreadable};
 use crate::ui::prelude::*;
+use crate::{call::At, tasks::body::parse_instant, tasks::find_current, ui::form};
 
 /// A time as it was typed.
 pub(crate) struct Typed<'a> {

@@ -5,11 +5,9 @@ use almanack_core::task::{Identity, Kind, Payload, Subject};
 
 use super::carry_out;
 use super::change::{Typed, clock_fields, offer};
-use crate::Limits;
-use crate::tasks::body::check_callback;
-use crate::ui::form::form;
 use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
+use crate::{Limits, tasks::body::check_callback, ui::form::form};
 
 /// What was filled in.
 #[derive(Debug, Default, Deserialize)]

@@ -6,11 +6,9 @@
 use std::collections::BTreeSet;
 
 use almanack_core::store::{StatusCount, TaskLine};
-use almanack_core::task::Status;
-use almanack_core::text::shorten;
+use almanack_core::{task::Status, text::shorten};
 
-use super::filter::Filter;
-use super::{AMONG, about, bulk, link, of_kind, origin, words};
+use super::{AMONG, about, bulk, filter::Filter, link, of_kind, origin, words};
 use crate::ui::prelude::*;
 use crate::ui::query::filled;
 

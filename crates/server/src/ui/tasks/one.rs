@@ -1,17 +1,14 @@
 //! One task: where it stands, its life, what may be done to it, and what every receipt says.
 
 use almanack_core::history::{self, Decision, Kept};
-use almanack_core::reserved::is_reserved;
-use almanack_core::store::HistoryPage;
 use almanack_core::task::{Identity, Task, TaskId};
+use almanack_core::{reserved::is_reserved, store::HistoryPage};
 
-use super::filter::Filter;
-use super::{about, change, command, of_kind, origin, payload, story, words};
-use crate::call::At;
+use super::{about, change, command, filter::Filter, of_kind, origin, payload, story, words};
 use crate::receipts::{parse_receipt_id, receipt_id};
 use crate::tasks::{find_current, nothing_there, parse_history_cursor};
-use crate::ui::moment;
 use crate::ui::prelude::*;
+use crate::{call::At, ui::moment};
 
 /// What the page is asked for.
 #[derive(Debug, Deserialize)]

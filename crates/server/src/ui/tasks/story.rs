@@ -6,9 +6,8 @@ use almanack_core::history::{Attempt, Decision, Happening, Page};
 use almanack_core::task::Task;
 
 use super::{command, life, origin, words};
-use crate::receipts::receipt_id;
-use crate::tasks::history_cursor;
 use crate::ui::prelude::*;
+use crate::{receipts::receipt_id, tasks::history_cursor};
 
 /// Attempts and decisions on a page, together.
 pub(super) const SHOWN: usize = 100;

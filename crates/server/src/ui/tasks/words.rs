@@ -1,8 +1,6 @@
 //! What rules, receipts and attempts are called on pages.
 
-use almanack_core::history::Kept;
-use almanack_core::reschedule::Rule;
-use almanack_core::task::Status;
+use almanack_core::{history::Kept, reschedule::Rule, task::Status};
 
 use crate::ui::prelude::*;
 

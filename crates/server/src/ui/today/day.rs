@@ -1,12 +1,11 @@
 //! What a day is made of, read from the store in bounded pieces.
 
-use almanack_core::alert::Alert;
 use almanack_core::edition::{Account, State as EditionState};
 use almanack_core::plan::{Schedule, State as ScheduleState};
-use almanack_core::source::Source;
 use almanack_core::store::{
     AlertFilter, EditionFilter, ScheduleFilter, SlotLine, SourceFilter, StatusCount, TaskLine,
 };
+use almanack_core::{alert::Alert, source::Source};
 
 use crate::ui::SEARCHED;
 use crate::ui::prelude::*;

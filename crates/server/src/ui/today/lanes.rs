@@ -5,18 +5,14 @@ use std::collections::BTreeMap;
 use almanack_core::edition::batch::{self, Batch};
 use almanack_core::edition::{EDITION_RUN, EDITION_TICK, delivery};
 use almanack_core::plan::{ScheduleName, Slot, Verdict};
-use almanack_core::source::recent::Brought;
-use almanack_core::store::TaskLine;
 use almanack_core::task::{Kind, Status};
-use almanack_core::text::shorten;
+use almanack_core::{source::recent::Brought, store::TaskLine, text::shorten};
 use jiff::civil::Date;
 
 use super::day::{Day, Planned};
-use crate::picture::outcome::Outcome;
 use crate::picture::ribbon::{Lane, Mark};
 use crate::ui::prelude::*;
-use crate::ui::schedules::told;
-use crate::ui::sources::words::failure;
+use crate::{picture::outcome::Outcome, ui::schedules::told, ui::sources::words::failure};
 
 /// Most lanes of schedules, and of kinds; the rest shares one.
 const LANES_MAX: usize = 12;

@@ -3,12 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::alert::{self, About, Severity, words};
-use almanack_core::edition::alert::Rule;
 use almanack_core::edition::delivery::{self, Delivery};
 use almanack_core::plan::{ScheduleName, State as ScheduleState};
-use almanack_core::source::Attention;
-use almanack_core::store::TaskLine;
-use almanack_core::task::Status;
+use almanack_core::{edition::alert::Rule, source::Attention, store::TaskLine, task::Status};
 use jiff::civil::Date;
 
 use super::day::Day;

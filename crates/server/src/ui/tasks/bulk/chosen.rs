@@ -5,8 +5,7 @@ use almanack_core::task::{Identity, Status, Task, TaskId};
 
 use super::{Act, Asked, MOST, unclear};
 use crate::ui::prelude::*;
-use crate::ui::tasks::filter::Filter;
-use crate::ui::tasks::list::PAGE;
+use crate::{ui::tasks::filter::Filter, ui::tasks::list::PAGE};
 
 /// One chosen task, as it stands.
 #[derive(Debug, Clone)]

@@ -54,7 +54,7 @@ impl Fields {
     }
 
     /// What was typed as an amount, in minutes.
-    fn amount(&self) -> Option<Result<i64, Problem>> {
+    fn amount(&self) -> Option<Result<i64>> {
         let amount = self.amount.as_deref()?;
         let per_unit = match self.unit.as_deref() {
             Some("days") => 24 * 60,

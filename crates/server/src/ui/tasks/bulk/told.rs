@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use almanack_core::reschedule::{Receipt, Rule};
 
 use super::Act;
-use crate::ui::form::seal;
 use crate::ui::prelude::*;
-use crate::ui::tasks::words;
+use crate::{ui::form::seal, ui::tasks::words};
 
 /// Stands for those that were not carried out.
 const REFUSED: &str = "refused";
