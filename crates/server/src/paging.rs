@@ -23,6 +23,13 @@ pub(crate) fn size(limit: Option<usize>, default: usize, max: usize) -> Result<u
     Err(Problem::new(Code::InvalidQuery, detail))
 }
 
+/// Cuts rows, of which one more than a page was read, to the page; says whether another follows.
+pub(crate) fn cut<T>(rows: &mut Vec<T>, page: usize) -> bool {
+    let more = rows.len() > page;
+    rows.truncate(page);
+    more
+}
+
 /// The cursor that goes on from a key.
 pub(crate) fn cursor(key: impl Display) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(key.to_string())

@@ -59,14 +59,14 @@ mod prelude {
     pub(crate) use super::equivalent::Equivalent;
     pub(crate) use super::form::{Filled, Question, see};
     pub(crate) use super::lang::{Lang, pick, say, words};
-    pub(crate) use super::layout::{facts, table};
+    pub(crate) use super::layout::{badges, facts, options, section, table};
     pub(crate) use super::links::{self, task_path};
     pub(crate) use super::page::{Place, page};
     pub(crate) use super::parts::{
         self, Field, badge, choice, empty, live, notice, or_dash, outside, pager, refused, section,
         status, wrong,
     };
-    pub(crate) use super::query::{Sought, address};
+    pub(crate) use super::query::{Sought, address, pairs};
     pub(crate) use super::viewer::Viewer;
     pub(crate) use super::when::length;
     pub(crate) use crate::prelude::*;

@@ -34,8 +34,7 @@ pub(crate) async fn list_editions(
 ) -> Result<Json<EditionsView>> {
     let (filter, page) = query.into_filter()?;
     let mut lines = editions(&state)?.list(&filter).await?;
-    let more = lines.len() > page;
-    lines.truncate(page);
+    let more = paging::cut(&mut lines, page);
     let last = lines.last().filter(|_| more);
     let next_cursor = last.map(|line| paging::cursor(line.edition.date));
     Ok(Json(EditionsView {

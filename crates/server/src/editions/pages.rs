@@ -77,8 +77,7 @@ pub(crate) async fn index_page(
     if is_known(&headers, &tag) {
         return Ok(unchanged(&state, &tag));
     }
-    let more = lines.len() > INDEX_MAX;
-    lines.truncate(INDEX_MAX);
+    let more = paging::cut(&mut lines, INDEX_MAX);
     let older = lines.last().filter(|_| more).map(|line| line.edition.date);
     let page = html::index(editions.settings(), &lines, older);
     Ok(as_page(&state, &tag, page.into_string()))

@@ -143,9 +143,7 @@ fn told(bin: &Bin, lang: Lang) -> String {
 fn summary(sorted: &[SignedDuration], lang: Lang) -> String {
     let count = sorted.len();
     if count == 0 {
-        return lang
-            .pick("Nothing has been measured yet.", "尚无测量值。")
-            .to_owned();
+        return say!(lang; "Nothing has been measured yet.", "尚无测量值。");
     }
     let words = |percent| {
         span::percentile(sorted, percent)

@@ -73,21 +73,11 @@ impl Kind {
                 say!(lang, "created, due {}", "创建，定于 {}", told(due_at))
             }
             Self::Moved { from, to } => {
-                say!(
-                    lang,
-                    "moved from {} to {}",
-                    "由 {} 改至 {}",
-                    told(from),
-                    told(to)
-                )
+                say!(lang; "moved from {} to {}", "由 {} 改至 {}", told(from), told(to))
             }
             Self::Attempt { number, outcome } => {
                 let name = outcome.name(lang);
-                say!(
-                    lang,
-                    "attempt {number}: {name}",
-                    "第 {number} 次尝试：{name}"
-                )
+                say!(lang; "attempt {number}: {name}", "第 {number} 次尝试：{name}")
             }
             Self::Cancelled => lang.pick("cancelled", "已取消").to_owned(),
             Self::Replaced => lang.pick("replaced", "已被取代").to_owned(),

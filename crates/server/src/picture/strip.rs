@@ -81,11 +81,7 @@ pub(crate) fn summary(beats: &[Beat], lang: Lang) -> String {
             say!(lang, ", {count} {name}", "，{count} 次{name}")
         })
         .collect();
-    say!(
-        lang,
-        "{done} of {total} done{rest}",
-        "{total} 次中 {done} 次完成{rest}"
-    )
+    say!(lang; "{done} of {total} done{rest}", "{total} 次中 {done} 次完成{rest}")
 }
 
 fn told(beat: &Beat, frame: &Frame<'_>) -> String {

@@ -37,8 +37,7 @@ pub(crate) async fn list_slots(
         limit: page + 1,
     };
     let mut rows = state.store.load_slots(schedule.id, ledger_page).await?;
-    let more = rows.len() > page;
-    rows.truncate(page);
+    let more = paging::cut(&mut rows, page);
     let last = rows.last().filter(|_| more).map(|row| cursor(row.slot_at));
     let slots = rows.into_iter().map(|row| SlotView::of(&name, row));
     Ok(Json(LedgerView {

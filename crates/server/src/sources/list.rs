@@ -12,7 +12,7 @@ use crate::prelude::*;
 const TEXT_BYTES_MAX: usize = 200;
 
 /// Which sources to list.
-#[derive(Default, Deserialize, IntoParams)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
@@ -64,16 +64,9 @@ impl ListQuery {
         let cadence = cadence
             .transpose()
             .map_err(|unknown| misasked(&unknown.to_string()))?;
-        let (attention, needs_attention) = match self.attention.as_deref() {
-            None => (None, false),
-            Some("any") => (None, true),
-            Some(name) => (Some(parse_attention(name)?), false),
-        };
-        let (failure, failed) = match self.failure.as_deref() {
-            None => (None, false),
-            Some("any") => (None, true),
-            Some(name) => (Some(parse_failure(name)?), false),
-        };
+        let (attention, needs_attention) = one_or_any(self.attention.as_deref(), parse_attention)?;
+        let (failure, failed) = one_or_any(self.failure.as_deref(), parse_failure)?;
+        let after = self.cursor.as_deref().map(parse_cursor);
         Ok(SourceFilter {
             source_type: self.source_type.as_deref().map(parse_type).transpose()?,
             state: self.state,
@@ -83,16 +76,17 @@ impl ListQuery {
             failure,
             failed,
             containing: self.q.map(check_text).transpose()?,
-            after: self
-                .cursor
-                .as_deref()
-                .map(parse_cursor)
-                .transpose()?
-                .map(SourceId),
+            after: after.transpose()?.map(SourceId),
             limit: page,
             ..SourceFilter::default()
         })
     }
+}
+
+/// The one that is asked for, or whether any is.
+fn one_or_any<T>(asked: Option<&str>, parse: fn(&str) -> Result<T>) -> Result<(Option<T>, bool)> {
+    let one = asked.filter(|name| *name != "any").map(parse);
+    Ok((one.transpose()?, asked == Some("any")))
 }
 
 fn parse_attention(text: &str) -> Result<Attention> {

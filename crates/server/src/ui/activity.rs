@@ -9,6 +9,7 @@ use almanack_core::store::{Activity, ActivityCursor, ActivityFilter};
 use almanack_core::task::{Identity, Kind};
 use axum::{Router, routing::get};
 
+use super::tasks::filter::text;
 use super::tasks::{AMONG, words};
 use crate::receipts::receipt_id;
 use crate::ui::prelude::*;
@@ -22,7 +23,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
 }
 
 /// What the page is asked for.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Query {
     by: Option<String>,
     kind: Option<String>,
@@ -55,57 +56,40 @@ impl Query {
         };
         let told = self.told.unwrap_or(0);
         let at = Timestamp::from_microsecond(before).ok();
-        let cursor = at.filter(|_| told <= AMONG);
-        match cursor.map(|at| ActivityCursor { at, told }) {
-            Some(cursor) => Ok(Some(cursor)),
-            None => Err(Problem::new(
-                Code::InvalidQuery,
-                "before and told are no cursor of an earlier page",
-            )),
-        }
+        let cursor = at
+            .filter(|_| told <= AMONG)
+            .map(|at| ActivityCursor { at, told });
+        let detail = "before and told are no cursor of an earlier page";
+        let none = || Problem::new(Code::InvalidQuery, detail);
+        cursor.ok_or_else(none).map(Some)
     }
 
     fn address(&self, after: Option<ActivityCursor>) -> String {
-        let before = after.map(|cursor| cursor.at.as_microsecond().to_string());
-        let told = after.map(|cursor| cursor.told.to_string());
-        let fields = [
-            ("by", self.by.as_deref()),
-            ("kind", self.kind.as_deref()),
-            ("q", self.q.as_deref()),
-            ("people", self.people.as_deref()),
-            ("before", before.as_deref()),
-            ("told", told.as_deref()),
-        ];
-        let filled = fields.into_iter();
+        let before = after.map(|cursor| cursor.at.as_microsecond());
+        let told = after.map(|cursor| cursor.told);
         address(
             Place::Activity.path(),
-            filled.filter_map(|(name, value)| Some((name, value?))),
+            &Self {
+                before,
+                told,
+                ..self.clone()
+            },
         )
     }
-}
-
-/// PostgreSQL refuses even to look for a NUL.
-fn text(given: Option<&str>) -> Result<Option<String>> {
-    if given.is_some_and(|text| text.contains(char::is_control)) {
-        let detail = "what is searched for must not hold control characters";
-        return Err(Problem::new(Code::InvalidQuery, detail));
-    }
-    Ok(given.map(|text| text.trim().to_owned()))
 }
 
 async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Answer {
     let lang = viewer.lang;
     let page = |list: &Markup| {
         let body = html! { (form(lang, &query)) (live("list", list)) };
-        page(&viewer, Place::Activity, Place::Activity.name(lang), &body)
+        Place::Activity.page(&viewer, &body)
     };
     let filter = match query.filter() {
         Ok(filter) => filter,
         Err(problem) => return Ok(again(page(&refused(lang, &problem)))),
     };
     let mut lines = state.store.load_activity(&filter).await?;
-    let more = lines.len() > PAGE;
-    lines.truncate(PAGE);
+    let more = paging::cut(&mut lines, PAGE);
     let end = ActivityCursor::end_of(&lines, filter.after);
     let first = query.before.map(|_| query.address(None));
     let next = end.filter(|_| more).map(|end| query.address(Some(end)));
@@ -139,11 +123,11 @@ fn form(lang: Lang, query: &Query) -> Markup {
 fn table(viewer: &Viewer, query: &Query, lines: &[Activity]) -> Markup {
     let of_them = |by: &str| {
         let by = Some(by.to_owned());
-        Query {
+        let query = Query {
             by,
             ..query.clone()
-        }
-        .address(None)
+        };
+        query.address(None)
     };
     table! { viewer.lang; "Activity, newest first", "动态，最新的在前";
         or "Nobody decided anything like this.", "没有符合条件的操作。";

@@ -91,27 +91,23 @@ pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Proble
         }
         p { a href="/ui" { (lang.pick("Today", "今日")) } }
     };
-    told(viewer, status, page(viewer, Place::Elsewhere, title, &body))
+    told(status, page(viewer, Place::Elsewhere, title, &body))
+}
+
+/// A form that could not be taken, to be filled in again.
+pub(crate) fn again(page: Markup) -> Response {
+    told(StatusCode::UNPROCESSABLE_ENTITY, page)
 }
 
 /// A page with a status of its own.
-pub(crate) fn told(_: &Viewer, status: StatusCode, page: Markup) -> Response {
-    answer(status, page)
-}
-
-/// What a browser shall not do with a page of ours: run what is not ours, show it to a window of somebody else, use the machine.
-/// A form that could not be taken, to be filled in again.
-pub(crate) fn again(page: Markup) -> Response {
-    answer(StatusCode::UNPROCESSABLE_ENTITY, page)
-}
-
-fn answer(status: StatusCode, page: Markup) -> Response {
+pub(crate) fn told(status: StatusCode, page: Markup) -> Response {
     let mut response = (status, page).into_response();
     response.extensions_mut().insert(Page);
     be_careful(response.headers_mut());
     response
 }
 
+/// What a browser shall not do with a page of ours: run what is not ours, show it to a window of somebody else, use the machine.
 fn be_careful(headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
     for (name, value) in [

@@ -13,7 +13,6 @@ mod words;
 
 use axum::Router;
 use axum::routing::{get, post};
-use jiff::civil::Date;
 
 use crate::ui::prelude::*;
 
@@ -34,9 +33,4 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
             "/ui/editions/{date}/reset",
             get(acts::ask_reset).post(acts::reset),
         )
-}
-
-/// The page of an edition.
-pub(crate) fn path(date: Date) -> String {
-    format!("{}/{date}", Place::Editions.path())
 }

@@ -43,18 +43,20 @@ impl Equivalent {
     }
 
     /// The command that lists such things, narrowed by flags of the fields' names.
-    pub(crate) fn listing<'a>(
+    pub(crate) fn listing(
         self,
         what: &str,
-        narrowed: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
+        narrowed: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
-        let mut words = vec![what.to_owned(), "list".to_owned()];
-        for (name, value) in narrowed {
-            let flag = value.map(|value| [format!("--{name}"), value.to_owned()]);
-            words.extend(flag.into_iter().flatten());
-        }
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        self.cli(&words)
+        let given = narrowed.into_iter();
+        let flags = given.flat_map(|(name, value)| [format!("--{name}"), value]);
+        let flags: Vec<String> = flags.collect();
+        let words = [what, "list"].into_iter();
+        self.cli(
+            &words
+                .chain(flags.iter().map(String::as_str))
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// The call as a command.

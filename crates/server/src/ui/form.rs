@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::page;
+use super::query::{read, write};
 use crate::ui::prelude::*;
 
 /// Name of the field with the form key.
@@ -34,30 +35,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Filled<T> {
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
         let viewer = Viewer::from_request_parts(&mut parts, state).await?;
-        let fields = axum::Form::<Vec<(String, String)>>::from_request(
-            Request::from_parts(parts, body),
-            state,
-        )
-        .await
-        .map_err(|_| Problem::new(Code::BadRequest, "the form cannot be read"))?
-        .0;
+        let request = Request::from_parts(parts, body);
+        let fields = axum::Form::<Vec<(String, String)>>::from_request(request, state).await;
+        let axum::Form(fields) =
+            fields.map_err(|_| Problem::new(Code::BadRequest, "the form cannot be read"))?;
         let key = fields.iter().find(|(name, _)| name == KEY);
         let key = key.map_or("", |(_, value)| value.as_str());
         let ours = viewer.form_key.as_bytes();
         if ours.is_empty() || !bool::from(ours.ct_eq(key.as_bytes())) {
-            return Err(Problem::new(
-                Code::ForeignOrigin,
-                "this form is not of this session; go back, reload the page and send it again",
-            ));
+            let detail =
+                "this form is not of this session; go back, reload the page and send it again";
+            return Err(Problem::new(Code::ForeignOrigin, detail));
         }
-        // What was left empty was not filled in: a browser sends every field.
-        let filled = fields
-            .iter()
-            .filter(|(name, value)| name != KEY && !value.trim().is_empty());
-        let query = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(filled)
-            .finish();
-        let form = serde_html_form::from_str(&query)
+        let given = fields.iter().filter(|(name, _)| name != KEY);
+        let form = read(&write(given.map(|(name, value)| (name, value))))
             .map_err(|error| Problem::new(Code::InvalidValue, error.to_string()))?;
         Ok(Self { viewer, form })
     }
@@ -91,23 +82,20 @@ pub(crate) struct Question<'a> {
     pub(crate) sentence: Markup,
     /// Where the form goes.
     pub(crate) action: &'a str,
-    /// Hidden fields that come along.
-    pub(crate) fields: &'a [(&'a str, String)],
-    /// Further fields to fill in.
-    pub(crate) body: Markup,
+    /// Fields that come along, hidden or to be filled in.
+    pub(crate) fields: Markup,
     /// What the button says.
     pub(crate) button: &'a str,
     /// Where to go instead.
     pub(crate) back: &'a str,
     /// The same by command.
-    pub(crate) equivalent: Option<Equivalent>,
+    pub(crate) equivalent: Equivalent,
 }
 
 /// A page that asks.
 pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) -> Markup {
     let fields = html! {
-        (hidden(question.fields.iter().map(|(name, value)| (name, value))))
-        (question.body)
+        (question.fields)
         p class="acts" {
             button type="submit" class="danger" { (question.button) }
             a class="button" href=(question.back) { (viewer.lang.pick("Leave it", "保持不变")) }
@@ -116,7 +104,7 @@ pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) 
     let body = html! {
         p { (question.sentence) }
         (form(viewer, question.action, &fields))
-        @if let Some(equivalent) = &question.equivalent { (equivalent.show(viewer)) }
+        (question.equivalent.show(viewer))
     };
     page::page(viewer, place, question.title, &body)
 }

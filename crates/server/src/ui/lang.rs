@@ -77,7 +77,7 @@ impl Lang {
     }
 
     /// One of two fixed texts.
-    pub(crate) fn pick(self, english: &'static str, chinese: &'static str) -> &'static str {
+    pub(crate) fn pick<'a>(self, english: &'a str, chinese: &'a str) -> &'a str {
         match self {
             Self::English => english,
             Self::Chinese => chinese,

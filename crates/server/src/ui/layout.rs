@@ -34,4 +34,28 @@ macro_rules! facts {
     };
 }
 
-pub(crate) use {facts, table};
+/// A part of a page under its heading in both languages.
+macro_rules! section {
+    ($lang:expr; $id:literal, $title:literal, $title_zh:literal; $($body:tt)*) => {
+        $crate::ui::parts::section($id, $lang.pick($title, $title_zh), &::maud::html! { $($body)* })
+    };
+}
+
+/// What may be chosen: each value with its words in both languages.
+macro_rules! options {
+    ($lang:expr; $($value:literal => $english:literal, $chinese:literal;)*) => {
+        [$(($value, $lang.pick($english, $chinese))),*]
+    };
+}
+
+/// A badge for each case of something: its class, and its word in both languages.
+macro_rules! badges {
+    ($lang:expr, $of:expr;
+     $($case:pat $(if $guard:expr)? => $class:literal, $english:tt, $chinese:tt;)*) => {
+        match $of {
+            $($case $(if $guard)? => $crate::ui::parts::badge($class, $lang.pick($english, $chinese)),)*
+        }
+    };
+}
+
+pub(crate) use {badges, facts, options, section, table};

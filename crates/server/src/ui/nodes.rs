@@ -28,9 +28,9 @@ async fn show(State(state): App, viewer: Viewer) -> Page {
     let pace = pace::Pace::load(&state, viewer.now).await?;
     let depths = state.store.load_depths(viewer.now).await?;
     let body = html! {
-        (parts::live("nodes", &html! {
-            (parts::section("nodes-title", lang.pick("Nodes", "节点"), &table(&viewer, &nodes, &claims)))
-            (parts::section("leases-title", lang.pick("Leases", "租约"), &leases(&viewer, &claims)))
+        (live("nodes", &html! {
+            (section! { lang; "nodes-title", "Nodes", "节点"; (table(&viewer, &nodes, &claims)) })
+            (section! { lang; "leases-title", "Leases", "租约"; (leases(&viewer, &claims)) })
         }))
         (parts::live("pace", &html! {
             (parts::section("pace-title", lang.pick("Throughput", "吞吐量"), &pace.throughput(&viewer)))
@@ -39,7 +39,7 @@ async fn show(State(state): App, viewer: Viewer) -> Page {
         (parts::live("queues", &parts::section("queues-title", lang.pick("Queues", "队列"), &queues(&viewer, &depths))))
         (Equivalent::call("GET", "/api/v1/nodes").show(&viewer))
     };
-    Ok(page(&viewer, Place::Nodes, Place::Nodes.name(lang), &body))
+    Ok(Place::Nodes.page(&viewer, &body))
 }
 
 fn table(viewer: &Viewer, nodes: &[Node], claims: &[ClaimLine]) -> Markup {
@@ -60,13 +60,10 @@ fn table(viewer: &Viewer, nodes: &[Node], claims: &[ClaimLine]) -> Markup {
 }
 
 fn state(viewer: &Viewer, node: &Node) -> Markup {
-    if viewer.now.duration_since(node.seen_at) > QUIET_AFTER {
-        return badge(
-            "failed",
-            viewer.lang.pick("quiet, looks dead", "无心跳，可能已停止"),
-        );
+    badges! { viewer.lang, viewer.now.duration_since(node.seen_at) > QUIET_AFTER;
+        true => "failed", "quiet, looks dead", "无心跳，可能已停止";
+        false => "done", "runs", "运行中";
     }
-    badge("done", viewer.lang.pick("runs", "运行中"))
 }
 
 /// How far a node's clock is off, and in which direction.

@@ -50,6 +50,11 @@ impl Place {
         lang.pick(english, chinese)
     }
 
+    /// Its own page.
+    pub(crate) fn page(self, viewer: &Viewer, body: &Markup) -> Markup {
+        page(viewer, self, self.name(viewer.lang), body)
+    }
+
     /// Its path, the key that leads to it after `g`, and its name in both languages.
     fn about(self) -> (&'static str, Option<&'static str>, [&'static str; 2]) {
         match self {
@@ -162,14 +167,14 @@ fn foot(viewer: &Viewer) -> Markup {
 
 /// What the keys do; the script shows it at `?`.
 fn keys(lang: Lang) -> Markup {
-    let others = [
-        ("j / k", lang.pick("next or previous row", "下一行或上一行")),
-        ("o", lang.pick("open the row", "打开该行")),
-        ("/", lang.pick("search", "搜索")),
-        ("p", lang.pick("pause or go on live", "暂停或继续实时更新")),
-        ("?", lang.pick("this list", "显示本列表")),
-        ("Esc", lang.pick("close", "关闭")),
-    ];
+    let others = options! { lang;
+        "j / k" => "next or previous row", "下一行或上一行";
+        "o" => "open the row", "打开该行";
+        "/" => "search", "搜索";
+        "p" => "pause or go on live", "暂停或继续实时更新";
+        "?" => "this list", "显示本列表";
+        "Esc" => "close", "关闭";
+    };
     html! {
         dialog id="keys" aria-labelledby="keys-title" {
             h2 id="keys-title" { (lang.pick("Keys", "快捷键")) }

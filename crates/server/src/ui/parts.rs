@@ -9,15 +9,14 @@ use crate::ui::prelude::*;
 
 /// A status, by word, shape and colour.
 pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {
-    let (class, word) = match status {
-        Status::Init => ("planned", lang.pick("waits", "等待")),
-        Status::Running => ("running", lang.pick("runs", "运行中")),
-        Status::Success => ("done", lang.pick("done", "成功")),
-        Status::Fail if live => ("retrying", lang.pick("will retry", "将重试")),
-        Status::Fail => ("failed", lang.pick("failed", "失败")),
-        Status::Cancelled => ("cancelled", lang.pick("cancelled", "已取消")),
-    };
-    badge(class, word)
+    badges! { lang, status;
+        Status::Init => "planned", "waits", "等待";
+        Status::Running => "running", "runs", "运行中";
+        Status::Success => "done", "done", "成功";
+        Status::Fail if live => "retrying", "will retry", "将重试";
+        Status::Fail => "failed", "failed", "失败";
+        Status::Cancelled => "cancelled", "cancelled", "已取消";
+    }
 }
 
 /// A word with a shape before it; the class names the shape and the colour.
@@ -75,11 +74,8 @@ pub(crate) fn empty(sentence: &str) -> Markup {
 
 /// Ways through pages of a list.
 pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
-    turn(
-        lang,
-        (lang.pick("Newest", "最新"), first),
-        (lang.pick("Older", "更早"), next),
-    )
+    let (newest, older) = (lang.pick("Newest", "最新"), lang.pick("Older", "更早"));
+    turn(lang, (newest, first), (older, next))
 }
 
 fn turn(lang: Lang, first: (&str, Option<&str>), next: (&str, Option<&str>)) -> Markup {
@@ -152,29 +148,27 @@ pub(crate) struct Field<'a> {
 impl<'a> Field<'a> {
     /// A line of text.
     pub(crate) fn text(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
-        let kind = "text";
-        let field = Self::default();
-        Self {
+        let field = Self {
             name,
             label,
             value,
-            kind,
-            ..field
-        }
+            ..Self::default()
+        };
+        field.of_kind("text")
     }
 
     /// What a list is searched for; the key `/` leads here.
     pub(crate) fn search(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
-        let kind = "search";
-        let field = Self::text(name, label, value);
-        Self { kind, ..field }.wide()
+        Self::text(name, label, value).of_kind("search").wide()
     }
 
     /// A date and a time, as clocks show them.
     pub(crate) fn clock(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
-        let kind = "datetime-local";
-        let field = Self::text(name, label, value);
-        Self { kind, ..field }
+        Self::text(name, label, value).of_kind("datetime-local")
+    }
+
+    fn of_kind(self, kind: &'a str) -> Self {
+        Self { kind, ..self }
     }
 
     /// A time zone, with those that many want.

@@ -18,47 +18,41 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let query = RawQuery::from_request_parts(parts, state).await;
         let query = query.ok().and_then(|RawQuery(query)| query);
-        read(&query.unwrap_or_default()).map(Self)
+        let read = read(&query.unwrap_or_default());
+        read.map(Self)
+            .map_err(|error| Problem::new(Code::InvalidQuery, error.to_string()))
     }
 }
 
-fn read<T: DeserializeOwned>(query: &str) -> Result<T> {
+/// What was left empty was not filled in: a browser sends every field.
+pub(super) fn read<T: DeserializeOwned>(query: &str) -> Result<T, serde_html_form::de::Error> {
     let given = url::form_urlencoded::parse(query.as_bytes());
-    let filled: Vec<_> = given
-        .filter(|(_, value)| !value.trim().is_empty())
-        .collect();
-    serde_html_form::from_str(&write(
-        filled.iter().map(|(name, value)| (&**name, &**value)),
-    ))
-    .map_err(|error| Problem::new(Code::InvalidQuery, error.to_string()))
+    let filled = given.filter(|(_, value)| !value.trim().is_empty());
+    serde_html_form::from_str(&write(filled))
 }
 
-pub(crate) fn write<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    url::form_urlencoded::Serializer::new(String::new())
-        .extend_pairs(pairs)
-        .finish()
+/// Names and values as a query.
+pub(super) fn write<V: AsRef<str>>(pairs: impl Iterator<Item = (V, V)>) -> String {
+    let mut written = url::form_urlencoded::Serializer::new(String::new());
+    written.extend_pairs(pairs).finish()
 }
 
-/// A path with a query, or without one where there is nothing to say.
-pub(crate) fn address<'a>(
-    path: &str,
-    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> String {
-    match write(pairs) {
+/// A path with a query, or without one where there is nothing to say: pairs, or a struct whose fields that are none are
+/// left out.
+pub(crate) fn address(path: &str, query: impl Serialize) -> String {
+    // What is asked for is plain names and texts, which can always be written.
+    match serde_html_form::to_string(query).unwrap_or_default() {
         query if query.is_empty() => path.to_owned(),
         query => format!("{path}?{query}"),
     }
 }
 
-/// The same with those that are there.
-pub(crate) fn filled<'a>(
-    path: &str,
-    pairs: impl IntoIterator<Item = (&'a str, Option<&'a str>)>,
-) -> String {
-    let given = pairs
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)));
-    address(path, given)
+/// The names and values that a query is made of.
+pub(crate) fn pairs(query: impl Serialize) -> Vec<(String, String)> {
+    let written = serde_html_form::to_string(query).unwrap_or_default();
+    url::form_urlencoded::parse(written.as_bytes())
+        .into_owned()
+        .collect()
 }
 
 #[cfg(test)]
@@ -91,7 +85,7 @@ mod tests {
 
     #[test]
     fn an_address_is_escaped() {
-        assert_eq!(address("/ui/tasks", []), "/ui/tasks");
+        assert_eq!(address("/ui/tasks", [(); 0]), "/ui/tasks");
         assert_eq!(
             address("/ui/tasks", [("q", "a&b=ü")]),
             "/ui/tasks?q=a%26b%3D%C3%BC"

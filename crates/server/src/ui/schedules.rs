@@ -18,7 +18,7 @@ pub(crate) mod told;
 mod trying;
 mod why;
 
-use almanack_core::plan::{Definition, Ready, Schedule, ScheduleName, Unfit};
+use almanack_core::plan::ScheduleName;
 use axum::Router;
 use axum::routing::{get, post};
 
@@ -68,25 +68,8 @@ fn api(name: &ScheduleName, act: &str) -> String {
     format!("/api/v1/schedules/{}{act}", percent::encode(name.as_str()))
 }
 
-/// What a schedule is planned by, if it can be computed.
-fn ready(state: &AppState, schedule: &Schedule) -> Result<Ready, Unfit> {
-    let definition = Definition::from_json(&schedule.definition)?;
-    state.schedules.check(&schedule.name, definition)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_schedule_that_is_called_like_a_page_has_a_page_of_its_own() {
-        for (name, expected) in [
-            ("nightly", "/ui/schedules/nightly"),
-            ("try", "/ui/schedules/%74ry"),
-            ("new", "/ui/schedules/%6Eew"),
-            ("a.b_c-1", "/ui/schedules/a.b_c-1"),
-        ] {
-            assert_eq!(path(&ScheduleName::parse(name).unwrap()), expected);
-        }
-    }
+/// The call of the API about a schedule, and the command `schedule ACT` that does the same.
+fn command(method: &'static str, name: &ScheduleName, act: &str) -> Equivalent {
+    let call = Equivalent::call(method, api(name, &format!("/{act}")));
+    call.cli(&["schedule", act, name.as_str()])
 }

@@ -38,14 +38,8 @@ async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -
         Some(tokens::REVOKED) => tokens::revoked_notice(viewer.lang),
         _ => Markup::default(),
     };
-    whole(
-        &state,
-        &viewer,
-        &notice,
-        query.q.as_deref(),
-        &tokens::Fields::default(),
-    )
-    .await
+    let (sought, blank) = (query.q.as_deref(), tokens::Fields::default());
+    whole(&state, &viewer, &notice, sought, &blank).await
 }
 
 /// The page, with something above it and a form for a token as it was filled in.
@@ -64,33 +58,24 @@ async fn whole(
     } else {
         admins_only(viewer)
     };
+    let all = state.configuration.get();
     let body = html! {
         (above)
-        (parts::section("configuration-title", lang.pick("Configuration in force", "生效的配置"), &configuration(viewer, &state.configuration.get(), sought)))
+        (section! { lang; "configuration-title", "Configuration in force", "生效的配置";
+            (configuration(viewer, &all, sought))
+        })
         (inside)
     };
-    Ok(page(
-        viewer,
-        Place::Settings,
-        Place::Settings.name(lang),
-        &body,
-    ))
+    Ok(Place::Settings.page(viewer, &body))
 }
 
 fn admins_only(viewer: &Viewer) -> Markup {
-    let lang = viewer.lang;
-    let body = html! {
-        p { (lang.pick(
+    section! { viewer.lang; "tokens-title", "Tokens and users", "令牌与用户";
+        p { (pick!(viewer.lang;
             "Tokens and users are shown to those of scope admin. On this machine the command line shows them, too.",
-            "令牌和用户只向权限为 admin 的人显示。在本机上也可用命令行查看。",
-        )) }
+            "令牌和用户只向权限为 admin 的人显示。在本机上也可用命令行查看。")) }
         (Equivalent::command(&["token", "list"]).show(viewer))
-    };
-    parts::section(
-        "tokens-title",
-        lang.pick("Tokens and users", "令牌与用户"),
-        &body,
-    )
+    }
 }
 
 fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> Markup {
@@ -99,14 +84,11 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
     let (n, of) = (found.len(), all.len());
     let table = html! {
         p class="hint" { (say!(lang, "{n} of {of} settings. Secrets are covered.", "{of} 项设置中的 {n} 项。密钥已隐藏。")) }
-        @if found.is_empty() { (parts::empty(lang.pick("No setting matches.", "没有符合条件的设置。"))) }
-        @else { (rows(viewer, &found)) }
+        (rows(viewer, &found))
     };
     html! { div class="stack" {
         form method="get" action=(Place::Settings.path()) class="fields" role="search" data-try {
-            label class="wide" { (lang.pick("Key, value or origin contains", "键、值或来源包含"))
-                input type="search" name="q" value=[sought] data-search autocomplete="off" spellcheck="false";
-            }
+            (Field::search("q", lang.pick("Key, value or origin contains", "键、值或来源包含"), sought))
             button type="submit" { (lang.pick("Show", "查看")) }
         }
         (parts::live("configuration", &table))
@@ -126,32 +108,21 @@ fn matching<'a>(all: &'a [Configured], sought: Option<&str>) -> Vec<&'a Configur
 }
 
 fn rows(viewer: &Viewer, found: &[&Configured]) -> Markup {
-    let lang = viewer.lang;
-    let head = [
-        lang.pick("Key", "键"),
-        lang.pick("Value", "值"),
-        lang.pick("From", "来源"),
-    ];
-    let rows = html! {
-        @for setting in found {
-            tr data-row {
-                th scope="row" { code { (setting.key) } (about(viewer, setting)) }
-                td { (setting.value) }
-                td { (origin(viewer, &setting.origin)) }
-            }
-        }
-    };
-    parts::table(lang.pick("Configuration", "配置"), &head, &rows)
+    table! { viewer.lang; "Configuration", "配置"; or "No setting matches.", "没有符合条件的设置。";
+        for (setting in found) tr(data-row)
+        "Key", "键" { th scope="row" { code { (setting.key) } (about(viewer, setting)) } }
+        "Value", "值" { td { (setting.value) } }
+        "From", "来源" { td { (origin(viewer, &setting.origin)) } }
+    }
 }
 
 /// What a setting means, and when a change of it takes effect.
 fn about(viewer: &Viewer, setting: &Configured) -> Markup {
     let lang = viewer.lang;
     let [english, chinese] = setting.words;
-    let effect = if setting.reloadable {
-        lang.pick("Takes effect on reload.", "重新加载后生效。")
-    } else {
-        lang.pick("Takes effect after a restart.", "重启后生效。")
+    let effect = words! { lang, setting.reloadable;
+        true => "Takes effect on reload.", "重新加载后生效。";
+        false => "Takes effect after a restart.", "重启后生效。";
     };
     html! { p class="hint" { (lang.pick(english, chinese)) " " (effect) } }
 }

@@ -61,7 +61,6 @@ enum Shown<'a> {
     Token(&'a str),
 }
 
-/// Nothing to fill in.
 /// The page.
 async fn show(viewer: Viewer, asked: Result<Query<Asked>, QueryRejection>) -> Response {
     let Query(asked) = asked.unwrap_or_default();
@@ -226,9 +225,9 @@ fn way_on(next: Option<&str>) -> &str {
 
 fn answer(viewer: &Viewer, refused: Refused, page: Markup) -> Response {
     let Refused::TooMany { free_at } = refused else {
-        return told(viewer, StatusCode::UNPROCESSABLE_ENTITY, page);
+        return again(page);
     };
-    let mut response = told(viewer, StatusCode::TOO_MANY_REQUESTS, page);
+    let mut response = told(StatusCode::TOO_MANY_REQUESTS, page);
     // Whole seconds, and not one too early.
     let seconds = free_at.duration_since(viewer.now).as_secs().max(0) + 1;
     let headers = response.headers_mut();

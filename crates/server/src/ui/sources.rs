@@ -15,7 +15,7 @@ mod one;
 mod opml;
 pub(crate) mod words;
 
-use almanack_core::source::{Source, SourceId};
+use almanack_core::source::Source;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 
@@ -40,11 +40,6 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
             get(acts::ask_removal).post(acts::remove),
         )
         .layer(Extension(Arc::new(fleet::Counted::default())))
-}
-
-/// The page of a source.
-pub(crate) fn path(id: SourceId) -> String {
-    format!("{}/{id}", Place::Sources.path())
 }
 
 /// What to call a source: its name, or where it is.

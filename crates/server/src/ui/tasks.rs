@@ -7,7 +7,7 @@
 mod bulk;
 mod change;
 mod create;
-mod filter;
+pub(crate) mod filter;
 mod life;
 mod list;
 mod one;
@@ -23,7 +23,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::ui::prelude::*;
-use crate::{idempotency::count, percent, receipts::receipt_id};
+use crate::{idempotency::count, percent};
 
 /// How many of the newest tasks a list looks through.
 pub(crate) const AMONG: usize = 50_000;
@@ -51,21 +51,16 @@ fn api_path(identity: &Identity) -> String {
 
 /// The command `task ACT` about one of them, and the call that does the same.
 fn command(act: &str, method: &'static str, identity: &Identity, below: &str) -> Equivalent {
-    let words = [
-        "task",
-        act,
-        identity.kind.as_str(),
-        identity.subject.as_str(),
-    ];
-    Equivalent::call(method, format!("{}{below}", api_path(identity))).cli(&words)
+    let (kind, subject) = (identity.kind.as_str(), identity.subject.as_str());
+    let call = Equivalent::call(method, format!("{}{below}", api_path(identity)));
+    call.cli(&["task", act, kind, subject])
 }
 
 /// The page of what a task works for, where it has one.
 fn about(identity: &Identity) -> Option<String> {
     if let Some(name) = links::fired_schedule(identity) {
-        return ScheduleName::parse(name)
-            .ok()
-            .map(|name| links::schedule(&name));
+        let name = ScheduleName::parse(name).ok();
+        return name.map(|name| links::schedule(&name));
     }
     if let Some(id) = SourceId::of(identity) {
         return Some(links::source(id));
@@ -88,11 +83,7 @@ async fn carry_out(state: &AppState, viewer: &Viewer, wish: Request) -> Answer {
 }
 
 fn told_at(identity: &Identity, receipt: &Receipt) -> String {
-    format!(
-        "{}?receipt={}",
-        task_path(identity),
-        receipt_id(receipt.decision)
-    )
+    format!("{}?receipt={}", task_path(identity), receipt.decision)
 }
 
 /// Who asked for something, and the way to what else they did.

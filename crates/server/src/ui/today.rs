@@ -18,10 +18,8 @@ use crate::ui::prelude::*;
 pub(crate) async fn show(State(state): App, viewer: Viewer) -> Page {
     let day = Day::load(&state, viewer.now).await?;
     let lang = viewer.lang;
-    let (running, next) = (
-        running(&viewer, &day.running, &day.sources),
-        upcoming(&viewer, &day.upcoming, &day.sources),
-    );
+    let running = running(&viewer, &day.running, &day.sources);
+    let next = upcoming(&viewer, &day.upcoming, &day.sources);
     let body = html! {
         (live("numbers", &numbers(lang, &day.statuses)))
         (section("day", lang.pick("The day", "一天"), &live("ribbon", &ribbon(&viewer, &day))))
@@ -29,7 +27,7 @@ pub(crate) async fn show(State(state): App, viewer: Viewer) -> Page {
         (section("running-title", lang.pick("Runs now", "正在运行"), &live("running", &running)))
         (section("next-title", lang.pick("Comes next", "接下来"), &live("next", &next)))
     };
-    Ok(page(&viewer, Place::Today, Place::Today.name(lang), &body))
+    Ok(Place::Today.page(&viewer, &body))
 }
 
 /// How many tasks stand where.

@@ -125,14 +125,25 @@ impl Viewer {
 
     /// Whether they may do what needs this.
     pub(crate) fn may(&self, needed: Scope) -> bool {
-        let asker = self.asker.as_ref();
-        asker.is_some_and(|asker| asker.must(needed, "this").is_ok())
+        self.must(needed, "this").is_ok()
+    }
+
+    /// Who it is, if they may do what needs this.
+    pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<&Asker> {
+        let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
+        let asker = self.asker.as_ref().ok_or_else(nobody)?;
+        asker.must(needed, what)?;
+        Ok(asker)
+    }
+
+    /// Who it is, for the history of a schedule.
+    pub(crate) fn name(&self) -> &str {
+        self.asker.as_ref().map_or("nobody", Asker::name)
     }
 
     /// What the history shows for what they do.
     pub(crate) fn origin(&self) -> String {
-        let name = self.asker.as_ref().map_or("nobody", Asker::name);
-        format!("ui:{name}")
+        format!("ui:{}", self.name())
     }
 
     pub(crate) fn zone_name(&self) -> &str {

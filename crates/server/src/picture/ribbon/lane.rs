@@ -149,11 +149,7 @@ impl Place<'_> {
         let [first, last] =
             [first, last.unwrap_or(first)].map(|at| clock::time(at, self.frame.zone));
         let words = cluster.counts().words(self.frame.lang);
-        say!(
-            self.frame.lang,
-            "{first}–{last}: {words}",
-            "{first}–{last}：{words}"
-        )
+        say!(self.frame.lang; "{first}–{last}: {words}", "{first}–{last}：{words}")
     }
 }
 

@@ -8,7 +8,6 @@ use almanack_engine::editions::{Editions, Error};
 use axum::Extension;
 use jiff::civil::Date;
 
-use super::path;
 use crate::editions::acts::{RETRIES, check_retries};
 use crate::editions::runs::Runs;
 use crate::editions::{Dated, editions};
@@ -43,11 +42,11 @@ impl Ways {
 /// Everything that may be done.
 pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
     let (lang, date) = (viewer.lang, account.edition.date);
-    let (here, ways) = (path(date), Ways::of(account, viewer));
+    let (here, ways) = (links::edition(date), Ways::of(account, viewer));
     let has_failed = account.counts().failed > 0;
     let redelivery = redelivering(viewer, account);
     let is_over = !(ways.run || ways.publish || has_failed || ways.reset || redelivery.is_some());
-    let body = html! {
+    section! { lang; "acts", "What you can do", "可执行的操作"; div class="stack" {
         div class="acts" {
             @if ways.run { (form::button(viewer, &format!("{here}/run"), lang.pick("Build it to its end", "制作到底"))) }
             @if ways.publish { a class="button" href={ (here) "/publish" } { (lang.pick("Publish what is completed…", "发布已完成的内容…")) } }
@@ -62,9 +61,7 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
         @if has_failed { (retrying(viewer, date, editions.settings().rules.retries_max)) }
         @if let Some(redelivery) = &redelivery { (redelivery) }
         @if is_over { (empty(lang.pick("Nothing can be done about it any more.", "已无可执行的操作。"))) }
-    };
-    let body = html! { div class="stack" { (body) } };
-    section("acts", lang.pick("What you can do", "可执行的操作"), &body)
+    } }
 }
 
 /// The command `edition ACT`, and the call that does the same.
@@ -89,7 +86,7 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     };
     html! {
         div {
-            (form::form(viewer, &format!("{}/retry", path(date)), &fields))
+            (form::form(viewer, &format!("{}/retry", links::edition(date)), &fields))
             (call.body(&json!({ "retries_max": usual })).cli(&["edition", "retry", &day, "--max", &most]).show(viewer))
         }
     }
@@ -97,11 +94,10 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
 
 /// Queues an edition to be built to its end.
 pub(crate) async fn run(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
-    let requested = editions(&state)?
-        .request(date, &filled.viewer.origin())
-        .await?;
+    let by = filled.viewer.origin();
+    let requested = editions(&state)?.request(date, &by).await?;
     let code = requested.receipt.map_or("nothing", |_| "queued");
-    Ok(see(&format!("{}?did={code}", path(date))))
+    Ok(see(&format!("{}?did={code}", links::edition(date))))
 }
 
 /// Asks before an edition is published without some of its stories.
@@ -114,18 +110,13 @@ pub(crate) async fn ask_publishing(State(state): App, Dated(date): Dated, viewer
         "The {completed} completed stories are published now, to every destination, and {left_out} are left out. What readers got cannot be taken back; a later change makes a new revision.",
         "将立即向所有发布目的地发布已完成的 {completed} 篇文章，并略去 {left_out} 篇。读者收到的内容无法收回；之后的修改会成为新版本。");
     let question = Question {
-        title: &say!(
-            lang,
-            "Publish the edition of {date} now?",
-            "立即发布 {date} 的日报？"
-        ),
+        title: &say!(lang; "Publish the edition of {date} now?", "立即发布 {date} 的日报？"),
         sentence: html! { (sentence) },
-        action: &format!("{}/publish", path(date)),
-        fields: &[],
-        body: html! {},
+        action: &format!("{}/publish", links::edition(date)),
+        fields: html! {},
         button: lang.pick("Publish", "发布"),
-        back: &path(date),
-        equivalent: Some(command(date, "publish")),
+        back: &links::edition(date),
+        equivalent: command(date, "publish"),
     };
     Ok(ask(&viewer, Place::Editions, &question))
 }
@@ -143,7 +134,7 @@ pub(crate) async fn publish(
     turn::force(&editions.account(date).await?).map_err(Error::from)?;
     let by = filled.viewer.origin();
     runs.begin(async move { editions.force_publish(date, &by).await })?;
-    Ok(see(&format!("{}?did=publishing", path(date))))
+    Ok(see(&format!("{}?did=publishing", links::edition(date))))
 }
 
 /// Puts failed stories back.
@@ -157,7 +148,7 @@ pub(crate) async fn retry(State(state): App, Dated(date): Dated, filled: Filled<
     } else {
         "none"
     };
-    Ok(see(&format!("{}?did={code}", path(date))))
+    Ok(see(&format!("{}?did={code}", links::edition(date))))
 }
 
 /// Asks before an edition begins anew.
@@ -168,11 +159,7 @@ pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Vie
     let counts = account.counts();
     let (total, completed, requests) = (counts.total, counts.completed, account.requests());
     let question = Question {
-        title: &say!(
-            lang,
-            "Begin the edition of {date} anew?",
-            "重新开始 {date} 的日报？"
-        ),
+        title: &say!(lang; "Begin the edition of {date} anew?", "重新开始 {date} 的日报？"),
         sentence: html! {
             (say!(lang;
                 "All {total} stories wait again as if never tried: what was written for the {completed} completed ones is lost, and everything is read, written and paid for again ({requests} requests were spent so far). Batches that run are given up.",
@@ -181,21 +168,19 @@ pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Vie
                 "Readers keep the published document until the new one is published as another revision.",
                 "在新版本发布之前，读者看到的仍是已发布的文档。")) }
         },
-        action: &format!("{}/reset", path(date)),
-        fields: &[],
-        body: html! {},
+        action: &format!("{}/reset", links::edition(date)),
+        fields: html! {},
         button: lang.pick("Begin anew", "重新开始"),
-        back: &path(date),
-        equivalent: Some(command(date, "reset")),
+        back: &links::edition(date),
+        equivalent: command(date, "reset"),
     };
     Ok(ask(&viewer, Place::Editions, &question))
 }
 
 pub(crate) async fn reset(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
-    editions(&state)?
-        .reset(date, &filled.viewer.origin())
-        .await?;
-    Ok(see(&format!("{}?did=reset", path(date))))
+    let by = filled.viewer.origin();
+    editions(&state)?.reset(date, &by).await?;
+    Ok(see(&format!("{}?did=reset", links::edition(date))))
 }
 
 /// Which deliveries are meant, and what is decided about them.
@@ -235,9 +220,7 @@ fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
     let first = (*names.first()?).to_owned();
     let fields = html! {
         div class="fields" {
-            label { (lang.pick("Destination", "发布目的地"))
-                select name="destination" { @for name in &names { option value=(name) { (name) } } }
-            }
+            (choice("destination", lang.pick("Destination", "发布目的地"), None, names.iter().map(|name| (name, name))))
             label { (lang.pick("Part (empty: all it lacks)", "部分（留空：全部未送达）"))
                 input type="number" name="part" min="1" step="1";
             }
@@ -249,7 +232,7 @@ fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
     let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/resend"));
     Some(html! {
         div {
-            (form::form(viewer, &format!("{}/redeliver", path(date)), &fields))
+            (form::form(viewer, &format!("{}/redeliver", links::edition(date)), &fields))
             p class="hint" { (pick!(lang;
                 "A message that may have arrived can arrive twice when it is sent again.",
                 "可能已送达的消息重新发送后，读者可能会收到两次。")) }
@@ -271,12 +254,10 @@ pub(crate) async fn redeliver(
         act,
     } = filled.form;
     let chosen = Chosen { destination, part };
-    let code = match act {
-        Act::Resend => editions
-            .resend(date, &chosen, &by)
-            .await
-            .map(|_| "resent")?,
-        Act::Skip => editions.skip(date, &chosen, &by).await.map(|_| "skipped")?,
+    let (done, code) = match act {
+        Act::Resend => (editions.resend(date, &chosen, &by).await, "resent"),
+        Act::Skip => (editions.skip(date, &chosen, &by).await, "skipped"),
     };
-    Ok(see(&format!("{}?did={code}", path(date))))
+    done?;
+    Ok(see(&format!("{}?did={code}", links::edition(date))))
 }

@@ -7,7 +7,6 @@ use almanack_core::edition::document::{Document, Printed};
 use almanack_engine::editions::{Editions, Error};
 use jiff::civil::Date;
 
-use super::path;
 use crate::editions::{Dated, editions};
 use crate::ui::prelude::*;
 
@@ -26,18 +25,15 @@ pub(crate) async fn show(
     let lang = viewer.lang;
     let document = editions(&state)?.document(date, query.revision).await?;
     let revision = document.inputs.revision;
-    let number = revision.to_string();
-    let date_text = date.to_string();
-    let call = Equivalent::call(
-        "GET",
-        format!("/api/v1/editions/{date}/document?revision={revision}"),
-    );
+    let (number, day) = (revision.to_string(), date.to_string());
+    let call = format!("/api/v1/editions/{date}/document?revision={revision}");
+    let call = Equivalent::call("GET", call);
     let body = html! {
-        p { a href=(path(date)) { (say!(lang, "The edition of {date}", "{date} 的日报")) } }
+        p { a href=(links::edition(date)) { (say!(lang, "The edition of {date}", "{date} 的日报")) } }
         (section("made", lang.pick("How it was made", "制作信息"), &made(&viewer, &document)))
         (section("printed", lang.pick("What is printed", "内容"), &printed(&viewer, &document)))
         (section("markdown", lang.pick("Markdown", "Markdown"), &markdown(&document)))
-        (call.cli(&["edition", "show", &date_text, "--revision", &number]).show(&viewer))
+        (call.cli(&["edition", "show", &day, "--revision", &number]).show(&viewer))
     };
     let title = say!(lang; "Document of {date}, revision {revision}",
         "{date} 的文档，第 {revision} 版");
@@ -80,7 +76,7 @@ pub(super) fn preview(
             p { (lang.pick("Revisions: ", "版本："))
                 // Newest first; a person who makes more than a few of them is looking for the last ones.
                 @for number in (1..=revision).rev().take(20) {
-                    a href={ (path(date)) "/document?revision=" (number) } { (say!(lang, "revision {number}", "第 {number} 版")) } " "
+                    a href={ (links::edition(date)) "/document?revision=" (number) } { (say!(lang, "revision {number}", "第 {number} 版")) } " "
                 }
             }
         } @else if document.is_some() {
@@ -124,15 +120,13 @@ fn printed(viewer: &Viewer, document: &Document) -> Markup {
 
 fn story_printed(viewer: &Viewer, story: &Printed) -> Markup {
     let lang = viewer.lang;
+    let (page, readers) = (
+        lang.pick("What its page says", "页面内容"),
+        lang.pick("What its readers say", "读者评论"),
+    );
     let said = [
-        (
-            lang.pick("What its page says", "页面内容"),
-            &story.content_summary,
-        ),
-        (
-            lang.pick("What its readers say", "读者评论"),
-            &story.comment_summary,
-        ),
+        (page, &story.content_summary),
+        (readers, &story.comment_summary),
     ];
     html! {
         article {

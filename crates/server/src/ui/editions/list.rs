@@ -5,7 +5,7 @@ use almanack_core::{edition::Counts, edition::delivery::Delivery};
 use almanack_engine::editions::{Editions, Error};
 use jiff::civil::Date;
 
-use super::{one, path, steps};
+use super::{one, steps};
 use crate::ui::form;
 use crate::ui::prelude::*;
 
@@ -20,7 +20,6 @@ pub(crate) struct Query {
 }
 
 pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
-    let title = Place::Editions.name(viewer.lang);
     let body = match &state.editions {
         None => unconfigured(viewer.lang),
         Some(editions) => {
@@ -28,7 +27,7 @@ pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sough
             configured(&viewer, editions, before.transpose()?).await?
         }
     };
-    Ok(page(&viewer, Place::Editions, title, &body))
+    Ok(Place::Editions.page(&viewer, &body))
 }
 
 const SNIPPET: &str = "\
@@ -60,8 +59,7 @@ async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) 
         ..EditionFilter::default()
     };
     let mut lines = editions.list(&filter).await?;
-    let more = lines.len() > PAGE;
-    lines.truncate(PAGE);
+    let more = paging::cut(&mut lines, PAGE);
     let today = editions.today();
     let is_missing = before.is_none() && lines.iter().all(|line| line.edition.date != today);
     let mut sent = Vec::with_capacity(lines.len());
@@ -69,47 +67,41 @@ async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) 
         sent.push(delivered(editions, line).await?);
     }
     let here = Place::Editions.path();
-    let last = lines
-        .last()
-        .filter(|_| more)
-        .map(|last| last.edition.date.to_string());
+    let last = lines.last().filter(|_| more);
+    let last = last.map(|last| last.edition.date.to_string());
     let next = last.map(|last| address(here, [("before", last.as_str())]));
     let zone = editions.settings().zone.iana_name().unwrap_or("UTC");
-    let days = html! {
-        (live("rows", &html! {
-            (rows(viewer, &lines, &sent, today))
-            (pager(lang, before.is_some().then_some(here), next.as_deref()))
-        }))
-        (Equivalent::call("GET", "/api/v1/editions").cli(&["edition", "list"]).show(viewer))
-    };
     Ok(html! {
         p class="hint" { (say!(lang, "Days are those of {zone}.", "日期按 {zone} 计。")) " " a href="/editions" { (lang.pick("The pages for readers", "读者页面")) } }
         @if is_missing { (missing(viewer, today)) }
-        (section("days", lang.pick("By day", "按日期"), &days))
+        (section! { lang; "days", "By day", "按日期";
+            (live("rows", &html! {
+                (rows(viewer, &lines, &sent, today))
+                (pager(lang, before.is_some().then_some(here), next.as_deref()))
+            }))
+            (Equivalent::call("GET", "/api/v1/editions").cli(&["edition", "list"]).show(viewer))
+        })
     })
 }
 
 /// Today's edition has not begun.
 fn missing(viewer: &Viewer, today: Date) -> Markup {
     let lang = viewer.lang;
-    let body = html! {
+    section! { lang; "today", "Today", "今日";
         p { (say!(lang, "The edition of {today} has not begun; the first tick of the day begins it.", "{today} 的日报尚未开始，当天的第一个节拍会开始它。")) }
-        @if viewer.may(Scope::Operate) { (form::button(viewer, &format!("{}/run", path(today)), lang.pick("Build it now", "立即制作"))) }
-    };
-    section("today", lang.pick("Today", "今日"), &body)
+        @if viewer.may(Scope::Operate) { (form::button(viewer, &format!("{}/run", links::edition(today)), lang.pick("Build it now", "立即制作"))) }
+    }
 }
 
 fn rows(viewer: &Viewer, lines: &[EditionLine], sent: &[Vec<Delivery>], today: Date) -> Markup {
     let lang = viewer.lang;
-    let lines = lines
-        .iter()
-        .zip(sent)
-        .map(|(line, sent)| (&line.edition, &line.counts, sent));
+    let lines = lines.iter().zip(sent);
+    let lines = lines.map(|(line, sent)| (&line.edition, &line.counts, sent));
     table! { lang; "Editions, newest day first", "日报，最近日期在前"; or "There are no editions yet.", "还没有日报。";
         for ((edition, counts, sent) in lines) tr(data-row id={ "edition-" (edition.date) })
         "Day", "日期" {
             th scope="row" {
-                a href=(path(edition.date)) data-open { time datetime=(edition.date) { (edition.date) } }
+                a href=(links::edition(edition.date)) data-open { time datetime=(edition.date) { (edition.date) } }
                 @if edition.date == today { " " span class="hint" { (lang.pick("today", "今日")) } }
             }
         }
@@ -117,7 +109,7 @@ fn rows(viewer: &Viewer, lines: &[EditionLine], sent: &[Vec<Delivery>], today: D
         "Stories", "文章" { td { (stories(lang, edition.date, counts)) } }
         "Revision", "版本" {
             td class="number" {
-                @if edition.revision > 0 { a href={ (path(edition.date)) "#document" } { (edition.revision) } }
+                @if edition.revision > 0 { a href={ (links::edition(edition.date)) "#document" } { (edition.revision) } }
                 @else { "0" }
             }
         }
@@ -127,7 +119,7 @@ fn rows(viewer: &Viewer, lines: &[EditionLine], sent: &[Vec<Delivery>], today: D
 }
 
 fn stories(lang: Lang, date: Date, counts: &Counts) -> Markup {
-    let href = format!("{}#stories", path(date));
+    let href = format!("{}#stories", links::edition(date));
     let (completed, total, failed) = (counts.completed, counts.total, counts.failed);
     html! {
         a href=(href) { (say!(lang; "{completed} of {total} completed", "{total} 篇中完成 {completed} 篇")) }

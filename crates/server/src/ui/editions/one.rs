@@ -9,7 +9,7 @@ use almanack_core::{edition::alert::Alert, edition::batch::Batch, edition::forec
 use almanack_engine::editions::{Editions, Status};
 use jiff::civil::Date;
 
-use super::{acts, document, path, steps, words};
+use super::{acts, document, steps, words};
 use crate::editions::{Dated, editions};
 use crate::picture::burn::{self, Burn};
 use crate::picture::grid::{self, Square};
@@ -32,15 +32,12 @@ pub(crate) async fn show(
     let editions = editions(&state)?;
     let Some(status) = editions.status(date).await? else {
         editions.day(Some(date))?;
-        return Ok(told(&viewer, StatusCode::NOT_FOUND, nothing(&viewer, date)));
+        return Ok(told(StatusCode::NOT_FOUND, nothing(&viewer, date)));
     };
-    let did = query
-        .did
-        .as_deref()
-        .and_then(|code| done(viewer.lang, code));
-    Ok(found(&viewer, editions, &status, did)
-        .await?
-        .into_response())
+    let did = query.did.as_deref();
+    let did = did.and_then(|code| done(viewer.lang, code));
+    let page = found(&viewer, editions, &status, did).await?;
+    Ok(page.into_response())
 }
 
 async fn found(
@@ -67,12 +64,8 @@ async fn found(
         (section("document", lang.pick("Document", "文档"), &preview))
         (Equivalent::call("GET", format!("/api/v1/editions/{date}")).cli(&["edition", "status", &date]).show(viewer))
     };
-    Ok(page(
-        viewer,
-        Place::Editions,
-        &title(lang, edition.date),
-        &body,
-    ))
+    let title = title(lang, edition.date);
+    Ok(page(viewer, Place::Editions, &title, &body))
 }
 
 fn title(lang: Lang, date: Date) -> String {
@@ -85,7 +78,7 @@ fn nothing(viewer: &Viewer, date: Date) -> Markup {
     let body = html! {
         p { (lang.pick("There is no edition of this day.", "这一天没有日报。")) }
         @if viewer.may(Scope::Operate) {
-            (form::button(viewer, &format!("{}/run", path(date)), lang.pick("Build it now", "立即制作")))
+            (form::button(viewer, &format!("{}/run", links::edition(date)), lang.pick("Build it now", "立即制作")))
         }
         p { a href=(Place::Editions.path()) { (lang.pick("All editions", "全部日报")) } }
     };
@@ -277,10 +270,8 @@ fn spending(
     let begun = u32::try_from(batches.len()).unwrap_or(u32::MAX);
     let planned = forecast.batches_planned.max(begun);
     let limit = u64::from(budget) * u64::from(planned);
-    let frame = viewer.frame(
-        "burn",
-        lang.pick("Budget spent, batch by batch", "各批次花费的预算"),
-    );
+    let caption = lang.pick("Budget spent, batch by batch", "各批次花费的预算");
+    let frame = viewer.frame("burn", caption);
     let (list, all) = (account.edition.list_requests, account.requests());
     html! {
         (burn::draw(&Burn { limit, batches }, &frame))
@@ -331,10 +322,8 @@ fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
 
 /// Every destination with the state that wants a person most.
 pub(super) fn delivered(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
-    let mut names: Vec<&str> = deliveries
-        .iter()
-        .map(|one| one.destination.as_str())
-        .collect();
+    let names = deliveries.iter().map(|one| one.destination.as_str());
+    let mut names: Vec<&str> = names.collect();
     names.dedup();
     let urgency = |state: State| match state {
         State::Confirmed => 0,

@@ -70,20 +70,12 @@ fn detail(
     edition: &Edition,
     progress: Progress,
 ) -> Option<String> {
-    let Progress {
-        counts,
-        done,
-        planned,
-    } = progress;
-    let (total, revision) = (counts.total, edition.revision);
+    let (done, planned) = (progress.done, progress.planned);
+    let (total, revision) = (progress.counts.total, edition.revision);
     match at {
         _ if matches!(stage, Stage::ToCome | Stage::Skipped) => None,
         State::ListFetched if total > 0 => Some(say!(lang, "{total} stories", "{total} 篇文章")),
-        State::Processing => Some(say!(
-            lang,
-            "{done}/{planned} batches",
-            "{done}/{planned} 批"
-        )),
+        State::Processing => Some(say!(lang; "{done}/{planned} batches", "{done}/{planned} 批")),
         State::Published if revision > 1 => {
             Some(say!(lang, "revision {revision}", "第 {revision} 版"))
         }

@@ -64,13 +64,12 @@ pub(super) fn note(lang: Lang, note: Note) -> &'static str {
 
 /// How a batch ended.
 pub(super) fn batch(lang: Lang, status: batch::Status) -> Markup {
-    let (class, word) = match status {
-        batch::Status::Running => ("running", lang.pick("runs", "运行中")),
-        batch::Status::Success => ("done", lang.pick("all completed", "全部完成")),
-        batch::Status::Partial => ("retrying", lang.pick("some completed", "部分完成")),
-        batch::Status::Failed => ("failed", lang.pick("none completed", "全部失败")),
-    };
-    badge(class, word)
+    badges! { lang, status;
+        batch::Status::Running => "running", "runs", "运行中";
+        batch::Status::Success => "done", "all completed", "全部完成";
+        batch::Status::Partial => "retrying", "some completed", "部分完成";
+        batch::Status::Failed => "failed", "none completed", "全部失败";
+    }
 }
 
 /// Where a delivery stands, and whether it waits for a person.
@@ -83,15 +82,14 @@ pub(super) fn of_delivery(lang: Lang, of: &Delivery) -> Markup {
 
 /// Where a delivery stands.
 pub(super) fn delivery(lang: Lang, state: delivery::State) -> Markup {
-    let (class, word) = match state {
-        delivery::State::Intended => ("planned", lang.pick("intended", "待发送")),
-        delivery::State::Sent => ("running", lang.pick("being sent", "发送中")),
-        delivery::State::Confirmed => ("done", lang.pick("confirmed", "已确认")),
-        delivery::State::Unknown => ("unknown", lang.pick("unknown", "未知")),
-        delivery::State::Failed => ("retrying", lang.pick("failed, tried again", "失败，将重试")),
-        delivery::State::Skipped => ("skipped", lang.pick("skipped", "已跳过")),
-    };
-    badge(class, word)
+    badges! { lang, state;
+        delivery::State::Intended => "planned", "intended", "待发送";
+        delivery::State::Sent => "running", "being sent", "发送中";
+        delivery::State::Confirmed => "done", "confirmed", "已确认";
+        delivery::State::Unknown => "unknown", "unknown", "未知";
+        delivery::State::Failed => "retrying", "failed, tried again", "失败，将重试";
+        delivery::State::Skipped => "skipped", "skipped", "已跳过";
+    }
 }
 
 /// What that means, where it is not plain.

@@ -1,16 +1,16 @@
 //! What people do with a schedule besides writing it: pause, resume, fire, remove.
 
-use almanack_core::plan::{Definition, Origin, Schedule, ScheduleName, State as Standing};
+use almanack_core::plan::{Origin, Schedule, ScheduleName, State as Standing};
 use almanack_core::task::Identity;
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
 
 use super::one::{is_there, may_act};
-use super::{api, path, told, why::refused};
+use super::{api, command, path, told, why::refused};
+use crate::schedules::acts::check_until;
 use crate::schedules::{Named, find};
-use crate::ui::form::{ask, button, form};
+use crate::ui::form::{ask, button, form, hidden};
 use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
-use crate::{access::Asker, schedules::acts::check_until};
 
 /// Everything that can be done with a schedule, for those who may.
 pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
@@ -18,12 +18,12 @@ pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
     if !may_act(viewer, schedule) {
         return html! {};
     }
-    let (here, name) = (path(&schedule.name), schedule.name.as_str());
+    let here = path(&schedule.name);
     let paused = matches!(schedule.state, Standing::Paused(_));
     let parked = matches!(schedule.state, Standing::Parked { .. });
     let managed = told::managed(lang, schedule.origin);
     let act = |act: &str, label| html! { a class="button" href={ (here) "/" (act) } { (label) } };
-    let body = html! {
+    section! { lang; "acts", "What you can do", "操作";
         div class="acts" {
             @if paused { (button(viewer, &format!("{here}/resume"), lang.pick("Resume", "恢复"))) }
             @if !parked { (button(viewer, &format!("{here}/fire"), lang.pick("Fire now", "立即触发"))) }
@@ -33,17 +33,15 @@ pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
         }
         @if let Some(managed) = managed { p class="hint" { (managed) } }
         @if !parked { (pausing(viewer, schedule, paused)) }
-        (Equivalent::call("POST", api(&schedule.name, "/fire")).cli(&["schedule", "fire", name]).show(viewer))
-    };
-    section("acts", lang.pick("What you can do", "操作"), &body)
+        (command("POST", &schedule.name, "fire").show(viewer))
+    }
 }
 
 fn pausing(viewer: &Viewer, schedule: &Schedule, paused: bool) -> Markup {
     let (lang, name) = (viewer.lang, schedule.name.as_str());
-    let (label, why) = (
-        words! { lang, paused; true => "Change the pause", "修改暂停"; false => "Pause", "暂停"; },
-        lang.pick("why", "原因"),
-    );
+    let why = lang.pick("why", "原因");
+    let label =
+        words! { lang, paused; true => "Change the pause", "修改暂停"; false => "Pause", "暂停"; };
     let fields = html! {
         div class="fields" {
             (Field::text("note", lang.pick("Why, for the others", "原因（给其他人看）"), None).most(500))
@@ -77,27 +75,21 @@ pub(crate) async fn pause(
 ) -> Answer {
     let Filled { viewer, form } = filled;
     let zone = form.zone.as_deref().unwrap_or("UTC");
-    let until = form
-        .until
-        .as_deref()
-        .map(|clock| instant(viewer.lang, clock, zone));
-    let until = until.transpose()?;
+    let until = form.until.as_deref();
+    let until = until
+        .map(|clock| instant(viewer.lang, clock, zone))
+        .transpose()?;
     check_until(until, state.clock.now())?;
     let note = form.note.map(|note| note.trim().to_owned());
     state
         .schedules
-        .pause(&name, until, note, name_of(&viewer))
+        .pause(&name, until, note, viewer.name())
         .await?;
     Ok(see(&format!("{}?did=paused", path(&name))))
 }
 
-/// Nothing to fill in.
-/// Resumes.
 pub(crate) async fn resume(State(state): App, Named(name): Named, filled: Filled) -> Answer {
-    state
-        .schedules
-        .resume(&name, name_of(&filled.viewer))
-        .await?;
+    state.schedules.resume(&name, filled.viewer.name()).await?;
     Ok(see(&format!("{}?did=resumed", path(&name))))
 }
 
@@ -113,15 +105,12 @@ pub(crate) async fn fire(State(state): App, Named(name): Named, filled: Filled<F
         Some(_) => Overlapping::Forced,
         None => Overlapping::AsPlanned,
     };
-    match state
-        .schedules
-        .fire(&name, overlapping, &viewer.origin())
-        .await
-    {
+    let by = viewer.origin();
+    match state.schedules.fire(&name, overlapping, &by).await {
         Ok(_) => Ok(see(&format!("{}?did=fired", path(&name)))),
         Err(Error::Overlaps { running, .. }) => {
             let page = fire_all_the_same(&viewer, &name, &running);
-            Ok(crate::ui::door::told(&viewer, StatusCode::CONFLICT, page))
+            Ok(crate::ui::door::told(StatusCode::CONFLICT, page))
         }
         Err(error) => Err(error.into()),
     }
@@ -136,15 +125,12 @@ fn fire_all_the_same(viewer: &Viewer, name: &ScheduleName, running: &Identity) -
             a href=(task_path(running)) { (running.subject) }
         },
         action: &format!("{}/fire", path(name)),
-        fields: &[("force", "yes".to_owned())],
-        body: html! {},
+        fields: hidden([("force", "yes")]),
         button: lang.pick("Fire all the same", "仍然触发"),
         back: &path(name),
-        equivalent: Some(
-            Equivalent::call("POST", api(name, "/fire"))
-                .body(&json!({ "force": true }))
-                .cli(&["schedule", "fire", name.as_str(), "--force"]),
-        ),
+        equivalent: Equivalent::call("POST", api(name, "/fire"))
+            .body(&json!({ "force": true }))
+            .cli(&["schedule", "fire", name.as_str(), "--force"]),
     };
     ask(viewer, Place::Schedules, &question)
 }
@@ -157,6 +143,7 @@ pub(crate) async fn ask_to_remove(State(state): App, Named(name): Named, viewer:
         return Ok(see(&here));
     }
     let next_at = state.schedules.next_firing(&schedule);
+    let call = Equivalent::call("DELETE", api(&name, ""));
     let question = Question {
         title: &say!(lang, "Remove {name}?", "移除 {name}？"),
         sentence: html! {
@@ -166,15 +153,10 @@ pub(crate) async fn ask_to_remove(State(state): App, Named(name): Named, viewer:
             @if let Some(managed) = told::managed(lang, schedule.origin) { br; strong { (managed) } }
         },
         action: &format!("{here}/remove"),
-        fields: &[("revision", schedule.revision.to_string())],
-        body: html! {},
+        fields: hidden([("revision", schedule.revision)]),
         button: lang.pick("Remove the schedule", "移除该日程"),
         back: &here,
-        equivalent: Some(Equivalent::call("DELETE", api(&name, "")).cli(&[
-            "schedule",
-            "remove",
-            name.as_str(),
-        ])),
+        equivalent: call.cli(&["schedule", "remove", name.as_str()]),
     };
     Ok(ask(&viewer, Place::Schedules, &question).into_response())
 }
@@ -189,16 +171,11 @@ pub(crate) struct Seen {
 pub(crate) async fn remove(State(state): App, Named(name): Named, filled: Filled<Seen>) -> Answer {
     let writer = Writer {
         origin: Origin::Api,
-        by: name_of(&filled.viewer),
+        by: filled.viewer.name(),
     };
     let seen = Expected::Revision(filled.form.revision);
     state.schedules.remove_own(&name, writer, seen).await?;
     Ok(see("/ui/schedules?did=removed"))
-}
-
-/// Who it is, for the history of a schedule.
-pub(crate) fn name_of(viewer: &Viewer) -> &str {
-    viewer.asker.as_ref().map_or("nobody", Asker::name)
 }
 
 /// The one instant that a wall clock means; refused where it means none or two.
@@ -214,6 +191,6 @@ pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp> 
 }
 
 /// The zone a schedule is written in.
-pub(crate) fn zone_of(schedule: &Schedule) -> String {
-    Definition::from_json(&schedule.definition).map_or_else(|_| "UTC".to_owned(), |it| it.tz)
+pub(crate) fn zone_of(schedule: &Schedule) -> &str {
+    schedule.definition.read().map_or("UTC", |it| &it.tz)
 }

@@ -47,10 +47,9 @@ pub(crate) async fn ask(
     };
     let title = say!(lang, "Backfill {name}", "补触发 {name}");
     let page = page(&viewer, Place::Schedules, &title, &body);
-    Ok(if matches!(planned, Some(Err(_))) {
-        again(page)
-    } else {
-        page.into_response()
+    Ok(match planned {
+        Some(Err(_)) => again(page),
+        _ => page.into_response(),
     })
 }
 
@@ -61,8 +60,7 @@ async fn plan(
     query: &Query,
     (from, to): (&str, &str),
 ) -> Result<(Backfill, Backfilled)> {
-    let own = zone_of(schedule);
-    let zone = query.zone.as_deref().unwrap_or(&own);
+    let zone = query.zone.as_deref().unwrap_or(zone_of(schedule));
     let wish = Backfill {
         from: instant(lang, from, zone)?,
         to: instant(lang, to, zone)?,
@@ -73,18 +71,14 @@ async fn plan(
 }
 
 fn pace(text: Option<&str>) -> Result<SignedDuration> {
-    let Some(text) = text else {
-        return Ok(PACE_DEFAULT);
-    };
-    let pace = text.trim().parse().map_err(|_| {
-        Problem::new(Code::InvalidValue, "pace must be a duration like 1s or 5m").at("pace")
-    })?;
-    check_pace(pace)
+    let detail = "pace must be a duration like 1s or 5m";
+    let unreadable = |_| Problem::new(Code::InvalidValue, detail).at("pace");
+    let pace = text.map(|text| text.trim().parse().map_err(unreadable));
+    check_pace(pace.transpose()?.unwrap_or(PACE_DEFAULT))
 }
 
 fn range(lang: Lang, schedule: &Schedule, query: &Query) -> Markup {
-    let own = zone_of(schedule);
-    let zone = query.zone.as_deref().unwrap_or(&own);
+    let zone = query.zone.as_deref().unwrap_or(zone_of(schedule));
     let pace = query.pace.as_deref().or(Some("1s"));
     html! {
         p { (pick!(lang;
@@ -110,18 +104,9 @@ fn told(viewer: &Viewer, name: &ScheduleName, wish: Backfill, planned: &Backfill
         (hidden([("from", &from), ("to", &to), ("pace", &pace)]))
         button type="submit" class="danger" { (fire_them(lang, fires)) }
     };
-    let words = [
-        "schedule",
-        "backfill",
-        name.as_str(),
-        "--from",
-        &from,
-        "--to",
-        &to,
-        "--pace",
-        &pace,
-    ];
-    let body = html! {
+    let given = ["--from", &from, "--to", &to, "--pace", &pace];
+    let words = [&["schedule", "backfill", name.as_str()], &given[..]].concat();
+    section! { lang; "planned", "What would fire", "将触发的时点";
         p { strong { (say!(lang; "{fires} of the {all} slots in this range would fire.",
             "该范围内 {all} 个时点中，有 {fires} 个会触发。")) } }
         @if fires > 0 { (form(viewer, &format!("{}/backfill", path(name)), &fields)) }
@@ -131,17 +116,12 @@ fn told(viewer: &Viewer, name: &ScheduleName, wish: Backfill, planned: &Backfill
         }
         (Equivalent::call("POST", api(name, "/backfill"))
             .body(&json!({ "from": from, "to": to, "pace": pace })).cli(&words).show(viewer))
-    };
-    section(
-        "planned",
-        lang.pick("What would fire", "将触发的时点"),
-        &body,
-    )
+    }
 }
 
 fn fire_them(lang: Lang, count: usize) -> String {
     match count {
-        1 => lang.pick("Fire 1 slot", "触发 1 个时点").to_owned(),
+        1 => say!(lang, "Fire 1 slot", "触发 1 个时点"),
         _ => say!(lang, "Fire {count} slots", "触发 {count} 个时点"),
     }
 }
@@ -181,9 +161,7 @@ pub(crate) async fn carry_out(
         to: parse_instant(&form.to, "to")?,
         pace: pace(form.pace.as_deref())?,
     };
-    state
-        .schedules
-        .backfill(&name, wish, &viewer.origin())
-        .await?;
+    let by = viewer.origin();
+    state.schedules.backfill(&name, wish, &by).await?;
     Ok(see(&format!("{}?did=backfilled", path(&name))))
 }

@@ -1,15 +1,15 @@
 //! Writing a schedule, new or changed: a form, what it would do, and the button.
 
-use almanack_core::plan::{Definition, Origin, Ready, Schedule, ScheduleName};
+use almanack_core::plan::{Origin, Ready, Schedule, ScheduleName};
 use almanack_engine::schedules::{Expected, Writer};
 
 use super::fields::{Fields, TARGETS};
 use super::one::{is_there, way_back};
 use super::sheet::{Sheet, target_name};
-use super::{acts::name_of, api, path, ready, times, told, trying};
+use super::{api, path, times, told, trying};
 use crate::schedules::{Named, admit, find};
+use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
-use crate::{access::Asker, ui::form::form};
 
 /// Coming times told before and after.
 const TIMES: usize = 10;
@@ -24,17 +24,17 @@ struct Draft<'a> {
 
 /// An empty form, or one begun by a link.
 pub(crate) async fn blank(viewer: Viewer, Sought(fields): Sought<Fields>) -> Page {
-    asker(&viewer)?.must(Scope::Operate, "writing a schedule")?;
+    viewer.must(Scope::Operate, "writing a schedule")?;
     let fields = &begun(&viewer, fields);
     Ok(Draft::new(&viewer, None, fields).page(&html! {}, None))
 }
 
 fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
-    if !TARGETS.contains(&fields.target.as_str()) {
-        TARGETS[0].clone_into(&mut fields.target);
+    if !TARGETS.contains(&fields.get("target")) {
+        fields.set("target", TARGETS[0]);
     }
-    if fields.tz.is_empty() {
-        viewer.zone_name().clone_into(&mut fields.tz);
+    if fields.get("tz").is_empty() {
+        fields.set("tz", viewer.zone_name());
     }
     fields
 }
@@ -49,7 +49,7 @@ pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer 
 
 /// The form of a schedule that is there.
 pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) -> Answer {
-    asker(&viewer)?.must(Scope::Operate, "changing a schedule")?;
+    viewer.must(Scope::Operate, "changing a schedule")?;
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
     if let Some(managed) = told::managed(lang, schedule.origin).filter(|_| is_there(&schedule)) {
@@ -57,7 +57,7 @@ pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) 
         let title = title(lang, Some(&schedule));
         return Ok(page(&viewer, Place::Schedules, &title, &body).into_response());
     }
-    let definition = Definition::from_json(&schedule.definition)?;
+    let definition = schedule.definition.read().map_err(Clone::clone)?;
     let fields = Fields::of(name.as_str(), definition, schedule.revision);
     Ok(Draft::new(&viewer, Some(&schedule), &fields)
         .page(&html! {}, None)
@@ -68,9 +68,9 @@ pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) 
 pub(crate) async fn save(State(state): App, Named(name): Named, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, mut form } = filled;
     let schedule = find(&state, &name).await?;
-    name.as_str().clone_into(&mut form.name);
-    let missing = || Problem::new(Code::InvalidValue, "the form lacks its revision");
-    let seen = Expected::Revision(form.revision.ok_or_else(missing)?);
+    form.set("name", name.as_str());
+    let missing = |_| Problem::new(Code::InvalidValue, "the form lacks its revision");
+    let seen = Expected::Revision(form.get("revision").parse().map_err(missing)?);
     Draft::new(&viewer, Some(&schedule), &form)
         .answer(&state, seen)
         .await
@@ -86,25 +86,26 @@ impl<'a> Draft<'a> {
     }
     /// Checks or writes. What is refused comes back as it was filled in, with the reason.
     async fn answer(&self, state: &AppState, seen: Expected) -> Answer {
-        let done = if self.fields.act == "check" {
-            self.check(state)
-                .map(|told| self.page(&told, None).into_response())
-        } else {
-            self.write(state, seen).await
+        let done = match self.fields.get("act") {
+            "check" => self
+                .check(state)
+                .map(|told| self.page(&told, None).into_response()),
+            _ => self.write(state, seen).await,
         };
         done.or_else(|problem| {
             if problem.code.status().is_server_error() {
                 return Err(problem);
             }
-            let told = trying::refusal(self.viewer.lang, &self.fields.expression, &problem);
+            let told = trying::refusal(self.viewer.lang, self.fields.get("expression"), &problem);
             Ok(again(self.page(&told, problem.place())))
         })
     }
 
     fn read(&self, state: &AppState) -> Result<(ScheduleName, Ready)> {
-        let name = ScheduleName::parse(self.fields.name.trim())?;
+        let name = ScheduleName::parse(self.fields.get("name").trim())?;
         let definition = self.fields.definition()?;
-        admit(state, &name, &definition, asker(self.viewer)?)?;
+        let asker = self.viewer.must(Scope::Operate, "writing a schedule")?;
+        admit(state, &name, &definition, asker)?;
         let ready = state.schedules.check(&name, definition)?;
         Ok((name, ready))
     }
@@ -113,7 +114,7 @@ impl<'a> Draft<'a> {
         let (name, ready) = self.read(state)?;
         let writer = Writer {
             origin: Origin::Api,
-            by: name_of(self.viewer),
+            by: self.viewer.name(),
         };
         let put = state
             .schedules
@@ -130,15 +131,14 @@ impl<'a> Draft<'a> {
     fn check(&self, state: &AppState) -> Page {
         let (name, new) = self.read(state)?;
         let (viewer, lang) = (self.viewer, self.viewer.lang);
-        let old = self
-            .schedule
-            .and_then(|schedule| ready(state, schedule).ok());
+        let old = self.schedule.and_then(|it| state.schedules.ready(it).ok());
         let times = |ready: &Ready, caption| {
             let coming = times::coming(ready, ready.next_after(viewer.now), TIMES);
             times::times(viewer, ready, &coming, caption)
         };
         let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
-        let body = html! {
+        let equivalent = self.equivalent(&name)?;
+        Ok(section! { lang; "would", "What it would do", "将会怎样";
             p { strong { (new.describe(told::language(lang))) } }
             (times::warnings(viewer, &new))
             @if let Some(old) = &old {
@@ -148,22 +148,14 @@ impl<'a> Draft<'a> {
                 h3 { (after) }
             }
             (times(&new, after))
-            (self.equivalent(&name)?.show(viewer))
-        };
-        Ok(section(
-            "would",
-            lang.pick("What it would do", "将会怎样"),
-            &body,
-        ))
+            (equivalent.show(viewer))
+        })
     }
 
     fn equivalent(&self, name: &ScheduleName) -> Result<Equivalent> {
         let body = self.fields.to_json()?;
-        let (target, expression, tz) = (
-            body["target"].to_string(),
-            &self.fields.expression,
-            &self.fields.tz,
-        );
+        let (expression, tz) = (self.fields.get("expression"), self.fields.get("tz"));
+        let target = body["target"].to_string();
         let mut words = vec![
             "schedule",
             "put",
@@ -175,9 +167,8 @@ impl<'a> Draft<'a> {
         if !tz.is_empty() {
             words.extend(["--tz", tz]);
         }
-        Ok(Equivalent::call("PUT", api(name, ""))
-            .body(&body)
-            .cli(&words))
+        let call = Equivalent::call("PUT", api(name, ""));
+        Ok(call.body(&body).cli(&words))
     }
 
     fn page(&self, told: &Markup, wrong: Option<&str>) -> Markup {
@@ -187,14 +178,15 @@ impl<'a> Draft<'a> {
             None => "/ui/schedules/new".to_owned(),
         };
         let sheet = Sheet {
-            viewer,
+            lang,
             fields: self.fields,
             wrong,
         };
+        let revision = self.fields.get("revision");
         let fields = html! {
-            @if let Some(revision) = self.fields.revision { input type="hidden" name="revision" value=(revision); }
+            @if !revision.is_empty() { (hidden([("revision", revision)])) }
             @if self.schedule.is_none() {
-                (sheet.line("name", lang.pick("Name: letters, digits, . _ -", "名称：字母、数字、. _ -"), &self.fields.name, "morning-news"))
+                (sheet.line("name", lang.pick("Name: letters, digits, . _ -", "名称：字母、数字、. _ -"), "morning-news"))
             }
             (sheet.show())
             p class="acts" {
@@ -218,20 +210,16 @@ impl<'a> Draft<'a> {
         html! {
             nav class="numbers" aria-label=(lang.pick("What it fires at", "触发目标")) {
                 @for target in TARGETS {
-                    @let pairs = [("target", target), ("name", &it.name), ("expression", &it.expression), ("tz", &it.tz)];
-                    @let given = pairs.into_iter().filter(|(_, value)| !value.is_empty());
-                    a href=(address("/ui/schedules/new", given)) aria-current=[(target == it.target).then_some("true")] {
+                    @let own = ["name", "expression", "tz"].map(|name| (name, it.get(name)));
+                    @let given = own.into_iter().filter(|(_, value)| !value.is_empty());
+                    @let given: Vec<_> = std::iter::once(("target", target)).chain(given).collect();
+                    a href=(address("/ui/schedules/new", given)) aria-current=[(target == it.get("target")).then_some("true")] {
                         (target_name(lang, target))
                     }
                 }
             }
         }
     }
-}
-
-fn asker(viewer: &Viewer) -> Result<&Asker> {
-    let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
-    viewer.asker.as_ref().ok_or_else(nobody)
 }
 
 fn title(lang: Lang, schedule: Option<&Schedule>) -> String {

@@ -3,6 +3,8 @@
 //! What is filled in becomes the very JSON that the API takes, and is read by the API's own reader: a form knows no rule of its
 //! own, and what is left empty gets the default.
 
+use std::collections::BTreeMap;
+
 use almanack_core::plan::Definition;
 use serde_json::{Map, Value};
 
@@ -11,102 +13,96 @@ use crate::ui::prelude::*;
 
 /// What a schedule can fire at.
 pub(crate) const TARGETS: [&str; 4] = ["webhook", "task", "workflow", "command"];
-/// Fields that are numbers in JSON.
+/// What may be given besides the expression and the target.
+const GIVEN: [&str; 10] = [
+    "tz",
+    "catch_up",
+    "grace",
+    "max_catch_up",
+    "catch_up_pace",
+    "overlap",
+    "splay",
+    "on_resume",
+    "retry_for",
+    "priority",
+];
+/// Those that are numbers in JSON.
 const NUMBERS: [&str; 2] = ["max_catch_up", "priority"];
 
-/// A definition as it is filled in; everything is text.
+/// A definition as it is filled in, by the names of its fields; everything is text. Besides, the `name`, the `revision`
+/// that was looked at, and the `act`: `check` only tells what would be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub(crate) struct Fields {
-    pub(crate) name: String,
-    pub(crate) expression: String,
-    pub(crate) tz: String,
-    pub(crate) target: String,
-    pub(crate) url: String,
-    pub(crate) body: String,
-    pub(crate) repository: String,
-    pub(crate) workflow: String,
-    pub(crate) r#ref: String,
-    pub(crate) inputs: String,
-    pub(crate) argv: String,
-    pub(crate) timeout: String,
-    pub(crate) kind: String,
-    pub(crate) subject: String,
-    pub(crate) payload: String,
-    pub(crate) catch_up: String,
-    pub(crate) grace: String,
-    pub(crate) max_catch_up: String,
-    pub(crate) catch_up_pace: String,
-    pub(crate) overlap: String,
-    pub(crate) splay: String,
-    pub(crate) on_resume: String,
-    pub(crate) retry_for: String,
-    pub(crate) priority: String,
-    /// The revision that was looked at.
-    pub(crate) revision: Option<i64>,
-    /// `check` only tells what would be.
-    pub(crate) act: String,
-}
+pub(crate) struct Fields(BTreeMap<String, String>);
 
 impl Fields {
+    /// What was filled in; nothing where nothing was.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.0.insert(name.to_owned(), value.to_owned());
+    }
+
+    fn trimmed(&self, name: &str) -> Option<Value> {
+        let value = self.get(name).trim();
+        (!value.is_empty()).then(|| json!(value))
+    }
+
     /// The JSON that the API takes.
     pub(crate) fn to_json(&self) -> Result<Value> {
-        let mut body = Map::new();
-        body.insert("expression".to_owned(), json!(self.expression));
-        body.insert("target".to_owned(), self.target_json()?);
-        let given = [
-            ("tz", &self.tz),
-            ("catch_up", &self.catch_up),
-            ("grace", &self.grace),
-            ("max_catch_up", &self.max_catch_up),
-            ("catch_up_pace", &self.catch_up_pace),
-            ("overlap", &self.overlap),
-            ("splay", &self.splay),
-            ("on_resume", &self.on_resume),
-            ("retry_for", &self.retry_for),
-            ("priority", &self.priority),
-        ];
-        for (name, value) in given {
-            let value = text(value).map(|value| match value.as_str().map(str::parse::<u64>) {
-                Some(Ok(number)) if NUMBERS.contains(&name) => json!(number),
-                _ => value,
-            });
-            body.extend(value.map(|value| (name.to_owned(), value)));
+        let mut body =
+            json!({ "expression": self.get("expression"), "target": self.target_json()? });
+        for name in GIVEN {
+            if let Some(value) = self.trimmed(name) {
+                let number = self.get(name).trim().parse::<u64>().ok();
+                let number = number.filter(|_| NUMBERS.contains(&name));
+                body[name] = number.map_or(value, |number| json!(number));
+            }
         }
-        Ok(Value::Object(body))
+        Ok(body)
     }
 
     fn target_json(&self) -> Result<Value> {
-        let (mut target, (name, more)) = match self.target.as_str() {
-            "workflow" => (
-                json!({
-                    "type": "workflow",
-                    "repository": self.repository.trim(),
-                    "workflow": self.workflow.trim(),
-                    "inputs": inputs(&self.inputs),
-                }),
-                ("ref", text(&self.r#ref)),
-            ),
-            "command" => {
-                let argv: Vec<&str> = self.argv.lines().filter(|line| !line.is_empty()).collect();
-                (
-                    json!({ "type": "command", "argv": argv }),
-                    ("timeout", text(&self.timeout)),
-                )
+        let of = |name| self.get(name).trim();
+        let (mut target, name, more) = match self.get("target") {
+            "workflow" => {
+                let inputs = inputs(self.get("inputs"));
+                let target = json!({ "repository": of("repository"), "workflow": of("workflow"), "inputs": inputs });
+                (target, "ref", self.trimmed("ref"))
             }
-            "task" => (
-                json!({ "type": "task", "kind": self.kind.trim(), "subject": self.subject.trim() }),
-                ("payload", json_text(&self.payload, "target.payload")?),
-            ),
-            _ => (
-                json!({ "type": "webhook", "url": self.url.trim() }),
-                ("body", json_text(&self.body, "target.body")?),
-            ),
+            "command" => {
+                let argv = self.get("argv").lines().filter(|line| !line.is_empty());
+                let target = json!({ "argv": argv.collect::<Vec<_>>() });
+                (target, "timeout", self.trimmed("timeout"))
+            }
+            "task" => {
+                let target = json!({ "kind": of("kind"), "subject": of("subject") });
+                (target, "payload", self.json("payload")?)
+            }
+            _ => (json!({ "url": of("url") }), "body", self.json("body")?),
         };
+        target["type"] = json!(
+            TARGETS
+                .into_iter()
+                .find(|it| *it == self.get("target"))
+                .unwrap_or(TARGETS[0])
+        );
         if let Some(more) = more {
             target[name] = more;
         }
         Ok(target)
+    }
+
+    fn json(&self, name: &str) -> Result<Option<Value>> {
+        let given = self
+            .trimmed(name)
+            .map(|_| serde_json::from_str(self.get(name)));
+        given.transpose().map_err(|error| {
+            let path = format!("target.{name}");
+            let detail = format!("{path} must be JSON: {error}");
+            Problem::new(Code::InvalidValue, detail).at(path)
+        })
     }
 
     /// The definition, read as the API reads it.
@@ -116,32 +112,25 @@ impl Fields {
     }
 
     /// A definition, to be changed.
-    pub(crate) fn of(name: &str, definition: Definition, revision: i64) -> Self {
+    pub(crate) fn of(name: &str, definition: &Definition, revision: i64) -> Self {
         let mut body = serde_json::to_value(definition).unwrap_or_default();
-        let target = body["target"].take();
+        let mut target = body["target"].take();
+        let kind = shown("type", &target["type"].take());
         let parts = [body, target].into_iter().flat_map(|part| match part {
             Value::Object(fields) => fields,
             _ => Map::new(),
         });
-        let mut fields: Map<String, Value> = parts
-            .map(|(name, value)| {
-                let text = shown(&name, &value);
-                (name, json!(text))
-            })
-            .collect();
-        let target = fields.remove("type").unwrap_or_default();
-        fields.extend([
-            ("target".to_owned(), target),
-            ("name".to_owned(), json!(name)),
-            ("revision".to_owned(), json!(revision)),
-        ]);
-        serde_json::from_value(Value::Object(fields)).unwrap_or_default()
+        let shown = parts.map(|(name, value)| (shown(&name, &value), name));
+        let mut fields = Self(shown.map(|(value, name)| (name, value)).collect());
+        for (name, value) in [
+            ("target", &*kind),
+            ("name", name),
+            ("revision", &revision.to_string()),
+        ] {
+            fields.set(name, value);
+        }
+        fields
     }
-}
-
-fn text(value: &str) -> Option<Value> {
-    let value = value.trim();
-    (!value.is_empty()).then(|| json!(value))
 }
 
 /// `name=value` on each line.
@@ -150,17 +139,6 @@ fn inputs(lines: &str) -> Value {
     let pairs = pairs.map(|line| line.split_once('=').unwrap_or((line, "")));
     let pairs = pairs.map(|(name, value)| (name.to_owned(), json!(value)));
     Value::Object(pairs.collect())
-}
-
-fn json_text(given: &str, path: &str) -> Result<Option<Value>> {
-    if given.trim().is_empty() {
-        return Ok(None);
-    }
-    let read = serde_json::from_str(given).map(Some);
-    read.map_err(|error| {
-        let detail = format!("{path} must be JSON: {error}");
-        Problem::new(Code::InvalidValue, detail).at(path)
-    })
 }
 
 /// A value of a definition as a person writes it: lists line by line, payloads as JSON.
@@ -198,50 +176,29 @@ mod tests {
                 "splay":"5m","on_resume":"latest","retry_for":"10m","priority":9}}"#
             );
             let definition = Definition::from_json(&text).unwrap();
-            let fields = Fields::of("x", definition.clone(), 1);
+            let fields = Fields::of("x", &definition, 1);
             assert_eq!(fields.definition().unwrap(), definition, "{fields:?}");
         }
     }
 
     #[test]
     fn what_is_left_empty_gets_the_default_and_what_does_not_read_is_named() {
-        let fields = Fields {
-            expression: "@daily".to_owned(),
-            url: "https://a.example/x".to_owned(),
-            ..Fields::default()
+        let with = |fields: &Fields, name, value| {
+            let mut fields = fields.clone();
+            fields.set(name, value);
+            fields
         };
+        let fields = with(&Fields::default(), "expression", "@daily");
+        let fields = with(&fields, "url", "https://a.example/x");
         let read = fields.definition().unwrap();
         assert_eq!(read, Definition::new("@daily", read.target.clone()));
-        for (wrong, path) in [
-            (
-                Fields {
-                    grace: "soon".to_owned(),
-                    ..fields.clone()
-                },
-                "grace",
-            ),
-            (
-                Fields {
-                    priority: "high".to_owned(),
-                    ..fields.clone()
-                },
-                "priority",
-            ),
-            (
-                Fields {
-                    overlap: "x".to_owned(),
-                    ..fields.clone()
-                },
-                "overlap",
-            ),
-            (
-                Fields {
-                    body: "{".to_owned(),
-                    ..fields.clone()
-                },
-                "target.body",
-            ),
+        for (name, value, path) in [
+            ("grace", "soon", "grace"),
+            ("priority", "high", "priority"),
+            ("overlap", "x", "overlap"),
+            ("body", "{", "target.body"),
         ] {
+            let wrong = with(&fields, name, value);
             let problem = wrong.definition().unwrap_err();
             assert_eq!(problem.place(), Some(path), "{problem:?}");
         }

@@ -4,7 +4,7 @@ use almanack_core::plan::{Schedule, Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
 use almanack_core::task::{Identity, Task};
 
-use super::{path, told};
+use super::{command, path, told};
 use crate::schedules::ledger::{cursor, parse_cursor};
 use crate::ui::prelude::*;
 
@@ -25,26 +25,20 @@ pub(crate) async fn show(
         limit: PAGE + 1,
     };
     let mut slots = state.store.load_slots(schedule.id, page).await?;
-    let more = slots.len() > PAGE;
-    slots.truncate(PAGE);
+    let more = paging::cut(&mut slots, PAGE);
     let firings = firings(state, schedule, &slots).await?;
     let here = path(&schedule.name);
     let next = slots
         .last()
         .filter(|_| more)
-        .map(|last| address(&here, [("before", cursor(last.slot_at).as_str())]) + "#ledger");
+        .map(|last| cursor(last.slot_at));
+    let next = next.map(|next| address(&here, [("before", next.as_str())]) + "#ledger");
     let first = before.map(|_| format!("{here}#ledger"));
-    let name = schedule.name.as_str();
-    let body = html! {
+    Ok(section! { lang; "ledger", "Slot ledger", "时点台账";
         (rows(viewer, &here, &slots, &firings))
         (pager(lang, first.as_deref(), next.as_deref()))
-        (Equivalent::call("GET", super::api(&schedule.name, "/slots")).cli(&["schedule", "slots", name]).show(viewer))
-    };
-    Ok(section(
-        "ledger",
-        lang.pick("Slot ledger", "时点台账"),
-        &body,
-    ))
+        (command("GET", &schedule.name, "slots").show(viewer))
+    })
 }
 
 /// The firing of each row of one slot, in one read.
@@ -53,10 +47,8 @@ async fn firings(
     schedule: &Schedule,
     slots: &[Slot],
 ) -> Result<Vec<Option<Task>>> {
-    let identities = slots
-        .iter()
-        .map(|slot| slot_identity(&schedule.name, slot.slot_at));
-    let identities: Vec<Identity> = identities.collect::<Result<_, _>>()?;
+    let identity = |slot: &Slot| slot_identity(&schedule.name, slot.slot_at);
+    let identities: Vec<Identity> = slots.iter().map(identity).collect::<Result<_, _>>()?;
     Ok(state.store.load_current(&identities).await?)
 }
 

@@ -1,16 +1,15 @@
 //! All schedules, by name: what each means, when it fires next, and how the last sixty slots went.
 
-use almanack_core::plan::{Definition, Origin, Ready, Schedule};
+use almanack_core::plan::{Origin, Ready, Schedule};
 use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
 
-use super::runs::{self, Run, Spread, interval};
-use super::{path, ready, times::in_both, told};
+use super::runs::{self, Run, Spread, interval as interval_of};
+use super::{path, times::in_both, told};
 use crate::schedules::{ListQuery, cursor};
 use crate::ui::prelude::*;
-use crate::ui::query::filled;
 
 /// Which schedules to list.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Query {
     /// A part of the name, the expression, the zone or the target.
     q: Option<String>,
@@ -37,11 +36,8 @@ pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sough
     };
     let (found, more) = search(&state, filter.into_filter()?, query.q.as_deref()).await?;
     let lines: Vec<Line> = found.into_iter().map(|it| line(&state, it)).collect();
-    let asked: Vec<_> = lines
-        .iter()
-        .map(|it| (&it.schedule, it.ready.as_ref()))
-        .collect();
-    let histories = runs::load(&state, &asked).await?;
+    let asked = lines.iter().map(|it| (&it.schedule, it.ready.as_ref()));
+    let histories = runs::load(&state, &asked.collect::<Vec<_>>()).await?;
     let lang = viewer.lang;
     let body = html! {
         @if query.did.as_deref() == Some("removed") {
@@ -61,17 +57,12 @@ pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sough
         (pages(lang, &query, more.as_deref()))
         (equivalent(&query).show(&viewer))
     };
-    Ok(page(
-        &viewer,
-        Place::Schedules,
-        Place::Schedules.name(lang),
-        &body,
-    ))
+    Ok(Place::Schedules.page(&viewer, &body))
 }
 
 fn line(state: &AppState, schedule: Schedule) -> Line {
     Line {
-        ready: ready(state, &schedule).ok(),
+        ready: state.schedules.ready(&schedule).ok(),
         next_at: state.schedules.next_firing(&schedule),
         schedule,
     }
@@ -136,7 +127,7 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
 }
 
 fn meaning(lang: Lang, line: &Line) -> Markup {
-    let definition = Definition::from_json(&line.schedule.definition).ok();
+    let definition = line.schedule.definition.read().ok();
     html! {
         @if let Some(ready) = &line.ready { div { (ready.describe(told::language(lang))) } }
         @if let Some(definition) = definition {
@@ -150,20 +141,14 @@ fn meaning(lang: Lang, line: &Line) -> Markup {
 fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     let lang = viewer.lang;
     let href = format!("{}#runs", path(&line.schedule.name));
+    let late = Spread::of(runs.iter().filter_map(|run| run.late));
+    let took = Spread::of(runs.iter().filter_map(|run| run.took));
     let told = [
-        (
-            lang.pick("late", "延迟"),
-            Spread::of(runs.iter().filter_map(|run| run.late)),
-        ),
-        (
-            lang.pick("took", "耗时"),
-            Spread::of(runs.iter().filter_map(|run| run.took)),
-        ),
+        (lang.pick("late", "延迟"), late),
+        (lang.pick("took", "耗时"), took),
     ];
-    let interval = line
-        .ready
-        .as_ref()
-        .and_then(|ready| interval(ready, viewer.now));
+    let interval = line.ready.as_ref();
+    let interval = interval.and_then(|ready| interval_of(ready, viewer.now));
     html! {
         @for (word, spread) in told {
             @if let Some(Spread { half, most }) = spread {
@@ -178,14 +163,16 @@ fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
 
 /// The same list from another place.
 fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
-    let link = |cursor| {
-        let own = [
-            ("q", &query.q),
-            ("state", &query.state),
-            ("origin", &query.origin),
-        ];
-        let own = own.map(|(name, value)| (name, value.as_deref()));
-        filled("/ui/schedules", own.into_iter().chain([("cursor", cursor)]))
+    let link = |cursor: Option<&str>| {
+        let (cursor, did) = (cursor.map(str::to_owned), None);
+        address(
+            "/ui/schedules",
+            &Query {
+                cursor,
+                did,
+                ..query.clone()
+            },
+        )
     };
     let first = query.cursor.as_ref().map(|_| link(None));
     let next = more.map(|more| link(Some(more)));
@@ -200,11 +187,14 @@ fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
 }
 
 fn equivalent(query: &Query) -> Equivalent {
-    let narrowed = [
-        ("state", query.state.as_deref()),
-        ("origin", query.origin.as_deref()),
-    ];
-    Equivalent::call("GET", filled("/api/v1/schedules", narrowed)).listing("schedule", narrowed)
+    let (state, origin) = (query.state.clone(), query.origin.clone());
+    let own = Query {
+        state,
+        origin,
+        ..Query::default()
+    };
+    let call = Equivalent::call("GET", address("/api/v1/schedules", &own));
+    call.listing("schedule", pairs(&own))
 }
 
 /// Schedules on a page.

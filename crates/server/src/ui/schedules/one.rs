@@ -3,7 +3,7 @@
 use almanack_core::plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys};
 
 use super::runs::{self, Run, interval};
-use super::{acts, ledger, path, ready, times, told, why};
+use super::{acts, ledger, path, times, told, why};
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
 
@@ -30,7 +30,7 @@ pub(crate) async fn show(
     Sought(query): Sought<Query>,
 ) -> Page {
     let schedule = find(&state, &name).await?;
-    let ready = ready(&state, &schedule).ok();
+    let ready = state.schedules.ready(&schedule).ok();
     let runs = runs::load(&state, &[(&schedule, ready.as_ref())]).await?;
     let runs = runs.into_iter().next().unwrap_or_default();
     let ledger = ledger::show(&state, &viewer, &schedule, query.before.as_deref()).await?;
@@ -49,12 +49,8 @@ pub(crate) async fn show(
         (live("edits", &history(&viewer, &edits)))
         (equivalent(&schedule).show(&viewer))
     };
-    Ok(page(
-        &viewer,
-        Place::Schedules,
-        schedule.name.as_str(),
-        &body,
-    ))
+    let title = schedule.name.as_str();
+    Ok(page(&viewer, Place::Schedules, title, &body))
 }
 
 /// What was done, by its code in the address.
@@ -73,13 +69,13 @@ fn done(lang: Lang, did: &str) -> Option<&'static str> {
 
 fn about(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&Ready>) -> Markup {
     let (lang, revision) = (viewer.lang, schedule.revision);
-    let definition = Definition::from_json(&schedule.definition).ok();
+    let definition = schedule.definition.read().ok();
     let next_at = state.schedules.next_firing(schedule);
     let interval = ready.and_then(|ready| interval(ready, viewer.now));
     let known = facts! { lang;
         "State", "状态" { (told::state_in_full(viewer, &schedule.state)) }
-        "When", "时间规则" if (let Some(it) = &definition) { (meaning(lang, it, ready)) }
-        "Fires at", "目标" if (let Some(it) = &definition) { (told::target(lang, &it.target)) }
+        "When", "时间规则" if (let Some(it) = definition) { (meaning(lang, it, ready)) }
+        "Fires at", "目标" if (let Some(it) = definition) { (told::target(lang, &it.target)) }
         "Next", "下次" {
             @match (next_at, ready) {
                 (Some(at), Some(ready)) => (times::in_both(viewer, at, ready.zone().time_zone())),
@@ -126,23 +122,19 @@ fn coming(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<
 
 fn what_it_did(viewer: &Viewer, ready: Option<&Ready>, runs: &[Run]) -> Markup {
     let interval = ready.and_then(|ready| interval(ready, viewer.now));
-    let body = html! {
+    section! { viewer.lang; "last-runs", "Last runs", "最近运行";
         (runs::strip_in_full(viewer, runs))
         (runs::against(viewer, runs, interval))
-    };
-    section(
-        "last-runs",
-        viewer.lang.pick("Last runs", "最近运行"),
-        &body,
-    )
+    }
 }
 
 fn rules(lang: Lang, schedule: &Schedule) -> Markup {
-    let Ok(definition) = Definition::from_json(&schedule.definition) else {
+    let Ok(definition) = schedule.definition.read() else {
         return html! {};
     };
-    let title = lang.pick("When things do not go as planned", "未按计划进行时");
-    section("policies", title, &told::policies(lang, &definition))
+    section! { lang; "policies", "When things do not go as planned", "未按计划进行时";
+        (told::policies(lang, definition))
+    }
 }
 
 /// What people did to it, newest first, with what each changed.
@@ -164,17 +156,14 @@ fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
         "Who", "操作人" { td { (edit.by) } }
         "Revision", "修订" { td { (edit.revision) } }
     };
-    section(
-        "history",
-        lang.pick("What people did to it", "操作历史"),
-        &rows,
-    )
+    section! { lang; "history", "What people did to it", "操作历史"; (rows) }
 }
 
 fn differing(before: &Edit, after: &Edit) -> Option<String> {
-    let old = Definition::from_json(&before.definition).ok()?;
-    let new = Definition::from_json(&after.definition).ok()?;
-    let keys = changed_keys(&old, &new);
+    let keys = changed_keys(
+        before.definition.read().ok()?,
+        after.definition.read().ok()?,
+    );
     (!keys.is_empty()).then(|| keys.join(", "))
 }
 

@@ -30,23 +30,18 @@ pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption
         return empty(lang.pick("It will not fire.", "不会再触发。"));
     };
     let zone = ready.zone().time_zone();
-    let mut changes = ready
-        .clock_changes(viewer.now, *last)
-        .into_iter()
-        .peekable();
+    let changes = ready.clock_changes(viewer.now, *last);
+    let mut changes = changes.into_iter().peekable();
     let (own, mine) = (zone.iana_name().unwrap_or("UTC"), viewer.zone_name());
     let both = *zone != viewer.zone;
+    let own = say!(lang, "In {own}", "{own} 时间");
     let mine = say!(lang, "In {mine} (yours)", "{mine} 时间（您的）");
-    let head = [
-        say!(lang, "In {own}", "{own} 时间"),
-        mine,
-        lang.pick("How far", "距今").to_owned(),
-    ];
-    let shown = head
-        .iter()
-        .enumerate()
-        .filter(|(column, _)| both || *column != 1);
-    let head: Vec<&str> = shown.map(|(_, name)| name.as_str()).collect();
+    let mine = both.then_some(mine.as_str());
+    let far = lang.pick("How far", "距今");
+    let head: Vec<&str> = [Some(&*own), mine, Some(far)]
+        .into_iter()
+        .flatten()
+        .collect();
     let rows = html! {
         @for at in times {
             @while let Some(change) = changes.next_if(|change| change.at <= *at) {

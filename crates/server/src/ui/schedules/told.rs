@@ -280,9 +280,7 @@ fn grace(lang: Lang, definition: &Definition) -> String {
 fn splay(lang: Lang, splay: SignedDuration) -> String {
     let longest = compact(splay);
     if splay.is_zero() {
-        return lang
-            .pick("Fires at the slot itself.", "在时点当时触发。")
-            .to_owned();
+        return say!(lang; "Fires at the slot itself.", "在时点当时触发。");
     }
     say!(lang; "Waits a fixed part of {longest} of its own after every slot.",
         "每个时点之后固定延迟，最长 {longest}。")

@@ -29,10 +29,7 @@ pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sough
         let name = query.name.as_deref();
         explain::read(&state, name, expression, Some(zone.to_owned()))
     });
-    let name = lang.pick(
-        "Name of the schedule (only H and ~ depend on it)",
-        "日程名称（只影响 H 和 ~）",
-    );
+    let name = pick!(lang; "Name of the schedule (only H and ~ depend on it)", "日程名称（只影响 H 和 ~）");
     let body = html! {
         form class="fields" method="get" action=(HERE) data-try {
             label class="wide" { (lang.pick("Expression", "表达式"))
@@ -52,26 +49,18 @@ pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sough
         }))
         (section("examples", lang.pick("Examples", "示例"), &examples(lang, zone)))
     };
-    Ok(page(
-        &viewer,
-        Place::Schedules,
-        lang.pick("Try an expression", "试写表达式"),
-        &body,
-    ))
+    let title = lang.pick("Try an expression", "试写表达式");
+    Ok(page(&viewer, Place::Schedules, title, &body))
 }
 
 fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
     let lang = viewer.lang;
-    let (expression, tz) = (
-        ready.definition.expression.as_str(),
-        ready.definition.tz.as_str(),
-    );
+    let definition = &ready.definition;
+    let (expression, tz) = (definition.expression.as_str(), definition.tz.as_str());
     let next = times::coming(ready, ready.next_after(viewer.now), TIMES);
-    let make = address(
-        "/ui/schedules/new",
-        [("expression", expression), ("tz", tz)],
-    );
-    let told = html! {
+    let pairs = [("expression", expression), ("tz", tz)];
+    let make = address("/ui/schedules/new", pairs);
+    section! { lang; "meaning", "What it means", "含义";
         p role="status" { strong { (ready.describe(told::language(lang))) } }
         (times::warnings(viewer, ready))
         (times::times(viewer, ready, &next, lang.pick("Coming times", "接下来的时间")))
@@ -81,8 +70,7 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
         (Equivalent::call("POST", "/api/v1/schedules:explain")
             .body(&json!({ "expression": expression, "tz": tz, "count": TIMES }))
             .cli(&["next", expression, "--tz", tz, "--count", "20"]).show(viewer))
-    };
-    section("meaning", lang.pick("What it means", "含义"), &told)
+    }
 }
 
 /// Why something was refused; where an expression is to blame, with its place and what was probably meant.
@@ -90,10 +78,8 @@ pub(crate) fn refusal(lang: Lang, expression: &str, problem: &Problem) -> Markup
     let Some(misread) = problem.misread() else {
         return html! { p id="refused" class="wrong" role="alert" { (lang.english(&problem.detail)) } };
     };
-    let repaired = misread
-        .repaired
-        .as_deref()
-        .filter(|repaired| *repaired != expression);
+    let repaired = misread.repaired.as_deref();
+    let repaired = repaired.filter(|repaired| *repaired != expression);
     html! {
         div id="refused" class="wrong" role="alert" {
             p { (lang.english(&misread.message)) }
@@ -119,34 +105,16 @@ fn pointed(text: &str, start: usize, end: usize) -> String {
 }
 
 fn examples(lang: Lang, zone: &str) -> Markup {
-    let examples = [
-        (
-            "0 8 * * 1-5",
-            lang.pick("on working days at eight", "工作日八点"),
-        ),
-        (
-            "*/15 9-17 * * *",
-            lang.pick("every quarter of an hour during the day", "白天每刻钟"),
-        ),
-        (
-            "0 0 L * *",
-            lang.pick("on the last day of the month", "每月最后一天"),
-        ),
-        (
-            "0 9 * * 1#1",
-            lang.pick("on the first Monday of the month", "每月第一个星期一"),
-        ),
-        (
-            "30 2 * * *",
-            pick!(lang; "at a time that clocks skip or repeat once a year",
-            "每年会被跳过或重复一次的时间"),
-        ),
-        (
-            "H H * * *",
-            lang.pick("once a day, at a time of its own", "每天一次，时间自定"),
-        ),
-        ("@10s", lang.pick("every ten seconds", "每十秒")),
-    ];
+    let examples = options! { lang;
+        "0 8 * * 1-5" => "on working days at eight", "工作日八点";
+        "*/15 9-17 * * *" => "every quarter of an hour during the day", "白天每刻钟";
+        "0 0 L * *" => "on the last day of the month", "每月最后一天";
+        "0 9 * * 1#1" => "on the first Monday of the month", "每月第一个星期一";
+        "30 2 * * *" =>
+            "at a time that clocks skip or repeat once a year", "每年会被跳过或重复一次的时间";
+        "H H * * *" => "once a day, at a time of its own", "每天一次，时间自定";
+        "@10s" => "every ten seconds", "每十秒";
+    };
     html! {
         ul class="examples" {
             @for (expression, told) in examples {

@@ -23,8 +23,7 @@ pub(crate) async fn show(
     query: &Query,
 ) -> Page {
     let lang = viewer.lang;
-    let own = zone_of(schedule);
-    let zone = query.zone.as_deref().unwrap_or(&own);
+    let zone = query.zone.as_deref().unwrap_or(zone_of(schedule));
     let answer = match (&query.at, &query.clock) {
         (Some(at), _) => answer(state, viewer, schedule, parse_instant(at, "at")?).await?,
         (None, Some(clock)) => match moment::read(clock, zone) {
@@ -34,19 +33,16 @@ pub(crate) async fn show(
         },
         (None, None) => html! {},
     };
-    let body = html! {
-        form method="get" action={ (path(&schedule.name)) "#why" } class="fields" {
-            (Field::clock("clock", lang.pick("A time", "时间"), query.clock.as_deref()).required())
-            (Field::zone("zone", lang.pick("In the zone", "时区"), zone))
-            button type="submit" { (lang.pick("Why?", "为什么？")) }
-        }
-        (answer)
-    };
-    Ok(section(
-        "why",
-        lang.pick("Why did it fire, or not?", "为什么触发，或没有触发？"),
-        &body,
-    ))
+    Ok(
+        section! { lang; "why", "Why did it fire, or not?", "为什么触发，或没有触发？";
+            form method="get" action={ (path(&schedule.name)) "#why" } class="fields" {
+                (Field::clock("clock", lang.pick("A time", "时间"), query.clock.as_deref()).required())
+                (Field::zone("zone", lang.pick("In the zone", "时区"), zone))
+                button type="submit" { (lang.pick("Why?", "为什么？")) }
+            }
+            (answer)
+        },
+    )
 }
 
 async fn answer(state: &AppState, viewer: &Viewer, schedule: &Schedule, at: Timestamp) -> Page {

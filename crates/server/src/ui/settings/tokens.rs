@@ -23,61 +23,50 @@ pub(crate) struct Fields {
     days: Option<String>,
 }
 
-/// Nothing but the key.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Nothing {}
-
-/// Refuses whoever may less.
-fn admin(viewer: &Viewer, what: &str) -> Result<()> {
-    let nobody = || Problem::new(Code::Unauthenticated, "sign in first");
-    let asker = viewer.asker.as_ref().ok_or_else(nobody)?;
-    asker.must(Scope::Admin, what)
-}
-
 /// All tokens, and the form for a new one.
 pub(super) fn section(viewer: &Viewer, tokens: &[Token], filled: &Fields) -> Markup {
     let lang = viewer.lang;
-    let head = [
-        lang.pick("Name", "名称"),
-        lang.pick("Scope", "权限"),
-        lang.pick("State", "状态"),
-        lang.pick("Created", "创建于"),
-        lang.pick("Expires", "到期"),
-        lang.pick("Take back", "撤销"),
+    let revoke = |name: &str| {
+        let label = say!(lang, "Revoke {name}", "撤销 {name}");
+        html! { a href=(revoking(name)) aria-label=(label) { (lang.pick("Revoke…", "撤销…")) } }
+    };
+    let table = table! { lang; "Tokens", "令牌"; or "There are no tokens.", "没有令牌。";
+        for (token in tokens) tr(data-row)
+        "Name", "名称" { th scope="row" { (token.name) } }
+        "Scope", "权限" { td { (token.scope) } }
+        "State", "状态" { td { (state(viewer, token)) } }
+        "Created", "创建于" { td { (viewer.at(token.created_at)) } }
+        "Expires", "到期" {
+            td { @if let Some(at) = token.expires_at { (viewer.at(at)) } @else { (lang.pick("never", "永不")) } }
+        }
+        "Take back", "撤销" {
+            td { @if token.is_valid(viewer.now) { (revoke(&token.name)) } @else { (or_dash(None)) } }
+        }
+    };
+    let command = [
+        "token",
+        "create",
+        "article-service",
+        "--scope",
+        "operate",
+        "--expires",
+        "90d",
     ];
-    let rows = html! { @for token in tokens { (row(viewer, token)) } };
-    let body = html! {
-        @if tokens.is_empty() { (parts::empty(lang.pick("There are no tokens.", "没有令牌。"))) }
-        @else { (parts::table(lang.pick("Tokens", "令牌"), &head, &rows)) }
+    section! { lang; "tokens-title", "Tokens", "令牌";
+        (table)
         h3 { (lang.pick("New token", "新建令牌")) }
         (form::form(viewer, "/ui/settings/tokens", &fields(lang, filled)))
-        (Equivalent::command(&["token", "create", "article-service", "--scope", "operate", "--expires", "90d"]).show(viewer))
-    };
-    parts::section("tokens-title", lang.pick("Tokens", "令牌"), &body)
+        (Equivalent::command(&command).show(viewer))
+    }
 }
 
-fn row(viewer: &Viewer, token: &Token) -> Markup {
-    let lang = viewer.lang;
-    let name = &token.name;
-    let state = match token.revoked_at {
-        Some(_) => parts::badge("cancelled", lang.pick("revoked", "已撤销")),
-        None if token.is_valid(viewer.now) => parts::badge("done", lang.pick("works", "有效")),
-        None => parts::badge("skipped", lang.pick("expired", "已到期")),
+fn state(viewer: &Viewer, token: &Token) -> Markup {
+    let badge = badges! { viewer.lang, token.revoked_at;
+        Some(_) => "cancelled", "revoked", "已撤销";
+        None if token.is_valid(viewer.now) => "done", "works", "有效";
+        None => "skipped", "expired", "已到期";
     };
-    html! {
-        tr data-row {
-            th scope="row" { (name) }
-            td { (token.scope) }
-            td { (state) @if let Some(at) = token.revoked_at { " " (viewer.at(at)) } }
-            td { (viewer.at(token.created_at)) }
-            td { @if token.expires_at.is_some() { (viewer.at_or_dash(token.expires_at)) } @else { (lang.pick("never", "永不")) } }
-            td {
-                @if token.is_valid(viewer.now) {
-                    a href=(revoking(name)) aria-label=(say!(lang, "Revoke {name}", "撤销 {name}")) { (lang.pick("Revoke…", "撤销…")) }
-                } @else { span class="none" { "–" } }
-            }
-        }
-    }
+    html! { (badge) @if let Some(at) = token.revoked_at { " " (viewer.at(at)) } }
 }
 
 fn revoking(name: &str) -> String {
@@ -85,19 +74,14 @@ fn revoking(name: &str) -> String {
 }
 
 fn fields(lang: Lang, filled: &Fields) -> Markup {
+    let scopes = Scope::ALL.map(|scope| (scope.as_str(), scope_name(lang, scope)));
     html! {
         div class="fields" {
             label { (lang.pick("Name", "名称"))
                 input name="name" required maxlength=(token::NAME_BYTES_MAX) pattern="[A-Za-z0-9._\\-]+" value=[filled.name.as_deref()]
                     placeholder="article-service" autocomplete="off" spellcheck="false";
             }
-            label { (lang.pick("Scope", "权限"))
-                select name="scope" {
-                    @for scope in Scope::ALL {
-                        option value=(scope.as_str()) selected[filled.scope.as_deref() == Some(scope.as_str())] { (scope_name(lang, scope)) }
-                    }
-                }
-            }
+            (choice("scope", lang.pick("Scope", "权限"), filled.scope.as_deref(), scopes))
             label { (lang.pick("Expires after days (empty: never)", "有效天数（留空为永不到期）"))
                 input type="number" name="days" min="1" max=(DAYS_MAX) value=[filled.days.as_deref()];
             }
@@ -108,21 +92,23 @@ fn fields(lang: Lang, filled: &Fields) -> Markup {
 
 /// What a scope allows, in a few words.
 pub(super) fn scope_name(lang: Lang, scope: Scope) -> &'static str {
-    match scope {
-        Scope::Read => lang.pick("read: look", "read：查看"),
-        Scope::Operate => lang.pick("operate: look and act", "operate：查看和操作"),
-        Scope::Admin => lang.pick("admin: everything", "admin：全部"),
+    words! { lang, scope;
+        Scope::Read => "read: look", "read：查看";
+        Scope::Operate => "operate: look and act", "operate：查看和操作";
+        Scope::Admin => "admin: everything", "admin：全部";
     }
 }
 
 /// Makes a token and shows it, or the form again with what is wrong.
 pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
     let (viewer, fields) = (filled.viewer, filled.form);
-    admin(&viewer, "making a token")?;
+    viewer.must(Scope::Admin, "making a token")?;
     let made = fields.make(&viewer);
     let refused = match made {
         // The history shows tokens and users in one place.
-        Ok((name, ..)) if state.changes.load_user(name).await?.is_some() => of_a_user(viewer.lang),
+        Ok((name, ..)) if state.changes.load_user(name).await?.is_some() => {
+            html! { (viewer.lang.pick("A user has this name. Choose another.", "已有同名用户。请换一个名称。")) }
+        }
         Ok((name, scope, expires_at)) => {
             let secret = token::draw(state.entropy.as_ref());
             let token = token::about(name, &secret, scope, viewer.now, expires_at);
@@ -134,20 +120,13 @@ pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer 
         }
         Err(refused) => refused,
     };
-    let wrong = html! { p class="wrong" role="alert" { (refused) } };
-    let page = whole(&state, &viewer, &wrong, None, &fields).await?;
-    Ok(told(&viewer, StatusCode::UNPROCESSABLE_ENTITY, page))
-}
-
-fn of_a_user(lang: Lang) -> Markup {
-    html! { (lang.pick("A user has this name. Choose another.", "已有同名用户。请换一个名称。")) }
+    let page = whole(&state, &viewer, &wrong(refused), None, &fields).await?;
+    Ok(again(page))
 }
 
 fn taken(lang: Lang) -> Markup {
-    html! { (lang.pick(
-        "This name is taken, or was once: each stands for one token for ever, so that the history stays clear. Choose another.",
-        "这个名称已被使用（或曾被使用）：每个名称永远只对应一个令牌，以保证历史清晰。请换一个。",
-    )) }
+    html! { (pick!(lang; "This name is taken, or was once: each stands for one token for ever, so that the history stays clear. Choose another.",
+    "这个名称已被使用（或曾被使用）：每个名称永远只对应一个令牌，以保证历史清晰。请换一个。")) }
 }
 
 impl Fields {
@@ -155,15 +134,16 @@ impl Fields {
         let lang = viewer.lang;
         let name = self.name.as_deref().unwrap_or_default().trim();
         token::check_name(name).map_err(|invalid| lang.english(&format!("a token's {invalid}")))?;
-        let scope = self.scope.as_deref().and_then(Scope::parse);
-        let scope =
-            scope.ok_or_else(|| html! { (lang.pick("Choose a scope.", "请选择权限。")) })?;
-        let expires_at = self.days.as_deref().map(|days| expiry(days, viewer.now));
+        let no_scope = || html! { (lang.pick("Choose a scope.", "请选择权限。")) };
+        let scope = self
+            .scope
+            .as_deref()
+            .and_then(Scope::parse)
+            .ok_or_else(no_scope)?;
         let out_of_range = || html! { (say!(lang, "Days must be 1 to {DAYS_MAX}.", "天数须为 1 到 {DAYS_MAX}。")) };
-        match expires_at {
-            Some(None) => Err(out_of_range()),
-            known => Ok((name, scope, known.flatten())),
-        }
+        let expires_at = self.days.as_deref();
+        let expires_at = expires_at.map(|days| expiry(days, viewer.now).ok_or_else(out_of_range));
+        Ok((name, scope, expires_at.transpose()?))
     }
 }
 
@@ -190,48 +170,36 @@ async fn shown(state: &AppState, viewer: &Viewer, token: &Token, secret: &str) -
 
 /// Asks whether to take a token back.
 pub(crate) async fn ask(State(state): App, Path(name): Path<String>, viewer: Viewer) -> Page {
-    admin(&viewer, "taking a token back")?;
+    let asker = viewer.must(Scope::Admin, "taking a token back")?;
     let tokens = state.changes.load_tokens().await?;
     let works = |token: &&Token| token.name == name && token.is_valid(viewer.now);
     let token = tokens.iter().find(works).ok_or_else(|| no_such(&name))?;
     let (lang, scope) = (viewer.lang, token.scope);
-    let own = viewer
-        .asker
-        .as_ref()
-        .is_some_and(|asker| asker.name() == name);
-    let title = say!(lang, "Revoke token {name}", "撤销令牌 {name}");
     let sentence = html! {
         (say!(lang, "1 token of scope {scope} would stop working, for good. Whoever uses it is refused from then on.",
             "1 个权限为 {scope} 的令牌将永久失效，使用它的请求将被拒绝。"))
-        @if own { " " strong { (lang.pick("It is the one you are using.", "这正是您在使用的令牌。")) } }
+        @if asker.name() == name { " " strong { (lang.pick("It is the one you are using.", "这正是您在使用的令牌。")) } }
     };
     let question = Question {
-        title: &title,
+        title: &say!(lang, "Revoke token {name}", "撤销令牌 {name}"),
         sentence,
         action: &revoking(&name),
-        fields: &[],
-        body: Markup::default(),
+        fields: Markup::default(),
         button: lang.pick("Revoke the token", "撤销令牌"),
         back: Place::Settings.path(),
-        equivalent: Some(Equivalent::command(&["token", "revoke", &name])),
+        equivalent: Equivalent::command(&["token", "revoke", &name]),
     };
     Ok(form::ask(&viewer, Place::Settings, &question))
 }
 
 fn no_such(name: &str) -> Problem {
-    Problem::new(
-        Code::NoSuchPath,
-        format!("no working token is called `{name}`"),
-    )
+    let detail = format!("no working token is called `{name}`");
+    Problem::new(Code::NoSuchPath, detail)
 }
 
 /// Takes a token back.
-pub(crate) async fn revoke(
-    State(state): App,
-    Path(name): Path<String>,
-    filled: Filled<Nothing>,
-) -> Answer {
-    admin(&filled.viewer, "taking a token back")?;
+pub(crate) async fn revoke(State(state): App, Path(name): Path<String>, filled: Filled) -> Answer {
+    filled.viewer.must(Scope::Admin, "taking a token back")?;
     if !state.changes.revoke_token(&name, state.clock.now()).await? {
         return Err(no_such(&name));
     }

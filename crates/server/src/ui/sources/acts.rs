@@ -3,7 +3,7 @@
 use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Source, SourceId, State as SourceState};
 
-use super::{called, entries, one, path, words};
+use super::{called, entries, one, words};
 use crate::ui::form::{self, ask};
 use crate::ui::prelude::*;
 use crate::{sources::Numbered, sources::body::ChangesBody};
@@ -38,17 +38,16 @@ pub(crate) struct Pause {
     note: Option<String>,
 }
 
-/// A form that says no more than that it was sent.
 /// Everything that may be done, with what was typed where it was refused.
 pub(super) fn show(
     viewer: &Viewer,
     source: &Source,
     refused: Option<(&Change, &Problem)>,
 ) -> Markup {
-    let (lang, here, id) = (viewer.lang, path(source.id), source.id);
+    let (lang, here, id) = (viewer.lang, links::source(source.id), source.id);
     let is_active = source.state == SourceState::Active;
     let typed = refused.map_or_else(|| Change::of(source), |(typed, _)| typed.clone());
-    let body = html! {
+    section! { lang; "acts", "What you can do", "可执行的操作"; div class="stack" {
         div class="acts" {
             (form::button(viewer, &format!("{here}/check"), lang.pick("Check now", "立即检查")))
             @if !is_active { (form::button(viewer, &format!("{here}/resume"), lang.pick("Resume", "恢复"))) }
@@ -62,9 +61,7 @@ pub(super) fn show(
             (form::form(viewer, &format!("{here}/change"), &fields(lang, &typed)))
             (changing(id).show(viewer))
         }
-    };
-    let body = html! { div class="stack" { (body) } };
-    section("acts", lang.pick("What you can do", "可执行的操作"), &body)
+    } }
 }
 
 fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
@@ -78,7 +75,7 @@ fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
     };
     html! {
         div {
-            (form::form(viewer, &format!("{}/pause", path(id)), &fields))
+            (form::form(viewer, &format!("{}/pause", links::source(id)), &fields))
             (command("POST", id, "pause").body(&json!({ "note": "…" }))
                 .cli(&["source", "pause", &number, "--note", "…"]).show(viewer))
         }
@@ -87,10 +84,7 @@ fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
 
 fn fields(lang: Lang, change: &Change) -> Markup {
     let [name, category] = [
-        lang.pick(
-            "Name (empty: what it calls itself)",
-            "名称（留空则使用其自称）",
-        ),
+        pick!(lang; "Name (empty: what it calls itself)", "名称（留空则使用其自称）"),
         lang.pick("Category: folders joined by /", "分类：以 / 分隔的文件夹"),
     ];
     let policy = pick!(lang; "Policy (empty: the node's): adaptive, classic, fixed:30m or a schedule",
@@ -133,7 +127,7 @@ fn changing(id: SourceId) -> Equivalent {
 /// Checks a source as soon as a node has room.
 pub(crate) async fn check(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.check_now(id, &filled.viewer.origin()).await?;
-    Ok(see(&format!("{}?did=check", path(id))))
+    Ok(see(&format!("{}?did=check", links::source(id))))
 }
 
 /// Stops checking a source.
@@ -144,12 +138,12 @@ pub(crate) async fn pause(
 ) -> Answer {
     let by = filled.viewer.origin();
     state.sources.pause(id, filled.form.note, &by).await?;
-    Ok(see(&format!("{}?did=paused", path(id))))
+    Ok(see(&format!("{}?did=paused", links::source(id))))
 }
 
 pub(crate) async fn resume(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.resume(id, &filled.viewer.origin()).await?;
-    Ok(see(&format!("{}?did=resumed", path(id))))
+    Ok(see(&format!("{}?did=resumed", links::source(id))))
 }
 
 /// Changes what people say about a source; what is wrong with it is said beside what was typed.
@@ -161,7 +155,7 @@ pub(crate) async fn change(
     let viewer = &filled.viewer;
     let source = state.sources.load(id).await?;
     match changed(&state, id, filled.form.clone(), &viewer.origin()).await {
-        Ok(()) => Ok(see(&format!("{}?did=changed", path(id)))),
+        Ok(()) => Ok(see(&format!("{}?did=changed", links::source(id)))),
         Err(problem) if problem.code.status() == StatusCode::UNPROCESSABLE_ENTITY => {
             Ok(again(one::wrong(viewer, &source, &filled.form, &problem)))
         }
@@ -188,17 +182,16 @@ pub(crate) async fn ask_removal(State(state): App, Numbered(id): Numbered, viewe
     let sentence = say!(lang;
         "The source, {entries} of it and everything that was learned of its rhythm are deleted. This cannot be undone; added again, it begins anew.",
         "将删除该信源、它的 {entries}以及已学到的全部规律。此操作无法撤销；重新添加后将从头开始。");
-    let number = id.to_string();
+    let (here, number) = (links::source(id), id.to_string());
     let call = Equivalent::call("DELETE", format!("/api/v1/sources/{id}"));
     let question = Question {
         title: &say!(lang, "Remove {name}?", "移除 {name}？"),
         sentence: html! { (sentence) },
-        action: &format!("{}/remove", path(id)),
-        fields: &[],
-        body: html! {},
+        action: &format!("{here}/remove"),
+        fields: html! {},
         button: lang.pick("Remove it", "移除"),
-        back: &path(id),
-        equivalent: Some(call.cli(&["source", "remove", &number])),
+        back: &here,
+        equivalent: call.cli(&["source", "remove", &number]),
     };
     Ok(ask(&viewer, Place::Sources, &question))
 }

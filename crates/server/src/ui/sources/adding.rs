@@ -5,7 +5,6 @@
 
 use almanack_core::{source::SourceId, store::Added};
 
-use super::path;
 use crate::sources::adding::{CandidateView, add_each, candidates};
 use crate::ui::prelude::*;
 use crate::{sources::body::SourceBody, ui::form};
@@ -67,9 +66,8 @@ fn equivalent(wish: &Wish) -> Equivalent {
             body[&option[2..]] = json!(value);
         }
     }
-    Equivalent::call("POST", "/api/v1/sources")
-        .body(&body)
-        .cli(&words)
+    let call = Equivalent::call("POST", "/api/v1/sources");
+    call.body(&body).cli(&words)
 }
 
 /// The form on a page of its own, where a form that was refused can be reached again.
@@ -86,12 +84,11 @@ fn on_page(viewer: &Viewer, wish: &Wish, wrong: Option<&Problem>) -> Markup {
 pub(crate) async fn add(State(state): App, filled: Filled<Wish>) -> Answer {
     let Filled { viewer, form } = filled;
     match found(&state, &viewer, &form).await {
-        Ok(Found::Source(id, code)) => Ok(see(&format!("{}?did={code}", path(id)))),
-        Ok(Found::Several(candidates)) => Ok(told(
-            &viewer,
-            StatusCode::OK,
-            choice(&viewer, &form, &candidates),
-        )),
+        Ok(Found::Source(id, code)) => Ok(see(&format!("{}?did={code}", links::source(id)))),
+        Ok(Found::Several(candidates)) => {
+            let page = choice(&viewer, &form, &candidates);
+            Ok(told(StatusCode::OK, page))
+        }
         Err(problem) if can_be_mended(&problem) => {
             Ok(again(on_page(&viewer, &form, Some(&problem))))
         }
@@ -138,19 +135,17 @@ async fn found(state: &AppState, viewer: &Viewer, wish: &Wish) -> Result<Found> 
 fn with_scheme(address: &str) -> String {
     let address = address.trim();
     if address.contains("://") {
-        address.to_owned()
-    } else {
-        format!("https://{address}")
+        return address.to_owned();
     }
+    format!("https://{address}")
 }
 
 /// The feeds of a site, to choose from.
 fn choice(viewer: &Viewer, wish: &Wish, candidates: &[CandidateView]) -> Markup {
     let (lang, count) = (viewer.lang, candidates.len());
     let kept = [("name", &wish.name), ("category", &wish.category)];
-    let kept = kept
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.as_deref()?)));
+    let kept = kept.into_iter();
+    let kept = kept.filter_map(|(name, value)| Some((name, value.as_deref()?)));
     let known = |candidate: &CandidateView| candidate.source_id.map(SourceId);
     let rows = table! { lang; "Feeds that were found", "找到的订阅源";
         for ((place, candidate) in candidates.iter().enumerate()) tr()
@@ -186,16 +181,12 @@ fn choice(viewer: &Viewer, wish: &Wish, candidates: &[CandidateView]) -> Markup 
             "该地址包含 {count} 个订阅源，尚未添加任何一个。")) }
         (form::form(viewer, "/ui/sources/choose", &fields))
     };
-    page(
-        viewer,
-        Place::Sources,
-        lang.pick("Which feed?", "选择订阅源"),
-        &body,
-    )
+    let title = lang.pick("Which feed?", "选择订阅源");
+    page(viewer, Place::Sources, title, &body)
 }
 
 fn numbered(lang: Lang, id: SourceId) -> Markup {
-    html! { a href=(path(id)) { (say!(lang, "source {id}", "信源 {id}")) } }
+    html! { a href=(links::source(id)) { (say!(lang, "source {id}", "信源 {id}")) } }
 }
 
 /// Adds those that were ticked.
@@ -214,27 +205,28 @@ pub(crate) async fn choose(State(state): App, filled: Filled<Chosen>) -> Answer 
     let items = form.address.iter().map(body).collect();
     let answers = add_each(&state, items, &viewer.origin()).await?;
     if let [Ok(Added::New(id))] = answers[..] {
-        return Ok(see(&format!("{}?did=added", path(id))));
+        return Ok(see(&format!("{}?did=added", links::source(id))));
     }
     let lines: Vec<_> = form.address.into_iter().zip(answers).collect();
     let title = viewer.lang.pick("What was added", "添加结果");
     let page = page(&viewer, Place::Sources, title, &outcome(&viewer, &lines));
-    Ok(told(&viewer, StatusCode::OK, page))
+    Ok(told(StatusCode::OK, page))
 }
 
 /// What became of each, as a table.
 pub(super) fn outcome(viewer: &Viewer, lines: &[(String, Result<Added>)]) -> Markup {
     let lang = viewer.lang;
-    let became = |answer: &Result<Added>| match answer {
-        Ok(Added::New(id)) => {
-            html! { (badge("done", lang.pick("added", "已添加"))) " " (numbered(lang, *id)) }
-        }
-        Ok(Added::Exists(id)) => {
-            html! { (badge("skipped", lang.pick("was there already", "已存在"))) " " (numbered(lang, *id)) }
-        }
-        Err(problem) => {
-            html! { (badge("failed", lang.pick("refused", "被拒绝"))) " " (lang.english(&problem.detail)) }
-        }
+    let became = |answer: &Result<Added>| {
+        let badge = badges! { lang, answer;
+            Ok(Added::New(_)) => "done", "added", "已添加";
+            Ok(Added::Exists(_)) => "skipped", "was there already", "已存在";
+            Err(_) => "failed", "refused", "被拒绝";
+        };
+        let more = match answer {
+            Ok(Added::New(id) | Added::Exists(id)) => numbered(lang, *id),
+            Err(problem) => lang.english(&problem.detail),
+        };
+        html! { (badge) " " (more) }
     };
     let rows = table! { lang; "What became of each", "逐项结果";
         for ((name, answer) in lines) tr()

@@ -2,7 +2,7 @@
 
 use almanack_core::{source::SourceId, source::entry::Entry, store::EntryFilter};
 
-use super::{called, path};
+use super::called;
 use crate::sources::{Numbered, cursor, parse_cursor};
 use crate::ui::prelude::*;
 
@@ -43,25 +43,20 @@ pub(crate) async fn show(
     let found = state.store.list_entries(&filter).await?;
     let (here, name, number) = (here(id), called(&source), id.to_string());
     let first = query.cursor.is_some().then_some(here.as_str());
-    let next = found
-        .next
-        .map(|next| address(&here, [("cursor", cursor(next).as_str())]));
+    let next = found.next.map(cursor);
+    let next = next.map(|next| address(&here, [("cursor", next.as_str())]));
     let body = html! {
-        p { a href=(path(id)) { (name) } }
+        p { a href=(links::source(id)) { (name) } }
         (live("entries", &html! { (list(&viewer, &found.rows)) (pager(lang, first, next.as_deref())) }))
         (Equivalent::call("GET", format!("/api/v1/sources/{id}/entries")).cli(&["source", "entries", &number]).show(&viewer))
     };
-    Ok(page(
-        &viewer,
-        Place::Sources,
-        &say!(lang, "Entries of {name}", "{name} 的条目"),
-        &body,
-    ))
+    let title = say!(lang, "Entries of {name}", "{name} 的条目");
+    Ok(page(&viewer, Place::Sources, &title, &body))
 }
 
 /// The page of a source's entries.
 pub(super) fn here(id: SourceId) -> String {
-    format!("{}/entries", path(id))
+    format!("{}/entries", links::source(id))
 }
 
 /// Entries as a table.

@@ -106,7 +106,7 @@ pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
         "Failure", "失败类型" { th scope="row" { (words::failure(lang, *class)) " " code { (class) } } }
         "Sources", "信源" {
             td class="number" {
-                a href=(Filter::failing(*class).href(None)) aria-label=(label(*class, *count)) { (count) }
+                a href=(Filter::only("failure", class.as_str()).href(None)) aria-label=(label(*class, *count)) { (count) }
             }
         }
         "What it means", "含义" { td { (lang.english(meaning(*class))) } }

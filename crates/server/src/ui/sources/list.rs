@@ -6,7 +6,7 @@ use almanack_core::task::Task;
 use axum::Extension;
 
 use super::fleet::{self, Counted};
-use super::{adding, called, filter::Filter, opml, path, words};
+use super::{adding, called, filter::Filter, opml, words};
 use crate::sources::cursor;
 use crate::ui::prelude::*;
 
@@ -38,12 +38,7 @@ pub(crate) async fn show(
         }
         (section("opml", lang.pick("Lists of sources (OPML)", "信源列表（OPML）"), &opml::ways(&viewer)))
     };
-    Ok(page(
-        &viewer,
-        Place::Sources,
-        Place::Sources.name(lang),
-        &body,
-    ))
+    Ok(Place::Sources.page(&viewer, &body))
 }
 
 /// What was done, by its code.
@@ -74,23 +69,19 @@ fn list(
     next: Option<&str>,
 ) -> Markup {
     let lang = viewer.lang;
-    let hits = |source: &Source| {
-        source
-            .hit_rate()
-            .map(|rate| format!("{:.0} %", rate * 100.0))
-    };
+    let percent = |rate: f64| format!("{:.0} %", rate * 100.0);
     let table = table! { lang; "Sources", "信源";
         for ((source, task) in rows) tr(data-row id={ "source-" (source.id) })
         "Source", "信源" {
             th scope="row" class="name" {
-                a href=(path(source.id)) data-open { (called(source)) }
+                a href=(links::source(source.id)) data-open { (called(source)) }
                 @if called(source) != source.definition.address { br; span class="hint" { (source.definition.address) } }
             }
         }
         "State", "状态" { td { (words::standing(lang, source)) } }
         "Cadence", "节奏" { td { (cadence(lang, source)) } }
         "Newest entry", "最新条目" { td { (viewer.at_or_dash(source.stats.last_article_at)) } }
-        "Hit rate", "命中率" { td class="number" { (or_dash(hits(source).as_deref())) } }
+        "Hit rate", "命中率" { td class="number" { (or_dash(source.hit_rate().map(percent).as_deref())) } }
         "Next check, and why", "下次检查及原因" {
             td class="why" {
                 (viewer.at_or_dash(next_look_at(source, task.as_ref())))

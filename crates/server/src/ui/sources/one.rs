@@ -35,10 +35,8 @@ pub(crate) async fn show(
 ) -> Page {
     let (source, task) = with_task(&state, id).await?;
     let newest = entries::newest(&state, id, DRAWN).await?;
-    let did = query
-        .did
-        .as_deref()
-        .and_then(|code| done(viewer.lang, code));
+    let did = query.did.as_deref();
+    let did = did.and_then(|code| done(viewer.lang, code));
     let number = id.to_string();
     let body = html! {
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
@@ -100,9 +98,8 @@ fn standing(
 
 fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
     let (lang, said, stats) = (viewer.lang, &source.definition, &source.stats);
-    let publishes = stats
-        .frequency_type
-        .map(|often| words::frequency(lang, often));
+    let publishes = stats.frequency_type;
+    let publishes = publishes.map(|often| words::frequency(lang, often));
     let category = Some(said.category.as_str()).filter(|category| !category.is_empty());
     facts! { lang;
         "State", "状态" { (self::state(viewer, source)) }
@@ -187,10 +184,8 @@ fn week(viewer: &Viewer, source: &Source, believed: &Believed, entries: &[Entry]
 fn looks(viewer: &Viewer, source: &Source) -> Markup {
     let looks = source.recent.looks().iter();
     let beats: Vec<Beat> = looks.map(|look| beat(viewer.lang, look)).collect();
-    strip::draw(
-        &beats,
-        &viewer.frame("looks", viewer.lang.pick("Outcomes", "结果")),
-    )
+    let caption = viewer.lang.pick("Outcomes", "结果");
+    strip::draw(&beats, &viewer.frame("looks", caption))
 }
 
 fn beat(lang: Lang, look: &PastLook) -> Beat {

@@ -51,12 +51,8 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
         (form::form(viewer, "/ui/sources/opml", &fields))
         (Equivalent::call("POST", "/api/v1/sources/opml").cli(&["source", "import", "subscriptions.opml"]).show(viewer))
     };
-    page(
-        viewer,
-        Place::Sources,
-        lang.pick("Import sources", "导入信源"),
-        &body,
-    )
+    let title = lang.pick("Import sources", "导入信源");
+    page(viewer, Place::Sources, title, &body)
 }
 
 /// Adds what a list names, and says what became of each line.
@@ -64,7 +60,7 @@ pub(crate) async fn import(State(state): App, filled: Filled<List>) -> Answer {
     let Filled { viewer, form } = filled;
     let text = form.opml.unwrap_or_default();
     match opml::import(&state, text.as_bytes(), &viewer.origin()).await {
-        Ok(imported) => Ok(told(&viewer, StatusCode::OK, results(&viewer, imported))),
+        Ok(imported) => Ok(told(StatusCode::OK, results(&viewer, imported))),
         Err(problem) if matches!(problem.code, Code::InvalidBody | Code::TooManyItems) => {
             Ok(again(on_page(&viewer, &text, Some(&problem))))
         }
@@ -74,11 +70,8 @@ pub(crate) async fn import(State(state): App, filled: Filled<List>) -> Answer {
 
 fn results(viewer: &Viewer, imported: Imported) -> Markup {
     let lang = viewer.lang;
-    let lines = imported
-        .lines
-        .into_iter()
-        .map(|line| (line.name, line.answer));
-    let lines: Vec<_> = lines.collect();
+    let lines = imported.lines.into_iter();
+    let lines: Vec<_> = lines.map(|line| (line.name, line.answer)).collect();
     let (added, there, refused) = adding::counts(&lines);
     let (all, broken) = (lines.len(), &imported.broken);
     let refused = refused + broken.len();
@@ -94,12 +87,8 @@ fn results(viewer: &Viewer, imported: Imported) -> Markup {
             "共 {all} 行，仅显示前 {SHOWN} 行。")) } }
         (adding::outcome(viewer, lines.get(..SHOWN).unwrap_or(&lines)))
     };
-    page(
-        viewer,
-        Place::Sources,
-        lang.pick("What was imported", "导入结果"),
-        &body,
-    )
+    let title = lang.pick("What was imported", "导入结果");
+    page(viewer, Place::Sources, title, &body)
 }
 
 /// All feeds, as a file. Beside the API's own, because a browser shows a session and no token.

@@ -57,9 +57,9 @@ pub(super) fn attention_told(lang: Lang, wanted: Attention) -> &'static str {
 
 /// A type of sources.
 pub(super) fn source_type(lang: Lang, of: SourceType) -> &'static str {
-    match of {
-        SourceType::Rss => lang.pick("feed", "订阅源"),
-        SourceType::Custom => lang.pick("by rules", "自定义规则"),
+    words! { lang, of;
+        SourceType::Rss => "feed", "订阅源";
+        SourceType::Custom => "by rules", "自定义规则";
     }
 }
 
@@ -80,36 +80,36 @@ pub(super) fn cadence(lang: Lang, cadence: Cadence) -> String {
 
 /// How often a source publishes.
 pub(super) fn frequency(lang: Lang, frequency: Frequency) -> &'static str {
-    match frequency {
-        Frequency::Realtime => lang.pick("all the time", "实时"),
-        Frequency::High => lang.pick("several times a day", "一天多次"),
-        Frequency::Daily => lang.pick("daily", "每天"),
-        Frequency::DailyFixed => lang.pick("every other day", "隔天"),
-        Frequency::Weekly => lang.pick("weekly", "每周"),
-        Frequency::Monthly => lang.pick("monthly", "每月"),
-        Frequency::Low => lang.pick("rarely", "很少"),
+    words! { lang, frequency;
+        Frequency::Realtime => "all the time", "实时";
+        Frequency::High => "several times a day", "一天多次";
+        Frequency::Daily => "daily", "每天";
+        Frequency::DailyFixed => "every other day", "隔天";
+        Frequency::Weekly => "weekly", "每周";
+        Frequency::Monthly => "monthly", "每月";
+        Frequency::Low => "rarely", "很少";
     }
 }
 
 /// A class of failures, in a few words.
 pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
-    match class {
-        FailureClass::RateLimited => lang.pick("asked too often", "请求过于频繁"),
-        FailureClass::Unauthorised => lang.pick("credentials wanted", "需要凭据"),
-        FailureClass::Forbidden => lang.pick("refused by the server", "服务器拒绝"),
-        FailureClass::Gone => lang.pick("gone for good", "已永久移除"),
-        FailureClass::NotFound => lang.pick("not found", "未找到"),
-        FailureClass::Server => lang.pick("trouble of the server", "服务器故障"),
-        FailureClass::Dns => lang.pick("name not found", "域名无法解析"),
-        FailureClass::Connection => lang.pick("no connection", "无法连接"),
-        FailureClass::Tls => lang.pick("certificate refused", "证书无效"),
-        FailureClass::Timeout => lang.pick("too slow", "超时"),
-        FailureClass::Refused => lang.pick("address not allowed", "地址不被允许"),
-        FailureClass::Redirect => lang.pick("endless redirects", "重定向异常"),
-        FailureClass::TooLarge => lang.pick("too large", "内容过大"),
-        FailureClass::NotAFeed => lang.pick("not a feed", "不是订阅源"),
-        FailureClass::Malformed => lang.pick("broken answer", "内容损坏"),
-        FailureClass::Rules => lang.pick("rules find nothing", "规则无匹配"),
+    words! { lang, class;
+        FailureClass::RateLimited => "asked too often", "请求过于频繁";
+        FailureClass::Unauthorised => "credentials wanted", "需要凭据";
+        FailureClass::Forbidden => "refused by the server", "服务器拒绝";
+        FailureClass::Gone => "gone for good", "已永久移除";
+        FailureClass::NotFound => "not found", "未找到";
+        FailureClass::Server => "trouble of the server", "服务器故障";
+        FailureClass::Dns => "name not found", "域名无法解析";
+        FailureClass::Connection => "no connection", "无法连接";
+        FailureClass::Tls => "certificate refused", "证书无效";
+        FailureClass::Timeout => "too slow", "超时";
+        FailureClass::Refused => "address not allowed", "地址不被允许";
+        FailureClass::Redirect => "endless redirects", "重定向异常";
+        FailureClass::TooLarge => "too large", "内容过大";
+        FailureClass::NotAFeed => "not a feed", "不是订阅源";
+        FailureClass::Malformed => "broken answer", "内容损坏";
+        FailureClass::Rules => "rules find nothing", "规则无匹配";
     }
 }
 

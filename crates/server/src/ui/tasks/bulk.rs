@@ -92,15 +92,11 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
         say!(lang; "The newest {most} of the {matching} that match:",
             "符合条件的 {matching} 个中最新的 {most} 个：")
     } else {
-        say!(
-            lang,
-            "All {matching} that match:",
-            "全部 {matching} 个符合条件的："
-        )
+        say!(lang; "All {matching} that match:", "全部 {matching} 个符合条件的：")
     };
     html! {
         form method="get" action=(HERE) class="stack" {
-            (hidden(filter.pairs()))
+            (hidden(pairs(filter)))
             (table)
             p class="acts" {
                 span { (lang.pick("The ticked ones:", "勾选的任务：")) }
@@ -133,14 +129,13 @@ pub(crate) async fn ask(State(state): App, viewer: Viewer, Sought(asked): Sought
         title: &title,
         sentence: sentence(viewer.lang, &asked, &chosen),
         action: HERE,
-        fields: &chosen.fields(asked.act),
-        body: first_few(&viewer, &chosen),
+        fields: html! { (hidden(chosen.fields(asked.act))) (first_few(&viewer, &chosen)) },
         button: &title,
         back: &back,
-        equivalent: Some(match asked.act {
+        equivalent: match asked.act {
             Act::Cancel => change::cancelling(&first.identity),
             Act::Retry | Act::Move => change::retrying(&first.identity),
-        }),
+        },
     };
     Ok(form::ask(&viewer, Place::Tasks, &question).into_response())
 }

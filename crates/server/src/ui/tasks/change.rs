@@ -126,17 +126,10 @@ fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Typed<'_>) -> Markup
         return Markup::default();
     };
     let at = format!("{} {}", typed.clock.replace('T', " "), typed.zone.trim());
-    let words = [
-        "task",
-        "put",
-        identity.kind.as_str(),
-        identity.subject.as_str(),
-        "--at",
-        &at,
-    ];
+    let (kind, subject) = (identity.kind.as_str(), identity.subject.as_str());
     let call = Equivalent::call("PUT", api_path(identity));
-    call.body(&json!({ "execute_at": instant }))
-        .cli(&words)
+    let call = call.body(&json!({ "execute_at": instant }));
+    call.cli(&["task", "put", kind, subject, "--at", &at])
         .show(viewer)
 }
 
@@ -152,7 +145,6 @@ pub(crate) async fn put(State(state): App, At(identity): At, filled: Filled<Sett
     carry_out(&state, &filled.viewer, Request::Put(Put::at(identity, at))).await
 }
 
-/// Nothing but the key.
 /// Tries a task now, with the payload it had.
 pub(crate) async fn retry(State(state): App, At(identity): At, filled: Filled) -> Answer {
     find_current(&*state.changes, &identity).await?;
@@ -173,11 +165,10 @@ pub(crate) async fn ask(State(state): App, At(identity): At, viewer: Viewer) -> 
             (pick!(lang; ". A call already on its way is not recalled.", "。已经发出的调用不会撤回。"))
         },
         action: &format!("{here}/cancel"),
-        fields: &[],
-        body: Markup::default(),
+        fields: Markup::default(),
         button: lang.pick("Cancel the task", "取消任务"),
         back: &here,
-        equivalent: Some(cancelling(&identity)),
+        equivalent: cancelling(&identity),
     };
     Ok(form::ask(&viewer, Place::Tasks, &question))
 }

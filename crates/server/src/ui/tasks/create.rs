@@ -71,10 +71,8 @@ impl Fields {
         };
         let payload = self.payload.as_deref();
         let payload = payload.map(|text| Payload::parse(text.trim(), limits.payload_bytes));
-        let callback_url = self
-            .callback_url
-            .as_deref()
-            .map(|url| url.trim().to_owned());
+        let callback_url = self.callback_url.as_deref();
+        let callback_url = callback_url.map(|url| url.trim().to_owned());
         check_callback(callback_url.as_deref(), "callback.url")?;
         Ok(Request::Put(Put {
             payload: payload.transpose().map_err(Problem::from)?,
@@ -137,6 +135,7 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
             a class="button" href=(Place::Tasks.path()) { (lang.pick("Leave it", "放弃")) }
         }
     };
+    let payload = r#"{"lang":"en"}"#;
     let words = [
         "task",
         "put",
@@ -145,7 +144,7 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
         "--at",
         "+10m",
         "--payload",
-        r#"{"lang":"en"}"#,
+        payload,
     ];
     let body = html! {
         p { (pick!(lang; "A task that exists already keeps its identity: this changes its time, by the rules.",
@@ -154,10 +153,6 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
         (Equivalent::call("PUT", format!("/api/v1/tasks/{kind}/{subject}"))
             .body(&json!({ "execute_at": viewer.now, "payload": { "lang": "en" } })).cli(&words).show(viewer))
     };
-    page(
-        viewer,
-        Place::Tasks,
-        lang.pick("New task", "新建任务"),
-        &body,
-    )
+    let title = lang.pick("New task", "新建任务");
+    page(viewer, Place::Tasks, title, &body)
 }

@@ -7,7 +7,7 @@ use super::AMONG;
 use crate::ui::prelude::*;
 
 /// A filter as it was typed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Filter {
     pub(crate) kind: Option<String>,
     pub(crate) status: Option<String>,
@@ -38,20 +38,13 @@ impl Filter {
         *self == Self::default()
     }
 
-    /// Its fields that are filled in.
-    pub(crate) fn pairs(&self) -> Vec<(&'static str, String)> {
-        let names = ["kind", "status", "q", "said"];
-        let values = [&self.kind, &self.status, &self.q, &self.said];
-        let both = names.into_iter().zip(values);
-        both.filter_map(|(name, value)| Some((name, value.clone()?)))
-            .collect()
-    }
-
     /// The list's address with this filter, and further fields.
     pub(crate) fn address(&self, path: &str, further: &[(&str, &str)]) -> String {
-        let own = self.pairs();
-        let own = own.iter().map(|(name, value)| (*name, value.as_str()));
-        address(path, own.chain(further.iter().copied()))
+        let own = pairs(self);
+        let own = own
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()));
+        address(path, own.chain(further.iter().copied()).collect::<Vec<_>>())
     }
 
     /// The same with another status, or with any.
@@ -64,17 +57,13 @@ impl Filter {
 
     /// Whether it is for this status.
     pub(crate) fn is_for(&self, status: Option<Status>) -> bool {
-        let given = self.status.as_deref().map(Status::parse);
-        match (given, status) {
-            (None, None) => true,
-            (Some(Ok(given)), Some(status)) => given == status,
-            _ => false,
-        }
+        let given = self.status.as_deref().map(Status::parse).transpose();
+        given.is_ok_and(|given| given == status)
     }
 }
 
 /// No subject holds control characters, and PostgreSQL refuses even to look for a NUL.
-fn text(given: Option<&str>) -> Result<Option<String>> {
+pub(crate) fn text(given: Option<&str>) -> Result<Option<String>> {
     let given = given.map(str::trim).filter(|text| !text.is_empty());
     if given.is_some_and(|text| text.contains(char::is_control)) {
         let detail = "what is searched for must not hold control characters";

@@ -10,7 +10,6 @@ use almanack_core::{task::Status, text::shorten};
 
 use super::{AMONG, about, bulk, filter::Filter, link, of_kind, origin, words};
 use crate::ui::prelude::*;
-use crate::ui::query::filled;
 
 /// Tasks on a page.
 pub(crate) const PAGE: usize = 50;
@@ -40,26 +39,18 @@ pub(crate) async fn show(
     Sought(query): Sought<Query>,
 ) -> Answer {
     let lang = viewer.lang;
-    let before = query
-        .before
-        .as_deref()
-        .and_then(|before| before.parse().ok());
+    let before = query.before.as_deref();
+    let before = before.and_then(|before| before.parse().ok());
     let search = match query.filter.search(before, PAGE + 1) {
         Ok(search) => search,
         Err(problem) => {
             let list = live("list", &refused(lang, &problem));
             let body = html! { (form(&query.filter, &[], lang)) (list) };
-            return Ok(again(page(
-                &viewer,
-                Place::Tasks,
-                Place::Tasks.name(lang),
-                &body,
-            )));
+            return Ok(again(Place::Tasks.page(&viewer, &body)));
         }
     };
     let mut lines = state.store.search_tasks(&search).await?;
-    let more = lines.len() > PAGE;
-    lines.truncate(PAGE);
+    let more = paging::cut(&mut lines, PAGE);
     let found = Found {
         next: lines.last().filter(|_| more).map(|line| line.id.0),
         lines,
@@ -67,7 +58,7 @@ pub(crate) async fn show(
         matching: state.store.count_found(&search).await?,
     };
     let body = body(&viewer, &query, before, &found);
-    Ok(page(&viewer, Place::Tasks, Place::Tasks.name(lang), &body).into_response())
+    Ok(Place::Tasks.page(&viewer, &body).into_response())
 }
 
 fn body(viewer: &Viewer, query: &Query, before: Option<i64>, found: &Found) -> Markup {
@@ -93,16 +84,13 @@ fn body(viewer: &Viewer, query: &Query, before: Option<i64>, found: &Found) -> M
 }
 
 fn form(filter: &Filter, lines: &[TaskLine], lang: Lang) -> Markup {
-    let kinds: BTreeSet<&str> = lines
-        .iter()
-        .map(|line| line.identity.kind.as_str())
-        .collect();
+    let kinds = lines.iter().map(|line| line.identity.kind.as_str());
+    let kinds: BTreeSet<&str> = kinds.collect();
     let here = Place::Tasks.path();
     let statuses = Status::ALL.map(|status| (status.as_str(), words::status(lang, status)));
     let any = [("", lang.pick("any", "不限"))];
-    let chosen = Status::ALL
-        .into_iter()
-        .find(|status| filter.is_for(Some(*status)));
+    let mut all = Status::ALL.into_iter();
+    let chosen = all.find(|status| filter.is_for(Some(*status)));
     html! {
         form method="get" action=(here) class="fields" role="search" data-try {
             (Field::search("q", lang.pick("Subject contains", "主题包含"), filter.q.as_deref()))
@@ -140,14 +128,8 @@ fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
 fn said_aloud(lang: Lang, filter: &Filter, found: &Found) -> Markup {
     let n = found.matching;
     let told = match (filter.is_empty(), n) {
-        (true, _) => say!(
-            lang,
-            "{n} tasks, newest first.",
-            "共 {n} 个任务，最新的在前。"
-        ),
-        (false, 1) => lang
-            .pick("1 task matches.", "1 个任务符合条件。")
-            .to_owned(),
+        (true, _) => say!(lang; "{n} tasks, newest first.", "共 {n} 个任务，最新的在前。"),
+        (false, 1) => say!(lang; "1 task matches.", "1 个任务符合条件。"),
         (false, n) => say!(lang; "{n} tasks match, newest first.",
             "{n} 个任务符合条件，最新的在前。"),
     };
@@ -212,9 +194,11 @@ fn said(detail: Option<&str>) -> Markup {
 
 /// The API looks for subjects by how they begin, so what is searched inside of them is left out.
 fn equivalent(filter: &Filter) -> Equivalent {
-    let known = [
-        ("kind", filter.kind.as_deref()),
-        ("status", filter.status.as_deref()),
-    ];
-    Equivalent::call("GET", filled("/api/v1/tasks", known)).listing("task", known)
+    let (kind, status) = (filter.kind.clone(), filter.status.clone());
+    let known = Filter {
+        kind,
+        status,
+        ..Filter::default()
+    };
+    Equivalent::call("GET", address("/api/v1/tasks", &known)).listing("task", pairs(&known))
 }

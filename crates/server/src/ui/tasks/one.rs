@@ -30,11 +30,8 @@ pub(crate) async fn show(
     Sought(query): Sought<Query>,
 ) -> Page {
     let before = query.before.as_deref().map(parse_history_cursor);
-    let before = before.transpose()?;
-    let page_of = HistoryPage {
-        before,
-        limit: story::SHOWN,
-    };
+    let (before, limit) = (before.transpose()?, story::SHOWN);
+    let page_of = HistoryPage { before, limit };
     let records = state.store.load_history(&identity, page_of).await?;
     let last = records.tasks.last().map(|task| task.id);
     let task = shown(&state, &identity, last).await?;
@@ -119,9 +116,8 @@ async fn receipt(state: &AppState, viewer: &Viewer, identity: &Identity, text: &
     };
     let found = found.filter(|(row, ..)| row.identity == *identity);
     let Some((_, decision, kept)) = found else {
-        return Ok(wrong(
-            lang.pick("This task has no such receipt.", "该任务没有这张回执。"),
-        ));
+        let none = lang.pick("This task has no such receipt.", "该任务没有这张回执。");
+        return Ok(wrong(none));
     };
     Ok(notice(&html! {
         p { strong { (words::rule(lang, decision.rule)) } }

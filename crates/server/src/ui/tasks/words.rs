@@ -53,20 +53,13 @@ pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
 
 /// Whether a decision was kept.
 pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
-    let class = match kept {
-        Kept::Stands => "planned",
-        Kept::Superseded | Kept::ChangedNothing => "skipped",
-        Kept::Done => "done",
-        Kept::Failed => "failed",
-        Kept::Withdrawn => "cancelled",
-    };
-    let name = words! { lang, kept;
-        Kept::Stands => "stands", "有效";
-        Kept::Superseded => "superseded", "已被取代";
-        Kept::Done => "done", "已完成";
-        Kept::Failed => "failed", "失败";
-        Kept::Withdrawn => "withdrawn", "已撤回";
-        Kept::ChangedNothing => "changed nothing", "未作更改";
+    let badge = badges! { lang, kept;
+        Kept::Stands => "planned", "stands", "有效";
+        Kept::Superseded => "skipped", "superseded", "已被取代";
+        Kept::Done => "done", "done", "已完成";
+        Kept::Failed => "failed", "failed", "失败";
+        Kept::Withdrawn => "cancelled", "withdrawn", "已撤回";
+        Kept::ChangedNothing => "skipped", "changed nothing", "未作更改";
     };
     let sentence = words! { lang, kept;
         Kept::Stands => "Its time has not come, or it is being tried.", "时间未到，或正在尝试。";
@@ -76,29 +69,25 @@ pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
         Kept::Withdrawn => "It was cancelled, and it stays so.", "已取消，至今未变。";
         Kept::ChangedNothing => "It changed nothing, and said so.", "它没有作出更改，并已如实告知。";
     };
-    html! { (badge(class, name)) " " (sentence) }
+    html! { (badge) " " (sentence) }
 }
 
 /// How an attempt ended. The history keeps the names of outcomes.
 pub(crate) fn outcome(lang: Lang, name: &str) -> Markup {
-    let (class, word) = match name {
-        "done" => ("done", lang.pick("done", "成功")),
-        "again" => ("done", lang.pick("done, comes again", "完成，将再次执行")),
-        "retry" => (
-            "retrying",
-            lang.pick("failed, to be retried", "失败，将重试"),
-        ),
-        "failed" => ("failed", lang.pick("failed", "失败")),
-        "give_up" => ("failed", lang.pick("refused for good", "被永久拒绝")),
-        "lease_expired" => ("unknown", lang.pick("its node vanished", "节点失联")),
-        "handed_back" => ("cancelled", lang.pick("handed back", "已交还")),
-        "running" => ("running", lang.pick("runs", "运行中")),
-        "cancelled" => ("cancelled", lang.pick("cancelled", "已取消")),
-        "taken_away" => ("cancelled", lang.pick("taken away meanwhile", "期间被收回")),
+    badges! { lang, name;
+        "done" => "done", "done", "成功";
+        "again" => "done", "done, comes again", "完成，将再次执行";
+        "retry" => "retrying", "failed, to be retried", "失败，将重试";
+        "failed" => "failed", "failed", "失败";
+        "give_up" => "failed", "refused for good", "被永久拒绝";
+        "lease_expired" => "unknown", "its node vanished", "节点失联";
+        "handed_back" => "cancelled", "handed back", "已交还";
+        "running" => "running", "runs", "运行中";
+        "cancelled" => "cancelled", "cancelled", "已取消";
+        "taken_away" => "cancelled", "taken away meanwhile", "期间被收回";
         // Written by a newer version than this one.
-        _ => return html! { (badge("unknown", name)) },
-    };
-    badge(class, word)
+        other => "unknown", other, other;
+    }
 }
 
 /// A status as a filter names it.

@@ -36,16 +36,21 @@ impl Chosen {
     }
 
     /// What a form must bring back to mean the same tasks.
-    pub(super) fn fields(&self, act: Act) -> Vec<(&'static str, String)> {
-        let mut fields = vec![("act", act.as_str().to_owned())];
+    pub(super) fn fields(&self, act: Act) -> Vec<(String, String)> {
+        let mut fields = vec![("act".to_owned(), act.as_str().to_owned())];
         if let Some(filter) = &self.filter {
             let newest = self.picks.first().map_or(0, |pick| pick.id.0);
-            fields.extend(filter.pairs());
-            fields.push(("all", "1".to_owned()));
-            fields.push(("newest", newest.to_string()));
-            fields.push(("count", self.picks.len().to_string()));
+            let taken = self.picks.len();
+            fields.extend(pairs(filter));
+            fields.extend(pairs([("all", 1), ("newest", newest)]));
+            fields.extend(pairs([("count", taken)]));
         } else {
-            fields.extend(self.picks.iter().map(|pick| ("id", pick.id.to_string())));
+            fields.extend(pairs(
+                self.picks
+                    .iter()
+                    .map(|pick| ("id", pick.id.0))
+                    .collect::<Vec<_>>(),
+            ));
         }
         fields
     }
@@ -73,10 +78,8 @@ async fn by_rows(state: &AppState, ids: &[i64]) -> Result<Chosen> {
     let mut identities: Vec<Identity> = Vec::with_capacity(ids.len());
     for id in ids {
         let row = state.store.load_task(TaskId(*id)).await?;
-        identities.extend(
-            row.map(|row| row.identity)
-                .filter(|it| !identities.contains(it)),
-        );
+        let identity = row.map(|row| row.identity);
+        identities.extend(identity.filter(|it| !identities.contains(it)));
     }
     let rows = state.store.load_current(&identities).await?;
     let picks: Vec<Pick> = rows.into_iter().flatten().map(Pick::from).collect();

@@ -78,11 +78,11 @@ fn minutes(text: &str) -> Result<SignedDuration> {
 /// Asks where to, and then whether.
 pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Markup {
     let (lang, fields) = (viewer.lang, &asked.shift);
-    let units = [
-        ("minutes", lang.pick("minutes", "分钟")),
-        ("hours", lang.pick("hours", "小时")),
-        ("days", lang.pick("days", "天")),
-    ];
+    let units = options! { lang;
+        "minutes" => "minutes", "分钟";
+        "hours" => "hours", "小时";
+        "days" => "days", "天";
+    };
     let body = html! {
         p { (sentence(lang, asked, chosen)) }
         (first_few(viewer, chosen))
@@ -109,9 +109,10 @@ pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) 
 
 fn answer(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Markup {
     let fields = &asked.shift;
-    let settle = |name: &'static str, value: String| {
+    let settle = |name: &str, value: String| {
         let inside = html! {
-            (hidden(chosen.fields(asked.act).into_iter().chain([(name, value)])))
+            (hidden(chosen.fields(asked.act)))
+            (hidden([(name, value)]))
             button type="submit" class="primary" { (title) }
         };
         form(viewer, HERE, &inside)
