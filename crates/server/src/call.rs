@@ -3,6 +3,7 @@
 
 use almanack_core::store::OnceKey;
 use almanack_core::task::{Identity, Kind, Subject};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::{body::Bytes, http::request::Parts};
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -189,14 +190,23 @@ impl<S: Send + Sync> FromRequestParts<S> for At {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let path = Path::<(String, String)>::from_request_parts(parts, state).await;
-        let Path((kind, subject)) =
-            path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
+        let (kind, subject): (String, String) = named(parts, state).await?;
         Ok(Self(Identity {
             subject: Subject::parse(&subject)?,
             kind: Kind::parse(&kind)?,
         }))
     }
+}
+
+/// What a path names.
+pub(crate) async fn named<T, S>(parts: &mut Parts, state: &S) -> Result<T>
+where
+    T: DeserializeOwned + Send,
+    S: Send + Sync,
+{
+    let path = Path::<T>::from_request_parts(parts, state).await;
+    let refused = |rejection: PathRejection| Problem::new(Code::BadRequest, rejection.body_text());
+    path.map(|Path(named)| named).map_err(refused)
 }
 
 /// The query, every parameter of which must be known.

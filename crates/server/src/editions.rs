@@ -17,12 +17,13 @@ mod view;
 use almanack_core::edition::plan::Waiting;
 use almanack_core::edition::{Account, State as EditionState};
 use almanack_engine::editions::{Editions, End, Error, Ran};
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use jiff::civil::Date;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use self::view::EditionDetailView;
+use crate::call::named;
 use crate::openapi::in_path;
 use crate::prelude::*;
 
@@ -42,9 +43,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Dated {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let path = Path::<String>::from_request_parts(parts, state).await;
-        let Path(text) =
-            path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
+        let text: String = named(parts, state).await?;
         parse_date(&text).map(Self)
     }
 }

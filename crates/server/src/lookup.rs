@@ -33,9 +33,7 @@ pub(crate) struct LookupView {
 
 /// Look many tasks up by name. Changes nothing.
 #[utoipa::path(
-    post,
-    path = "/api/v1/tasks:lookup",
-    tag = "tasks",
+    post, path = "/api/v1/tasks:lookup", tag = "tasks",
     request_body = LookupBody,
     responses((status = 200, description = "What was found, in order", body = LookupView)),
 )]

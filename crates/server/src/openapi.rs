@@ -7,10 +7,11 @@
 
 mod examples;
 
-use std::{fmt::Write as _, sync::LazyLock};
+use std::sync::LazyLock;
 
 use almanack_core::token::Scope;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use maud::{PreEscaped, html};
 use sha2::{Digest, Sha256};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -137,28 +138,28 @@ pub(crate) async fn docs() -> Response {
 }
 
 fn page(document: &utoipa::openapi::OpenApi) -> String {
-    let mut list = String::new();
-    for (path, item) in &mut document.paths.paths.clone() {
-        for (method, operation) in operations_mut(item) {
-            let summary = operation.summary.as_deref().unwrap_or_default();
-            let description = operation.description.as_deref().unwrap_or_default();
-            // Writing to a String cannot fail.
-            let _ = write!(
-                list,
-                "<dt><code>{method} {}</code></dt><dd>{}<br>{}</dd>",
-                escape(path),
-                escape(summary),
-                escape(description)
-            );
+    let mut paths = document.paths.paths.clone();
+    let list = html! {
+        @for (path, item) in &mut paths { @for (method, operation) in operations_mut(item) {
+            dt { code { (method) " " (path) } }
+            dd { (operation.summary.as_deref().unwrap_or_default()) br; (operation.description.as_deref().unwrap_or_default()) }
+        } }
+    };
+    let page = html! {
+        (PreEscaped("<!doctype html>"))
+        html lang="en" {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width";
+            title { "Almanack API" }
+            style { (PreEscaped(STYLE)) }
+            main {
+                h1 { "Almanack API" }
+                p { "The whole description: " a href="/api/v1/openapi.json" { "openapi.json" } " (OpenAPI 3.1)." }
+                dl { (list) }
+            }
         }
-    }
-    format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width\"><title>Almanack API</title>\
-         <style>{STYLE}</style><main><h1>Almanack API</h1>\
-         <p>The whole description: <a href=\"/api/v1/openapi.json\">openapi.json</a> (OpenAPI 3.1).</p>\
-         <dl>{list}</dl></main></html>"
-    )
+    };
+    page.into_string()
 }
 
 fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut Operation)> {
@@ -171,11 +172,4 @@ fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &m
     ];
     let all = all.into_iter();
     all.filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

@@ -8,12 +8,13 @@ use almanack_core::plan::{Definition, Edited, Origin, Schedule, ScheduleName};
 use almanack_core::store::{LedgerPage, ScheduleFilter};
 use almanack_core::{target::Target, token::Scope};
 use almanack_engine::schedules::{Error, Expected, Writer};
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use self::explain::{TimetableView, check_count, preferred, told_in};
 use self::view::{ScheduleView, SchedulesView, SlotView};
+use crate::call::named;
 use crate::prelude::*;
 use crate::{access::Asker, openapi::in_path};
 
@@ -41,9 +42,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let path = Path::<String>::from_request_parts(parts, state).await;
-        let Path(name) =
-            path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
+        let name: String = named(parts, state).await?;
         Ok(Self(ScheduleName::parse(&name)?))
     }
 }

@@ -6,12 +6,13 @@
 
 use almanack_core::source::{Source, SourceId, SourceType};
 use almanack_core::{source::why::next_look_at, task::Task};
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use self::body::ChangesBody;
 use self::view::{DetailView, SourceView};
+use crate::call::named;
 use crate::openapi::in_path;
 use crate::prelude::*;
 
@@ -42,9 +43,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Numbered {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let path = Path::<String>::from_request_parts(parts, state).await;
-        let Path(text) =
-            path.map_err(|rejection| Problem::new(Code::BadRequest, rejection.body_text()))?;
+        let text: String = named(parts, state).await?;
         let number = text.parse().ok().map(SourceId);
         number.map(Self).ok_or_else(|| {
             let detail = "a source is at /api/v1/sources/{source_id}, and that is a whole number";

@@ -54,9 +54,7 @@ pub(crate) struct SubscriptionsView {
 
 /// Who is sent events, and how much waits or could not be delivered.
 #[utoipa::path(
-    get,
-    path = "/api/v1/subscriptions",
-    tag = "events",
+    get, path = "/api/v1/subscriptions", tag = "events",
     responses((status = 200, description = "The subscriptions, by name", body = SubscriptionsView)),
 )]
 pub(crate) async fn list_subscriptions(State(state): App) -> Result<Json<SubscriptionsView>> {

@@ -74,9 +74,7 @@ pub(crate) struct TokenBody {
 
 /// All tokens.
 #[utoipa::path(
-    get,
-    path = "/api/v1/tokens",
-    tag = "access",
+    get, path = "/api/v1/tokens", tag = "access",
     responses((status = 200, description = "The tokens, by name", body = TokensView)),
 )]
 pub(crate) async fn list_tokens(State(state): App, asker: Asker) -> Result<Json<TokensView>> {
@@ -90,9 +88,7 @@ pub(crate) async fn list_tokens(State(state): App, asker: Asker) -> Result<Json<
 
 /// Make a token. Its name stands for it in the history for ever, so each is given once.
 #[utoipa::path(
-    post,
-    path = "/api/v1/tokens",
-    tag = "access",
+    post, path = "/api/v1/tokens", tag = "access",
     request_body = TokenBody,
     responses((status = 201, description = "The token, shown this once", body = NewTokenView)),
 )]
@@ -146,9 +142,7 @@ async fn taken(state: &AppState, name: &str) -> Result<Problem> {
 
 /// Take a token back. A node that has just seen it may take it for a few seconds more.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/tokens/{name}",
-    tag = "access",
+    delete, path = "/api/v1/tokens/{name}", tag = "access",
     params(("name" = String, Path, description = "What the token is called")),
     responses((status = 200, description = "The token afterwards", body = TokenView)),
 )]

@@ -69,9 +69,7 @@ pub(crate) struct PasswordBody {
 
 /// All users.
 #[utoipa::path(
-    get,
-    path = "/api/v1/users",
-    tag = "access",
+    get, path = "/api/v1/users", tag = "access",
     responses((status = 200, description = "The users, by name", body = UsersView)),
 )]
 pub(crate) async fn list_users(State(state): App, asker: Asker) -> Result<Json<UsersView>> {
@@ -84,9 +82,7 @@ pub(crate) async fn list_users(State(state): App, asker: Asker) -> Result<Json<U
 
 /// Make somebody who signs in to the dashboard by name and password.
 #[utoipa::path(
-    post,
-    path = "/api/v1/users",
-    tag = "access",
+    post, path = "/api/v1/users", tag = "access",
     request_body = UserBody,
     responses((status = 201, description = "The user", body = UserView)),
 )]
@@ -128,9 +124,7 @@ pub(crate) async fn create_user(State(state): App, call: Call) -> Answer {
 
 /// Set somebody's password anew, which signs them out everywhere.
 #[utoipa::path(
-    put,
-    path = "/api/v1/users/{name}/password",
-    tag = "access",
+    put, path = "/api/v1/users/{name}/password", tag = "access",
     params(("name" = String, Path, description = "What they are called")),
     request_body = PasswordBody,
     responses((status = 200, description = "The user", body = UserView)),
@@ -154,9 +148,7 @@ pub(crate) async fn set_password(
 
 /// Remove somebody, and sign them out everywhere.
 #[utoipa::path(
-    delete,
-    path = "/api/v1/users/{name}",
-    tag = "access",
+    delete, path = "/api/v1/users/{name}", tag = "access",
     params(("name" = String, Path, description = "What they are called")),
     responses((status = 204, description = "They are gone")),
 )]

@@ -7,7 +7,6 @@
 
 mod feed;
 mod html;
-mod labels;
 
 use std::fmt::Write as _;
 

@@ -14,9 +14,7 @@ pub(crate) struct TodayView {
 
 /// Which day it is for editions, in their time zone.
 #[utoipa::path(
-    get,
-    path = "/api/v1/editions/today",
-    tag = "editions",
+    get, path = "/api/v1/editions/today", tag = "editions",
     responses((status = 200, description = "The day", body = TodayView)),
 )]
 pub(crate) async fn today(State(state): App) -> Result<Json<TodayView>> {
@@ -54,9 +52,7 @@ pub(crate) struct RebuiltView {
 
 /// Make a document again from what was kept of it. Nothing is stored.
 #[utoipa::path(
-    post,
-    path = "/api/v1/editions/{date}/rebuild",
-    tag = "editions",
+    post, path = "/api/v1/editions/{date}/rebuild", tag = "editions",
     params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
     request_body = RebuildBody,
     responses((status = 200, description = "What was kept, and what comes out", body = RebuiltView)),

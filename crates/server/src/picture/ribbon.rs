@@ -68,6 +68,24 @@ pub(crate) struct Mark {
     pub(crate) href: Option<String>,
 }
 
+impl Mark {
+    /// Something at an instant that leads somewhere.
+    pub(crate) fn new(at: Timestamp, outcome: Outcome, label: String, href: String) -> Self {
+        Self {
+            at,
+            until: None,
+            outcome,
+            label,
+            href: Some(href),
+        }
+    }
+
+    /// The same, if it took time.
+    pub(crate) fn until(self, until: Option<Timestamp>) -> Self {
+        Self { until, ..self }
+    }
+}
+
 pub(crate) fn draw(ribbon: &Ribbon<'_>, frame: &Frame<'_>) -> Markup {
     let lang = frame.lang;
     let marks = ribbon.lanes.iter().flat_map(|lane| within(ribbon, lane));

@@ -15,9 +15,7 @@ pub(crate) struct RewoundView {
 /// Take a schedule back to the present, after a clock that was ahead had planned it. One that is
 /// not ahead stays as it is.
 #[utoipa::path(
-    post,
-    path = "/api/v1/schedules/{name}/rewind",
-    tag = "schedules",
+    post, path = "/api/v1/schedules/{name}/rewind", tag = "schedules",
     params(("name" = String, Path, description = "What the schedule is called")),
     responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
 )]
@@ -29,9 +27,7 @@ pub(crate) async fn rewind(State(state): App, Named(name): Named, call: Call) ->
 
 /// Take all schedules back to the present that are planned ahead of it.
 #[utoipa::path(
-    post,
-    path = "/api/v1/schedules:rewind",
-    tag = "schedules",
+    post, path = "/api/v1/schedules:rewind", tag = "schedules",
     responses((status = 200, description = "Those that were", body = RewoundView)),
 )]
 pub(crate) async fn rewind_all(State(state): App, call: Call) -> Result<Json<RewoundView>> {

@@ -47,9 +47,7 @@ impl From<Found> for FoundView {
 
 /// Read an address as a source would be, and tell what it shows. Nothing is stored.
 #[utoipa::path(
-    post,
-    path = "/api/v1/sources/preview",
-    tag = "sources",
+    post, path = "/api/v1/sources/preview", tag = "sources",
     request_body = SourceBody,
     responses((status = 200, description = "What it shows", body = PreviewView)),
 )]

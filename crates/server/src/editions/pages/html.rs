@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use almanack_core::edition::document::{Document, Printed};
+use almanack_core::edition::story::Note;
 use almanack_core::store::EditionLine;
 use almanack_engine::editions::Settings;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -10,8 +11,8 @@ use jiff::civil::Date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::labels::Labels;
 use crate::prelude::*;
+use crate::ui::lang::{Lang, words};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -56,22 +57,42 @@ fn page(language: &str, title: &str, body: &Markup) -> Markup {
     }
 }
 
+/// The language of an edition's words around its stories; English where we have none.
+fn language(tag: &str) -> Lang {
+    let main = tag.split(['-', '_']).next().unwrap_or_default();
+    if main.eq_ignore_ascii_case("zh") {
+        return Lang::Chinese;
+    }
+    Lang::English
+}
+
+/// What stands where there is no summary of a page.
+fn instead(lang: Lang, note: Option<Note>) -> &'static str {
+    words! { lang, note;
+        Some(Note::TitleOnly) => "No description (the page could not be read; only its title is kept)",
+            "暂无描述（未能读取原文，仅保留标题）";
+        Some(Note::NotSummarised) => "No summary (the page could not be summarised)",
+            "暂无摘要（摘要生成失败）";
+        None => "No description", "暂无描述";
+    }
+}
+
 pub(super) fn edition(document: &Document) -> Markup {
     let inputs = &document.inputs;
-    let labels = Labels::of(&inputs.language);
+    let lang = language(&inputs.language);
     let title = format!("{} · {}", inputs.title, inputs.date);
     let body = html! {
         header {
             h1 { (inputs.title) }
             p { time datetime=(inputs.date) { (inputs.date) } }
-            (ways(labels, true))
+            (ways(lang, true))
         }
         main { (stories(document)) }
         footer {
             dl {
-                dt { (labels.revision) } dd { (inputs.revision) }
-                @if inputs.left_out > 0 { dt { (labels.left_out) } dd { (inputs.left_out) } }
-                dt { (labels.digest) } dd { code { (document.body_digest) } }
+                dt { (lang.pick("Revision", "版本")) } dd { (inputs.revision) }
+                @if inputs.left_out > 0 { dt { (lang.pick("Stories left out", "未收录的文章数")) } dd { (inputs.left_out) } }
+                dt { (lang.pick("Digest", "校验值")) } dd { code { (document.body_digest) } }
             }
             p { "Almanack" }
         }
@@ -80,25 +101,25 @@ pub(super) fn edition(document: &Document) -> Markup {
 }
 
 /// The ways out of a page.
-fn ways(labels: &Labels, to_index: bool) -> Markup {
+fn ways(lang: Lang, to_index: bool) -> Markup {
     html! {
         nav {
-            @if to_index { a href="/editions" { (labels.all) } }
-            a href="/editions/feed.xml" type="application/atom+xml" { (labels.subscribe) }
+            @if to_index { a href="/editions" { (lang.pick("All editions", "全部日报")) } }
+            a href="/editions/feed.xml" type="application/atom+xml" { (lang.pick("Atom feed", "Atom 订阅")) }
         }
     }
 }
 
 /// The stories of a document, as they also stand in the feed.
 pub(super) fn stories(document: &Document) -> Markup {
-    let labels = Labels::of(&document.inputs.language);
+    let lang = language(&document.inputs.language);
     html! {
-        @for printed in &document.inputs.stories { (story(printed, labels)) }
+        @for printed in &document.inputs.stories { (story(printed, lang)) }
     }
 }
 
-fn story(story: &Printed, labels: &Labels) -> Markup {
-    let instead = labels.instead(story.note);
+fn story(story: &Printed, lang: Lang) -> Markup {
+    let instead = instead(lang, story.note);
     html! {
         article {
             h2 {
@@ -109,25 +130,25 @@ fn story(story: &Printed, labels: &Labels) -> Markup {
                 // Whichever language it is in, it is not the page's.
                 p class="original" lang="" { (story.original_title) }
             }
-            (meta(story, labels))
-            h3 { (labels.description) }
+            (meta(story, lang))
+            h3 { (lang.pick("Description", "描述")) }
             (paragraphs(story.content_summary.as_deref().unwrap_or(instead)))
-            h3 { (labels.comments) }
-            (paragraphs(story.comment_summary.as_deref().unwrap_or(labels.no_comments)))
+            h3 { (lang.pick("Comments", "评论要点")) }
+            (paragraphs(story.comment_summary.as_deref().unwrap_or(lang.pick("No comments", "暂无评论"))))
             @if let Some(url) = &story.discussion_url {
-                p class="meta" { (link(url, labels.discussion)) }
+                p class="meta" { (link(url, lang.pick("Discussion", "讨论"))) }
             }
         }
     }
 }
 
-fn meta(story: &Printed, labels: &Labels) -> Markup {
+fn meta(story: &Printed, lang: Lang) -> Markup {
     let published = story
         .published_at
-        .map(|at| html! { (labels.published) " " (instant(at)) });
+        .map(|at| html! { (lang.pick("Published", "发布时间")) " " (instant(at)) });
     let score = story
         .score
-        .map(|score| html! { (score) " " (labels.points) });
+        .map(|score| html! { (score) " " (lang.pick("points", "分")) });
     let host = host(&story.url).map(|host| html! { (host) });
     let known: Vec<Markup> = [published, score, host].into_iter().flatten().collect();
     html! {
@@ -185,32 +206,32 @@ fn paragraphs(text: &str) -> Markup {
 
 /// The list of published editions.
 pub(super) fn index(settings: &Settings, lines: &[EditionLine], older: Option<Date>) -> Markup {
-    let labels = Labels::of(&settings.language);
+    let lang = language(&settings.language);
     let body = html! {
         header {
             h1 { (settings.title) }
-            (ways(labels, false))
+            (ways(lang, false))
         }
         main {
-            @if lines.is_empty() { p { (labels.none_yet) } }
+            @if lines.is_empty() { p { (lang.pick("No edition is published yet.", "暂无已发布的日报。")) } }
             ol class="index" {
-                @for line in lines { (index_line(line, labels)) }
+                @for line in lines { (index_line(line, lang)) }
             }
             @if let Some(before) = older {
-                p { a href={ "/editions?before=" (before) } rel="next" { (labels.older) } }
+                p { a href={ "/editions?before=" (before) } rel="next" { (lang.pick("Older", "更早")) } }
             }
         }
     };
     page(&settings.language, &settings.title, &body)
 }
 
-fn index_line(line: &EditionLine, labels: &Labels) -> Markup {
+fn index_line(line: &EditionLine, lang: Lang) -> Markup {
     let date = line.edition.date;
     html! {
         li {
             a href={ "/editions/" (date) } { time datetime=(date) { (date) } }
             @if let Some(at) = line.edition.published_at {
-                span class="meta" { (labels.published) " " (instant(at)) }
+                span class="meta" { (lang.pick("Published", "发布时间")) " " (instant(at)) }
             }
         }
     }

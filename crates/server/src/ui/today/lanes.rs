@@ -88,25 +88,16 @@ fn skipped(viewer: &Viewer, slot: &Slot, href: &str) -> Option<Mark> {
     let (count, at) = (slot.slots, clock(viewer, slot.slot_at));
     let reason = told::reason(viewer.lang, reason);
     let detail = brief(slot.detail.as_deref());
-    Some(Mark {
-        at: slot.slot_at,
-        until: (slot.slots > 1).then_some(slot.last_at),
-        outcome: Outcome::Skipped,
-        label: say!(viewer.lang; "{at}: {count} skipped, {reason}{detail}",
-            "{at}：跳过 {count} 次，{reason}{detail}"),
-        href: Some(href.to_owned()),
-    })
+    let label = say!(viewer.lang; "{at}: {count} skipped, {reason}{detail}",
+        "{at}：跳过 {count} 次，{reason}{detail}");
+    let mark = Mark::new(slot.slot_at, Outcome::Skipped, label, href.to_owned());
+    Some(mark.until((slot.slots > 1).then_some(slot.last_at)))
 }
 
 fn to_come(viewer: &Viewer, planned: &Planned, slot: Timestamp) -> Mark {
     let (name, at) = (&planned.schedule.name, clock(viewer, slot));
-    Mark {
-        at: slot,
-        until: None,
-        outcome: Outcome::Planned,
-        label: say!(viewer.lang, "{at}: {name} fires", "{at}：{name} 触发"),
-        href: Some(links::schedule(name)),
-    }
+    let label = say!(viewer.lang, "{at}: {name} fires", "{at}：{name} 触发");
+    Mark::new(slot, Outcome::Planned, label, links::schedule(name))
 }
 
 /// A task whose last attempt ended or runs.
@@ -117,14 +108,9 @@ fn tried(viewer: &Viewer, task: &TaskLine) -> Mark {
     );
     let (time, detail) = (clock(viewer, at), brief(task.detail.as_deref()));
     let outcome = outcome(task);
-    let word = outcome.name(viewer.lang);
-    Mark {
-        at,
-        until: task.finished_at.filter(|ended| *ended > at),
-        outcome,
-        label: format!("{time} {subject}: {word}{detail}"),
-        href: Some(links::task_path(&task.identity)),
-    }
+    let label = format!("{time} {subject}: {}{detail}", outcome.name(viewer.lang));
+    let mark = Mark::new(at, outcome, label, task_path(&task.identity));
+    mark.until(task.finished_at.filter(|ended| *ended > at))
 }
 
 fn outcome(task: &TaskLine) -> Outcome {
@@ -150,13 +136,8 @@ fn brief(detail: Option<&str>) -> String {
 fn waiting(viewer: &Viewer, task: &TaskLine) -> Mark {
     let at = task.due_at.unwrap_or(task.execute_at);
     let (time, subject) = (clock(viewer, at), &task.identity.subject);
-    Mark {
-        at,
-        until: None,
-        outcome: Outcome::Planned,
-        label: format!("{time} {subject}"),
-        href: Some(links::task_path(&task.identity)),
-    }
+    let label = format!("{time} {subject}");
+    Mark::new(at, Outcome::Planned, label, task_path(&task.identity))
 }
 
 /// Tasks that belong to no schedule, source or edition, by kind.
@@ -215,13 +196,8 @@ fn looked(
         Brought::New(_) | Brought::Nothing | Brought::Unchanged => Outcome::Done,
     };
     let (time, name) = (clock(viewer, at), source.definition.name.as_str());
-    Mark {
-        at,
-        until: None,
-        outcome,
-        label: format!("{time} {name}: {}", brought_words(viewer.lang, brought)),
-        href: Some(links::source(source.id)),
-    }
+    let label = format!("{time} {name}: {}", brought_words(viewer.lang, brought));
+    Mark::new(at, outcome, label, links::source(source.id))
 }
 
 fn brought_words(lang: Lang, brought: Brought) -> String {
@@ -257,14 +233,9 @@ fn tried_batch(lang: Lang, date: Date, batch: &Batch) -> Mark {
         batch::Status::Partial | batch::Status::Failed => Outcome::Failed,
     };
     let (index, stories, name) = (batch.index, batch.story_count, outcome.name(lang));
-    Mark {
-        at: batch.started_at,
-        until: batch.ended_at,
-        outcome,
-        label: say!(lang; "{date}, batch {index}: {stories} stories, {name}",
-            "{date} 第 {index} 批：{stories} 篇，{name}"),
-        href: Some(links::edition(date)),
-    }
+    let label = say!(lang; "{date}, batch {index}: {stories} stories, {name}",
+        "{date} 第 {index} 批：{stories} 篇，{name}");
+    Mark::new(batch.started_at, outcome, label, links::edition(date)).until(batch.ended_at)
 }
 
 fn deliveries(viewer: &Viewer, day: &Day) -> Lane {
@@ -273,13 +244,8 @@ fn deliveries(viewer: &Viewer, day: &Day) -> Lane {
         account.deliveries.iter().map(move |delivery| {
             let outcome = delivered(delivery.state);
             let (to, part) = (&delivery.destination, delivery.part);
-            Mark {
-                at: delivery.updated_at,
-                until: None,
-                outcome,
-                label: format!("{date} → {to} {part}: {}", outcome.name(viewer.lang)),
-                href: Some(links::edition(date)),
-            }
+            let label = format!("{date} → {to} {part}: {}", outcome.name(viewer.lang));
+            Mark::new(delivery.updated_at, outcome, label, links::edition(date))
         })
     });
     Lane {
