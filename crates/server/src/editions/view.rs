@@ -1,9 +1,8 @@
 //! Editions as the API shows them: `core`'s own types, and what is derived from them.
 
 use almanack_core::{
-    edition::{
-        Account, alert::Alert, batch::Batch, delivery::Delivery, forecast::Forecast, story::Story,
-    },
+    alert::Alert,
+    edition::{Account, batch::Batch, delivery::Delivery, forecast::Forecast, story::Story},
     store::EditionLine,
 };
 use almanack_engine::editions::Status;
@@ -57,7 +56,12 @@ struct BatchView {
 }
 
 impl EditionDetailView {
-    pub(super) fn of(Status { account, forecast }: Status) -> Self {
+    pub(super) fn of(status: Status) -> Self {
+        let Status {
+            account,
+            forecast,
+            alerts,
+        } = status;
         let (requests, counts) = (account.requests(), account.counts());
         let batches = account.batches.into_iter().map(|batch| BatchView {
             duration_ms: batch.duration_ms(),
@@ -69,7 +73,7 @@ impl EditionDetailView {
             stories: account.stories,
             batches: batches.collect(),
             deliveries: account.deliveries,
-            alerts: account.alerts,
+            alerts,
             edition: EditionLine {
                 edition: account.edition,
                 counts,
