@@ -6,18 +6,13 @@
 //! INVARIANT: a channel that refuses for good (a wrong token, an address that is gone) keeps no other from hearing. The log says what
 //! was not told, and by whom; neither log nor answer holds a token, a password or an address.
 
-mod edition;
 pub mod exec;
 mod http;
 pub mod mail;
 mod message;
 mod words;
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use almanack_core::{
     alert::{
@@ -36,7 +31,6 @@ use crate::{
     signature::SigningKey,
     telegram::{Bot, Form, MESSAGE_UNITS_MAX, cut},
 };
-use edition::Told;
 use exec::Program;
 use mail::Mailer;
 use message::Message;
@@ -71,7 +65,7 @@ pub enum Way {
 /// What a channel wants to hear.
 #[derive(Debug, Clone, Default)]
 pub struct Wants {
-    /// Only by these rules, of alerts and of editions; all when empty.
+    /// Only by these rules; all when empty.
     pub rules: BTreeSet<String>,
     /// Only what matters at least so much.
     pub severity: Option<Severity>,
@@ -107,8 +101,6 @@ pub struct Channels {
     clock: Arc<dyn Clock>,
     telling: Telling,
     all: Vec<Channel>,
-    /// Notices of editions that some channels took while others may still take them.
-    told: Mutex<BTreeSet<Told>>,
 }
 
 impl Channels {
@@ -124,7 +116,6 @@ impl Channels {
             clock,
             telling,
             all: channels,
-            told: Mutex::default(),
         }
     }
 

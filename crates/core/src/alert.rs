@@ -54,8 +54,16 @@ names! {
         Credentials = "credentials",
         /// More is spent than the budget allows.
         Budget = "budget",
-        /// Nobody knows whether a delivery arrived.
-        Unknown = "unknown",
+        /// An edition is not published long after it began.
+        Overdue = "overdue",
+        /// An edition's day ended before it was published.
+        Unfinished = "unfinished",
+        /// No story of an edition could be completed.
+        Empty = "empty",
+        /// A batch of an edition spent more requests than is wise.
+        Spendthrift = "spendthrift",
+        /// A destination lacks an edition, or may.
+        Destination = "destination",
         /// A message bus cannot be read from.
         Disconnected = "disconnected",
         /// Little space is left on the disk of the store.
@@ -89,6 +97,8 @@ pub enum About {
     Kind(Kind),
     /// A source.
     Source(SourceId),
+    /// The edition of a day.
+    Edition(Date),
     /// An edition at one of its destinations.
     Delivery {
         /// Which edition.
@@ -117,6 +127,7 @@ impl About {
             "schedule" => ScheduleName::parse(name).ok().map(Self::Schedule),
             "kind" => Kind::parse(name).ok().map(Self::Kind),
             "source" => name.parse().ok().map(SourceId).map(Self::Source),
+            "edition" => name.parse().ok().map(Self::Edition),
             "delivery" => {
                 let (date, destination) = name.split_once('/')?;
                 let destination = destination.to_owned();
@@ -124,6 +135,14 @@ impl About {
                 Some(Self::Delivery { date, destination })
             }
             "node" => Some(Self::Node(name.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// The day of the edition it is about, if it is about one.
+    pub fn edition(&self) -> Option<Date> {
+        match self {
+            Self::Edition(date) | Self::Delivery { date, .. } => Some(*date),
             _ => None,
         }
     }
@@ -135,6 +154,7 @@ impl fmt::Display for About {
             Self::Schedule(name) => write!(f, "schedule:{name}"),
             Self::Kind(kind) => write!(f, "kind:{}", kind.as_str()),
             Self::Source(id) => write!(f, "source:{id}"),
+            Self::Edition(date) => write!(f, "edition:{date}"),
             Self::Delivery { date, destination } => write!(f, "delivery:{date}/{destination}"),
             Self::Node(name) => write!(f, "node:{name}"),
             Self::Fleet => f.write_str("fleet"),
@@ -250,6 +270,7 @@ mod tests {
             About::Schedule(ScheduleName::parse("nightly").unwrap()),
             About::Kind(Kind::parse("ARTICLE_PUBLISH").unwrap()),
             About::Source(SourceId(17)),
+            About::Edition(jiff::civil::date(2026, 1, 4)),
             About::Delivery {
                 date: jiff::civil::date(2026, 1, 4),
                 destination: "telegram/日报".to_owned(),
@@ -261,7 +282,14 @@ mod tests {
         for about in all {
             assert_eq!(About::parse(&about.to_string()), Some(about));
         }
-        for unknown in ["", "fleets", "schedule:", "source:x", "delivery:2026-01-04"] {
+        for unknown in [
+            "",
+            "fleets",
+            "schedule:",
+            "source:x",
+            "edition:x",
+            "delivery:2026-01-04",
+        ] {
             assert_eq!(About::parse(unknown), None, "{unknown}");
         }
         for rule in Rule::ALL {

@@ -9,7 +9,7 @@
 //!    └─ day over ─────────┼─ retry ────┴─ empty ─────────────┘                   archived
 //! ```
 //!
-//! An edition is the root of everything that belongs to it: its stories, batches, deliveries and alerts are
+//! An edition is the root of everything that belongs to it: its stories, batches and deliveries are
 //! read together ([`Account`]), what is to be done next is decided by a pure function ([`plan`]), and every
 //! change of any of its rows is written only if the edition is still the version that was seen. So two nodes,
 //! a node that was thought dead and a person at the command line can all work at once: whoever was
@@ -25,7 +25,6 @@
 //! - What leaves is written down before it leaves ([`delivery`], ED-12).
 
 pub mod account;
-pub mod alert;
 pub mod batch;
 pub mod day;
 pub mod delivery;

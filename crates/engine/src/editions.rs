@@ -29,12 +29,12 @@ use std::sync::Arc;
 
 use almanack_core::{
     edition::{
-        port::{Press, Publisher, Reader, Sensitivity, StorySource, Teller, Writer},
+        port::{Press, Publisher, Reader, Sensitivity, StorySource, Writer},
         rules::Rules,
     },
     happening::Subscriptions,
     schedule::{Timetable, Zone},
-    store::EditionStore,
+    store::Store,
     time::{Clock, Sleeper},
 };
 use jiff::tz::TimeZone;
@@ -58,7 +58,6 @@ pub struct Outside {
     pub press: Arc<dyn Press>,
     /// Deliver documents, each to its destination; no two to one of the same name.
     pub publishers: Vec<Arc<dyn Publisher>>,
-    pub teller: Arc<dyn Teller>,
 }
 
 /// What an operator decided about editions.
@@ -90,9 +89,9 @@ pub struct Ticks {
 
 /// Makes editions.
 pub struct Editions {
-    store: Arc<dyn EditionStore>,
+    store: Arc<dyn Store>,
     /// The same store for who only looks.
-    shown: Arc<dyn EditionStore>,
+    shown: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
     rescheduler: Arc<Rescheduler>,
@@ -104,7 +103,7 @@ pub struct Editions {
 impl Editions {
     /// Works on `store` by `clock`.
     pub fn new(
-        store: Arc<dyn EditionStore>,
+        store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         sleeper: Arc<dyn Sleeper>,
         rescheduler: Arc<Rescheduler>,
@@ -132,7 +131,7 @@ impl Editions {
 
     /// Shows what there is through this: whoever looks keeps nobody waiting who makes an edition (SF-01).
     #[must_use]
-    pub fn showing(mut self, shown: Arc<dyn EditionStore>) -> Self {
+    pub fn showing(mut self, shown: Arc<dyn Store>) -> Self {
         self.shown = shown;
         self
     }

@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
     alert::{
-        Alert, Key, News, Rule,
+        Alert, Key, News, Rule, Severity,
         decide::{self, ALERTS_MAX, Manner, TELLING_LEASE},
         facts::{Bounds, Facts},
         find::find,
@@ -69,6 +69,13 @@ impl Default for WatchSettings {
 pub struct Watching {
     pub settings: WatchSettings,
     pub messenger: Arc<dyn Messenger>,
+}
+
+/// What a round looks at.
+#[derive(Debug, Clone, Copy)]
+enum Sight {
+    Everything,
+    Editions,
 }
 
 /// A node's watch.
@@ -130,10 +137,20 @@ impl Watch {
 
     /// One round: look, decide, write, tell.
     pub async fn round(&mut self) -> Result<(), store::Error> {
+        self.round_at(Sight::Everything).await
+    }
+
+    /// The same of editions alone, for who makes one where perhaps nobody watches: of everything else such a process would see only
+    /// that no node is there.
+    pub async fn round_of_editions(&mut self) -> Result<(), store::Error> {
+        self.round_at(Sight::Editions).await
+    }
+
+    async fn round_at(&mut self, sight: Sight) -> Result<(), store::Error> {
         let now = self.clock.now();
         let watching = self.watching.get();
         let known = self.load(&watching, now).await?;
-        self.decide(&watching, &known, now).await?;
+        self.decide(&watching, sight, &known, now).await?;
         self.tell(&watching).await?;
         if self.clock.standing().may_delete() {
             let before = now.saturating_sub(KEPT_FOR).unwrap_or(Timestamp::MIN);
@@ -163,16 +180,19 @@ impl Watch {
     async fn decide(
         &mut self,
         watching: &Watching,
+        sight: Sight,
         known: &[Alert],
         now: Timestamp,
     ) -> Result<(), store::Error> {
         let settings = &watching.settings;
         let open: Vec<&Alert> = known.iter().filter(|alert| alert.is_open()).collect();
         let store = self.store.as_ref();
-        let facts = self.collector.collect(store, &open, settings, now);
-        let facts = Facts {
-            clock: self.clock.standing(),
-            ..facts.await?
+        let facts = match sight {
+            Sight::Editions => collect::editions_alone(store, &open, now).await?,
+            Sight::Everything => Facts {
+                clock: self.clock.standing(),
+                ..self.collector.collect(store, &open, settings, now).await?
+            },
         };
         let found = find(&facts, &settings.bounds, now);
         let changes = decide::decide(&found, known, &settings.manner, now);
@@ -282,12 +302,25 @@ fn log_change(alert: &Alert) {
     let detail = alert.detail.as_str();
     match (alert.news(), alert.calm_since) {
         (Some(News::Opened), None) => {
-            tracing::warn!(
-                alert.rule = rule,
-                alert.about = about,
-                detail,
-                "an alert opened"
-            );
+            metrics::counter!("almanack_alerts_opened_total", "rule" => rule).increment(1);
+            match alert.severity {
+                Severity::Critical => {
+                    tracing::error!(
+                        alert.rule = rule,
+                        alert.about = about,
+                        detail,
+                        "an alert opened"
+                    );
+                }
+                Severity::Warning => {
+                    tracing::warn!(
+                        alert.rule = rule,
+                        alert.about = about,
+                        detail,
+                        "an alert opened"
+                    );
+                }
+            }
         }
         (Some(News::Closed | News::Passed), _) => {
             tracing::info!(alert.rule = rule, alert.about = about, "an alert closed");

@@ -1,7 +1,7 @@
 //! Statements about editions and the rows that belong to them.
 //!
 //! An edition's row is the lock of everything below it: a write first takes the row by its `version`, and only
-//! who got it writes stories, batches, deliveries, alerts and the document, in the same transaction. A day is
+//! who got it writes stories, batches, deliveries and the document, in the same transaction. A day is
 //! kept as `YYYY-MM-DD`, so that days sort as texts do. All texts are one for both databases, and what they are
 //! given is listed once, in `row/edition.rs`; an edition has a few dozen rows, which PostgreSQL is sent one by one without waiting
 //! for its answers in between.
@@ -78,7 +78,7 @@ macro_rules! list {
             $which,
             "(cast($1 as text) is null or replace($1, ',' || state || ',', '') <> $1) \
              and (cast($2 as bigint) = 0 or published_at_us is not null) \
-             and edition_on < $3 order by edition_on desc limit $4"
+             and edition_on < $3 and updated_at_us >= $4 order by edition_on desc limit $5"
         )
     };
 }
@@ -197,31 +197,6 @@ pub(crate) const SKIP_OLDER: &str = "update delivery set state = 'skipped', deta
      lease_until_us = null, retry_at_us = null, updated_at_us = $2 \
      where edition_on = $3 and revision < $4 and state not in ('confirmed', 'skipped')";
 
-/// What [`crate::row::edition::alert`] reads, and what an alert is written with.
-macro_rules! alert_columns {
-    () => {
-        "rule, detail, opened_at_us, closed_at_us, open_told_at_us, close_told_at_us"
-    };
-}
-pub(crate) const LOAD_ALERTS: &str = concat!(
-    "select ",
-    alert_columns!(),
-    " from edition_alert where edition_on = $1 order by rule"
-);
-pub(crate) const WRITE_ALERT: &str = concat!(
-    "insert into edition_alert (edition_on, ",
-    alert_columns!(),
-    ") values ($1, $2, $3, $4, $5, $6, $7) on conflict (edition_on, rule) do update set \
-     detail = excluded.detail, opened_at_us = excluded.opened_at_us, \
-     closed_at_us = excluded.closed_at_us, open_told_at_us = excluded.open_told_at_us, \
-     close_told_at_us = excluded.close_told_at_us"
-);
-
-/// Days with an alert that people have not been told of, oldest first. They are few, and an index knows them.
-pub(crate) const UNTOLD: &str = "select distinct edition_on from edition_alert \
-     where (open_told_at_us is null or (closed_at_us is not null and close_told_at_us is null)) \
-     and edition_on < $1 order by edition_on limit $2";
-
 /// What [`crate::row::edition::document`] reads.
 macro_rules! document_columns {
     () => {
@@ -290,6 +265,7 @@ impl<D: Database> EditionStore for SqlStore<D> {
             states(filter),
             filter.published,
             before(filter),
+            micros(filter.changed_from.unwrap_or(Timestamp::MIN)),
             most(filter.limit),
         ];
         self.listed("list editions", list(filter), values, |found| {
@@ -322,14 +298,6 @@ impl<D: Database> EditionStore for SqlStore<D> {
         strict("edition_document", date, read.await)
     }
 
-    async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>> {
-        let values = values![day(before), most(limit)];
-        self.listed("load untold", UNTOLD, values, |found| {
-            readable("edition_alert", row::untold(found))
-        })
-        .await
-    }
-
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories> {
         let args = (day(before), most(limit));
         let pruned = self.0.ask(
@@ -344,19 +312,17 @@ impl<D: Database> EditionStore for SqlStore<D> {
 
 async fn account(session: &dyn Session, day: &str) -> Result<Option<Account>> {
     let of_day = values![day];
-    let (edition, stories, batches, deliveries, alerts) = tokio::try_join!(
+    let (edition, stories, batches, deliveries) = tokio::try_join!(
         session.one(LOAD, &of_day, row::edition),
         session.rows(LOAD_STORIES, &of_day, row::story),
         session.rows(LOAD_BATCHES, &of_day, row::batch),
         session.rows(LOAD_DELIVERIES, &of_day, row::delivery),
-        session.rows(LOAD_ALERTS, &of_day, row::alert),
     )?;
     Ok(edition.map(|edition| Account {
         edition,
         stories,
         batches,
         deliveries,
-        alerts,
     }))
 }
 
@@ -382,10 +348,6 @@ async fn write(session: &dyn Session, change: &Change) -> Result<EditionWritten>
     let deliveries = deliveries.values().map(|d| row::delivery_values(day, d));
     let deliveries: Vec<_> = deliveries.collect();
     session.execute_each(WRITE_DELIVERY, &deliveries).await?;
-    let alerts: BTreeMap<_, _> = change.alerts.iter().map(|a| (&a.rule, a)).collect();
-    let alerts = alerts.values().map(|alert| row::alert_values(day, alert));
-    let alerts: Vec<_> = alerts.collect();
-    session.execute_each(WRITE_ALERT, &alerts).await?;
     if let Some(document) = &change.document {
         let values = row::document_values(day, document)?;
         session.execute(WRITE_DOCUMENT, &values).await?;

@@ -59,6 +59,8 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(13, "0013_node_trouble"),
     migration!(14, "0014_clock"),
     migration!(15, "0015_decision_requested"),
+    migration!(16, "0016_one_alert"),
+    migration!(17, "0017_edition_alert"),
 ];
 
 /// The tables that say how a database is laid out.

@@ -215,7 +215,6 @@ layered! {
         list_editions(&filter: EditionFilter) -> Vec<EditionLine>;
         write_edition(change: account::Change) -> EditionWritten;
         load_document(date: Date, revision: Option<u32>) -> Option<Document>;
-        load_untold(before: Date, limit: usize) -> Vec<Date>;
         prune_stories(before: Date, limit: usize) -> PrunedStories;
     }
     NodeStore {

@@ -14,7 +14,6 @@ use std::{
 };
 
 use almanack_core::{
-    alert::quiet::Quiet,
     budget::Budget,
     edition::{
         delivery::{OnRevision, OnUnknown},
@@ -45,7 +44,7 @@ pub enum Call {
     Send(String, u32),
     /// A destination is looked at.
     Look(String, u32),
-    /// People are told: the rule's name, and `opened` or `closed`.
+    /// People are told: the rule's name, and `opened`, `closed` or `passed`.
     Tell(String, &'static str),
 }
 
@@ -74,7 +73,6 @@ struct Inside {
     calls: Vec<Call>,
     paid: BTreeMap<u32, u32>,
     told: usize,
-    quiet: Option<Quiet>,
     received: BTreeMap<String, Vec<Received>>,
 }
 
@@ -163,11 +161,6 @@ impl Newsroom {
     /// Calls that somebody paid for so far; counted here, whatever their purse says. Telling people costs nothing.
     pub fn paid_by(&self, caller: u32) -> u32 {
         self.lock().paid.get(&caller).copied().unwrap_or(0)
-    }
-
-    /// From now on people want to be left in peace in these hours, or in none.
-    pub fn keep_quiet(&self, hours: Option<Quiet>) {
-        self.lock().quiet = hours;
     }
 
     /// How often people heard something.

@@ -1,9 +1,6 @@
 //! A message, as all channels have it in common: words for people, and the same for programs.
 
-use almanack_core::{
-    alert::{Severity, port::Notice},
-    edition,
-};
+use almanack_core::alert::{Severity, port::Notice};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -51,42 +48,6 @@ impl Message {
                 ("ALMANACK_ALERT_COUNT", notices.len().to_string()),
             ],
         })
-    }
-
-    /// A notice about an edition; webhooks hear of it as they always did.
-    pub(super) fn of_edition(notice: &edition::port::Notice<'_>, language: Language) -> Self {
-        use edition::alert::News;
-        let alert = notice.alert;
-        let (rule, news) = (alert.rule.name(), super::edition::name(notice.news));
-        let since = alert.opened_at.as_microsecond();
-        let at = match notice.news {
-            News::Opened => alert.opened_at,
-            News::Closed => alert.closed_at.unwrap_or(alert.opened_at),
-        };
-        let severity = notice.alert.rule.severity();
-        Self {
-            id: header(&format!(
-                "almanack-alert-{}-{rule}-{news}-{since}",
-                notice.date
-            )),
-            title: language.edition_title(notice),
-            text: language.sentence(notice),
-            severity: (notice.news == News::Opened).then_some(severity),
-            body: json!({
-                "type": format!("edition.alert.{news}"),
-                "date": notice.date,
-                "rule": rule,
-                "detail": alert.detail,
-                "at": at,
-            }),
-            facts: vec![
-                ("ALMANACK_ALERT_NEWS", news.to_owned()),
-                ("ALMANACK_ALERT_RULE", rule),
-                ("ALMANACK_ALERT_ABOUT", format!("edition:{}", notice.date)),
-                ("ALMANACK_ALERT_SEVERITY", severity.as_str().to_owned()),
-                ("ALMANACK_ALERT_COUNT", "1".to_owned()),
-            ],
-        }
     }
 
     /// One that says it is only a test.

@@ -18,9 +18,9 @@ use almanack_adapters::{
     telegram::{Bot, BotSettings, BotToken},
 };
 use almanack_core::{
-    edition::{
-        alert::{Alert, News, Rule},
-        port::{FailureClass, Notice, Teller},
+    alert::{
+        About, Alert, News, Rule, Severity,
+        port::{Answer, Messenger, Notice, Outcome},
     },
     time::Clock,
 };
@@ -36,7 +36,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
     routing::post,
 };
-use jiff::{SignedDuration, Timestamp, civil::date};
+use jiff::{SignedDuration, civil::date};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -124,40 +124,35 @@ fn chat(url: &str) -> Channel {
     channel("ops chat", Way::Telegram(bot))
 }
 
-fn alert() -> Alert {
-    let opened_at = Timestamp::from_second(1_767_600_000).unwrap();
-    let rule = Rule::Destination("github".to_owned());
-    Alert::new(rule, "HTTP 403: <no> & never".to_owned(), opened_at)
+/// An edition that GitHub does not take.
+fn unreached() -> Alert {
+    let about = About::Delivery {
+        date: date(2026, 1, 10),
+        destination: "github".to_owned(),
+    };
+    Alert {
+        detail: "HTTP 403: <no> & never".to_owned(),
+        ..general::alert(Rule::Destination, about, Severity::Critical)
+    }
 }
 
-fn notice(alert: &Alert, news: News) -> Notice<'_> {
-    Notice {
-        date: date(2026, 1, 10),
-        alert,
-        news,
-    }
+async fn tell(channels: &Channels, alert: &Alert, news: News) -> Vec<Answer> {
+    let alert = alert.clone();
+    channels.tell(&[Notice { alert, news }]).await
 }
 
 #[tokio::test]
 async fn ed_12_people_hear_once_when_it_begins_and_once_when_it_is_over() {
     let mut world = World::start().await;
-    let mut alert = alert();
-    world
-        .channels
-        .tell(&notice(&alert, News::Opened))
-        .await
-        .unwrap();
+    let mut alert = unreached();
+    tell(&world.channels, &alert, News::Opened).await;
     alert.closed_at = Some(alert.opened_at + SignedDuration::from_mins(20));
-    world
-        .channels
-        .tell(&notice(&alert, News::Closed))
-        .await
-        .unwrap();
+    tell(&world.channels, &alert, News::Closed).await;
     assert_eq!(
         world.texts(),
         [
-            "⚠️ 2026-01-10 日报：发布到 `github` 失败（HTTP 403: <no> & never）。",
-            "✅ 2026-01-10 日报，已解除：发布到 `github` 失败（HTTP 403: <no> & never）。",
+            "🚨 2026-01-10 日报到 github 的投递失败，或无法确认是否送达（HTTP 403: <no> & never）。",
+            "✅ 已恢复（持续 20m）：2026-01-10 日报到 github 的投递失败，或无法确认是否送达（HTTP 403: <no> & never）。",
         ]
     );
     let mut told = Vec::new();
@@ -176,116 +171,80 @@ async fn ed_12_people_hear_once_when_it_begins_and_once_when_it_is_over() {
         ));
     }
     assert_ne!(told[0].0, told[1].0, "two notices, two keys");
-    let body = |news: &str, at: &str| {
-        json!({
-            "type": format!("edition.alert.{news}"),
-            "date": "2026-01-10",
-            "rule": "destination:github",
+    for ((id, told), (news, closed_at)) in told
+        .iter()
+        .zip([("opened", None), ("closed", Some("2026-01-05T08:20:00Z"))])
+    {
+        let expected = json!({ "type": "alerts", "alerts": [{
+            "type": format!("alert.{news}"),
+            "key": id,
+            "rule": "destination",
+            "about": "delivery:2026-01-10/github",
+            "severity": "critical",
             "detail": "HTTP 403: <no> & never",
-            "at": at,
-        })
-    };
-    assert_eq!(told[0].1, body("opened", "2026-01-05T08:00:00Z"));
-    assert_eq!(told[1].1, body("closed", "2026-01-05T08:20:00Z"));
+            "opened_at": "2026-01-05T08:00:00Z",
+            "closed_at": closed_at,
+        }] });
+        assert_eq!(*told, expected);
+    }
 }
 
 #[tokio::test]
 async fn ed_12_a_channel_that_took_it_is_not_asked_again_for_the_other() {
     let mut world = World::start().await;
-    let alert = alert();
-    let opened = notice(&alert, News::Opened);
+    let mut alert = unreached();
     world.status.store(503, Ordering::SeqCst);
-    for _ in 0..2 {
-        let failure = world.channels.tell(&opened).await.unwrap_err();
-        assert_eq!(failure.class, FailureClass::Transient);
-        assert_eq!(failure.detail, "`pager` did not take it: HTTP 503");
-    }
-    assert_eq!((world.posts(), world.texts().len()), (2, 1));
-    world.status.store(200, Ordering::SeqCst);
-    world.channels.tell(&opened).await.unwrap();
+    let answers = tell(&world.channels, &alert, News::Opened).await;
+    let failed = Outcome::Failed("HTTP 503".to_owned());
+    assert_eq!(answers[0].outcome, failed);
+    assert!(answers[1].outcome.is_final());
     assert_eq!((world.posts(), world.texts().len()), (1, 1));
-    // Told in full, it is forgotten: who tells it once more means it.
-    world.channels.tell(&opened).await.unwrap();
-    assert_eq!((world.posts(), world.texts().len()), (1, 2));
-}
-
-#[tokio::test]
-async fn ed_12_what_is_remembered_is_this_notice_and_no_other() {
-    let mut world = World::start().await;
-    let limit = Effect::Limited { retry_after_s: 9 };
-    let rule = fault::Rule::on_send(When::Always, limit);
-    world.telegram.handle.add_fault(rule);
-    let first = alert();
-    let again = Alert {
-        opened_at: first.opened_at + SignedDuration::from_hours(1),
-        ..alert()
-    };
-    let other = Alert {
-        rule: Rule::Overdue,
-        ..alert()
-    };
-    let yesterday = Notice {
-        date: date(2026, 1, 9),
-        ..notice(&first, News::Opened)
-    };
-    for notice in [
-        notice(&first, News::Opened),
-        notice(&first, News::Closed),
-        notice(&again, News::Opened),
-        notice(&other, News::Opened),
-        yesterday,
-    ] {
-        for expected in [1, 0] {
-            let failure = world.channels.tell(&notice).await.unwrap_err();
-            assert_eq!(failure.class, FailureClass::RateLimited);
-            assert_eq!(failure.retry_after, Some(SignedDuration::from_secs(9)));
-            assert!(failure.detail.contains("`ops chat`"), "{failure}");
-            assert!(!failure.detail.contains("AAhush"), "{failure}");
-            assert_eq!(world.posts(), expected, "{notice:?}");
-        }
-    }
+    alert.taken_by = vec![answers[1].channel.clone()];
+    world.status.store(200, Ordering::SeqCst);
+    let answers = tell(&world.channels, &alert, News::Opened).await;
+    assert_eq!((answers.len(), answers[0].channel.as_str()), (1, "pager"));
+    assert_eq!((world.posts(), world.texts().len()), (1, 1));
 }
 
 #[tokio::test]
 async fn ed_12_failures_name_the_channel_and_no_secret() {
     let gone = "http://127.0.0.1:1025";
     let channels = vec![hook(&format!("{gone}/hush")), chat(gone)];
-    let channels = told_by(channels);
-    let alert = alert();
-    let failure = channels
-        .tell(&notice(&alert, News::Opened))
-        .await
-        .unwrap_err();
-    for name in ["`pager`", "`ops chat`"] {
-        assert!(failure.detail.contains(name), "{failure}");
+    let answers = tell(&told_by(channels), &unreached(), News::Opened).await;
+    let names: Vec<&str> = answers.iter().map(|it| it.channel.as_str()).collect();
+    assert_eq!(names, ["pager", "ops chat"]);
+    for Answer { outcome, .. } in answers {
+        assert!(
+            matches!(&outcome, Outcome::Failed(why) if !why.contains("hush")),
+            "{outcome:?}"
+        );
     }
-    assert!(!failure.detail.contains("hush"), "{failure}");
     let none = told_by(Vec::new());
-    none.tell(&notice(&alert, News::Opened)).await.unwrap();
+    assert_eq!(tell(&none, &unreached(), News::Opened).await, []);
 }
 
 #[tokio::test]
 async fn ed_12_a_channel_that_will_never_take_it_keeps_nobody_from_hearing_the_end() {
     let mut world = World::start().await;
-    let alert = alert();
+    let alert = unreached();
     for status in [400, 401, 403, 404, 410] {
         world.status.store(status, Ordering::SeqCst);
         for news in [News::Opened, News::Closed] {
-            let told = world.channels.tell(&notice(&alert, news)).await;
-            assert_eq!(told, Ok(()), "{status}");
+            let answers = tell(&world.channels, &alert, news).await;
+            assert!(answers.iter().all(|it| it.outcome.is_final()), "{status}");
             assert_eq!(world.posts(), 1, "{status}");
         }
     }
     assert_eq!(world.texts().len(), 10, "the chat heard all of it");
-    // What may pass is still told again, and only where it was not taken: here by the chat.
+    // What may pass is told again: here by the chat.
     let limit = Effect::Limited { retry_after_s: 9 };
     let rule = fault::Rule::on_send(When::Always, limit);
     world.telegram.handle.add_fault(rule);
-    for expected in [1, 0] {
-        let failure = world.channels.tell(&notice(&alert, News::Opened)).await;
-        let failure = failure.unwrap_err();
-        assert_eq!(failure.class, FailureClass::RateLimited);
-        assert!(!failure.detail.contains("pager"), "{failure}");
-        assert_eq!(world.posts(), expected, "refused once is refused");
-    }
+    let answers = tell(&world.channels, &alert, News::Opened).await;
+    assert!(matches!(answers[0].outcome, Outcome::Refused(_)));
+    let why = &answers[1].outcome;
+    assert!(
+        matches!(why, Outcome::Failed(why) if !why.contains("AAhush")),
+        "{why:?}"
+    );
 }

@@ -7,7 +7,7 @@
 use std::{io, sync::Arc};
 
 use almanack_core::edition::turn::Chosen;
-use almanack_engine::{editions::Editions, live::Live};
+use almanack_engine::{editions::Editions, live::Live, watch::Watch};
 use jiff::{Timestamp, civil::Date};
 use serde_json::{Value, json};
 
@@ -21,7 +21,6 @@ use crate::{
     output::{Cell, Ink, Output},
     wiring::{
         self, Outbound,
-        alerts::{EditionTeller, Voice},
         editions::{Purpose, Workshop},
     },
 };
@@ -36,9 +35,23 @@ pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &m
     if let EditionCommand::Run(given) = command {
         return run::run(at, given, output).await;
     }
-    let client = &open(at, command, output.json).await?;
+    let (client, watch) = open(at, command, output.json).await?;
+    let done = ask(&client, command, output).await;
+    if let Some(watch) = watch {
+        alert(watch).await;
+    }
+    done
+}
+
+/// A command may be the only process that makes an edition: people hear of what it leaves wrong.
+async fn alert(mut watch: Watch) {
+    if let Err(error) = watch.round_of_editions().await {
+        tracing::warn!(error = error.chain(), "alerts were not looked for");
+    }
+}
+
+async fn ask(client: &Client, command: &EditionCommand, output: &mut Output) -> Done {
     match command {
-        EditionCommand::Run(given) => run::run(at, given, output).await,
         EditionCommand::Status(given) => status::run(client, given, output).await,
         EditionCommand::Show(given) => show(client, given, output).await,
         EditionCommand::Publish(given) => publish(client, given, output).await,
@@ -50,6 +63,8 @@ pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &m
             let date = day(client, given).await?;
             show::print(client, Call::get(&["editions", &date, "preview"]), output).await
         }
+        // It opens what it needs by itself.
+        EditionCommand::Run(_) => Ok(Exit::Ok),
         EditionCommand::List { limit } => {
             let call = Call::get(&["editions"]);
             let list = List::new(call, ("editions", LIST), "no editions").limit(*limit);
@@ -58,10 +73,14 @@ pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &m
     }
 }
 
-/// On this machine, with what the command needs of the configuration.
-async fn open(at: &Connector<'_>, command: &EditionCommand, json: bool) -> Result<Client, Failure> {
+/// On this machine, with what the command needs of the configuration, and with a watch where it may make an edition.
+async fn open(
+    at: &Connector<'_>,
+    command: &EditionCommand,
+    json: bool,
+) -> Result<(Client, Option<Watch>), Failure> {
     if at.server.is_some() {
-        return at.open(Errand::Existing).await;
+        return Ok((at.open(Errand::Existing).await?, None));
     }
     let (need, purpose) = match command {
         EditionCommand::Publish(_) => (Need::Everything, Purpose::Make),
@@ -70,24 +89,31 @@ async fn open(at: &Connector<'_>, command: &EditionCommand, json: bool) -> Resul
     };
     let desk = Desk::open_for(at.inputs, Errand::Existing, need).await?;
     let editions = desk.editions(purpose, json)?;
-    Client::on(desk, Some(editions)).await
+    let makes = matches!(command, EditionCommand::Publish(_));
+    let watch = makes.then(|| desk.watch()).transpose()?;
+    Ok((Client::on(desk, Some(editions)).await?, watch))
 }
 
 impl Desk {
+    /// Who looks for what people should hear about.
+    fn watch(&self) -> Result<Watch, Failure> {
+        let outbound = Outbound::new(&self.settings)?;
+        let (settings, environment) = (&self.settings, &self.environment);
+        let watching = wiring::alerts::watching(settings, environment, &outbound, &self.clock)?;
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        Ok(Watch::new(store, clock, Live::new(watching)))
+    }
+
     /// Who makes editions. What is printed instead of published must not stand between the lines of
     /// JSON.
     fn editions(&self, purpose: Purpose, json: bool) -> Result<Arc<Editions>, Failure> {
         let outbound = Outbound::new(&self.settings)?;
-        let channels =
-            wiring::alerts::channels(&self.settings, &self.environment, &outbound, &self.clock)?;
-        let voice = Voice::new(&self.settings, channels);
         let rescheduler = Arc::new(self.rescheduler());
         let subscriptions = Live::new(self.settings.happenings.subscriptions());
         let workshop = Workshop {
             settings: &self.settings,
             rescheduler: &rescheduler,
             subscriptions: &subscriptions,
-            teller: Arc::new(EditionTeller(Live::new(voice))),
             outbound: &outbound,
             store: &self.store,
             pages: &self.store,

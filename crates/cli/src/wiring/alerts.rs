@@ -12,22 +12,12 @@ use almanack_adapters::{
     heartbeat::HttpListener,
     telegram::{Bot, BotSettings},
 };
-use almanack_core::{
-    alert::{Severity, decide::Manner, port::Messenger},
-    edition::{
-        self,
-        port::{Notice, Teller},
-    },
-    time::Clock,
-};
+use almanack_core::{alert::facts::Bounds, time::Clock};
 use almanack_engine::{
-    live::Live,
     node::AdmittedNode,
     pulse::Heartbeat,
     watch::{Watch, WatchSettings, Watching},
 };
-use async_trait::async_trait;
-use jiff::Timestamp;
 
 use super::{Outbound, timeout};
 use crate::{
@@ -82,37 +72,6 @@ pub(crate) fn channels(
     };
     let channels = Channels::new(outbound.client(), Arc::clone(clock), telling, all?);
     Ok(Arc::new(channels))
-}
-
-/// By which channels people are told, and in which hours.
-pub(crate) struct Voice {
-    pub(super) channels: Arc<Channels>,
-    manner: Manner,
-}
-
-impl Voice {
-    /// As these settings say.
-    pub(crate) fn new(settings: &Settings, channels: Arc<Channels>) -> Self {
-        Self {
-            channels,
-            manner: settings.alerts.manner.clone(),
-        }
-    }
-}
-
-/// Tells of editions, by the voice in force.
-pub(crate) struct EditionTeller(pub(crate) Live<Voice>);
-
-#[async_trait]
-impl Teller for EditionTeller {
-    async fn tell(&self, notice: &Notice<'_>) -> Result<(), edition::port::Failure> {
-        let voice = self.0.get();
-        Teller::tell(voice.channels.as_ref(), notice).await
-    }
-
-    fn tell_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
-        self.0.get().manner.tell_at(severity, now)
-    }
 }
 
 /// Whoever reads editions in a language reads of trouble in it, unless they say otherwise.
@@ -212,17 +171,26 @@ pub(crate) fn watched(
 }
 
 /// What people should hear about, and how.
-pub(super) fn watching(settings: &Settings, voice: &Voice) -> Watching {
+pub(crate) fn watching(
+    settings: &Settings,
+    environment: &BTreeMap<String, String>,
+    outbound: &Outbound,
+    clock: &Arc<dyn Clock>,
+) -> Result<Watching, Failure> {
     let alerts = &settings.alerts;
-    Watching {
+    let edition = settings.editions.on();
+    Ok(Watching {
         settings: WatchSettings {
             every: alerts.every,
-            bounds: alerts.bounds.clone(),
-            manner: voice.manner.clone(),
+            bounds: Bounds {
+                overdue: edition.map(|edition| edition.rules.overdue_after),
+                ..alerts.bounds.clone()
+            },
+            manner: alerts.manner.clone(),
             checks_per_day: f64::from(settings.sources.checks_per_day),
         },
-        messenger: Arc::clone(&voice.channels) as Arc<dyn Messenger>,
-    }
+        messenger: channels(settings, environment, outbound, clock)?,
+    })
 }
 
 /// Who tells somebody outside that the node lives, where somebody listens.
@@ -239,41 +207,4 @@ fn heartbeat(
         every: heartbeat.every,
         clock: Arc::clone(clock),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{Inputs, Need, load};
-
-    fn voice(quiet: Option<&str>) -> Voice {
-        let set = |hours: &str| {
-            (
-                "--set".to_owned(),
-                "alerts.quiet".to_owned(),
-                hours.to_owned(),
-            )
-        };
-        let inputs = Inputs {
-            flags: quiet.map(set).into_iter().collect(),
-            ..Inputs::default()
-        };
-        let settings = load(&inputs, Need::Everything).settings.unwrap();
-        let outbound = Outbound::new(&settings).unwrap();
-        let clock = crate::wiring::machine_clock();
-        let channels = channels(&settings, &BTreeMap::new(), &outbound, &clock).unwrap();
-        Voice::new(&settings, channels)
-    }
-
-    #[test]
-    fn editions_keep_the_quiet_hours_in_force() {
-        let live = Live::new(voice(None));
-        let teller = EditionTeller(live.clone());
-        let noon: Timestamp = "2026-01-05T12:00:00Z".parse().unwrap();
-        let evening: Timestamp = "2026-01-05T18:00:00Z".parse().unwrap();
-        assert_eq!(teller.tell_at(Severity::Warning, noon), noon);
-        live.put(voice(Some("09:00-18:00")));
-        assert_eq!(teller.tell_at(Severity::Warning, noon), evening);
-        assert_eq!(teller.tell_at(Severity::Critical, noon), noon);
-    }
 }

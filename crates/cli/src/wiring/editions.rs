@@ -6,7 +6,7 @@ mod outside;
 use std::{io::Write, sync::Arc};
 
 use almanack_core::{
-    edition::{EDITION_RUN, EDITION_TICK, port::Teller},
+    edition::{EDITION_RUN, EDITION_TICK},
     finish::Outcome,
     handler::Handler,
     happening::Subscriptions,
@@ -64,8 +64,6 @@ pub(crate) struct Workshop<'a> {
     pub(crate) subscriptions: &'a Live<Subscriptions>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sleeper: Arc<dyn Sleeper>,
-    /// Who tells people when something is wrong.
-    pub(crate) teller: Arc<dyn Teller>,
     /// What this node is called.
     pub(crate) node: &'a str,
 }

@@ -21,8 +21,7 @@ use almanack_engine::{
 };
 
 use super::{
-    Lookout, Outbound, Timing,
-    alerts::{self, EditionTeller, Voice},
+    Lookout, Outbound, Timing, alerts,
     editions::{self, Purpose, Workshop},
     entropy, happenings, kept_for, kinds, rescheduler, runner_settings, store_folder,
     targets::{self, Own},
@@ -70,7 +69,6 @@ struct Lasting {
     sources: Lookout,
     editions: Option<Arc<Editions>>,
     subscriptions: Live<Subscriptions>,
-    voice: Live<Voice>,
     tracer: Tracer,
 }
 
@@ -81,7 +79,6 @@ pub(crate) struct Tools {
     runner: RunnerSettings,
     kinds: Kinds,
     watching: Watching,
-    voice: Voice,
     verifier: Option<Arc<dyn Verifier>>,
 }
 
@@ -106,8 +103,6 @@ impl Equipment {
         let rescheduler = rescheduler(settings, Arc::clone(changes), Arc::clone(&clock));
         let rescheduler = Arc::new(rescheduler.reaching(outbound.reach()));
         let subscriptions = Live::new(settings.happenings.subscriptions());
-        let channels = alerts::channels(settings, ground.environment, outbound, &clock)?;
-        let voice = Live::new(Voice::new(settings, channels));
         let workshop = Workshop {
             settings,
             outbound,
@@ -115,7 +110,6 @@ impl Equipment {
             pages,
             rescheduler: &rescheduler,
             subscriptions: &subscriptions,
-            teller: Arc::new(EditionTeller(voice.clone())),
             clock,
             sleeper: timing.sleeper.clone(),
             node: ground.node,
@@ -129,12 +123,9 @@ impl Equipment {
             rescheduler,
             editions,
             subscriptions,
-            voice,
             tracer: telemetry.tracer(),
         };
         let tools = lasting.tools(settings, outbound)?;
-        // One set of channels for everybody.
-        lasting.voice.put(tools.voice);
         let equipment = Self {
             lasting,
             handlers: Live::new(tools.handlers),
@@ -159,7 +150,6 @@ impl Equipment {
         self.lasting.subscriptions.put(tools.subscriptions);
         self.lasting.rescheduler.accept(tools.kinds);
         self.watching.put(tools.watching);
-        self.lasting.voice.put(tools.voice);
         self.verifier.put(tools.verifier);
     }
 
@@ -222,16 +212,13 @@ impl Equipment {
 impl Lasting {
     fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools, Failure> {
         let clock: Arc<dyn Clock> = self.timing.clock.clone();
-        let channels = alerts::channels(settings, &self.environment, outbound, &clock)?;
-        let voice = Voice::new(settings, channels);
         let key = settings.tick.secret.clone();
         Ok(Tools {
             handlers: self.handlers(settings, outbound)?,
             subscriptions: settings.happenings.subscriptions(),
             runner: runner_settings(settings),
             kinds: kinds(settings),
-            watching: alerts::watching(settings, &voice),
-            voice,
+            watching: alerts::watching(settings, &self.environment, outbound, &clock)?,
             verifier: key.map(|key| Arc::new(key) as Arc<dyn Verifier>),
         })
     }

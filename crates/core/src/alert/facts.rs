@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use jiff::{SignedDuration, Timestamp, civil::Date};
+use jiff::{SignedDuration, Timestamp};
 
-use super::{Rule, trouble::NodeTroubles};
+use super::{Key, Rule, trouble::NodeTroubles};
 use crate::{
     clock::Standing,
-    edition::delivery::Delivery,
+    edition::{Account, rules::Rules},
     plan::{Schedule, Slot},
     source::Source,
     store::{ClaimLine, Depth, Node, TaskLine},
@@ -38,6 +38,8 @@ pub struct Bounds {
     pub disk_free_bytes: u64,
     /// How much of its budget the fleet may spend, in percent of it.
     pub budget_percent: u32,
+    /// An edition that is not published for so long is overdue (ED-18). None where no editions are made: who makes them decides.
+    pub overdue: Option<SignedDuration>,
 }
 
 impl Default for Bounds {
@@ -52,6 +54,7 @@ impl Default for Bounds {
             disconnected: SignedDuration::from_mins(2),
             disk_free_bytes: 256 * 1024 * 1024,
             budget_percent: 120,
+            overdue: Some(Rules::default().overdue_after),
         }
     }
 }
@@ -165,8 +168,10 @@ pub struct Facts {
     pub sources: Vec<Source>,
     /// What they cost together, where there is a budget.
     pub spending: Option<Spending>,
-    /// Deliveries of the newest editions.
-    pub deliveries: Vec<(Date, Delivery)>,
+    /// Editions that changed lately.
+    pub editions: Vec<Account>,
+    /// What the round before found: some troubles are over only when they are mended, not when they cannot be seen.
+    pub found_before: BTreeSet<Key>,
     /// Whether the time can be trusted.
     pub clock: Standing,
     /// Rules of which not everything could be read.

@@ -3,6 +3,7 @@
 //! Causes, not symptoms: tasks of one kind that hang are one finding about the kind, failed firings one about their schedule. A
 //! finding says the same as long as the cause is the same, so it can be found again in every round.
 
+pub mod edition;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -17,7 +18,6 @@ use super::{
 };
 use crate::{
     clock::{Doubt, Standing},
-    edition::delivery,
     plan::{DISPATCH, ScheduleName, State as ScheduleState, told},
     source::{Attention, Source, State as SourceState},
     store::{Depth, NODE_FORGOTTEN_AFTER, TaskLine},
@@ -28,8 +28,6 @@ use crate::{
 const COUNTED_MIN: SignedDuration = SignedDuration::from_mins(5);
 /// And so many of them.
 const CHECKS_MIN: u64 = 20;
-/// Editions settle what they do not know at their next ticks; what is unknown for longer needs a person.
-const UNSETTLED_AFTER: SignedDuration = SignedDuration::from_mins(15);
 /// Longest detail, in characters: a sentence for a message, not a log.
 const DETAIL_CHARS_MAX: usize = 300;
 
@@ -81,7 +79,14 @@ pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Found {
     all.extend(own_troubles(facts, bounds, now));
     all.extend(parked(facts));
     all.extend(facts.sources.iter().filter_map(attention));
-    all.extend(deliveries(facts, now));
+    for account in &facts.editions {
+        all.extend(edition::find(
+            account,
+            &facts.found_before,
+            bounds.overdue,
+            now,
+        ));
+    }
     all.extend(clock(facts.clock));
     let mut unsure = facts.unsure.clone();
     match &facts.spending {
@@ -90,6 +95,9 @@ pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Found {
         }
         Some(_) => _ = unsure.insert(Rule::Budget),
         None => {}
+    }
+    if bounds.overdue.is_none() {
+        unsure.insert(Rule::Overdue);
     }
     // The first of several that say the same says it.
     let mut seen = BTreeSet::new();
@@ -283,28 +291,6 @@ fn attention(source: &Source) -> Option<Finding> {
     };
     let about = About::Source(source.id);
     Some(Finding::new(rule, about, Severity::Warning, &detail))
-}
-
-fn deliveries(facts: &Facts, now: Timestamp) -> Vec<Finding> {
-    let unknown = facts.deliveries.iter().filter(|(_, delivery)| {
-        delivery.state == delivery::State::Unknown
-            && now.duration_since(delivery.updated_at) >= UNSETTLED_AFTER
-    });
-    unknown
-        .map(|(date, delivery)| {
-            let detail = format!(
-                "part {}, since {}: {}",
-                delivery.part,
-                delivery.updated_at,
-                delivery.detail.as_deref().unwrap_or("no answer came")
-            );
-            let about = About::Delivery {
-                date: *date,
-                destination: delivery.destination.clone(),
-            };
-            Finding::new(Rule::Unknown, about, Severity::Warning, &detail)
-        })
-        .collect()
 }
 
 /// Whether enough was counted to say anything.

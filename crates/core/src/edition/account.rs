@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Edition, State,
-    alert::Alert,
     batch::Batch,
     delivery::{self, Delivery, Step},
     document::Document,
@@ -24,8 +23,6 @@ pub struct Account {
     pub batches: Vec<Batch>,
     /// The deliveries of its newest document, by destination and part.
     pub deliveries: Vec<Delivery>,
-    /// Its alerts, by the name of their rule.
-    pub alerts: Vec<Alert>,
 }
 
 /// Stories counted by where they stand. Derived from the rows whenever they are asked for (ED-30).
@@ -101,8 +98,6 @@ pub struct Change {
     pub batches: Vec<Batch>,
     /// Deliveries to be written, new or known.
     pub deliveries: Vec<Delivery>,
-    /// Alerts to be written, new or known.
-    pub alerts: Vec<Alert>,
     /// A new document.
     pub document: Option<Document>,
     /// Who is told of it: written with the edition, or not at all.
@@ -117,7 +112,6 @@ impl Change {
             stories: Vec::new(),
             batches: Vec::new(),
             deliveries: Vec::new(),
-            alerts: Vec::new(),
             document: None,
             tells: Vec::new(),
         }
@@ -142,7 +136,6 @@ impl Change {
                 delivery.part,
             )
         });
-        put(&mut account.alerts, self.alerts, |alert| alert.rule.name());
         account.stories.sort_by_key(|story| story.rank);
         account
     }

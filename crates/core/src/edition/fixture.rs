@@ -43,7 +43,6 @@ pub(crate) fn account(statuses: &[Status]) -> Account {
         stories: stories.collect(),
         batches: Vec::new(),
         deliveries: Vec::new(),
-        alerts: Vec::new(),
     }
 }
 

@@ -11,12 +11,11 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp, civil::Date};
 
 use super::{
-    alert::{Alert, News},
     delivery::{OnRevision, OnUnknown},
     document::{Document, Inputs},
     story::{Listed, StoryKey},
 };
-use crate::{alert::Severity, budget::Budget};
+use crate::budget::Budget;
 
 /// Why something outside did not work, by what is done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -271,26 +270,4 @@ pub trait Publisher: Send + Sync {
 
     /// Looks whether a part has arrived.
     async fn look(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Seen;
-}
-
-/// What people are told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice<'a> {
-    pub date: Date,
-    /// What is wrong, or was.
-    pub alert: &'a Alert,
-    /// Whether it begins or is over.
-    pub news: News,
-}
-
-/// Tells people. This alone is not paid for: an alarm that could not be afforded would be none.
-#[async_trait]
-pub trait Teller: Send + Sync {
-    /// Tells one thing by every channel; a failure if one of them did not take it. May tell twice if its answer is lost.
-    async fn tell(&self, notice: &Notice<'_>) -> Result<(), Failure>;
-
-    /// When something that matters so much may be told: now, or when people want to hear of it.
-    fn tell_at(&self, _severity: Severity, now: Timestamp) -> Timestamp {
-        now
-    }
 }

@@ -6,7 +6,6 @@
 mod delivering;
 mod person;
 mod redelivery;
-mod watch;
 
 use jiff::Timestamp;
 
@@ -27,7 +26,6 @@ pub use delivering::{
 };
 pub use person::{Day, NotNow, force, is_left_over, keep_open, reopen, reset, retry};
 pub use redelivery::{Chosen, resend, skip};
-pub use watch::{to_tell, told, watched};
 
 /// What is said of a batch whose lease has passed.
 const NEVER_ENDED: &str = "it never ended: its node stopped answering";

@@ -14,6 +14,8 @@ pub struct EditionFilter {
     pub states: Vec<State>,
     /// Only those that were published at some time.
     pub published: bool,
+    /// Only those that changed at or after this.
+    pub changed_from: Option<Timestamp>,
     /// Only days before this: the cursor of the page before.
     pub before: Option<Date>,
     /// How many at most.
@@ -72,11 +74,7 @@ pub trait EditionStore: Send + Sync {
     /// A document: the newest, or that of a revision.
     async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>>;
 
-    /// Up to `limit` days before `before` with an alert of which people have not been told that it began, or that it is
-    /// over; oldest first.
-    async fn load_untold(&self, before: Date, limit: usize) -> Result<Vec<Date>>;
-
     /// Deletes stories and batches of up to `limit` archived editions of days before `before` (ED-31). The editions themselves,
-    /// their documents, deliveries and alerts stay. Raises their versions: who saw them with their stories decides again.
+    /// their documents and deliveries stay. Raises their versions: who saw them with their stories decides again.
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories>;
 }

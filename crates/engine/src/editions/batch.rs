@@ -58,7 +58,7 @@ impl Editions {
             return Ok(false);
         };
         let stories = change.stories.clone();
-        if self.write(account, Some(change)).await?.is_none() {
+        if self.write(account, change).await?.is_none() {
             return Ok(false);
         }
         // Counted from when it was decided: a slow answer of the store shortens the time, and never extends it.

@@ -28,7 +28,7 @@ impl Editions {
         let (rules, now) = (&self.settings.rules, self.clock.now());
         let start = turn::start_fetch(account, rules, now);
         let lease_until = start.edition.fetching_until.unwrap_or(now);
-        if self.write(account, Some(start)).await?.is_none() {
+        if self.write(account, start).await?.is_none() {
             return Ok(true);
         }
         let date = account.edition.date;

@@ -66,7 +66,7 @@ impl Editions {
             .flat_map(|publisher| turn::intend(account, &document, publisher.as_ref(), now))
             .collect();
         let change = turn::aggregate(account, document, deliveries, now);
-        Ok(self.write(account, Some(change)).await?.is_some())
+        Ok(self.write(account, change).await?.is_some())
     }
 
     fn make(&self, account: &Account, now: Timestamp) -> Result<Document, Error> {

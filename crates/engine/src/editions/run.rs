@@ -120,7 +120,7 @@ impl Editions {
         let mut actions: Vec<&'static str> = Vec::new();
         let mut paid: Option<Action> = None;
         let (after, end) = loop {
-            let account = self.account_now(date).await?;
+            let account = self.account(date).await?;
             before.get_or_insert(account.edition.state);
             let action = plan(&account, asker, &self.settings.rules, self.clock.now());
             if action == Action::Rest(State::Aggregating) && self.forget_gone(&account).await? {
@@ -136,7 +136,7 @@ impl Editions {
                 return Err(Error::Contended(date));
             }
             if let Acted::Failed = self.act(&account, &action, &budget).await? {
-                let account = self.account_now(date).await?;
+                let account = self.account(date).await?;
                 observer.ended(&account);
                 break (account.edition.state, End::Failed);
             }
@@ -144,7 +144,6 @@ impl Editions {
                 paid = Some(action);
             }
         };
-        self.tell(date).await?;
         Ok(Stepped {
             before: before.unwrap_or(after),
             after,
@@ -184,8 +183,7 @@ impl Editions {
         Err(Error::Contended(date))
     }
 
-    /// Looks every second whether somebody else is done, and only looks: a step would also tell people what they have not been
-    /// told, and whoever cannot be told must not be asked every second.
+    /// Looks every second whether somebody else is done, and only looks: who waits writes nothing.
     async fn wait_for_others(
         &self,
         date: Date,
@@ -203,16 +201,6 @@ impl Editions {
             self.sleeper.until(waiting.until().min(soon)).await;
         }
         Ok(())
-    }
-
-    /// The account, with the alerts that time alone has raised.
-    async fn account_now(&self, date: Date) -> Result<Account, Error> {
-        let account = self.account(date).await?;
-        match self.write(&account, None).await? {
-            Some(account) => Ok(account),
-            // Somebody was faster, and raised them.
-            None => self.account(date).await,
-        }
     }
 
     /// Why a step ends before an action, if it does; `paid` is the action that spent something already.
@@ -285,7 +273,9 @@ impl Editions {
             Action::Wait(_) | Action::Rest(_) => None,
         };
         // Whoever was faster has done it, or something else; either way the next plan knows.
-        self.write(account, change).await?;
+        if let Some(change) = change {
+            self.write(account, change).await?;
+        }
         Ok(Acted::Done)
     }
 }

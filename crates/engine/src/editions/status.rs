@@ -1,12 +1,19 @@
 //! How an edition stands, for people and programs (ED-25).
 
+use std::collections::BTreeSet;
+
 use almanack_core::{
+    alert::{
+        Alert,
+        decide::ALERTS_MAX,
+        find::{Finding, edition},
+    },
     edition::{
         Account,
         document::Document,
         forecast::{Forecast, forecast},
     },
-    store::{EditionFilter, EditionLine},
+    store::{AlertFilter, EditionFilter, EditionLine},
 };
 use jiff::{Timestamp, civil::Date};
 
@@ -18,6 +25,8 @@ pub struct Status {
     /// The edition with all its rows.
     pub account: Account,
     pub forecast: Forecast,
+    /// What people should have heard about it, the one that opened last first.
+    pub alerts: Vec<Alert>,
 }
 
 impl Editions {
@@ -26,10 +35,28 @@ impl Editions {
         let Some(account) = self.shown.load_account(date).await? else {
             return Ok(None);
         };
+        let all = AlertFilter {
+            closed_from: Timestamp::MIN,
+            limit: ALERTS_MAX,
+        };
+        let mut alerts = self.shown.load_alerts(all).await?;
+        alerts.retain(|alert| alert.key.about.edition() == Some(date));
         Ok(Some(Status {
             forecast: self.forecast(&account),
             account,
+            alerts,
         }))
+    }
+
+    /// What is wrong with an edition by its own rows, before a watch has seen it.
+    pub fn troubles(&self, account: &Account) -> Vec<Finding> {
+        let overdue_after = self.settings.rules.overdue_after;
+        edition::find(
+            account,
+            &BTreeSet::new(),
+            Some(overdue_after),
+            self.clock.now(),
+        )
     }
 
     /// The plan of an edition.

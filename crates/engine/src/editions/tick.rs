@@ -13,10 +13,6 @@ use super::{
 
 /// Most editions that one tick puts away.
 const PUT_AWAY_MAX: usize = 20;
-/// Most earlier days whose news one tick tells.
-const TELL_LATE_MAX: usize = 5;
-/// Most that are asked for: those that cannot be read must not take the places of others.
-const UNTOLD_MAX: usize = 100;
 /// Most steps of one tick in a chain.
 const STEPS_MAX: usize = 1_000;
 
@@ -48,12 +44,6 @@ impl Editions {
             );
             Vec::new()
         });
-        if let Err(error) = self.tell_late(date).await {
-            tracing::error!(
-                error = error.chain(),
-                "alerts of earlier editions could not be told; the next tick tries again"
-            );
-        }
         Ok(Ticked {
             date,
             steps: steps?,
@@ -139,18 +129,6 @@ impl Editions {
         Ok(archived)
     }
 
-    /// Tells what could not be told when it happened: nobody else comes back to an earlier day.
-    async fn tell_late(&self, today: Date) -> Result<(), Error> {
-        let mut told = 0;
-        for date in self.store.load_untold(today, UNTOLD_MAX).await? {
-            told += usize::from(passed_over(date, self.tell(date).await)?.is_some());
-            if told >= TELL_LATE_MAX {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     async fn archive(&self, date: Date) -> Result<(), Error> {
         let archived = |account: &Account, now| {
             let was = account.edition.state;
@@ -161,7 +139,7 @@ impl Editions {
         {
             tracing::warn!(edition.date = %date, edition.state = %was, "the edition of an earlier day was not finished; it is archived and can be finished by its date");
         }
-        self.tell(date).await
+        Ok(())
     }
 }
 

@@ -121,7 +121,6 @@ impl Editions {
         }
         let budget = Budget::new(self.settings.rules.budget);
         let account = self.deliver_all(date, &budget).await?;
-        self.tell(date).await?;
         if account.edition.state.is_open() {
             self.queue_if_over(&account, day, by).await?;
         }
@@ -156,8 +155,7 @@ impl Editions {
                     self.deliver(&account, &due, budget).await?;
                 }
                 Action::Publish => {
-                    self.write(&account, Some(turn::publish(&account, now)))
-                        .await?;
+                    self.write(&account, turn::publish(&account, now)).await?;
                 }
                 _ => return Ok(account),
             }

@@ -12,7 +12,6 @@ use almanack_core::{
         facts::{Facts, KindFacts, Run, ScheduleFacts, Spending},
         find::{counts_by_kind, schedule_of},
     },
-    edition::{Account, State as EditionState},
     plan::{AHEAD_MIN, Schedule, ScheduleName, Slot, Verdict, slot_identity},
     store::{
         self, DueSchedules, EditionFilter, LedgerPage, ScheduleFilter, SlotLine, SourceFilter,
@@ -46,8 +45,18 @@ const SLOTS: usize = 8;
 const AMONG: usize = 5_000;
 /// Most parked schedules and sources that want attention.
 const LISTED_MAX: usize = 300;
-/// Editions whose deliveries are looked at.
-const EDITIONS: usize = 2;
+/// Editions that did not change for so long say nothing any more: nobody takes them up.
+const EDITIONS_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// Most of those that did.
+const EDITIONS_MAX: usize = 30;
+/// What rests on them.
+const OF_EDITIONS: [Rule; 5] = [
+    Rule::Overdue,
+    Rule::Unfinished,
+    Rule::Empty,
+    Rule::Spendthrift,
+    Rule::Destination,
+];
 
 /// Reads facts; remembers where its walk is.
 #[derive(Debug, Default)]
@@ -77,11 +86,7 @@ impl Collector {
             spending: spending(store, settings, now).await?,
             ..Facts::default()
         };
-        for account in editions(store).await? {
-            let date = account.edition.date;
-            let deliveries = account.deliveries.into_iter();
-            facts.deliveries.extend(deliveries.map(|it| (date, it)));
-        }
+        editions(store, open, now, &mut facts).await?;
         facts.unsure.extend(cut(&facts));
         self.schedules(store, open, (&finished, settings, now), &mut facts)
             .await?;
@@ -326,21 +331,46 @@ async fn sources(store: &dyn Store) -> Result<Vec<almanack_core::source::Source>
     Ok(store.list_sources(&filter).await?.rows)
 }
 
-async fn editions(store: &dyn Store) -> Result<Vec<Account>, store::Error> {
+/// Editions, and nothing else: no other rule says anything.
+pub(super) async fn editions_alone(
+    store: &dyn Store,
+    open: &[&Alert],
+    now: Timestamp,
+) -> Result<Facts, store::Error> {
+    let mut facts = Facts::default();
+    editions(store, open, now, &mut facts).await?;
+    let others = Rule::ALL.into_iter();
+    facts
+        .unsure
+        .extend(others.filter(|rule| !OF_EDITIONS.contains(rule)));
+    Ok(facts)
+}
+
+async fn editions(
+    store: &dyn Store,
+    open: &[&Alert],
+    now: Timestamp,
+    facts: &mut Facts,
+) -> Result<(), store::Error> {
+    let found = open.iter().filter(|alert| alert.calm_since.is_none());
+    facts.found_before = found.map(|alert| alert.key.clone()).collect();
     let filter = EditionFilter {
-        states: vec![EditionState::Aggregating, EditionState::Published],
-        limit: EDITIONS,
+        changed_from: now.checked_sub(EDITIONS_FOR).ok(),
+        limit: EDITIONS_MAX,
         ..EditionFilter::default()
     };
-    let mut accounts = Vec::new();
-    for line in store.list_editions(&filter).await? {
+    let lines = store.list_editions(&filter).await?;
+    if lines.len() >= EDITIONS_MAX {
+        facts.unsure.extend(OF_EDITIONS);
+    }
+    for line in lines {
         match store.load_account(line.edition.date).await {
             // The store says so; what else is wrong must be told all the same (SF-06).
-            Err(error) if error.is_unreadable() => {}
-            account => accounts.extend(account?),
+            Err(error) if error.is_unreadable() => facts.unsure.extend(OF_EDITIONS),
+            account => facts.editions.extend(account?),
         }
     }
-    Ok(accounts)
+    Ok(())
 }
 
 /// What the fleet spends; nothing is said of one without sources.

@@ -12,15 +12,17 @@ mod unreadable;
 use std::sync::Arc;
 
 use almanack_core::{
+    alert::{About, decide::Manner, facts::Bounds},
     edition::{Account, State, delivery, rules::Rules, story::Status},
     happening::Subscriptions,
-    store::Store,
+    store::{AlertFilter, Store},
     time::Sleeper,
 };
 use almanack_engine::{
     editions::{Editions, Settings, Ticked},
     live::Live,
     reschedule::{Kinds, Rescheduler},
+    watch::{Watch, WatchSettings, Watching},
 };
 use almanack_testkit::{
     clock::ManualClock,
@@ -78,6 +80,8 @@ struct Room {
     news: Newsroom,
     settings: Settings,
     subscriptions: Live<Subscriptions>,
+    /// How people want to be told.
+    manner: Manner,
 }
 
 fn settings() -> Settings {
@@ -100,6 +104,7 @@ impl Room {
             news,
             settings: settings(),
             subscriptions: Live::default(),
+            manner: Manner::default(),
         }
     }
 
@@ -125,9 +130,53 @@ impl Room {
         Arc::new(editions.telling(self.subscriptions.clone()))
     }
 
-    /// One tick, and then ten minutes.
+    /// A round of the watch.
+    async fn look(&self) {
+        let settings = WatchSettings {
+            bounds: Bounds {
+                overdue: Some(self.settings.rules.overdue_after),
+                ..Bounds::default()
+            },
+            manner: self.manner.clone(),
+            ..WatchSettings::default()
+        };
+        let watching = Live::new(Watching {
+            settings,
+            messenger: Arc::new(self.news.clone()),
+        });
+        let mut watch = Watch::new(self.store.clone(), self.clock.clone(), watching);
+        watch.round_of_editions().await.unwrap();
+    }
+
+    /// What is wrong with the edition of this day now, by the names of the rules.
+    async fn open_alerts(&self) -> Vec<String> {
+        self.open_alerts_of(today()).await
+    }
+
+    async fn open_alerts_of(&self, date: Date) -> Vec<String> {
+        self.look().await;
+        let open = AlertFilter {
+            closed_from: Timestamp::MAX,
+            limit: 100,
+        };
+        let mut alerts = self.store.load_alerts(open).await.unwrap();
+        alerts.retain(|alert| alert.is_open() && alert.calm_since.is_none());
+        alerts.retain(|alert| alert.key.about.edition() == Some(date));
+        let mut names: Vec<String> = alerts
+            .iter()
+            .map(|alert| match &alert.key.about {
+                About::Delivery { destination, .. } => format!("{}:{destination}", alert.key.rule),
+                _ => alert.key.rule.to_string(),
+            })
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// One tick, a round of the watch, and then ten minutes.
     async fn tick(&self) -> Ticked {
         let ticked = self.editions().tick().await.unwrap();
+        self.look().await;
         self.clock.advance(TICK);
         ticked
     }
@@ -185,14 +234,6 @@ fn ledger(account: &Account, destination: &str) -> Vec<delivery::State> {
         .iter()
         .filter(|delivery| delivery.destination == destination);
     own.map(|delivery| delivery.state).collect()
-}
-
-fn open_alerts(account: &Account) -> Vec<String> {
-    let open = account
-        .alerts
-        .iter()
-        .filter(|alert| alert.closed_at.is_none());
-    open.map(|alert| alert.rule.name()).collect()
 }
 
 fn is_published(account: &Account) -> bool {

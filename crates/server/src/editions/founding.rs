@@ -80,7 +80,7 @@ impl Asking {
     }
 
     fn stand(&self, account: &Account) -> StandView {
-        StandView::of(account, self.editions.forecast(account))
+        StandView::of(account, &self.editions)
     }
 }
 
@@ -302,9 +302,9 @@ pub(crate) async fn task_status(
 ) -> Result<Json<TaskStatusView>, Refused> {
     let Asked(query) = query?;
     let asking = Asking::about(&state, query.date.as_deref(), None)?;
-    let status = asking.editions.status(asking.date).await?;
-    Ok(Json(match status {
-        Some(status) => TaskStatusView::standing(StandView::of(&status.account, status.forecast)),
-        None => TaskStatusView::none(asking.date, Error::Unknown(asking.date).to_string()),
+    Ok(Json(match asking.editions.look(asking.date).await {
+        Ok(account) => TaskStatusView::standing(asking.stand(&account)),
+        Err(unknown @ Error::Unknown(_)) => TaskStatusView::none(asking.date, unknown.to_string()),
+        Err(error) => return Err(error.into()),
     }))
 }

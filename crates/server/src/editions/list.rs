@@ -53,6 +53,7 @@ impl EditionsQuery {
             published: self.published,
             before: self.cursor.as_deref().map(parse_cursor).transpose()?,
             limit: page + 1,
+            ..EditionFilter::default()
         };
         Ok((filter, page))
     }

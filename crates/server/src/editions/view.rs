@@ -1,7 +1,7 @@
 //! Editions as the API shows them: `core`'s own types, and what is derived from them.
 
+use almanack_core::alert::Alert;
 use almanack_core::edition::Account;
-use almanack_core::edition::alert::Alert;
 use almanack_core::edition::batch::Batch;
 use almanack_core::edition::delivery::Delivery;
 use almanack_core::edition::forecast::Forecast;
@@ -58,7 +58,12 @@ struct BatchView {
 }
 
 impl EditionDetailView {
-    pub(super) fn of(Status { account, forecast }: Status) -> Self {
+    pub(super) fn of(status: Status) -> Self {
+        let Status {
+            account,
+            forecast,
+            alerts,
+        } = status;
         let (requests, counts) = (account.requests(), account.counts());
         let batches = account.batches.into_iter().map(|batch| BatchView {
             duration_ms: batch.duration_ms(),
@@ -70,7 +75,7 @@ impl EditionDetailView {
             stories: account.stories,
             batches: batches.collect(),
             deliveries: account.deliveries,
-            alerts: account.alerts,
+            alerts,
             edition: EditionLine {
                 edition: account.edition,
                 counts,

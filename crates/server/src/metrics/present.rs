@@ -20,11 +20,14 @@ impl Present {
         if !self.0.is_due(now) {
             return Ok(());
         }
-        let seen = editions.status(editions.today()).await;
+        let seen = match editions.look(editions.today()).await {
+            Err(Error::Unknown(_)) => Ok(None),
+            seen => seen.map(Some),
+        };
         if seen.is_err() {
             self.0.forget();
         }
-        let account = seen?.map(|status| status.account);
+        let account = seen?;
         set(account.as_ref(), editions.settings().rules.budget);
         Ok(())
     }
@@ -52,14 +55,4 @@ fn set(account: Option<&Account>, budget: u32) {
     let last = account.and_then(|account| account.batches.last());
     let spent = last.map_or(0, |batch| batch.spend.requests);
     gauge!("almanack_edition_batch_requests").set(f64::from(spent));
-    let alerts = account.map_or(0, open_alerts);
-    gauge!("almanack_edition_alerts_open").set(f64::from(alerts));
-}
-
-fn open_alerts(account: &Account) -> u32 {
-    let open = account
-        .alerts
-        .iter()
-        .filter(|alert| alert.closed_at.is_none());
-    u32::try_from(open.count()).unwrap_or(u32::MAX)
 }

@@ -10,6 +10,8 @@
 //! other parts of Almanack made (why a source waits, what an expression means) are English, and are marked so for those who
 //! have pages read to them ([`Lang::english`]).
 
+use almanack_core::alert::{self, Alert};
+
 use crate::ui::prelude::*;
 
 /// A language of the dashboard.
@@ -90,6 +92,14 @@ impl Lang {
             .get(header::ACCEPT_LANGUAGE)
             .and_then(|value| value.to_str().ok());
         preferred(asked.unwrap_or_default())
+    }
+
+    /// What is wrong, in half a sentence.
+    pub(crate) fn alert(self, of: &Alert) -> String {
+        match self {
+            Self::English => alert::words::english(of),
+            Self::Chinese => alert::words::chinese(of),
+        }
     }
 
     /// A sentence that exists in English only.

@@ -256,7 +256,6 @@ fn metrics_show_the_day_s_edition_but_do_not_look_every_time() {
         "almanack_edition_requests 17",
         "almanack_edition_budget 45",
         "almanack_edition_batch_requests 13",
-        "almanack_edition_alerts_open 0",
     ] {
         assert!(text.contains(line), "{line} is missing in\n{text}");
     }

@@ -4,7 +4,6 @@ use almanack_core::{
     budget::Spend,
     edition::{
         Counts, Edition, State,
-        alert::{Alert, Rule},
         batch::{self, Batch},
         delivery::{self, Delivery},
         document::Document,
@@ -12,7 +11,6 @@ use almanack_core::{
     },
     store::{EditionLine, Result},
 };
-use jiff::civil::Date;
 
 use super::{Row, Value, instant, many, maybe_instant, unreadable};
 use crate::edition::{COLUMNS, REPLACED, day};
@@ -37,11 +35,6 @@ pub(crate) fn edition(row: &Row<'_>) -> Result<Edition> {
         updated_at: instant(row.big(12)?)?,
         created_at: instant(row.big(13)?)?,
     })
-}
-
-/// A day whose alerts people have not all heard of.
-pub(crate) fn untold(row: &Row<'_>) -> Result<Date> {
-    row.text(0)?.parse().map_err(unreadable)
 }
 
 /// What an edition is created with.
@@ -229,29 +222,6 @@ pub(crate) fn skipped_values<'a>(edition: &Edition, document: &Document) -> Vec<
         edition.updated_at.into(),
         day(edition.date).into(),
         document.inputs.revision.into(),
-    ]
-}
-
-pub(crate) fn alert(row: &Row<'_>) -> Result<Alert> {
-    Ok(Alert {
-        rule: named("rule", &row.text(0)?, Rule::parse)?,
-        detail: row.text(1)?,
-        opened_at: instant(row.big(2)?)?,
-        closed_at: maybe_instant(row.big_or_null(3)?)?,
-        open_told_at: maybe_instant(row.big_or_null(4)?)?,
-        close_told_at: maybe_instant(row.big_or_null(5)?)?,
-    })
-}
-
-pub(crate) fn alert_values<'a>(day: &'a str, alert: &'a Alert) -> Vec<Value<'a>> {
-    vec![
-        day.into(),
-        alert.rule.name().into(),
-        (&alert.detail).into(),
-        alert.opened_at.into(),
-        alert.closed_at.into(),
-        alert.open_told_at.into(),
-        alert.close_told_at.into(),
     ]
 }
 

@@ -3,11 +3,10 @@
 use super::{check_costs_no_more, migrated};
 use crate::edition;
 
-pub(super) const SHARED: [&str; 22] = [
+pub(super) const SHARED: [&str; 19] = [
     edition::LIST,
     edition::LIST_LIVE,
     edition::LOAD,
-    edition::LOAD_ALERTS,
     edition::LOAD_BATCHES,
     edition::LOAD_DELIVERIES,
     edition::LOAD_DOCUMENT,
@@ -20,8 +19,6 @@ pub(super) const SHARED: [&str; 22] = [
     edition::SKIP_OLDER,
     edition::TAKE,
     edition::TAKE_ARCHIVED,
-    edition::UNTOLD,
-    edition::WRITE_ALERT,
     edition::WRITE_BATCH,
     edition::WRITE_DELIVERY,
     edition::WRITE_DOCUMENT,
@@ -47,9 +44,6 @@ const DELIVERIES: &str = "insert into delivery (edition_on, revision, destinatio
 /// Three documents a day.
 const DOCUMENTS: &str = "insert into edition_document values \
      (date('2026-01-01', -(?1 / 3) || ' days'), ?1 % 3, 0, '', '', '', '', '')";
-/// Three alerts a day.
-const ALERTS: &str = "insert into edition_alert (edition_on, rule, opened_at_us, detail) values \
-     (date('2026-01-01', -(?1 / 3) || ' days'), ?1, 0, '')";
 const DAY: &str = "2026-01-01";
 
 /// Every table is searched by a key. What `PRUNABLE` collects is walked, and has been searched for.
@@ -76,7 +70,6 @@ fn ed_02_an_account_costs_no_more_when_more_editions_exist() {
     check_costs_no_more(edition::LOAD, [DAY], 1, EDITIONS);
     check_costs_no_more(edition::LOAD_STORIES, [DAY], 30, STORIES);
     check_costs_no_more(edition::LOAD_BATCHES, [DAY], 5, BATCHES);
-    check_costs_no_more(edition::LOAD_ALERTS, [DAY], 3, ALERTS);
     check_costs_no_more(edition::LOAD_DELIVERIES, [DAY], 0, DELIVERIES);
     check_costs_no_more(edition::LOAD_NEWEST_DOCUMENT, [DAY], 1, DOCUMENTS);
     check_costs_no_more(edition::LOAD_DOCUMENT, (DAY, 1), 1, DOCUMENTS);
@@ -86,20 +79,12 @@ fn ed_02_an_account_costs_no_more_when_more_editions_exist() {
 #[test]
 fn a_page_of_editions_costs_no_more_when_more_exist() {
     let nothing: Option<&str> = None;
-    let page = rusqlite::params![nothing, 0, "2025-12-30", 5];
+    let page = rusqlite::params![nothing, 0, "2025-12-30", 0, 5];
     check_costs_no_more(edition::LIST, page, 5, EDITIONS);
-    let open = rusqlite::params![",init,", 0, "~", 100];
+    let open = rusqlite::params![",init,", 0, "~", 0, 100];
     check_costs_no_more(edition::LIST_LIVE, open, 0, EDITIONS);
-    let published = rusqlite::params![",published,", 0, "~", 100];
+    let published = rusqlite::params![",published,", 0, "~", 0, 100];
     check_costs_no_more(edition::LIST_LIVE, published, 10, EDITIONS);
-}
-
-/// Every tick looks for what people have not been told.
-#[test]
-fn ed_02_untold_alerts_cost_no_more_when_more_were_told() {
-    let told = ALERTS.replace("opened_at_us, ", "opened_at_us, open_told_at_us, ");
-    let told = told.replace("?1, 0, ''", "?1, 0, 0, ''");
-    check_costs_no_more(edition::UNTOLD, ("2027-01-01", 5), 0, &told);
 }
 
 #[test]

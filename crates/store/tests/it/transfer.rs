@@ -40,7 +40,6 @@ const FILLED: &[&str] = &[
     "decision",
     "delivery",
     "edition",
-    "edition_alert",
     "edition_document",
     "entry",
     "node",

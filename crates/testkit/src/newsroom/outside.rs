@@ -3,21 +3,22 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    alert::Severity,
+    alert::{
+        About,
+        port::{Answer, Messenger, Notice, Outcome},
+    },
     budget::Budget,
     edition::{
-        alert::News,
         document::Inputs,
         port::{
-            BadTemplate, Failure, FailureClass, Notice, Press, Publisher, Reader, Sensitivity,
-            StorySource, Teller, Text, Wanted, Writer,
+            BadTemplate, Failure, FailureClass, Press, Publisher, Reader, Sensitivity, StorySource,
+            Text, Wanted, Writer,
         },
         story::{Listed, StoryKey},
     },
 };
 use almanack_engine::editions::Outside;
 use async_trait::async_trait;
-use jiff::Timestamp;
 
 use super::{Call, Fate, Newsroom, number_in, places::Door};
 
@@ -35,7 +36,6 @@ pub(super) fn of(room: &Newsroom) -> Outside {
         writer: Arc::new(room.clone()),
         press: Arc::new(PlainPress),
         publishers: publishers.collect(),
-        teller: Arc::new(room.clone()),
     }
 }
 
@@ -128,28 +128,30 @@ impl Writer for Newsroom {
 }
 
 #[async_trait]
-impl Teller for Newsroom {
-    async fn tell(&self, notice: &Notice<'_>) -> Result<(), Failure> {
-        let news = match notice.news {
-            News::Opened => "opened",
-            News::Closed => "closed",
-        };
-        let rule = notice.alert.rule.name();
-        let fate = self.called(&Call::Tell(rule, news));
-        if let Fate::Fails(class) = fate {
-            return Err(Failure::new(class, "nobody hears"));
-        }
-        self.lock().told += 1;
-        match fate {
-            Fate::Lost => Err(Failure::new(FailureClass::Transient, "no answer")),
-            _ => Ok(()),
-        }
-    }
-
-    fn tell_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
-        let inside = self.lock();
-        let quiet = inside.quiet.as_ref();
-        quiet.map_or(now, |quiet| quiet.tell_at(severity, now))
+impl Messenger for Newsroom {
+    /// Everybody hears each notice by itself, or does not.
+    async fn tell(&self, notices: &[Notice]) -> Vec<Answer> {
+        let told = notices.iter().map(|notice| {
+            let key = &notice.alert.key;
+            let name = match &key.about {
+                About::Delivery { destination, .. } => format!("{}:{destination}", key.rule),
+                _ => key.rule.to_string(),
+            };
+            let fate = self.called(&Call::Tell(name, notice.news.as_str()));
+            let fails = matches!(fate, Fate::Fails(_));
+            self.lock().told += usize::from(!fails);
+            let outcome = if fails || fate == Fate::Lost {
+                Outcome::Failed("no answer".to_owned())
+            } else {
+                Outcome::Taken(String::new())
+            };
+            Answer {
+                channel: "people".to_owned(),
+                keys: vec![key.clone()],
+                outcome,
+            }
+        });
+        told.collect()
     }
 }
 

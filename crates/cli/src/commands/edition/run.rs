@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    day, parse_date,
+    alert, day, parse_date,
     progress::{Onlooker, Progress},
     status,
 };
@@ -42,6 +42,7 @@ pub(super) async fn run(at: &Connector<'_>, given: &EditionArguments, output: &m
     let stop = process::stop_signal()?;
     editions.take_up(date).await?;
     let ran = watched(&desk, &editions, (date, &stop), output).await?;
+    alert(desk.watch()?).await;
     let client = Client::on(desk, Some(editions)).await?;
     let exit = tell_end(&client, &date.to_string(), output).await?;
     if exit != Exit::Ok {

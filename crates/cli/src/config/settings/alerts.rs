@@ -118,6 +118,8 @@ impl Alerts {
                 disconnected: read.disconnected_after,
                 disk_free_bytes: read.disk_free_bytes,
                 budget_percent: read.budget_percent,
+                // What editions say about it is known where all settings are.
+                overdue: None,
             },
             manner: Manner {
                 calm: read.calm,

@@ -215,10 +215,6 @@ const METRICS: &[Metric] = &[
         "almanack_edition_budget",
         "Requests that one tick may spend",
     ),
-    gauge(
-        "almanack_edition_alerts_open",
-        "Open alerts of the day's edition",
-    ),
     counter("almanack_edition_ticks_total", "Ticks of editions"),
     counter(
         "almanack_edition_batches_total",
@@ -248,15 +244,15 @@ const METRICS: &[Metric] = &[
         "Tries to deliver an edition, by outcome",
     )
     .by("outcome", &["confirmed", "spent", "failed", "unknown"]),
-    counter(
-        "almanack_edition_alerts_total",
-        "Alerts of editions that opened, by rule",
-    )
-    .late(),
     gauge(
         "almanack_alerts_open",
         "Alerts that are open, by rule, as this node last saw",
     ),
+    counter(
+        "almanack_alerts_opened_total",
+        "Alerts that opened, by rule",
+    )
+    .late(),
     counter(
         "almanack_alerts_told_total",
         "Messages about alerts, by channel and outcome",

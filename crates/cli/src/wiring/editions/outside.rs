@@ -45,7 +45,6 @@ pub(super) fn outside(
         writer: writer(workshop, edition, sleeper)?,
         press: Arc::new(press(edition, purpose)?),
         publishers: delivery::publishers(workshop, edition, paper)?,
-        teller: Arc::clone(&workshop.teller),
     })
 }
 

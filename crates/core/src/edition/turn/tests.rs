@@ -3,11 +3,13 @@
 mod laws;
 mod sending;
 
+use std::collections::BTreeSet;
+
 use jiff::SignedDuration;
 
 use super::*;
+use crate::alert::{Key, Rule, find::edition};
 use crate::edition::{
-    alert::{News, Rule},
     delivery::{OnRevision, OnUnknown, State as Ledger},
     fixture::{self, NOW, account, fetched, key, listed, written},
     plan::{Action, Asker, plan},
@@ -423,69 +425,61 @@ fn a_second_document_goes_only_where_it_is_wanted() {
     }
 }
 
-fn open_rules(account: &Account) -> Vec<Rule> {
-    let open = account
-        .alerts
-        .iter()
-        .filter(|alert| alert.closed_at.is_none());
-    open.map(|alert| alert.rule.clone()).collect()
-}
+/// A watch that looks at an edition after every change of it.
+#[derive(Default)]
+struct Watch(BTreeSet<Key>);
 
-fn watch(account: Account, change: Option<Change>, now: Timestamp) -> Account {
-    match watched(&account, change, &rules(), now) {
-        Some(change) => change.apply(account),
-        None => account,
+impl Watch {
+    fn look(&mut self, account: &Account, now: Timestamp) -> Vec<Rule> {
+        let overdue_after = Some(rules().overdue_after);
+        let found = edition::find(account, &self.0, overdue_after, now);
+        self.0 = found.into_iter().map(|finding| finding.key).collect();
+        self.0.iter().map(|key| key.rule).collect()
     }
 }
 
+/// What a first look finds.
+fn wrong(account: &Account, now: Timestamp) -> Vec<Rule> {
+    Watch::default().look(account, now)
+}
+
 #[test]
-fn ed_18_an_edition_of_two_hours_is_overdue_once_until_it_is_published() {
+fn ed_18_an_edition_of_two_hours_is_overdue_until_it_is_published() {
     let late = NOW + SignedDuration::from_hours(2) + SignedDuration::from_secs(1);
-    let account = watch(fetched(1), None, NOW + SignedDuration::from_hours(2));
-    assert_eq!(open_rules(&account), []);
-    let account = watch(account, None, late);
-    assert_eq!(open_rules(&account), [Rule::Overdue]);
-    assert_eq!(
-        watched(&account, None, &rules(), late + MINUTE),
-        None,
-        "said once"
-    );
-    let change = publish(&account, late);
-    let account = watch(account, Some(change), late);
-    assert_eq!(open_rules(&account), []);
-    assert_eq!(
-        to_tell(&account)[0].1,
-        News::Opened,
-        "what began is told before what is over"
-    );
+    let account = fetched(1);
+    assert_eq!(wrong(&account, NOW + SignedDuration::from_hours(2)), []);
+    assert_eq!(wrong(&account, late), [Rule::Overdue]);
+    let found = edition::find(&account, &BTreeSet::new(), None, late);
+    assert_eq!(found, [], "whoever makes no editions cannot tell");
+    let account = publish(&account, late).apply(account);
+    assert_eq!(wrong(&account, late), []);
 }
 
 #[test]
 fn ed_20_an_unfinished_day_is_reported_until_somebody_finishes_it() {
+    let mut watch = Watch::default();
     let account = fetched(1);
-    let change = archive(&account, NOW);
-    let account = watch(account, change, NOW);
-    assert_eq!(open_rules(&account), [Rule::Unfinished]);
-    let change = reopen(&account, NOW);
-    let account = watch(account, change, NOW);
-    assert_eq!(
-        open_rules(&account),
-        [Rule::Unfinished],
-        "taken up is not finished"
-    );
-    let change = publish(&account, NOW);
-    assert_eq!(open_rules(&watch(account, Some(change), NOW)), []);
+    let account = archive(&account, NOW).unwrap().apply(account);
+    assert_eq!(watch.look(&account, NOW), [Rule::Unfinished]);
+    let account = reopen(&account, NOW).unwrap().apply(account);
+    let taken_up = watch.look(&account, NOW);
+    assert_eq!(taken_up, [Rule::Unfinished], "taken up is not finished");
+    let account = publish(&account, NOW).apply(account);
+    assert_eq!(watch.look(&account, NOW), []);
 }
 
 #[test]
 fn ed_32_nothing_to_publish_is_an_alert() {
     let account = fixture::account(&[Status::Failed]);
-    let change = give_up(&account, NOW);
-    let account = watch(account, Some(change), NOW);
-    assert_eq!(open_rules(&account), [Rule::Empty]);
+    let account = give_up(&account, NOW).apply(account);
+    let found = edition::find(&account, &BTreeSet::new(), None, NOW);
+    assert_eq!((found.len(), found[0].key.rule), (1, Rule::Empty));
+    assert_eq!(found[0].detail, "none of its 1 stories could be completed");
+    let account = archive(&account, NOW).unwrap().apply(account);
     assert_eq!(
-        account.alerts[0].detail,
-        "none of its 1 stories could be completed"
+        wrong(&account, NOW),
+        [Rule::Empty],
+        "midnight mends nothing"
     );
 }
 
@@ -511,10 +505,9 @@ fn a_story_that_kills_whoever_works_on_it_is_found_and_left_out() {
 #[test]
 fn ed_20_an_edition_first_asked_for_when_its_day_is_over_is_left_alone_by_ticks() {
     let account = account(&[]);
-    let change = keep_open(&account, NOW);
-    let account = watch(account, change, NOW);
+    let account = keep_open(&account, NOW).unwrap().apply(account);
     assert!(!is_left_over(&account.edition, NOW + MINUTE));
-    assert_eq!(open_rules(&account), [], "nobody left it unfinished");
+    assert_eq!(wrong(&account, NOW), [], "nobody left it unfinished");
     assert_eq!(keep_open(&account, NOW + MINUTE), None);
 }
 
@@ -524,43 +517,32 @@ fn ed_27_a_batch_of_more_than_thirty_requests_is_an_alert() {
         let (account, index) = started(fetched(2), &[1]);
         let endings = [(key(1), written())];
         let change = end_batch(&account, index, &endings, spend(requests), &rules(), NOW);
-        assert_eq!(open_rules(&watch(account, change, NOW)), expected);
+        assert_eq!(wrong(&change.unwrap().apply(account), NOW), expected);
     }
 }
 
 #[test]
 fn ed_12_a_destination_that_fails_is_an_alert_until_it_has_the_edition() {
+    let mut watch = Watch::default();
     let account = aggregated(OnRevision::Skip);
-    let first = part(&account, 1);
-    let begin = |account: Account, now| {
-        let (change, sent) = start_delivery(&account, &first, &rules(), now).unwrap();
-        (watch(account, Some(change), now), sent.attempts)
+    let send = |account: Account, number: u32, sent: &Sent, now| {
+        let key = part(&account, number);
+        let (change, delivery) = start_delivery(&account, &key, &rules(), now).unwrap();
+        let account = change.apply(account);
+        let ended = end_delivery(&account, &key, delivery.attempts, sent, 1, now);
+        ended.unwrap().apply(account)
     };
-    let (account, attempt) = begin(account, NOW);
     let refused = Sent::Failed(failure(FailureClass::Credentials));
-    let change = end_delivery(&account, &first, attempt, &refused, 1, NOW);
-    let account = watch(account, change, NOW);
-    let chat = Rule::Destination("chat".to_owned());
-    assert_eq!(open_rules(&account), [chat]);
-    let (alert, news) = to_tell(&account).remove(0);
-    let account = told(&account, &alert, news, NOW).unwrap().apply(account);
-    assert_eq!(to_tell(&account), []);
-    // Another try that fails is the same trouble, and said once.
-    let (account, attempt) = begin(account, NOW + MINUTE);
-    let change = end_delivery(&account, &first, attempt, &refused, 1, NOW + MINUTE);
-    let account = watch(account, change, NOW + MINUTE);
-    assert_eq!(to_tell(&account), []);
-    let (account, attempt) = begin(account, NOW + MINUTE * 10);
     let confirmed = Sent::Confirmed { receipt: None };
-    let change = end_delivery(&account, &first, attempt, &confirmed, 1, NOW);
-    let account = watch(account, change, NOW);
-    let chat = Rule::Destination("chat".to_owned());
-    assert_eq!(open_rules(&account), [chat], "one of its two parts arrived");
-    let second = part(&account, 2);
-    let (change, sent) = start_delivery(&account, &second, &rules(), NOW).unwrap();
-    let account = watch(account, Some(change), NOW);
-    let change = end_delivery(&account, &second, sent.attempts, &confirmed, 1, NOW);
-    let account = watch(account, change, NOW);
-    assert_eq!(open_rules(&account), []);
-    assert_eq!(to_tell(&account)[0].1, News::Closed);
+    let account = send(account, 1, &refused, NOW);
+    assert_eq!(watch.look(&account, NOW), [Rule::Destination]);
+    let account = send(account, 1, &refused, NOW + MINUTE);
+    let found = watch.look(&account, NOW + MINUTE);
+    assert_eq!(found, [Rule::Destination], "it is the same trouble");
+    let account = send(account, 1, &confirmed, NOW + MINUTE * 10);
+    let found = watch.look(&account, NOW + MINUTE * 10);
+    assert_eq!(found, [Rule::Destination], "one of its two parts arrived");
+    assert_eq!(wrong(&account, NOW), [], "who sees it now sees no trouble");
+    let account = send(account, 2, &confirmed, NOW + MINUTE * 10);
+    assert_eq!(watch.look(&account, NOW + MINUTE * 10), []);
 }

@@ -46,7 +46,7 @@ async fn ed_12_one_destination_fails_and_the_other_has_it(store: Arc<dyn Store>)
         ledger(&account, "telegram"),
         [Ledger::Confirmed, Ledger::Confirmed]
     );
-    assert_eq!(open_alerts(&account), ["destination:github"]);
+    assert_eq!(room.open_alerts().await, ["destination:github"]);
     room.news.heal();
     room.news.forget_calls();
     room.tick().await;
@@ -63,7 +63,7 @@ async fn ed_12_one_destination_fails_and_the_other_has_it(store: Arc<dyn Store>)
     );
     let account = room.account().await;
     assert!(is_published(&account));
-    assert_eq!(open_alerts(&account), Vec::<String>::new());
+    assert_eq!(room.open_alerts().await, Vec::<String>::new());
     assert_eq!(
         account.deliveries[0].receipt.as_deref(),
         Some("edition:2026-01-04/1/github/1")

@@ -80,7 +80,7 @@ async fn ed_31_an_unfinished_edition_without_its_stories_stays_as_it_is(store: A
     assert!(matches!(refused, Err(Error::NotNow(NotNow::Pruned))));
     let ran = room.editions().run(today(), &Unwatched).await.unwrap();
     assert_eq!(ran.account.edition.state, State::Archived);
-    assert_eq!(open_alerts(&ran.account), ["unfinished"]);
+    assert_eq!(room.open_alerts().await, ["unfinished"]);
 }
 
 /// Claims what is due and tries it once.
@@ -308,7 +308,8 @@ async fn ed_22_a_day_that_is_over_and_had_no_edition_is_built_in_spite_of_ticks(
     work_off(&room).await;
     let account = room.account_of(yesterday).await;
     assert!(is_published(&account), "{}", account.edition.state);
-    assert_eq!(account.alerts, [], "nobody left it unfinished");
+    let open = room.open_alerts_of(yesterday).await;
+    assert_eq!(open, Vec::<String>::new(), "nobody left it unfinished");
 }
 
 async fn ed_23_force_for_an_earlier_day_is_tried_again_when_a_destination_fails(

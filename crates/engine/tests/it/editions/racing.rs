@@ -58,6 +58,7 @@ async fn ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late(store: Arc<dy
         news: quick.news.clone(),
         subscriptions: Live::default(),
         settings: settings(),
+        manner: Manner::default(),
     };
     quick.news.forget_calls();
     slow.editions().tick().await.unwrap();

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use almanack_core::alert::{About, find::Finding};
 use almanack_core::edition::forecast::Forecast;
 use almanack_core::edition::{Account, delivery};
-use almanack_engine::editions::Error;
+use almanack_engine::editions::{Editions, Error};
 use axum::body::Body;
 use jiff::civil::Date;
 
@@ -72,12 +73,10 @@ pub(crate) struct StandBatches {
 }
 
 impl StandView {
-    pub(super) fn of(account: &Account, forecast: Forecast) -> Self {
+    pub(super) fn of(account: &Account, editions: &Editions) -> Self {
         let (edition, counts) = (&account.edition, account.counts());
-        let open = account
-            .alerts
-            .iter()
-            .filter(|alert| alert.closed_at.is_none());
+        let forecast = editions.forecast(account);
+        let troubles = editions.troubles(account);
         Self {
             task_date: edition.date.to_string(),
             status: edition.state.as_str(),
@@ -95,13 +94,21 @@ impl StandView {
             requests: account.requests(),
             revision: edition.revision,
             published: published(account),
-            alerts: open.map(|alert| alert.rule.name()).collect(),
+            alerts: troubles.iter().map(named).collect(),
             reason: edition.reason.clone(),
             created_at: edition.created_at,
             updated_at: edition.updated_at,
             published_at: edition.published_at,
             expected_finish_at: forecast.finish_at,
         }
+    }
+}
+
+/// The rule, and the destination where it is about one.
+fn named(Finding { key, .. }: &Finding) -> String {
+    match &key.about {
+        About::Delivery { destination, .. } => format!("{}:{destination}", key.rule),
+        _ => key.rule.to_string(),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use almanack_core::alert::Alert;
 use almanack_core::edition::delivery::{Delivery, State};
 use almanack_core::edition::story::{self, Story};
 use almanack_core::edition::{Account, Edition};
-use almanack_core::{edition::alert::Alert, edition::batch::Batch, edition::forecast::Forecast};
+use almanack_core::edition::{batch::Batch, forecast::Forecast};
 use almanack_engine::editions::{Editions, Status};
 use jiff::civil::Date;
 
@@ -106,7 +107,11 @@ fn done(lang: Lang, code: &str) -> Option<&'static str> {
 
 fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let lang = viewer.lang;
-    let Status { account, forecast } = status;
+    let Status {
+        account,
+        forecast,
+        alerts: told,
+    } = status;
     let progress = steps::Progress {
         counts: account.counts(),
         done: forecast.batches_done,
@@ -123,7 +128,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
         (section("stories", lang.pick("Stories", "文章"), &stories))
         (section("batches", lang.pick("Batches and budget", "批次与预算"), &batches))
         (section("deliveries", lang.pick("Deliveries", "投递"), &deliveries(viewer, &account.deliveries)))
-        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, &account.alerts)))
+        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, told)))
     }
 }
 
@@ -362,7 +367,7 @@ fn alerts(viewer: &Viewer, alerts: &[Alert]) -> Markup {
     };
     table! { lang; "Alerts", "告警"; or "Nobody needed to be told anything.", "没有需要告知的事项。";
         for (alert in sorted) tr()
-        "Alert", "告警" { th scope="row" { (badge(class(alert), &words::alert(lang, &alert.rule))) } }
+        "Alert", "告警" { th scope="row" { (badge(class(alert), &lang.alert(alert))) } }
         "What", "内容" { td { (lang.english(&alert.detail)) } }
         "Since", "开始" { td { (viewer.at(alert.opened_at)) } }
         "Until", "结束" {

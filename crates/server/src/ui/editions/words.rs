@@ -1,6 +1,5 @@
 //! What is said about editions, in both languages.
 
-use almanack_core::edition::alert::Rule;
 use almanack_core::edition::delivery::{self, Delivery};
 use almanack_core::edition::story::{self, Note};
 use almanack_core::edition::{State, batch};
@@ -101,20 +100,5 @@ pub(super) fn delivery_told(lang: Lang, state: delivery::State) -> Option<&'stat
         delivery::State::Skipped =>
             "It is not sent: somebody skipped it, or nobody knows whether it arrived and it must not arrive twice, or a newer document took its place, or its destination wants no second one.",
             "不再发送：已被人为跳过，或无法确认是否送达且不允许重复，或已有更新的文档，或该目的地不接受第二份。";
-    }
-}
-
-/// What an alert is about.
-pub(super) fn alert(lang: Lang, rule: &Rule) -> String {
-    let name = words! { lang, rule;
-        Rule::Overdue => "overdue", "逾期";
-        Rule::Unfinished => "unfinished when its day ended", "当日结束时未完成";
-        Rule::Empty => "empty", "空";
-        Rule::Spendthrift => "a batch spent too much", "某批次花费过多";
-        Rule::Destination(_) => "destination", "发布目的地";
-    };
-    match rule {
-        Rule::Destination(to) => format!("{name}: {to}"),
-        _ => name.to_owned(),
     }
 }

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use almanack_core::alert::{self, About, Severity, words};
+use almanack_core::alert::{self, About, Severity};
 use almanack_core::edition::delivery::{self, Delivery};
 use almanack_core::plan::{ScheduleName, State as ScheduleState};
-use almanack_core::{edition::alert::Rule, source::Attention, store::TaskLine, task::Status};
-use jiff::civil::Date;
+use almanack_core::{source::Attention, store::TaskLine, task::Status};
 
 use super::day::Day;
 use crate::ui::prelude::*;
@@ -38,7 +37,6 @@ impl Want {
 pub(super) fn show(viewer: &Viewer, day: &Day) -> Markup {
     let lang = viewer.lang;
     let mut wants = deliveries(lang, day);
-    wants.extend(alerts(lang, day));
     wants.extend(watched(lang, day));
     wants.extend(failures(lang, day));
     wants.extend(parked(lang, day));
@@ -77,40 +75,6 @@ fn deliveries(lang: Lang, day: &Day) -> Vec<Want> {
     wants.collect()
 }
 
-/// What is wrong with editions and lasts.
-fn alerts(lang: Lang, day: &Day) -> Vec<Want> {
-    let open = day.editions.iter().flat_map(|account| {
-        let open = account
-            .alerts
-            .iter()
-            .filter(|alert| alert.closed_at.is_none());
-        open.map(|alert| (account.edition.date, alert))
-    });
-    let wants = open.map(|(date, alert)| {
-        let what = edition_alert(lang, date, &alert.rule);
-        let sentence = html! { (what) ": " (lang.english(&alert.detail)) };
-        Want::bad(sentence, links::edition(date), Some(alert.opened_at))
-    });
-    wants.collect()
-}
-
-fn edition_alert(lang: Lang, date: Date, rule: &Rule) -> String {
-    match rule {
-        Rule::Overdue => say!(lang, "The edition of {date} is late", "{date} 的日报已延误"),
-        Rule::Unfinished => say!(lang; "The edition of {date} was never finished",
-            "{date} 的日报未完成"),
-        Rule::Empty => say!(
-            lang,
-            "The edition of {date} has no story",
-            "{date} 的日报没有文章"
-        ),
-        Rule::Spendthrift => say!(lang; "A batch of {date} spent too many requests",
-            "{date} 有批次请求超支"),
-        Rule::Destination(to) => say!(lang; "{to} does not take the edition of {date}",
-            "{to} 拒收 {date} 的日报"),
-    }
-}
-
 /// That there are more than are shown, and where.
 fn more(wants: &mut Vec<Want>, sentence: Option<String>, href: &str) {
     let more = sentence.map(|told| Want::bad(html! { (told) }, href.to_owned(), None));
@@ -136,21 +100,18 @@ fn is_shown(alert: &alert::Alert) -> bool {
     use alert::Rule::{Budget, Clock, Failing, Gone, Late, Missing, Stuck};
     let is_source = matches!(alert.key.about, About::Source(_));
     let of_others = [Missing, Late, Stuck, Failing, Gone, Budget, Clock];
-    alert.is_open() && !is_source && of_others.contains(&alert.key.rule)
+    let is_shown = alert.key.about.edition().is_some() || of_others.contains(&alert.key.rule);
+    alert.is_open() && !is_source && is_shown
 }
 
 fn watch(lang: Lang, alert: &alert::Alert) -> Want {
-    let what = match lang {
-        Lang::English => words::english(alert),
-        Lang::Chinese => words::chinese(alert),
-    };
     Want {
         bad: alert.severity == Severity::Critical,
-        sentence: html! { (what) ": " (lang.english(&alert.detail)) },
+        sentence: html! { (lang.alert(alert)) ": " (lang.english(&alert.detail)) },
         href: match &alert.key.about {
             About::Schedule(name) => links::schedule(name),
             About::Source(id) => links::source(*id),
-            About::Delivery { date, .. } => links::edition(*date),
+            About::Edition(date) | About::Delivery { date, .. } => links::edition(*date),
             About::Kind(kind) => format!("/ui/tasks?kind={}", kind.as_str()),
             About::Node(_) | About::Clock => "/ui/nodes".to_owned(),
             About::Fleet => "/ui/sources".to_owned(),

@@ -7,7 +7,6 @@ use almanack_core::{
     edition::{
         Account, Edition, State,
         account::Change,
-        alert::{Alert, Rule},
         batch, delivery,
         delivery::Delivery,
         document::Document,
@@ -169,20 +168,11 @@ fn full(seen: &Edition) -> Change {
         ended_at: Some(moment()),
         ..batch(u32::MAX)
     };
-    let alert = Alert {
-        rule: Rule::Destination(odd()),
-        detail: odd(),
-        opened_at: at(1),
-        closed_at: Some(moment()),
-        open_told_at: Some(LATEST),
-        close_told_at: Some(moment()),
-    };
     Change {
         edition: full_edition(seen),
         stories: vec![full_story(1)],
         batches: vec![batch],
         deliveries: vec![full_delivery()],
-        alerts: vec![alert],
         document: None,
         tells: Vec::new(),
     }
@@ -190,7 +180,6 @@ fn full(seen: &Edition) -> Change {
 
 /// The same rows with everything left out that can be.
 fn bare(seen: &Edition) -> Change {
-    let empty = Alert::new(Rule::Destination(odd()), String::new(), START);
     let mut bare = Change::of(Edition {
         version: seen.version,
         revision: 3,
@@ -202,7 +191,6 @@ fn bare(seen: &Edition) -> Change {
         part: u32::MAX,
         ..delivery(3, ODD)
     }];
-    bare.alerts = vec![empty];
     bare
 }
 
@@ -220,15 +208,8 @@ pub(crate) async fn every_field_of_an_account_survives(store: Arc<dyn Store>) {
     }
 }
 
-/// Every state, status, note and rule.
+/// Every state, status and note.
 pub(crate) async fn every_word_of_an_edition_survives(store: Arc<dyn Store>) {
-    let rules = [
-        Rule::Overdue,
-        Rule::Unfinished,
-        Rule::Empty,
-        Rule::Spendthrift,
-        Rule::Destination(String::new()),
-    ];
     let mut kept = opened(&*store, 0).await;
     for (turn, state) in State::ALL.into_iter().enumerate() {
         let mut change = Change::of(kept.edition.clone());
@@ -242,16 +223,14 @@ pub(crate) async fn every_word_of_an_edition_survives(store: Arc<dyn Store>) {
         change.batches[0].status = batch::Status::ALL[turn % 4];
         change.deliveries = vec![delivery(1, "web")];
         change.deliveries[0].state = delivery::State::ALL[turn % 6];
-        change.alerts = vec![Alert::new(rules[turn % 5].clone(), String::new(), START)];
         let expected = change.clone().apply(kept);
         changed(&*store, change).await;
         kept = account_of(&*store, day(0)).await;
         assert_eq!(kept, expected);
     }
-    assert_eq!(kept.alerts.len(), rules.len());
 }
 
-/// By rank, index, destination and part, and rule; in whatever order they were written.
+/// By rank, index, destination and part; in whatever order they were written.
 pub(crate) async fn rows_of_an_account_come_in_order(store: Arc<dyn Store>) {
     let kept = opened(&*store, 0).await;
     let mut change = Change::of(kept.edition.clone());
@@ -261,10 +240,6 @@ pub(crate) async fn rows_of_an_account_come_in_order(store: Arc<dyn Store>) {
     for (destination, part) in [("web", 1), ("Web", 10), ("a", 10), ("a", 9), ("é", 1)] {
         let made = delivery(1, destination);
         change.deliveries.push(Delivery { part, ..made });
-    }
-    for rule in ["overdue", "destination:b", "empty", "destination:B"] {
-        let rule = Rule::parse(rule).unwrap();
-        change.alerts.push(Alert::new(rule, String::new(), START));
     }
     changed(&*store, change).await;
     let account = account_of(&*store, day(0)).await;
@@ -278,15 +253,6 @@ pub(crate) async fn rows_of_an_account_come_in_order(store: Arc<dyn Store>) {
         .collect();
     let expected = [("Web", 10), ("a", 9), ("a", 10), ("web", 1), ("é", 1)];
     assert_eq!(parts, expected);
-    let rules: Vec<String> = account
-        .alerts
-        .iter()
-        .map(|alert| alert.rule.name())
-        .collect();
-    assert_eq!(
-        rules,
-        ["destination:B", "destination:b", "empty", "overdue"]
-    );
 }
 
 /// As many stories as there may be, each with much to say, and the document of all of them, in one change.
@@ -316,7 +282,7 @@ pub(crate) async fn the_largest_edition_survives(store: Arc<dyn Store>) {
     assert_eq!(read, Some(made));
 }
 
-/// The same story, batch, delivery, rule and revision in two editions are two.
+/// The same story, batch, delivery and revision in two editions are two.
 pub(crate) async fn editions_share_no_rows(store: Arc<dyn Store>) {
     let mut expected = Vec::new();
     for (number, said) in ["monday", "tuesday"].into_iter().enumerate() {
@@ -326,7 +292,6 @@ pub(crate) async fn editions_share_no_rows(store: Arc<dyn Store>) {
         change.stories[0].error_message = Some(said.to_owned());
         change.batches[0].error_message = Some(said.to_owned());
         change.deliveries[0].detail = Some(said.to_owned());
-        said.clone_into(&mut change.alerts[0].detail);
         let made = document(date, 3, &change.stories);
         change.document = Some(made.clone());
         expected.push((change.clone().apply(seen), made));
@@ -373,17 +338,15 @@ pub(crate) async fn names_that_are_too_long_are_refused(store: Arc<dyn Store>) {
         change.stories = vec![story(1)];
         change.stories[0].listed.key.0.clone_from(&name);
         change.deliveries = vec![delivery(1, &name)];
-        change.alerts = vec![Alert::new(Rule::Destination(name), String::new(), START)];
         change
     };
     let seen = opened(&*store, 0).await;
     let long = named(&seen.edition, BYTES_MAX + 2);
-    for only in 0..3 {
+    for only in 0..2 {
         let mut change = named(&seen.edition, 2);
         match only {
             0 => change.stories.clone_from(&long.stories),
-            1 => change.deliveries.clone_from(&long.deliveries),
-            _ => change.alerts.clone_from(&long.alerts),
+            _ => change.deliveries.clone_from(&long.deliveries),
         }
         let refused = store.write_edition(change).await;
         assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");

@@ -3,16 +3,11 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    edition::{
-        Account, Counts, State,
-        account::Change,
-        alert::{Alert, Rule},
-        batch, story,
-    },
+    edition::{Account, Counts, State, account::Change, batch, story},
     store::{EditionFilter, EditionWritten, PrunedStories, Store},
 };
 use almanack_testkit::fixture::{
-    START, at,
+    at,
     edition::{batch, day, delivery, document, story},
 };
 use jiff::civil::Date;
@@ -33,7 +28,6 @@ async fn made(store: &dyn Store, number: i32, state: State) -> Account {
     change.batches[0].status = batch::Status::Success;
     change.batches[1].status = batch::Status::Failed;
     change.deliveries = vec![delivery(1, "web")];
-    change.alerts = vec![Alert::new(Rule::Overdue, String::new(), START)];
     change.document = Some(document(seen.edition.date, 1, &change.stories));
     let after = change.clone().apply(seen);
     changed(store, change).await;
@@ -174,48 +168,26 @@ pub(crate) async fn documents_are_found_by_revision(store: Arc<dyn Store>) {
     assert_eq!(store.load_document(day(1), Some(1)).await.unwrap(), None);
 }
 
-/// An alert is untold until people know that it began, and once more when it is over; whatever became of its edition.
-pub(crate) async fn days_with_untold_alerts_are_found_oldest_first(store: Arc<dyn Store>) {
-    for (number, state) in [State::Archived, State::Published, State::Empty]
-        .into_iter()
-        .enumerate()
-    {
-        made(&*store, i32::try_from(number).unwrap(), state).await;
+/// Whatever became of them, and whichever day they are of.
+pub(crate) async fn editions_that_changed_lately_are_listed(store: Arc<dyn Store>) {
+    for (number, changed_at) in [(0, 30), (1, 10), (2, 20)] {
+        let seen = opened(&*store, number).await;
+        let mut change = Change::of(seen.edition.clone());
+        change.edition.state = State::Archived;
+        change.edition.updated_at = at(changed_at);
+        changed(&*store, change).await;
     }
-    let untold = |before, limit| {
-        let store = Arc::clone(&store);
-        async move { store.load_untold(day(before), limit).await.unwrap() }
-    };
-    assert_eq!(untold(9, 9).await, [day(0), day(1), day(2)]);
-    assert_eq!(untold(9, 2).await, [day(0), day(1)]);
-    assert_eq!(untold(1, 9).await, [day(0)], "days before, only");
-    // One row of two that waits names its day once.
-    let seen = account_of(&*store, day(1)).await;
-    let mut change = Change::of(seen.edition.clone());
-    change.alerts = vec![Alert::new(Rule::Empty, String::new(), START)];
-    changed(&*store, change).await;
-    assert_eq!(untold(2, 9).await, [day(0), day(1)]);
-    let told = |closed: Option<i64>, told: Option<i64>| {
-        let store = Arc::clone(&store);
-        async move {
-            let seen = account_of(&*store, day(0)).await;
-            let mut change = Change::of(seen.edition.clone());
-            change.alerts = seen.alerts.clone();
-            change.alerts[0].open_told_at = Some(at(1));
-            change.alerts[0].closed_at = closed.map(at);
-            change.alerts[0].close_told_at = told.map(at);
-            changed(&*store, change).await;
-        }
-    };
-    told(None, None).await;
-    assert_eq!(untold(1, 9).await, [], "told, and it lasts");
-    told(Some(2), None).await;
-    assert_eq!(untold(1, 9).await, [day(0)], "over, and nobody knows");
-    told(Some(2), Some(3)).await;
-    assert_eq!(untold(1, 9).await, []);
+    for (from, expected) in [(20, vec![day(2), day(0)]), (21, vec![day(0)]), (31, vec![])] {
+        let filter = EditionFilter {
+            changed_from: Some(at(from)),
+            limit: 9,
+            ..EditionFilter::default()
+        };
+        assert_eq!(days(&*store, filter).await, expected, "from {from}");
+    }
 }
 
-/// Stories and batches of archived editions go; the row, its document, deliveries and alerts stay.
+/// Stories and batches of archived editions go; the row, its document and deliveries stay.
 pub(crate) async fn ed_31_pruning_keeps_the_edition_and_its_document(store: Arc<dyn Store>) {
     let old = made(&*store, 0, State::Archived).await;
     let printed = store.load_document(day(0), None).await.unwrap();
@@ -228,7 +200,6 @@ pub(crate) async fn ed_31_pruning_keeps_the_edition_and_its_document(store: Arc<
     let kept = account_of(&*store, day(0)).await;
     assert_eq!((&kept.stories[..], &kept.batches[..]), (&[][..], &[][..]));
     assert_eq!(kept.deliveries, old.deliveries);
-    assert_eq!(kept.alerts, old.alerts);
     let mut edition = kept.edition.clone();
     edition.version = old.edition.version;
     assert_eq!(edition, old.edition, "but for its version");

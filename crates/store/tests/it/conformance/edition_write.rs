@@ -9,7 +9,6 @@ use almanack_core::{
     edition::{
         Edition, State,
         account::Change,
-        alert::{Alert, Rule},
         batch::Batch,
         delivery::{self, Delivery},
         story,
@@ -17,7 +16,7 @@ use almanack_core::{
     store::{EditionWritten, Error, Store},
 };
 use almanack_testkit::fixture::{
-    START, at,
+    at,
     edition::{batch, day, delivery, document, story},
 };
 
@@ -37,7 +36,6 @@ fn everywhere(seen: &Edition, said: &str) -> Change {
     change.batches[0].error_message = text();
     change.deliveries = vec![delivery(seen.revision, "web")];
     change.deliveries[0].detail = text();
-    change.alerts = vec![Alert::new(Rule::Overdue, said.to_owned(), START)];
     change
 }
 
@@ -58,9 +56,6 @@ pub(crate) async fn ed_16_a_lost_change_changes_nothing_at_all(store: Arc<dyn St
         stale.batches.push(batch(2));
         stale.deliveries.push(delivery(0, "elsewhere"));
         stale.deliveries.push(delivery(1, "web"));
-        stale
-            .alerts
-            .push(Alert::new(Rule::Empty, String::new(), START));
         stale.document = Some(document(day(0), 1, &[]));
         let written = store.write_edition(stale).await.unwrap();
         assert_eq!(written, EditionWritten::Lost);
@@ -147,12 +142,6 @@ pub(crate) async fn ed_16_an_account_is_of_one_moment(store: Arc<dyn Store>) {
         assert!(account.stories.iter().all(|s| s.error_message == said));
         assert!(account.batches.iter().all(|b| b.error_message == said));
         assert!(account.deliveries.iter().all(|d| d.detail == said));
-        assert!(
-            account
-                .alerts
-                .iter()
-                .all(|a| Some(&a.detail) == said.as_ref())
-        );
         tokio::task::yield_now().await;
     }
     writer.await.expect("the writer");
@@ -180,8 +169,7 @@ pub(crate) async fn ed_26_a_batch_index_is_one_row(store: Arc<dyn Store>) {
     let mut begins = Change::of(seen);
     begins.batches = vec![batch(1), batch(2)];
     begins.deliveries = vec![delivery(0, "web")];
-    begins.alerts = vec![Alert::new(Rule::Empty, String::new(), START)];
-    changed(&*store, begins.clone()).await;
+    changed(&*store, begins).await;
     let mut ends = Change::of(account_of(&*store, day(0)).await.edition);
     let ended = Batch {
         status: almanack_core::edition::batch::Status::Success,
@@ -191,13 +179,10 @@ pub(crate) async fn ed_26_a_batch_index_is_one_row(store: Arc<dyn Store>) {
     ends.batches = vec![batch(2), ended.clone()];
     ends.deliveries = vec![delivery(0, "web"), delivery(0, "web")];
     ends.deliveries[1].state = delivery::State::Sent;
-    ends.alerts = [begins.alerts.clone(), begins.alerts].concat();
-    ends.alerts[1].closed_at = Some(at(1));
     changed(&*store, ends.clone()).await;
     let account = account_of(&*store, day(0)).await;
     assert_eq!(account.batches, [batch(1), ended]);
     assert_eq!(account.deliveries, ends.deliveries[1..]);
-    assert_eq!(account.alerts, ends.alerts[1..]);
 }
 
 /// Rows that a change does not name stay as they are.

@@ -256,7 +256,7 @@ macro_rules! conformance {
                 filters_of_editions_narrow_alone_and_together,
                 pages_of_editions_cover_every_day_once,
                 documents_are_found_by_revision,
-                days_with_untold_alerts_are_found_oldest_first,
+                editions_that_changed_lately_are_listed,
                 ed_31_pruning_keeps_the_edition_and_its_document,
                 ed_31_pruning_takes_only_what_it_may,
                 ed_31_who_saw_an_edition_before_it_was_pruned_decides_again,

@@ -26,8 +26,9 @@ mod witness;
 
 use std::sync::Arc;
 
-use almanack_core::store::Store;
+use almanack_core::{alert::port::Messenger, store::Store};
 use almanack_engine::editions::Outside;
+use almanack_testkit::newsroom::Newsroom;
 
 use self::stage::Stage;
 use super::{Broken, time::on_virtual_time};
@@ -39,6 +40,8 @@ pub(crate) struct EditionOptions {
     pub(crate) days: u32,
     /// What stands between nodes and the newsroom; tests of the simulator sabotage it here.
     pub(crate) meddle: fn(Outside) -> Outside,
+    /// Who tells people, likewise.
+    pub(crate) messenger: fn(Newsroom) -> Arc<dyn Messenger>,
 }
 
 impl Default for EditionOptions {
@@ -46,6 +49,7 @@ impl Default for EditionOptions {
         Self {
             days: 365,
             meddle: |outside| outside,
+            messenger: |room| Arc::new(room),
         }
     }
 }

@@ -19,15 +19,6 @@ use crate::suggest;
 
 sections! { Webhook, Telegram, Smtp, Ntfy, Slack, Exec }
 
-/// Rules of editions, which tell by the same channels.
-const OF_EDITIONS: [&str; 5] = [
-    "overdue",
-    "unfinished",
-    "empty",
-    "spendthrift",
-    "destination",
-];
-
 /// A way to be told, and what is told by it.
 #[derive(Debug, Clone)]
 pub(crate) struct AlertChannel {
@@ -116,7 +107,7 @@ pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<AlertChannel> {
 }
 
 fn rules() -> impl Iterator<Item = &'static str> {
-    Rule::ALL.into_iter().map(Rule::as_str).chain(OF_EDITIONS)
+    Rule::ALL.into_iter().map(Rule::as_str)
 }
 
 fn rule(text: &str) -> Read<String> {

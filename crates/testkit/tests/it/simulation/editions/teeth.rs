@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use almanack_core::{
+    alert::{
+        Alert,
+        port::{Answer, Messenger, Notice},
+    },
     budget::Budget,
     edition::{
         account::Change,
-        alert::Alert,
         delivery::{self, OnRevision, OnUnknown},
         document::{Document, Inputs},
-        port::{
-            BadTemplate, Failure, Letter, Notice, Press, Publisher, Reader, Seen, Sent, Teller,
-        },
+        port::{BadTemplate, Failure, Letter, Press, Publisher, Reader, Seen, Sent},
         story::Status,
     },
-    store::{EditionWritten, Result, Store},
+    store::{Applied, EditionWritten, Result, Store},
 };
 use almanack_engine::editions::Outside;
 use almanack_testkit::layer::{Layer, Layered};
@@ -32,8 +33,21 @@ fn assert_noticed(
     open: impl Fn() -> Arc<dyn Store>,
     words: &[&str],
 ) {
-    let options = EditionOptions { days: 60, meddle };
-    let found = (0..NOTICED_WITHIN).find_map(|seed| simulate_editions(seed, &options, &open).err());
+    let options = EditionOptions {
+        days: 60,
+        meddle,
+        ..EditionOptions::default()
+    };
+    assert_options_noticed(&options, open, words);
+}
+
+#[track_caller]
+fn assert_options_noticed(
+    options: &EditionOptions,
+    open: impl Fn() -> Arc<dyn Store>,
+    words: &[&str],
+) {
+    let found = (0..NOTICED_WITHIN).find_map(|seed| simulate_editions(seed, options, &open).err());
     let broken = found.expect("a seed must notice");
     let named = words.iter().any(|words| broken.what.contains(words));
     assert!(named, "expected one of {words:?}:\n{broken}");
@@ -92,21 +106,20 @@ fn a_story_that_is_not_written_is_noticed() {
     assert_write_noticed(forget, &words);
 }
 
+/// Keeps no alert.
+struct NoAlerts;
+
+#[async_trait]
+impl Layer for NoAlerts {
+    async fn write_alerts(&self, _: &dyn Store, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
+        Ok(alerts.iter().map(|_| Applied::Lost).collect())
+    }
+}
+
 #[test]
 fn an_alert_that_is_not_written_is_noticed() {
-    let forget = |change: &mut Change| {
-        change
-            .alerts
-            .retain(|alert: &Alert| alert.closed_at.is_some());
-    };
-    assert_write_noticed(
-        forget,
-        &[
-            "the store keeps something else",
-            "nobody is told why",
-            "said to have been told",
-        ],
-    );
+    let sabotaged = || Layered::over(open(), NoAlerts);
+    assert_noticed(|outside| outside, sabotaged, &["nobody is told why"]);
 }
 
 #[test]
@@ -239,19 +252,20 @@ fn a_request_that_the_budget_does_not_count_is_noticed() {
 struct Mute;
 
 #[async_trait]
-impl Teller for Mute {
-    async fn tell(&self, _: &Notice<'_>) -> std::result::Result<(), Failure> {
-        Ok(())
+impl Messenger for Mute {
+    async fn tell(&self, _: &[Notice]) -> Vec<Answer> {
+        Vec::new()
     }
 }
 
 #[test]
-fn a_teller_that_tells_nobody_is_noticed() {
-    let mute = |mut outside: Outside| {
-        outside.teller = Arc::new(Mute);
-        outside
+fn a_messenger_that_tells_nobody_is_noticed() {
+    let mute = EditionOptions {
+        days: 60,
+        messenger: |_| Arc::new(Mute),
+        ..EditionOptions::default()
     };
-    assert_noticed(mute, open, &["are said to have been told"]);
+    assert_options_noticed(&mute, open, &["are said to have been told"]);
 }
 
 /// Prints the same inputs another way each time.

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 
 use almanack_core::{
+    alert::{About, Key, Rule},
     edition::{
         Account, State,
-        alert::Rule,
         delivery::{OnRevision, OnUnknown},
     },
-    store::EditionFilter,
+    store::{AlertFilter, EditionFilter},
 };
 use almanack_engine::editions::Editions;
 use almanack_testkit::newsroom::{Place, Received};
+use jiff::Timestamp;
 
 use super::{EditionSummary, nodes::World};
 
@@ -88,6 +89,7 @@ pub(super) async fn check(world: &World, editions: &Editions) -> Result<EditionS
         ..EditionFilter::default()
     };
     let lines = editions.list(&all).await.map_err(|error| error.chain())?;
+    check_alerts(world).await?;
     let mut summary = EditionSummary::default();
     for line in lines {
         let date = line.edition.date;
@@ -102,7 +104,7 @@ pub(super) async fn check(world: &World, editions: &Editions) -> Result<EditionS
                 "{date}: the store keeps something else than was written"
             ));
         }
-        check_end(&account).map_err(|what| format!("{date}: {what}"))?;
+        check_end(world, &account).map_err(|what| format!("{date}: {what}"))?;
         if account.was_published() {
             summary.published += 1;
         } else {
@@ -113,33 +115,41 @@ pub(super) async fn check(world: &World, editions: &Editions) -> Result<EditionS
     Ok(summary)
 }
 
-/// Published, or in a clear state with an alert; and people know.
-fn check_end(account: &Account) -> Result<(), String> {
+/// Published, or in a clear state of which people heard.
+fn check_end(world: &World, account: &Account) -> Result<(), String> {
     let (state, was) = (account.edition.state, account.edition.archived_from);
-    let open = |rule: &Rule| {
-        let mut alerts = account.alerts.iter();
-        alerts.any(|alert| alert.rule == *rule && alert.closed_at.is_none())
+    let about = About::Edition(account.edition.date);
+    let heard = |rule| {
+        let about = about.clone();
+        world.witness.is_heard(&Key { rule, about })
     };
     let ended = match was.unwrap_or(state) {
         State::Published => true,
-        State::Empty => open(&Rule::Empty),
+        State::Empty => heard(Rule::Empty),
         // What was published and taken up again is still the published one.
-        _ => account.was_published() || open(&Rule::Unfinished),
+        _ => account.was_published() || heard(Rule::Unfinished),
     };
     if state.is_open() || !ended {
         return Err(format!(
             "it ends as {state} (was {was:?}), and nobody is told why"
         ));
     }
-    let untold = account.alerts.iter().find(|alert| alert.untold().is_some());
-    if let Some(alert) = untold {
-        return Err(format!(
-            "nobody was told that `{}` {:?}",
-            alert.rule,
-            alert.untold()
-        ));
-    }
     Ok(())
+}
+
+/// What people heard last of an alert is true.
+async fn check_alerts(world: &World) -> Result<(), String> {
+    let open = AlertFilter {
+        closed_from: Timestamp::MAX,
+        limit: 1_000,
+    };
+    let alerts = world.store.load_alerts(open).await;
+    let alerts = alerts.map_err(|error| error.chain())?;
+    let untold = alerts.iter().find(|alert| alert.news().is_some());
+    untold.map_or(Ok(()), |alert| {
+        let (key, news) = (&alert.key, alert.news());
+        Err(format!("nobody was told {news:?} of {key:?}"))
+    })
 }
 
 /// Every document comes out of its inputs as it was.

@@ -16,7 +16,7 @@ use almanack_core::{
         turn::Chosen,
     },
 };
-use almanack_engine::editions::{Editions, Error, Observer, Unwatched};
+use almanack_engine::editions::{Error, Observer, Unwatched};
 use almanack_testkit::newsroom::Newsroom;
 use jiff::civil::Date;
 
@@ -32,6 +32,8 @@ const POLLS_MAX: u64 = 400;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Deed {
     Tick,
+    /// A round of the watch.
+    Watch,
     /// A step of an edition that somebody queued.
     Step(Date),
     Run(Date),
@@ -73,7 +75,7 @@ pub(super) async fn perform(world: &World, process: &Process, deed: Deed, dice: 
     let early = if matches!(deed, Deed::Step(_)) { 8 } else { 40 };
     let most = if dice.hits(500) { early } else { POLLS_MAX };
     let ended = Mortal {
-        work: Box::pin(carry_out(&process.editions, deed, &meter)),
+        work: Box::pin(carry_out(process, deed, &meter)),
         polls_left: mortal.then(|| 1 + dice.below(most)),
     }
     .await;
@@ -114,7 +116,7 @@ fn may_fail(world: &World, deed: Deed, error: &Error) -> bool {
     match (deed, error) {
         (_, Error::Store(error)) => trouble && error.is_transient(),
         // A node that is a moment behind does not know a day that another has begun.
-        (Deed::Tick | Deed::Step(_), _) => false,
+        (Deed::Tick | Deed::Watch | Deed::Step(_), _) => false,
         (_, Error::NotQueued(_)) => trouble,
         (_, Error::NotNow(_) | Error::Unknown(_) | Error::Future { .. }) => true,
         (_, Error::Contended(_)) => matches!(deed, Deed::Force(_)),
@@ -122,9 +124,14 @@ fn may_fail(world: &World, deed: Deed, error: &Error) -> bool {
     }
 }
 
-async fn carry_out(editions: &Editions, deed: Deed, meter: &Meter) -> Result<Told, Error> {
+async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<Told, Error> {
+    let editions = &process.editions;
     let free = |text: String| Told { text, requests: 0 };
     Ok(match deed {
+        Deed::Watch => {
+            process.watch().round_of_editions().await?;
+            free("looked".to_owned())
+        }
         Deed::Tick => {
             let ticked = editions.tick().await?;
             let steps = ticked.steps.iter();
@@ -240,7 +247,8 @@ impl Meter {
                 u32::MAX
             }
             Deed::Tick | Deed::Step(_) | Deed::Force(_) => self.budget,
-            Deed::Reset(_)
+            Deed::Watch
+            | Deed::Reset(_)
             | Deed::Retry(_)
             | Deed::Request(_)
             | Deed::Resend(_)
@@ -276,7 +284,7 @@ impl Turn<'_> {
     /// Its ticks, and after each of them a step of what is queued. `None` if it died.
     pub(super) async fn take(self, world: &World) -> Option<Process> {
         let steps = self.queued.iter().map(|date| Deed::Step(*date));
-        let deeds: Vec<Deed> = std::iter::once(Deed::Tick).chain(steps).collect();
+        let deeds: Vec<Deed> = [Deed::Tick, Deed::Watch].into_iter().chain(steps).collect();
         for delay in &self.delays {
             pass(*delay).await;
             for deed in &deeds {

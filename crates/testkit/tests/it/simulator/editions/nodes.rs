@@ -11,12 +11,15 @@ use std::{
 };
 
 use almanack_core::{
+    alert::port::Messenger,
     store::Store,
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
     editions::{Editions, Outside},
+    live::Live,
     reschedule::{Kinds, Rescheduler},
+    watch::{Watch, WatchSettings, Watching},
 };
 use almanack_testkit::newsroom::Newsroom;
 
@@ -42,6 +45,7 @@ pub(super) struct World {
     pub(super) weather: Weather,
     pub(super) healed: Arc<AtomicBool>,
     pub(super) meddle: fn(Outside) -> Outside,
+    pub(super) messenger: fn(Newsroom) -> Arc<dyn Messenger>,
     pub(super) processes: AtomicU32,
 }
 
@@ -51,6 +55,16 @@ pub(super) struct Process {
     /// On whose account the newsroom counts.
     pub(super) account: u32,
     pub(super) editions: Editions,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    watching: Live<Watching>,
+}
+
+impl Process {
+    pub(super) fn watch(&self) -> Watch {
+        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        Watch::new(store, clock, self.watching.clone())
+    }
 }
 
 impl World {
@@ -75,6 +89,12 @@ impl World {
         Process {
             name: name.to_owned(),
             account,
+            watching: Live::new(Watching {
+                settings: WatchSettings::default(),
+                messenger: (self.messenger)(self.room.clone()),
+            }),
+            store: Arc::clone(&store),
+            clock: Arc::clone(&clock),
             editions: Editions::new(
                 store,
                 clock,

@@ -78,6 +78,7 @@ impl Stage {
             weather: Weather::draw_calm(&dice),
             healed,
             meddle: options.meddle,
+            messenger: options.messenger,
             processes: AtomicU32::new(0),
         };
         Self {
@@ -296,7 +297,9 @@ impl Stage {
     async fn calm_tick(&mut self, slot: usize) {
         let dice = self.dice.fork();
         let process = self.node(slot, &dice);
-        perform(&self.world, &process, Deed::Tick, &dice).await;
+        for deed in [Deed::Tick, Deed::Watch] {
+            perform(&self.world, &process, deed, &dice).await;
+        }
         self.nodes[slot] = Some(process);
         pass(Duration::from_mins(10)).await;
     }

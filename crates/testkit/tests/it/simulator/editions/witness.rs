@@ -9,13 +9,13 @@ use std::{
 };
 
 use almanack_core::{
+    alert::{Alert, Key, decide::TELL_FOR},
     edition::{
         Account,
         account::Change,
-        alert::Alert,
         delivery::{self, Delivery},
     },
-    store::{EditionWritten, Result, Store},
+    store::{Applied, EditionWritten, Result, Store},
 };
 use almanack_testkit::{layer::Layer, newsroom::Newsroom};
 use async_trait::async_trait;
@@ -54,6 +54,10 @@ struct Pages {
     confirmed: BTreeSet<String>,
     /// Letters that a person had sent again, by their keys.
     resent: BTreeSet<String>,
+    /// Alerts as they were last written.
+    alerts: BTreeMap<Key, Alert>,
+    /// Those of which it was written down that people know.
+    heard: BTreeSet<Key>,
     /// How often it was written down that people were told something.
     told: usize,
 }
@@ -104,6 +108,11 @@ impl Witness {
         first.is_some_and(|key| key.starts_with(beginning))
     }
 
+    /// Whether people heard of an alert.
+    pub(super) fn is_heard(&self, key: &Key) -> bool {
+        self.pages().heard.contains(key)
+    }
+
     /// Whether a person had a letter sent again.
     pub(super) fn is_resent(&self, key: &str) -> bool {
         self.pages().resent.contains(key)
@@ -137,7 +146,6 @@ impl Witness {
         let checked = picture::check(&write).and_then(|()| ledger::check(&write));
         self.record
             .check(checked.map_err(|what| format!("{date}: {what}")));
-        self.count_told(before, change);
         for written in &change.deliveries {
             let (revision, to, part) = (written.revision, &written.destination, written.part);
             let key = format!("edition:{date}/{revision}/{to}/{part}");
@@ -149,16 +157,20 @@ impl Witness {
         }
     }
 
-    fn count_told(&self, before: &Account, change: &Change) {
-        let marks = |alert: &Alert| {
-            usize::from(alert.open_told_at.is_some()) + usize::from(alert.close_told_at.is_some())
-        };
+    /// An alert was written: nobody says that people were told who did not hear it, unless they could not be told for a day.
+    fn saw_alert(&self, alert: &Alert) {
         let mut pages = self.pages();
-        for alert in &change.alerts {
-            let same =
-                |known: &&Alert| known.rule == alert.rule && known.opened_at == alert.opened_at;
-            let known = before.alerts.iter().find(same).map_or(0, marks);
-            pages.told += marks(alert).saturating_sub(known);
+        let known = pages.alerts.insert(alert.key.clone(), alert.clone());
+        let known = known.filter(|known| known.opened_at == alert.opened_at);
+        let (opened, closed) = known.map_or((None, None), |it| (it.open_told_at, it.close_told_at));
+        let since = alert.closed_at.unwrap_or(alert.opened_at);
+        let in_time = |at: &Timestamp| at.duration_since(since) < TELL_FOR;
+        let is_new =
+            |at: Option<Timestamp>, before| at != before && at.is_some_and(|at| in_time(&at));
+        let told = is_new(alert.open_told_at, opened) || is_new(alert.close_told_at, closed);
+        pages.told += usize::from(told);
+        if alert.open_told_at.is_some() {
+            pages.heard.insert(alert.key.clone());
         }
         if pages.told > self.room.told() {
             let (marked, told) = (pages.told, self.room.told());
@@ -171,6 +183,16 @@ impl Witness {
 
 #[async_trait]
 impl Layer for Witness {
+    async fn write_alerts(&self, below: &dyn Store, alerts: Vec<Alert>) -> Result<Vec<Applied>> {
+        let written = below.write_alerts(alerts.clone()).await?;
+        for (alert, applied) in alerts.iter().zip(&written) {
+            if matches!(applied, Applied::Done { .. }) {
+                self.saw_alert(alert);
+            }
+        }
+        Ok(written)
+    }
+
     async fn write_edition(&self, below: &dyn Store, change: Change) -> Result<EditionWritten> {
         let date = change.edition.date;
         let known = self.edition(date);
