@@ -49,7 +49,7 @@ use crate::{
         secret::without_password,
         settings::{Database, Durability, Edition, KindSettings},
     },
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 pub(crate) use buses::Buses;
@@ -155,18 +155,16 @@ pub(crate) fn scratch_store() -> Result<Arc<dyn Store>, Failure> {
 pub(crate) async fn open_for_all(database: &Database) -> Result<Handles, Failure> {
     let url = database.url.expose();
     let phrase = format!("open database `{}`", without_password(url));
-    let location = Location::parse(url)
-        .map_err(|error| Failure::new(Exit::Usage, error.to_string()).during(&phrase))?;
+    let location = Location::parse(url).map_err(|error| Failure::usage(error).during(&phrase))?;
     let opened = almanack_store::open_for_all(&location, durability(database)).await;
     opened.map_err(|error| Failure::from(error).during(&phrase))
 }
 
 /// Makes this process the node on a SQLite file; a second one is refused.
 pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>, Failure> {
-    let location = Location::parse(database.url.expose())
-        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let location = Location::parse(database.url.expose()).map_err(Failure::usage)?;
     almanack_store::lock_node(&location).map_err(|occupied| {
-        let failure = Failure::new(Exit::Failed, format!("start node: {occupied}"));
+        let failure = Failure::failed(format!("start node: {occupied}"));
         match occupied {
             sqlite::Occupied::ByAnother { .. } => failure.hint(
                 "a SQLite file is for one node: stop that process, name another file with --database, \

@@ -3,22 +3,10 @@
 use std::io::{BufRead, IsTerminal};
 
 use almanack_core::source::entry::canonical_address;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 use url::Url;
 
-use super::Errand;
-use crate::{
-    args::{
-        EntriesArguments, SourceArguments, SourceCommand, SourceListArguments, SourceSetArguments,
-        WhyArguments,
-    },
-    client::{Answer, Call, Client, Connector, List},
-    columns::{Column, ago, at, bad, column, instant_of, moment_of, plain, text, time},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    when,
-};
+use crate::commands::prelude::*;
 
 mod add;
 mod check;
@@ -98,7 +86,7 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
     if given.time.is_some() {
         let what = "a source is asked about without a time: its answer is about its next check";
         let hint = format!("almanack why {}", given.name);
-        return Err(Failure::new(Exit::Usage, what).hint(hint));
+        return Err(Failure::usage(what).hint(hint));
     }
     why::run(client, &given.name, None, output).await
 }
@@ -140,7 +128,7 @@ async fn load(client: &Client, given: &str) -> Result<Found, Failure> {
         Err(_) if given.contains("://") => find(client, given).await?,
         Err(_) => {
             let what = format!("`{given}` names no source");
-            return Err(Failure::new(Exit::Usage, what).hint(
+            return Err(Failure::usage(what).hint(
                 "write its number or its address; `almanack source list --containing TEXT` \
                  finds it",
             ));
@@ -166,7 +154,7 @@ async fn find(client: &Client, given: &str) -> Result<String, Failure> {
 }
 
 fn unknown(what: &str) -> Failure {
-    Failure::new(Exit::NotFound, what)
+    Failure::not_found(what)
         .hint("`almanack source list --containing TEXT` finds sources by name or address")
 }
 
@@ -266,7 +254,7 @@ async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mu
     if !yes {
         let question =
             format!("remove source {id} ({name}) and its entries? They cannot be brought back.");
-        let unasked = Failure::new(Exit::Usage, format!("remove source {id} and its entries?"))
+        let unasked = Failure::usage(format!("remove source {id} and its entries?"))
             .hint("--yes says so; `almanack source pause` keeps what was collected");
         if !confirmed(&question, unasked, output)? {
             output.note("nothing was removed\n");
@@ -297,7 +285,7 @@ pub(super) fn confirmed(
     output.note(&format!("{question} [y/N] "));
     let mut answer = String::new();
     let read = input.lock().read_line(&mut answer);
-    read.map_err(|error| Failure::new(Exit::Failed, format!("read the answer: {error}")))?;
+    read.map_err(|error| Failure::failed(format!("read the answer: {error}")))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
@@ -345,7 +333,7 @@ fn since_of(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
         return Ok(now.saturating_sub(back).unwrap_or(Timestamp::MIN));
     }
     when::parse_at_in(text, now, "UTC").map_err(|unclear| {
-        Failure::new(Exit::Usage, format!("--since: {}", unclear.what))
+        Failure::usage(format!("--since: {}", unclear.what))
             .hint("write how long ago, like 2h or 7d, or a time, like 2026-01-05T08:00Z")
     })
 }

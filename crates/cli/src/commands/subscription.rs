@@ -1,15 +1,6 @@
 //! `almanack subscription list`
 
-use serde_json::Value;
-
-use super::Errand;
-use crate::{
-    args::SubscriptionCommand,
-    client::{Call, Connector},
-    columns::{Column, column, plain, text},
-    failure::{Done, Exit},
-    output::{Cell, Ink, Output},
-};
+use crate::commands::prelude::*;
 
 const LIST: &[Column] = &[
     column("NAME", "/name", plain),

@@ -1,19 +1,11 @@
 //! `almanack task put|get|list|cancel|retry|history`
 
-use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::{Errand, identity, read_text};
-use crate::{
-    args::{IdentityArguments, ListArguments, PutArguments, TaskCommand},
-    client::{Call, Client, Connector, List},
-    columns::{Column, ago, at, column, instant_of, moment, moment_of, plain, text, time},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    when,
-};
+use super::identity;
+use crate::commands::prelude::*;
 
 mod batch;
 mod history;
@@ -200,7 +192,7 @@ fn payload(given: &str) -> Result<Box<RawValue>, Failure> {
         None => given.to_owned(),
     };
     RawValue::from_string(text.trim_ascii_end().to_owned()).map_err(|error| {
-        Failure::new(Exit::Usage, format!("payload is not JSON: {error}"))
+        Failure::usage(format!("payload is not JSON: {error}"))
             .hint("JSON text stands in double quotes: --payload '{\"lang\":\"en\"}'")
     })
 }

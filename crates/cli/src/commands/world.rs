@@ -15,15 +15,9 @@ use almanack_lab::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    args::{
-        ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
-        TelegramArguments, WorldCommand,
-    },
-    commands::runtime,
+    commands::prelude::*,
     config::settings::{Log, LogFormat},
-    failure::{Exit, Failure},
     log,
-    output::Output,
     process::stop_signal,
 };
 
@@ -39,7 +33,7 @@ pub(super) fn run(
     command: &WorldCommand,
     environment: &BTreeMap<String, String>,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     match command {
         WorldCommand::ArticleService(arguments) => article_service(arguments, environment, output),
         WorldCommand::Github(arguments) => github(arguments, output),
@@ -55,7 +49,7 @@ fn article_service(
     arguments: &ArticleServiceArguments,
     environment: &BTreeMap<String, String>,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     let mut config = article::Config::new(
         arguments.articles.clone(),
         arguments.listen,
@@ -73,7 +67,7 @@ fn article_service(
         output.note(&greeting(&running.url(), arguments));
         let ended = running.join.await;
         ended
-            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
+            .map_err(Failure::failed)?
             .map_err(|error| failed(&error))?;
         Ok(Exit::Ok)
     })
@@ -84,7 +78,7 @@ fn serve<S: Upstream>(
     start: impl AsyncFnOnce(CancellationToken) -> Result<Running<S>, stand::Error>,
     greeting: impl FnOnce(&Running<S>) -> String,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     start_plain_log(output)?;
     runtime()?.block_on(async {
         let running = start(stop_signal()?).await;
@@ -92,13 +86,13 @@ fn serve<S: Upstream>(
         output.note(&greeting(&running));
         let ended = running.join.await;
         ended
-            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
+            .map_err(Failure::failed)?
             .map_err(|error| told(S::NAME, &error))?;
         Ok(Exit::Ok)
     })
 }
 
-fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn github(arguments: &GithubArguments, output: &mut Output) -> Done {
     let mut config = github::Config::new(arguments.listen);
     if let Some(file) = &arguments.setup {
         config.setup = read_setup(file)?;
@@ -116,7 +110,7 @@ fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Fail
     )
 }
 
-fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
     let mut fleet = Fleet::new(arguments.seed, arguments.feeds);
     fleet.feeds_per_host = arguments.feeds_per_host.max(1);
     let config = feeds::Config {
@@ -140,7 +134,7 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failur
     )
 }
 
-fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn news(arguments: &NewsArguments, output: &mut Output) -> Done {
     let mut site = Site::new(arguments.seed, arguments.stories_per_day);
     site.calm = arguments.calm;
     let config = news::Config {
@@ -163,7 +157,7 @@ fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure>
     )
 }
 
-fn model(arguments: &ModelArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn model(arguments: &ModelArguments, output: &mut Output) -> Done {
     let config = model::Config {
         latency: Duration::from_millis(arguments.latency_ms),
         ..model::Config::new(arguments.listen, &arguments.key)
@@ -185,7 +179,7 @@ fn model(arguments: &ModelArguments, output: &mut Output) -> Result<Exit, Failur
     )
 }
 
-fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Done {
     let channel = Chat::channel(CHANNEL_ID, &arguments.channel);
     let config = telegram::Config {
         messages_per_minute: arguments.messages_per_minute,
@@ -218,11 +212,11 @@ fn shown<'a>(secret: &'a str, known: &str) -> &'a str {
 fn read_setup(file: &Path) -> Result<Setup, Failure> {
     let shown = file.display();
     let text = fs::read_to_string(file)
-        .map_err(|error| Failure::new(Exit::Usage, format!("read `{shown}`: {error}")))?;
+        .map_err(|error| Failure::usage(format!("read `{shown}`: {error}")))?;
     serde_json::from_str(&text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let said = format!("`{shown}` is not a setup: line {line}, column {column}");
-        Failure::new(Exit::Usage, said)
+        Failure::usage(said)
     })
 }
 

@@ -35,7 +35,7 @@ use crate::{
         Settings,
         settings::{AlertChannel, AlertWay},
     },
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 /// How long a channel may take to answer. A round of the watch waits for the slowest, the others do not.
@@ -184,7 +184,7 @@ fn mailer(way: &AlertWay) -> Result<Mailer, Failure> {
         to,
     } = way
     else {
-        return Err(Failure::new(Exit::Failed, "this channel is no mail"));
+        return Err(Failure::failed("this channel is no mail"));
     };
     let made = Mailer::new(MailSettings {
         host: host.clone(),
@@ -194,7 +194,7 @@ fn mailer(way: &AlertWay) -> Result<Mailer, Failure> {
         from: from.clone(),
         to: to.clone(),
     });
-    made.map_err(|error| Failure::new(Exit::Usage, error.to_string()).during("prepare alerts.smtp"))
+    made.map_err(|error| Failure::usage(error).during("prepare alerts.smtp"))
 }
 
 /// The same node, which looks for what people should hear about, and tells somebody outside that it lives.

@@ -33,7 +33,7 @@ use crate::{
         Settings,
         settings::{Edition, edition},
     },
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 pub(crate) use outside::addresses;
@@ -160,7 +160,7 @@ pub(super) fn kinds() -> impl Iterator<Item = Kind> {
 }
 
 fn kind(name: &str) -> Result<Kind, Failure> {
-    Kind::parse(name).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+    Kind::parse(name).map_err(Failure::failed)
 }
 
 /// Leaves editions to a node that is configured for them: one that shares the database and is not must neither fail

@@ -21,12 +21,12 @@ use crate::{
         Settings,
         settings::{Subscriber, Way},
     },
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 /// The kind of tasks that tell; every node knows it, whether or not it has subscriptions itself.
 pub(super) fn kind() -> Result<Kind, Failure> {
-    Kind::parse(KIND).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+    Kind::parse(KIND).map_err(Failure::failed)
 }
 
 /// Who is sent events, as it may be shown.

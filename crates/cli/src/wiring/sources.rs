@@ -29,14 +29,11 @@ use almanack_engine::{
 };
 
 use super::{Timing, entropy, is_shared, outbound, timeout};
-use crate::{
-    config::Settings,
-    failure::{Exit, Failure},
-};
+use crate::{config::Settings, failure::Failure};
 
 /// The kind of checks; always one that somebody knows how to try.
 pub(crate) fn check_kind() -> Result<Kind, Failure> {
-    Kind::parse(SOURCE_CHECK).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+    Kind::parse(SOURCE_CHECK).map_err(Failure::failed)
 }
 
 /// Who looks at sources, in lanes of this process alone: for commands, and where one process is the rule.

@@ -17,7 +17,7 @@ use almanack_engine::{
 use super::{Outbound, Timing, callback_handler, share, timeout};
 use crate::{
     config::{Settings, settings},
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 /// The part of a node's slots that the firings of one schedule may have at once.
@@ -31,7 +31,7 @@ const STOP_GRACE: Duration = Duration::from_secs(5);
 
 /// The kind of firings; always one that somebody knows how to try.
 pub(crate) fn dispatch_kind() -> Result<Kind, Failure> {
-    Kind::parse(DISPATCH).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+    Kind::parse(DISPATCH).map_err(Failure::failed)
 }
 
 /// What a process has of its own: its settings, its environment, its way out.
@@ -128,5 +128,5 @@ fn commands(
 }
 
 fn failed(error: &dyn std::error::Error) -> Failure {
-    Failure::new(Exit::Failed, error.to_string())
+    Failure::failed(error)
 }

@@ -15,15 +15,11 @@ use almanack_core::{edition::port::Failure as Refusal, secret::Secret};
 
 use super::Finding;
 use crate::{
-    config::{
-        Settings,
-        settings::{
-            AlertWay,
-            edition::{Model, ToGithub, ToTelegram},
-        },
+    commands::prelude::*,
+    config::settings::{
+        AlertWay,
+        edition::{Model, ToGithub, ToTelegram},
     },
-    failure::Failure,
-    wiring,
 };
 
 /// How long one probe may take.

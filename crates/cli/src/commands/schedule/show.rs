@@ -2,17 +2,11 @@
 
 use almanack_core::plan::{CatchUp, Definition, Ready, ScheduleName};
 use almanack_engine::zones::Zones;
-use jiff::{Timestamp, fmt::strtime};
-use serde_json::{Map, Value};
+use jiff::fmt::strtime;
+use serde_json::Map;
 
 use super::{SLOTS, check_name};
-use crate::{
-    client::{Call, Client, outcome},
-    columns::{Column, ago, at, column, faint, instant_of, items, plain, text, time},
-    failure::{Done, Exit},
-    output::{Cell, Output},
-    when,
-};
+use crate::commands::prelude::*;
 
 /// People's changes that are shown.
 const EDITS_MAX: usize = 10;

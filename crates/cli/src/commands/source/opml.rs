@@ -6,16 +6,8 @@
 
 use std::path::Path;
 
-use serde_json::json;
-
 use super::counted;
-use crate::{
-    client::{Call, Client},
-    columns::text,
-    commands::read_text,
-    failure::{Done, Exit, Failure},
-    output::Output,
-};
+use crate::commands::prelude::*;
 
 const MEDIA_TYPE: &str = "text/x-opml";
 
@@ -61,7 +53,7 @@ pub(super) async fn export(client: &Client, file: Option<&Path>, output: &mut Ou
     };
     let name = file.display();
     std::fs::write(file, answer.text())
-        .map_err(|error| Failure::new(Exit::Failed, format!("write `{name}`: {error}")))?;
+        .map_err(|error| Failure::failed(format!("write `{name}`: {error}")))?;
     let feeds = answer.text().matches(" xmlUrl=").count();
     if output.json {
         output.value(&json!({ "file": file, "feeds": feeds }))?;

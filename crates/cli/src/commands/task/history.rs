@@ -1,17 +1,7 @@
 //! `almanack task history`: what happened to a task, as a timeline.
 
-use jiff::Timestamp;
-use serde_json::Value;
-
 use super::segments;
-use crate::{
-    args::HistoryArguments,
-    client::{Call, Client},
-    columns::{Column, column, instant_of, items, plain, text, time},
-    failure::{Done, Exit},
-    output::{Cell, Ink, Output},
-    when::{self, Relative},
-};
+use crate::{commands::prelude::*, when::Relative};
 
 const COLUMNS: &[Column] = &[
     column("WHEN", "", |it, _| Cell::new(instant_of(happened(it)))),

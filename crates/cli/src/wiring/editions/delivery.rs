@@ -22,7 +22,7 @@ use crate::{
         Edition,
         edition::{ToDirectory, ToGithub, ToTelegram, ToWebhook},
     },
-    failure::{Exit, Failure},
+    failure::Failure,
     wiring::entropy,
 };
 
@@ -56,9 +56,8 @@ pub(super) fn publishers(
 }
 
 fn github(workshop: &Workshop<'_>, to: &ToGithub) -> Result<GithubPublisher, Failure> {
-    let failed = |error: &dyn std::error::Error| {
-        Failure::new(Exit::Usage, error.to_string()).during("prepare edition.github")
-    };
+    let failed =
+        |error: &dyn std::error::Error| Failure::usage(error).during("prepare edition.github");
     let settings = GithubSettings {
         base_url: workshop.settings.github.api_url.clone(),
         token: Token::new(to.token.expose()),

@@ -28,7 +28,7 @@ use crate::{
             edition::{Model, Pages, Stories, read_template},
         },
     },
-    failure::{Exit, Failure},
+    failure::Failure,
     wiring::timeout,
 };
 
@@ -136,7 +136,7 @@ fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>, Failure>
     let bearer = Bearer::new(secret.expose());
     bearer.map(Some).ok_or_else(|| {
         let what = format!("{key}: this is no token: it has letters that no header can hold");
-        Failure::new(Exit::Usage, what)
+        Failure::usage(what)
     })
 }
 
@@ -152,9 +152,7 @@ fn writer(
     let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
     let settings = model_settings(model, edition);
     let made = ChatModel::new(workshop.outbound.client(), clock, sleeper, settings);
-    let made = made.map_err(|error| {
-        Failure::new(Exit::Usage, error.to_string()).during("prepare edition.model")
-    })?;
+    let made = made.map_err(|error| Failure::usage(error).during("prepare edition.model"))?;
     Ok(Arc::new(made))
 }
 
@@ -177,7 +175,7 @@ fn press(edition: &Edition, purpose: Purpose) -> Result<Template, Failure> {
         return Ok(Template::built_in());
     };
     read_template(file).map_err(|complaint| {
-        let failure = Failure::new(Exit::Usage, format!("edition.template: {}", complaint.what));
+        let failure = Failure::usage(format!("edition.template: {}", complaint.what));
         match complaint.hint {
             Some(hint) => failure.hint(hint),
             None => failure,
