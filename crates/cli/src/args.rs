@@ -363,6 +363,13 @@ pub(crate) struct ListArguments {
     /// Only subjects that start so
     #[arg(long, value_name = "PREFIX")]
     pub(crate) subject: Option<String>,
+    #[command(flatten)]
+    pub(crate) many: HowMany,
+}
+
+/// How much of a list is shown.
+#[derive(Debug, Args)]
+pub(crate) struct HowMany {
     /// How many at most
     #[arg(
         long,
@@ -377,7 +384,7 @@ pub(crate) struct ListArguments {
     all: bool,
 }
 
-impl ListArguments {
+impl HowMany {
     pub(crate) fn limit(&self) -> usize {
         if self.all { usize::MAX } else { self.limit }
     }

@@ -225,7 +225,10 @@ async fn open_store(settings: &Settings) -> Result<Handles, Failure> {
 
 /// Whether everybody may read published editions.
 fn public_editions(settings: &Settings) -> bool {
-    settings.editions.on().is_some_and(|edition| edition.public)
+    settings
+        .editions
+        .on()
+        .is_some_and(|edition| edition.keys.public)
 }
 
 fn limits(settings: &Settings) -> Limits {

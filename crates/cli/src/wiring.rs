@@ -22,8 +22,11 @@ use almanack_adapters::{
 use almanack_core::{
     address::Reach,
     clock::GuardedClock,
+    edition::{EDITION_RUN, EDITION_TICK},
     happening,
+    plan::DISPATCH,
     sign_in::password::Passwords,
+    source::SOURCE_CHECK,
     store::{self, Store},
     task::Kind,
     time::{Clock, CorrectedClock, Entropy},
@@ -47,7 +50,7 @@ use crate::{
     config::{
         Settings,
         secret::without_password,
-        settings::{Database, Durability, Edition, KindSettings},
+        settings::{Database, Edition, KindSettings},
     },
     failure::Failure,
 };
@@ -179,10 +182,21 @@ pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>,
 
 /// What a commit is to survive.
 pub(crate) fn durability(database: &Database) -> sqlite::Durability {
-    match database.durability {
-        Durability::Full => sqlite::Durability::Full,
-        Durability::Normal => sqlite::Durability::Normal,
-    }
+    database.durability
+}
+
+/// What we try ourselves, wherever its tasks come from.
+const OWN_KINDS: [&str; 5] = [
+    DISPATCH,
+    SOURCE_CHECK,
+    EDITION_TICK,
+    EDITION_RUN,
+    happening::KIND,
+];
+
+/// One of them; always one that somebody knows how to try.
+fn own_kind(name: &str) -> Result<Kind, Failure> {
+    Kind::parse(name).map_err(Failure::failed)
 }
 
 /// Which kinds somebody would know how to try: those with an address.
@@ -191,10 +205,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
     let with_address = with_address.map(|(kind, _)| kind.clone());
     Kinds {
         configured: with_address
-            .chain(targets::dispatch_kind().ok())
-            .chain(sources::check_kind().ok())
-            .chain(editions::kinds())
-            .chain(happenings::kind().ok())
+            .chain(OWN_KINDS.into_iter().filter_map(|it| Kind::parse(it).ok()))
             .collect(),
         max_retry: settings
             .kinds

@@ -54,16 +54,10 @@ async fn accept(desk: &Desk, output: &mut Output) -> Done {
     let known = desk.store.load_clock().await?;
     let mark = Mark::accept(&MachineTime::new(), known.as_ref());
     desk.store.save_clock(&mark).await?;
-    if output.json {
-        output.value(&json!({ "now": mark.at }))?;
-    } else {
-        let at = mark.at;
-        output.line(&format!(
-            "accepted: it is {at}; a running node follows with its next heartbeat"
-        ))?;
-        output.note(
-            "hint: if schedules were planned ahead of this time: `almanack schedule rewind`\n",
-        );
-    }
+    let at = mark.at;
+    let told = format!("accepted: it is {at}; a running node follows with its next heartbeat");
+    output.say(&json!({ "now": at }), &told)?;
+    output
+        .aside("hint: if schedules were planned ahead of this time: `almanack schedule rewind`\n");
     Ok(Exit::Ok)
 }

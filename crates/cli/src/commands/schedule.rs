@@ -238,8 +238,7 @@ async fn backfill(client: &Client, given: &BackfillArguments, output: &mut Outpu
     });
     let call = Call::post(&["schedules", &given.schedule.name, "backfill"]).json(&body);
     let answer = client.call(call).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let done = answer.value();

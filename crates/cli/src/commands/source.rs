@@ -179,13 +179,7 @@ const LIST: &[Column] = &[
     column("TYPE", "/source_type", plain),
     column("CADENCE", "/cadence", plain),
     column("NEXT", "/next_due_at", ago),
-    column("LAST", "", |it, now| {
-        if it["last_check_at"].is_null() {
-            Cell::new("never")
-        } else {
-            ago(&it["last_check_at"], now)
-        }
-    }),
+    column("LAST", "/last_check_at", ago).or("never"),
     column("HITS", "/hit_rate", |rate, _| {
         Cell::new(format!("{:.0} %", rate.as_f64().unwrap_or_default()))
     }),
@@ -204,7 +198,7 @@ fn list(given: &SourceListArguments) -> List {
         .query("cadence", given.cadence.as_deref())
         .query("attention", given.attention.as_deref())
         .query("q", given.containing.as_deref());
-    List::new(call, ("sources", LIST), none).limit_or_all(given.limit())
+    List::new(call, ("sources", LIST), none).limit_or_all(given.many.limit())
 }
 
 /// Gives back to Almanack what a person had decided.
@@ -261,15 +255,10 @@ async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mu
             return Ok(Exit::Failed);
         }
     }
-    client
-        .call(Call::delete(&["sources", &id.to_string()]))
-        .await?;
-    if output.json {
-        output.value(&json!({ "removed": id }))?;
-    } else {
-        output.line(&format!("removed source {id} and its entries: {name}"))?;
-    }
-    Ok(Exit::Ok)
+    let call = Call::delete(&["sources", &id.to_string()]);
+    client.call(call).await?;
+    let told = format!("removed source {id} and its entries: {name}");
+    output.say(&json!({ "removed": id }), &told)
 }
 
 /// Asks whoever sits there; where nobody does, nothing is done.
@@ -305,13 +294,7 @@ const ENTRIES: &[Column] = &[
     }),
 ];
 
-const PUBLISHED: Column = column("PUBLISHED", "", |it, _| {
-    if it["published_at"].is_null() {
-        Cell::new("no time")
-    } else {
-        Cell::new(instant_of(&it["published_at"]))
-    }
-});
+const PUBLISHED: Column = column("PUBLISHED", "/published_at", at).or("no time");
 
 async fn entries(client: &Client, given: &EntriesArguments, output: &mut Output) -> Done {
     let since = given.since.as_deref();
@@ -321,7 +304,7 @@ async fn entries(client: &Client, given: &EntriesArguments, output: &mut Output)
         None => Call::get(&["entries"]),
     };
     let call = call.query("since", since);
-    let list = List::new(call, ("entries", ENTRIES), "no entries").limit_or_all(given.limit());
+    let list = List::new(call, ("entries", ENTRIES), "no entries").limit_or_all(given.many.limit());
     list.write(client, output).await
 }
 
@@ -354,9 +337,7 @@ const STATS: &[Column] = &[
 async fn stats(client: &Client, source_type: Option<&str>, output: &mut Output) -> Done {
     let call = Call::get(&["sources", "stats"]).query("type", source_type);
     let answer = client.call(call).await?;
-    if output.json {
-        output.line(answer.text())?;
-    } else {
+    if !output.is_told(&answer)? {
         output.page(STATS, &answer.value(), answer.now)?;
     }
     Ok(Exit::Ok)

@@ -59,7 +59,7 @@ fn list(given: &ListArguments) -> List {
         .query("kind", given.kind.as_deref())
         .query("status", given.status.as_deref())
         .query("subject", given.subject.as_deref());
-    List::new(call, ("tasks", LIST), "no tasks").limit_or_all(given.limit())
+    List::new(call, ("tasks", LIST), "no tasks").limit_or_all(given.many.limit())
 }
 
 /// How a status looks. A failure says whether it is the last word; its day stands beside it.
@@ -118,8 +118,7 @@ const PAGE: &[Column] = &[
 
 async fn get(client: &Client, given: &IdentityArguments, output: &mut Output) -> Done {
     let answer = client.call(Call::get(&segments(given, &[])?)).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let mut task = answer.value();

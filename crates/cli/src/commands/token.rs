@@ -77,13 +77,7 @@ const LIST: &[Column] = &[
     column("SCOPE", "/scope", plain),
     column("STATE", "", state),
     column("CREATED", "/created_at", ago),
-    column("EXPIRES", "", |it, now| {
-        if it["expires_at"].is_null() {
-            Cell::new("never")
-        } else {
-            ago(&it["expires_at"], now)
-        }
-    }),
+    column("EXPIRES", "/expires_at", ago).or("never"),
 ];
 
 fn state(token: &Value, _: Timestamp) -> Cell {

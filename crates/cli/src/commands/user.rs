@@ -51,11 +51,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &UserCommand, output: &mut 
         }
         UserCommand::Remove { name } => {
             client.call(Call::delete(&["users", name])).await?;
-            if output.json {
-                output.value(&json!({ "removed": name }))?;
-            } else {
-                output.line(&format!("removed {name}"))?;
-            }
+            output.say(&json!({ "removed": name }), &format!("removed {name}"))?;
             output.aside(&still_taken("them may let them in"));
             Ok(Exit::Ok)
         }

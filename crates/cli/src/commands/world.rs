@@ -74,14 +74,15 @@ fn article_service(
 }
 
 /// Runs an upstream until SIGTERM or Ctrl-C; says where it is and what to try.
-fn serve<S: Upstream>(
-    start: impl AsyncFnOnce(CancellationToken) -> Result<Running<S>, stand::Error>,
+fn serve<S: Upstream, C>(
+    start: impl AsyncFnOnce(C, CancellationToken) -> Result<Running<S>, stand::Error>,
+    config: C,
     greeting: impl FnOnce(&Running<S>) -> String,
     output: &mut Output,
 ) -> Done {
     start_plain_log(output)?;
     runtime()?.block_on(async {
-        let running = start(stop_signal()?).await;
+        let running = start(config, stop_signal()?).await;
         let running = running.map_err(|error| told(S::NAME, &error))?;
         output.note(&greeting(&running));
         let ended = running.join.await;
@@ -103,11 +104,7 @@ fn github(arguments: &GithubArguments, output: &mut Output) -> Done {
             "a simulated GitHub at {url}; set it up and look inside:\n\n  curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| github::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(github::start, config, greeting, output)
 }
 
 fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
@@ -127,11 +124,7 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
              curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| feeds::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(feeds::start, config, greeting, output)
 }
 
 fn news(arguments: &NewsArguments, output: &mut Output) -> Done {
@@ -150,11 +143,7 @@ fn news(arguments: &NewsArguments, output: &mut Output) -> Done {
              curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| news::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(news::start, config, greeting, output)
 }
 
 fn model(arguments: &ModelArguments, output: &mut Output) -> Done {
@@ -172,11 +161,7 @@ fn model(arguments: &ModelArguments, output: &mut Output) -> Done {
              \"[\\\"Why tides matter\\\"]\"}}]}}'\n  curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| model::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(model::start, config, greeting, output)
 }
 
 fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Done {
@@ -196,11 +181,7 @@ fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Done {
              curl {url}/_world/messages/@{name}\n  curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| telegram::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(telegram::start, config, greeting, output)
 }
 
 /// The well-known secret is no secret; another one may be, and is not repeated.

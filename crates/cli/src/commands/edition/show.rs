@@ -40,8 +40,7 @@ pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
 
 /// Shows what another template changes.
 pub(super) fn compare(rebuilt: &Answer, output: &mut Output) -> Done {
-    if output.json {
-        output.line(rebuilt.text())?;
+    if output.is_told(rebuilt)? {
         return Ok(Exit::Ok);
     }
     let told = rebuilt.value();

@@ -56,8 +56,7 @@ const EDITS: &[Column] = &[
 pub(super) async fn run(client: &Client, given: &str, output: &mut Output) -> Done {
     let name = check_name(given)?;
     let answer = client.call(Call::get(&["schedules", given])).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let mut schedule = answer.value();

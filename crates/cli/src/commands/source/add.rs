@@ -131,8 +131,7 @@ async fn preview(
         .call(Call::post(&["sources", "preview"]).json(body))
         .await?;
     say_where(given, &text(&body["address"]), output);
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let shown = answer.value();

@@ -55,11 +55,7 @@ pub(super) async fn export(client: &Client, file: Option<&Path>, output: &mut Ou
     std::fs::write(file, answer.text())
         .map_err(|error| Failure::failed(format!("write `{name}`: {error}")))?;
     let feeds = answer.text().matches(" xmlUrl=").count();
-    if output.json {
-        output.value(&json!({ "file": file, "feeds": feeds }))?;
-    } else {
-        let count = counted(feeds as u64, "feed", "feeds");
-        output.line(&format!("{count} written to {name}"))?;
-    }
-    Ok(Exit::Ok)
+    let count = counted(feeds as u64, "feed", "feeds");
+    let told = format!("{count} written to {name}");
+    output.say(&json!({ "file": file, "feeds": feeds }), &told)
 }

@@ -51,8 +51,7 @@ const ENTRIES: &[Column] = &[
 
 pub(super) async fn run(client: &Client, given: &SourceArguments, output: &mut Output) -> Done {
     let source = load(client, &given.id).await?;
-    if output.json {
-        output.line(source.answer.text())?;
+    if output.is_told(&source.answer)? {
         return Ok(Exit::Ok);
     }
     let (mut told, now) = (source.now.clone(), source.answer.now);

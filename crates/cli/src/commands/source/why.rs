@@ -20,8 +20,7 @@ pub(super) async fn run(
         })?;
     }
     let answer = client.call(source.get("why")).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let why = answer.value();

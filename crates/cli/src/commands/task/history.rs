@@ -28,8 +28,7 @@ pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut 
         .query("limit", Some(given.limit))
         .query("cursor", given.before.as_deref());
     let answer = client.call(call).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let history = answer.value();
