@@ -31,43 +31,12 @@ mod user;
 #[cfg(feature = "lab")]
 mod world;
 
-pub(crate) use alert::AlertCommand;
+pub(crate) use self::{
+    alert::*, chain::*, clock::*, edition::*, import::*, next::*, operations::*, schedule::*,
+    simulate::*, source::*, subscription::*, user::*,
+};
 #[cfg(feature = "lab")]
-pub(crate) use bench::{
-    BenchCommand, LoadArguments, Phase, ReaderLoadArguments, ScheduleLoadArguments,
-    SourceLoadArguments,
-};
-pub(crate) use chain::{ChainArguments, GuardArguments};
-#[cfg(feature = "lab")]
-pub(crate) use chaos::ChaosArguments;
-pub(crate) use clock::ClockCommand;
-#[cfg(feature = "lab")]
-pub(crate) use demo::DemoArguments;
-pub(crate) use edition::{
-    EditionArguments, EditionCommand, EditionShowArguments, RedeliveryArguments,
-};
-pub(crate) use import::{ImportArguments, ImportFormat};
-pub(crate) use next::{NextArguments, Words};
-pub(crate) use operations::{
-    BackupArguments, BackupCommand, DoctorArguments, HealthArguments, IdleArguments,
-    MigrateArguments, RestoreArguments,
-};
-pub(crate) use schedule::{
-    BackfillArguments, PolicyArguments, ScheduleCommand, ScheduleListArguments,
-    SchedulePutArguments, TickArguments, WhyArguments,
-};
-pub(crate) use simulate::SimulateArguments;
-pub(crate) use source::{
-    EntriesArguments, ReplayArguments, RuleArguments, SourceAddArguments, SourceArguments,
-    SourceCommand, SourceListArguments, SourceSetArguments,
-};
-pub(crate) use subscription::SubscriptionCommand;
-pub(crate) use user::{PasswordArguments, UserCommand};
-#[cfg(feature = "lab")]
-pub(crate) use world::{
-    ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
-    TelegramArguments, WorldCommand,
-};
+pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
 
 /// Tries things at their time: tasks that can be moved at any moment.
 #[derive(Debug, Parser)]
@@ -394,6 +363,13 @@ pub(crate) struct ListArguments {
     /// Only subjects that start so
     #[arg(long, value_name = "PREFIX")]
     pub(crate) subject: Option<String>,
+    #[command(flatten)]
+    pub(crate) many: HowMany,
+}
+
+/// How much of a list is shown.
+#[derive(Debug, Args)]
+pub(crate) struct HowMany {
     /// How many at most
     #[arg(
         long,
@@ -408,7 +384,7 @@ pub(crate) struct ListArguments {
     all: bool,
 }
 
-impl ListArguments {
+impl HowMany {
     pub(crate) fn limit(&self) -> usize {
         if self.all { usize::MAX } else { self.limit }
     }

@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::{
     commands::{Desk, Errand},
     config::{Inputs, Settings},
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 mod answer;
@@ -163,7 +163,7 @@ impl Connector<'_> {
             return Ok(());
         }
         let what = format!("`almanack {command}` works on this machine's configuration");
-        Err(Failure::new(Exit::Usage, what)
+        Err(Failure::usage(what)
             .hint("run it where the node runs, without --server and ALMANACK_SERVER"))
     }
 
@@ -235,7 +235,7 @@ impl Client {
             Self::Remote(remote) => remote.stranger(reply),
             Self::Local(_) => {
                 let what = format!("the API answered with status {}", reply.status);
-                Failure::new(Exit::Failed, what)
+                Failure::failed(what)
             }
         }
     }

@@ -18,20 +18,32 @@ pub(crate) struct Column {
     /// Where in the item: a JSON pointer; empty for all of it.
     at: &'static str,
     look: Look,
+    /// What stands there where there is nothing.
+    none: &'static str,
 }
 
 /// How a value looks, seen at an instant.
 pub(crate) type Look = fn(&Value, Timestamp) -> Cell;
 
 pub(crate) const fn column(title: &'static str, at: &'static str, look: Look) -> Column {
-    Column { title, at, look }
+    Column {
+        title,
+        at,
+        look,
+        none: "",
+    }
 }
 
 impl Column {
+    /// The same, with a word where there is nothing.
+    pub(crate) const fn or(self, none: &'static str) -> Self {
+        Self { none, ..self }
+    }
+
     /// The cell of an item.
     pub(crate) fn cell(&self, item: &Value, now: Timestamp) -> Cell {
         match item.pointer(self.at) {
-            None | Some(Value::Null) => Cell::new(""),
+            None | Some(Value::Null) => Cell::new(self.none),
             Some(value) => (self.look)(value, now),
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     args::{Arguments, Command, IdentityArguments, SchemaCommand},
     client::Connector,
     config::{self, Inputs, Loaded, Need, Settings, report::Severity},
-    failure::{Exit, Failure},
+    failure::{Done, Failure},
     output::Output,
     wiring,
 };
@@ -41,6 +41,7 @@ mod idle;
 mod import;
 mod migrate;
 mod next;
+mod prelude;
 mod progress;
 mod schedule;
 mod schema;
@@ -64,7 +65,7 @@ pub(crate) fn dispatch(
     arguments: &Arguments,
     environment: BTreeMap<String, String>,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     let inputs = Inputs {
         environment,
         file: arguments.global.config.clone(),
@@ -93,7 +94,7 @@ pub(crate) fn dispatch(
         #[cfg(feature = "lab")]
         Command::World(command) => world::run(command, &inputs.environment, output),
         #[cfg(not(feature = "lab"))]
-        Command::WithoutLab { .. } => Err(Failure::new(Exit::Usage, WITHOUT_LAB)),
+        Command::WithoutLab { .. } => Err(Failure::usage(WITHOUT_LAB)),
         Command::Check => check::run(&inputs, output),
         Command::Schema(SchemaCommand::Config) => schema::config(output),
         Command::Backup(arguments) => backup::run(arguments, &inputs, output),
@@ -156,7 +157,7 @@ fn server(
     let flag = arguments.global.server.clone();
     if !asks && flag.is_some() {
         let what = "--server: this command works on this machine, and asks no node";
-        return Err(Failure::new(Exit::Usage, what).hint(
+        return Err(Failure::usage(what).hint(
             "task, schedule, source, edition, subscription, alert, token, user and why ask one",
         ));
     }
@@ -182,9 +183,8 @@ fn read_text(path: &str, what: &str) -> Result<String, Failure> {
             (read, path)
         }
     };
-    let failed = |why: &dyn std::fmt::Display| {
-        Failure::new(Exit::Usage, format!("read {what} from {place}: {why}"))
-    };
+    let failed =
+        |why: &dyn std::fmt::Display| Failure::usage(format!("read {what} from {place}: {why}"));
     let length = read.map_err(|error| failed(&error))?;
     if u64::try_from(length).is_ok_and(|length| length > FILE_BYTES_MAX) {
         return Err(failed(&format!("it has more than {FILE_BYTES_MAX} bytes")));
@@ -210,7 +210,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
-    runtime.map_err(|error| Failure::new(Exit::Failed, format!("start: {error}")))
+    runtime.map_err(|error| Failure::failed(format!("start: {error}")))
 }
 
 /// Commands that ask a few questions need no more than the calling thread.
@@ -218,7 +218,7 @@ fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let runtime = runtime.map_err(|error| Failure::new(Exit::Failed, format!("start: {error}")))?;
+    let runtime = runtime.map_err(|error| Failure::failed(format!("start: {error}")))?;
     runtime.block_on(work)
 }
 
@@ -293,7 +293,7 @@ impl Desk {
 
 fn no_database(file: &Path) -> Failure {
     let what = format!("no database at {}", file.display());
-    Failure::new(Exit::NotFound, what).hint(
+    Failure::not_found(what).hint(
         "run this where the node runs, or name its database: --database, --config or \
          ALMANACK_DATABASE_URL; `almanack check` shows what is in force",
     )
@@ -320,7 +320,7 @@ fn parse_identity(kind: &str, subject: &str) -> Result<Identity, Invalid> {
 
 /// A value on the command line that breaks its rule.
 fn refused(invalid: Invalid) -> Failure {
-    let failure = Failure::new(Exit::Usage, invalid.to_string());
+    let failure = Failure::usage(&invalid);
     match invalid {
         Invalid::Kind { given } if given.contains(':') => {
             failure.hint("the kind comes first, then the subject: ARTICLE_PUBLISH article:42")

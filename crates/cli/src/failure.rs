@@ -88,7 +88,7 @@ impl Failure {
             told = format!("{told}: {cause}");
             source = cause.source();
         }
-        Self::new(Exit::Failed, told)
+        Self::failed(told)
     }
 
     /// A failure with a code and a sentence.
@@ -178,26 +178,46 @@ impl Failure {
     }
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "`map_err` hands over what it has"
+)]
+impl Failure {
+    /// It was asked for in a way that cannot work.
+    pub(crate) fn usage(what: impl ToString) -> Self {
+        Self::new(Exit::Usage, what.to_string())
+    }
+
+    pub(crate) fn failed(what: impl ToString) -> Self {
+        Self::new(Exit::Failed, what.to_string())
+    }
+
+    /// What it was asked about does not exist.
+    pub(crate) fn not_found(what: impl ToString) -> Self {
+        Self::new(Exit::NotFound, what.to_string())
+    }
+}
+
 impl From<io::Error> for Failure {
     /// Only writing output fails this way; reading has its own words.
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::NobodyReads,
-            _ => Self::new(Exit::Failed, format!("write output: {error}")),
+            _ => Self::failed(format!("write output: {error}")),
         }
     }
 }
 
 impl From<Unclear> for Failure {
     fn from(unclear: Unclear) -> Self {
-        Self::new(Exit::Usage, unclear.what).hint(unclear.hint)
+        Self::usage(unclear.what).hint(unclear.hint)
     }
 }
 
 impl Unclear {
     /// The same about what a flag says.
     pub(crate) fn of(self, flag: &str) -> Failure {
-        Failure::new(Exit::Usage, format!("{flag}: {}", self.what)).hint(self.hint)
+        Failure::usage(format!("{flag}: {}", self.what)).hint(self.hint)
     }
 }
 
@@ -209,21 +229,20 @@ impl From<store::Error> for Failure {
                 let hint = advice(&what);
                 Self::new(Exit::Unavailable, what).hint(hint)
             }
-            store::Error::Incompatible { what } if what.contains("is not a database") => Self::new(
-                Exit::Failed,
-                "this is not a SQLite database, but some other file",
-            )
-            .hint("check the name in database.url; a file that is not there is created"),
+            store::Error::Incompatible { what } if what.contains("is not a database") => {
+                Self::failed("this is not a SQLite database, but some other file")
+                    .hint("check the name in database.url; a file that is not there is created")
+            }
             store::Error::Incompatible { what: ref told } if told.contains("malformed") => {
-                Self::new(Exit::Failed, what).hint(DAMAGED)
+                Self::failed(what).hint(DAMAGED)
             }
             store::Error::Incompatible { .. } => {
-                Self::new(Exit::Failed, what).hint("use the version of Almanack that wrote it")
+                Self::failed(what).hint("use the version of Almanack that wrote it")
             }
-            store::Error::Unreadable { .. } => Self::new(Exit::Failed, what)
+            store::Error::Unreadable { .. } => Self::failed(what)
                 .hint("use the version of Almanack that wrote it, or put the row right"),
             store::Error::Taken { .. } | store::Error::Refused { .. } | store::Error::Busy => {
-                Self::new(Exit::Failed, what)
+                Self::failed(what)
             }
         }
     }

@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     config::settings::{Log, LogFormat},
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 /// Turns what is worth a line, while the process runs.
@@ -17,7 +17,7 @@ impl LogLevel {
     /// From now on by this level.
     pub(crate) fn turn(&self, level: &str) -> Result<(), Failure> {
         let turned = (self.0)(filter(level)?);
-        turned.map_err(|error| Failure::new(Exit::Failed, format!("log.level: {error}")))
+        turned.map_err(|error| Failure::failed(format!("log.level: {error}")))
     }
 }
 
@@ -46,13 +46,13 @@ pub(crate) fn start(log: &Log, colour: bool) -> Result<LogLevel, Failure> {
     };
     match started {
         Ok(()) => Ok(level),
-        Err(error) => Err(Failure::new(Exit::Failed, format!("start log: {error}"))),
+        Err(error) => Err(Failure::failed(format!("start log: {error}"))),
     }
 }
 
 fn filter(level: &str) -> Result<EnvFilter, Failure> {
     EnvFilter::try_new(directives(level))
-        .map_err(|error| Failure::new(Exit::Usage, format!("log.level: {error}")))
+        .map_err(|error| Failure::usage(format!("log.level: {error}")))
 }
 
 /// Clients of others, and how loud they may be. Who wants to hear one names it in `log.level`.

@@ -120,15 +120,31 @@ impl Output {
         self.line("")
     }
 
+    /// Whether an answer was all that is told of it: for programs it is.
+    pub(crate) fn is_told(&mut self, answer: &Answer) -> Result<bool, Failure> {
+        if self.json {
+            self.line(answer.text())?;
+        }
+        Ok(self.json)
+    }
+
+    /// What was done: for programs, or for people.
+    pub(crate) fn say(&mut self, value: &Value, sentence: &str) -> Done {
+        if self.json {
+            self.value(value)?;
+        } else {
+            self.line(sentence)?;
+        }
+        Ok(Exit::Ok)
+    }
+
     /// Writes what the API answered: to programs as it came, to people in a sentence.
     pub(crate) fn tell(
         &mut self,
         answer: &Answer,
         sentence: impl FnOnce(&Value) -> String,
     ) -> Done {
-        if self.json {
-            self.line(answer.text())?;
-        } else {
+        if !self.is_told(answer)? {
             self.line(&sentence(&answer.value()))?;
         }
         Ok(Exit::Ok)

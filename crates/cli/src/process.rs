@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Inputs, Settings, settings::Node},
-    failure::{Exit, Failure},
+    failure::Failure,
     log::LogLevel,
     reload::{Files, InForce, Reload},
     telemetry::Telemetry,
@@ -225,7 +225,10 @@ async fn open_store(settings: &Settings) -> Result<Handles, Failure> {
 
 /// Whether everybody may read published editions.
 fn public_editions(settings: &Settings) -> bool {
-    settings.editions.on().is_some_and(|edition| edition.public)
+    settings
+        .editions
+        .on()
+        .is_some_and(|edition| edition.keys.public)
 }
 
 fn limits(settings: &Settings) -> Limits {
@@ -356,24 +359,24 @@ pub(crate) fn stop_signal() -> Result<CancellationToken, Failure> {
 }
 
 fn hear(kind: SignalKind) -> Result<Signal, Failure> {
-    signal(kind).map_err(|error| Failure::new(Exit::Failed, format!("listen for signals: {error}")))
+    signal(kind).map_err(|error| Failure::failed(format!("listen for signals: {error}")))
 }
 
 /// Takes an address, and tells which one it became where any port was asked for.
 pub(crate) async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
-        Failure::new(Exit::Failed, format!("listen at {address}: {error}"))
+        Failure::failed(format!("listen at {address}: {error}"))
             .hint("another process may be using it; choose one with --listen ADDRESS:PORT")
     })?;
     let taken = listener.local_addr();
-    let taken = taken.map_err(|error| Failure::new(Exit::Failed, format!("listen: {error}")))?;
+    let taken = taken.map_err(|error| Failure::failed(format!("listen: {error}")))?;
     Ok((listener, taken))
 }
 
 fn refused(error: node::Error) -> Failure {
     match error {
         node::Error::Store(error) => Failure::from(error).during("start node"),
-        node::Error::NameTaken { .. } => Failure::new(Exit::Failed, format!("start node: {error}"))
+        node::Error::NameTaken { .. } => Failure::failed(format!("start node: {error}"))
             .hint("set node.name, or leave it out to get one of its own"),
     }
 }
@@ -418,7 +421,7 @@ pub(crate) async fn is_guarded(store: &dyn Store) -> Result<bool, Failure> {
 fn unguarded(listen: SocketAddr) -> Failure {
     let what =
         format!("{listen} can be reached from elsewhere, and no token or password guards it");
-    Failure::new(Exit::Usage, what).hint(
+    Failure::usage(what).hint(
         "`almanack token create NAME --scope admin` makes a token, `almanack user create NAME` somebody with a \
          password; or listen at 127.0.0.1",
     )

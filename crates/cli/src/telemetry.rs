@@ -22,10 +22,7 @@ use almanack_core::time::Clock;
 use almanack_engine::handlers::Handlers;
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use crate::{
-    config::settings::Telemetry as Settings,
-    failure::{Exit, Failure},
-};
+use crate::{config::settings::Telemetry as Settings, failure::Failure};
 use export::Exporter;
 
 /// Spans that may wait; at a hundred bytes each this is little, and enough for a collector's short absence.
@@ -88,9 +85,8 @@ impl Telemetry {
                 exporting: None,
             });
         };
-        let exporter = Exporter::new(settings, endpoint, node, client).map_err(|error| {
-            Failure::new(Exit::Usage, format!("telemetry.otlp_endpoint: {error}"))
-        })?;
+        let exporter = Exporter::new(settings, endpoint, node, client)
+            .map_err(|error| Failure::usage(format!("telemetry.otlp_endpoint: {error}")))?;
         let (sender, receiver) = mpsc::channel(QUEUE);
         let tracing = handler::Tracing {
             spans: Spans(sender),

@@ -22,8 +22,11 @@ use almanack_adapters::{
 use almanack_core::{
     address::Reach,
     clock::GuardedClock,
+    edition::{EDITION_RUN, EDITION_TICK},
     happening,
+    plan::DISPATCH,
     sign_in::password::Passwords,
+    source::SOURCE_CHECK,
     store::{self, Store},
     task::Kind,
     time::{Clock, CorrectedClock, Entropy},
@@ -47,9 +50,9 @@ use crate::{
     config::{
         Settings,
         secret::without_password,
-        settings::{Database, Durability, Edition, KindSettings},
+        settings::{Database, Edition, KindSettings},
     },
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 pub(crate) use buses::Buses;
@@ -155,18 +158,16 @@ pub(crate) fn scratch_store() -> Result<Arc<dyn Store>, Failure> {
 pub(crate) async fn open_for_all(database: &Database) -> Result<Handles, Failure> {
     let url = database.url.expose();
     let phrase = format!("open database `{}`", without_password(url));
-    let location = Location::parse(url)
-        .map_err(|error| Failure::new(Exit::Usage, error.to_string()).during(&phrase))?;
+    let location = Location::parse(url).map_err(|error| Failure::usage(error).during(&phrase))?;
     let opened = almanack_store::open_for_all(&location, durability(database)).await;
     opened.map_err(|error| Failure::from(error).during(&phrase))
 }
 
 /// Makes this process the node on a SQLite file; a second one is refused.
 pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>, Failure> {
-    let location = Location::parse(database.url.expose())
-        .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let location = Location::parse(database.url.expose()).map_err(Failure::usage)?;
     almanack_store::lock_node(&location).map_err(|occupied| {
-        let failure = Failure::new(Exit::Failed, format!("start node: {occupied}"));
+        let failure = Failure::failed(format!("start node: {occupied}"));
         match occupied {
             sqlite::Occupied::ByAnother { .. } => failure.hint(
                 "a SQLite file is for one node: stop that process, name another file with --database, \
@@ -181,10 +182,21 @@ pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>,
 
 /// What a commit is to survive.
 pub(crate) fn durability(database: &Database) -> sqlite::Durability {
-    match database.durability {
-        Durability::Full => sqlite::Durability::Full,
-        Durability::Normal => sqlite::Durability::Normal,
-    }
+    database.durability
+}
+
+/// What we try ourselves, wherever its tasks come from.
+const OWN_KINDS: [&str; 5] = [
+    DISPATCH,
+    SOURCE_CHECK,
+    EDITION_TICK,
+    EDITION_RUN,
+    happening::KIND,
+];
+
+/// One of them; always one that somebody knows how to try.
+fn own_kind(name: &str) -> Result<Kind, Failure> {
+    Kind::parse(name).map_err(Failure::failed)
 }
 
 /// Which kinds somebody would know how to try: those with an address.
@@ -193,10 +205,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
     let with_address = with_address.map(|(kind, _)| kind.clone());
     Kinds {
         configured: with_address
-            .chain(targets::dispatch_kind().ok())
-            .chain(sources::check_kind().ok())
-            .chain(editions::kinds())
-            .chain(happenings::kind().ok())
+            .chain(OWN_KINDS.into_iter().filter_map(|it| Kind::parse(it).ok()))
             .collect(),
         max_retry: settings
             .kinds

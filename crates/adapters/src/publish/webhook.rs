@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Where editions are posted to.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct WebhookPublisherSettings {
     /// The destination's name in the configuration.
     pub destination: String,

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::HowMany;
+
 mod replay;
 
 pub(crate) use replay::ReplayArguments;
@@ -195,24 +197,8 @@ pub(crate) struct SourceListArguments {
     /// Only those whose time has come, longest waiting first
     #[arg(long, conflicts_with_all = ["state", "cadence", "attention", "containing", "all"])]
     pub(crate) due: bool,
-    /// How many at most
-    #[arg(
-        long,
-        value_name = "COUNT",
-        default_value_t = 50,
-        value_parser = super::some,
-        conflicts_with = "all"
-    )]
-    limit: usize,
-    /// All of them
-    #[arg(long)]
-    all: bool,
-}
-
-impl SourceListArguments {
-    pub(crate) fn limit(&self) -> usize {
-        if self.all { usize::MAX } else { self.limit }
-    }
+    #[command(flatten)]
+    pub(crate) many: HowMany,
 }
 
 /// What to change. What is left out stays.
@@ -244,22 +230,6 @@ pub(crate) struct EntriesArguments {
     /// Only first seen since then: 2h, 7d, or a time as for `task put --at`
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
-    /// How many at most
-    #[arg(
-        long,
-        value_name = "COUNT",
-        default_value_t = 50,
-        value_parser = super::some,
-        conflicts_with = "all"
-    )]
-    limit: usize,
-    /// All of them
-    #[arg(long)]
-    all: bool,
-}
-
-impl EntriesArguments {
-    pub(crate) fn limit(&self) -> usize {
-        if self.all { usize::MAX } else { self.limit }
-    }
+    #[command(flatten)]
+    pub(crate) many: HowMany,
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, value::RawValue};
 
 use super::Reply;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 
 /// An answer that says yes.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ impl Answer {
     pub(super) fn new(reply: Reply, now: Timestamp) -> Result<Self, Failure> {
         let status = reply.status;
         let text = String::from_utf8(reply.body);
-        let text = text.map_err(|_| Failure::new(Exit::Failed, "the answer is not text"))?;
+        let text = text.map_err(|_| Failure::failed("the answer is not text"))?;
         Ok(Self { text, status, now })
     }
 

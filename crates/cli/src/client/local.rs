@@ -19,7 +19,7 @@ use super::{Call, Reply};
 use crate::{
     commands::Desk,
     config::Settings,
-    failure::{Exit, Failure},
+    failure::Failure,
     wiring::{self, opml::Lists},
 };
 
@@ -82,7 +82,7 @@ impl Local {
 }
 
 fn unaskable(error: impl std::fmt::Display) -> Failure {
-    Failure::new(Exit::Failed, format!("ask the API: {error}"))
+    Failure::failed(format!("ask the API: {error}"))
 }
 
 async fn state(desk: &Desk, editions: Option<Arc<Editions>>) -> Result<AppState, Failure> {

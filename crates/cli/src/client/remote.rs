@@ -47,7 +47,7 @@ impl Remote {
     ) -> Result<Self, Failure> {
         let url = address::parse(server).map_err(|_| {
             let what = format!("--server: `{server}` is not the address of a node");
-            Failure::new(Exit::Usage, what)
+            Failure::usage(what)
                 .hint("write http or https, host and port, like https://almanack.example.org")
         })?;
         let token = environment.get(TOKEN_VARIABLE);

@@ -1,18 +1,8 @@
 //! `almanack alert list|test`
 
 use almanack_core::alert::port::{Answer, Outcome};
-use serde_json::{Value, json};
 
-use super::{Errand, checked};
-use crate::{
-    args::AlertCommand,
-    client::{Call, Connector},
-    columns::{Column, ago, column, plain, text},
-    config::{self, Inputs, Need},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    wiring,
-};
+use crate::commands::prelude::*;
 
 const LIST: &[Column] = &[
     column("STATE", "", |it, now| {
@@ -76,17 +66,15 @@ async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done 
     let channels = wiring::alerts::channels(&settings, &inputs.environment, &outbound, &clock)?;
     let names: Vec<String> = channels.names().map(str::to_owned).collect();
     if names.is_empty() {
-        return Err(
-            Failure::new(Exit::NotFound, "no channel is configured").hint(
-                "add one to the configuration, for example [alerts.ntfy] with its url; the guide \
+        return Err(Failure::not_found("no channel is configured").hint(
+            "add one to the configuration, for example [alerts.ntfy] with its url; the guide \
              `alerts.md` has all of them",
-            ),
-        );
+        ));
     }
     if let Some(unknown) = only.filter(|only| !names.iter().any(|name| name == only)) {
         let what = format!("no channel `{unknown}` is configured");
         let hint = format!("these are: {}", names.join(", "));
-        return Err(Failure::new(Exit::NotFound, what).hint(hint));
+        return Err(Failure::not_found(what).hint(hint));
     }
     let answers = channels.test(only).await;
     tell(&answers, output)?;

@@ -7,9 +7,8 @@
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{store::Node, time::Clock as _};
 use almanack_store::Location;
-use jiff::{SignedDuration, Timestamp};
 
-use crate::failure::{Exit, Failure};
+use crate::commands::prelude::*;
 
 /// The nodes that were heard within a lease. One that was killed a moment ago is among them: nobody can tell.
 pub(super) async fn alive(
@@ -46,7 +45,7 @@ pub(super) async fn refuse_alive(
         .collect();
     let what = format!("nodes are at work on this database: {}", names.join(", "));
     let hint = format!("stop them; one that was killed counts as alive for {lease:#}");
-    Err(Failure::new(Exit::Failed, what).hint(hint))
+    Err(Failure::failed(what).hint(hint))
 }
 
 #[cfg(test)]

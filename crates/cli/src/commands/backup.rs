@@ -12,37 +12,22 @@ use almanack_store::{
     Location,
     backup::{self, Checksum, Error, Held, Left, Replace, Verify},
 };
-use serde_json::json;
 
-use super::{alive::refuse_alive, checked, no_database, progress::progress, wait_for};
-use crate::{
-    args::{BackupArguments, BackupCommand, RestoreArguments},
-    config::{self, Inputs, Need, Settings, secret::without_password},
-    failure::{Exit, Failure},
-    output::{Cell, Output},
-};
+use super::{alive::refuse_alive, no_database, progress::progress};
+use crate::{commands::prelude::*, config::secret::without_password};
 
 /// Makes a backup, or reads one.
-pub(super) fn run(
-    arguments: &BackupArguments,
-    inputs: &Inputs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &BackupArguments, inputs: &Inputs, output: &mut Output) -> Done {
     match (&arguments.command, &arguments.file) {
         (Some(BackupCommand::Verify { file, no_checksum }), _) => {
             verify(file, checksum(*no_checksum), output)
         }
         (None, Some(file)) => save(arguments, file, inputs, output),
-        (None, None) => Err(Failure::new(Exit::Usage, "name a file for the backup")),
+        (None, None) => Err(Failure::usage("name a file for the backup")),
     }
 }
 
-fn save(
-    arguments: &BackupArguments,
-    file: &Path,
-    inputs: &Inputs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+fn save(arguments: &BackupArguments, file: &Path, inputs: &Inputs, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Database))?;
     let from = sqlite_file(&settings, Tool::Dump(file))?;
     if !from.exists() {
@@ -50,7 +35,7 @@ fn save(
     }
     if is_same(&from, file) {
         let what = format!("`{}` is the store itself", file.display());
-        return Err(Failure::new(Exit::Usage, what).hint("name another file"));
+        return Err(Failure::usage(what).hint("name another file"));
     }
     let replace = allowed(arguments.force);
     let verify = if arguments.no_verify {
@@ -65,30 +50,26 @@ fn save(
     show("saved", file, &held, output)
 }
 
-fn verify(file: &Path, checksum: Checksum, output: &mut Output) -> Result<Exit, Failure> {
+fn verify(file: &Path, checksum: Checksum, output: &mut Output) -> Done {
     if !file.exists() {
         let what = format!("no backup at {}", file.display());
-        return Err(Failure::new(Exit::NotFound, what));
+        return Err(Failure::not_found(what));
     }
     let held = backup::verify(file, checksum).map_err(|error| told(error, Direction::Verify))?;
     show("whole", file, &held, output)
 }
 
 /// Makes a backup the store.
-pub(super) fn restore(
-    arguments: &RestoreArguments,
-    inputs: &Inputs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Database))?;
     let to = sqlite_file(&settings, Tool::Restore(&arguments.file))?;
     if !arguments.file.exists() {
         let what = format!("no backup at {}", arguments.file.display());
-        return Err(Failure::new(Exit::NotFound, what));
+        return Err(Failure::not_found(what));
     }
     if is_same(&to, &arguments.file) {
         let what = format!("`{}` is the store itself", to.display());
-        return Err(Failure::new(Exit::Usage, what).hint("name a backup of it"));
+        return Err(Failure::usage(what).hint("name a backup of it"));
     }
     if to.exists() {
         let location = Location::Sqlite(to.clone());
@@ -158,7 +139,7 @@ fn copying<T>(output: &Output, copy: impl FnOnce(backup::Told<'_>) -> T) -> T {
     done
 }
 
-fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Result<Exit, Failure> {
+fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Done {
     if output.json {
         let tables: serde_json::Map<_, _> = held
             .tables
@@ -211,7 +192,7 @@ fn sqlite_file(settings: &Settings, tool: Tool<'_>) -> Result<PathBuf, Failure> 
     match Location::parse(url) {
         Ok(Location::Sqlite(path)) => Ok(path),
         Ok(Location::Postgres(url)) => Err(with_its_own_tools(&without_password(&url), tool)),
-        Err(error) => Err(Failure::new(Exit::Usage, error.to_string())),
+        Err(error) => Err(Failure::usage(error)),
     }
 }
 
@@ -228,7 +209,7 @@ fn with_its_own_tools(url: &str, tool: Tool<'_>) -> Failure {
             file.display()
         ),
     };
-    Failure::new(Exit::Usage, what).hint(hint)
+    Failure::usage(what).hint(hint)
 }
 
 /// By whichever name: an interrupted restore leaves the store under two.
@@ -249,7 +230,7 @@ enum Direction {
 
 fn told(error: Error, direction: Direction) -> Failure {
     let what = error.to_string();
-    let failed = Failure::new(Exit::Failed, what);
+    let failed = Failure::failed(what);
     match (error, direction) {
         (Error::Store(error), _) => Failure::from(error),
         (Error::Exists { .. }, Direction::Restore) => failed.hint(

@@ -24,18 +24,11 @@ use almanack_core::{
 };
 use almanack_engine::chain::{Chain, Ports, Settings};
 use async_trait::async_trait;
-use jiff::{SignedDuration, Timestamp, tz::Offset};
+use jiff::tz::Offset;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::hub::Hub;
-use crate::{
-    args::ChainArguments,
-    commands::runtime,
-    failure::{Exit, Failure},
-    output::Output,
-    process::stop_signal,
-    when, wiring,
-};
+use crate::{commands::prelude::*, process::stop_signal};
 
 /// How long one git command may take.
 const GIT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -45,7 +38,7 @@ pub(super) fn run(
     arguments: &ChainArguments,
     environment: &BTreeMap<String, String>,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     let hub = Hub::new(environment, arguments.api_url.as_deref());
     let clock = clock(arguments)?;
     let settings = settings(arguments, &hub)?;
@@ -68,7 +61,7 @@ pub(super) fn run(
         });
         print(told, offset, output).await;
         let ended = working.await;
-        ended.map_err(|error| Failure::new(Exit::Failed, format!("the chain stopped: {error}")))?;
+        ended.map_err(|error| Failure::failed(format!("the chain stopped: {error}")))?;
         verdict.exit()
     })
 }
@@ -94,11 +87,10 @@ fn settings(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<Settings, Failu
         None => hub.needed("GITHUB_WORKFLOW", hint)?,
     };
     let name = ChainName::parse(name);
-    let name = name.map_err(|error| Failure::new(Exit::Usage, error.to_string()).hint(hint))?;
+    let name = name.map_err(|error| Failure::usage(error).hint(hint))?;
     let round = period("--round", &arguments.round)?;
     if !(ROUND_MIN..=ROUND_MAX).contains(&round) {
-        return Err(Failure::new(
-            Exit::Usage,
+        return Err(Failure::usage(
             "--round must be 100ms to 10s: with longer rounds slots count as missed",
         ));
     }
@@ -119,7 +111,7 @@ fn run_id(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<u64, Failure> {
         return Ok(u64::MAX);
     }
     let text = hub.needed("GITHUB_RUN_ID", hint)?;
-    let wrong = |_| Failure::new(Exit::Usage, "GITHUB_RUN_ID is not a number").hint(hint);
+    let wrong = |_| Failure::usage("GITHUB_RUN_ID is not a number").hint(hint);
     text.parse().map_err(wrong)
 }
 
@@ -128,9 +120,7 @@ fn off_github(arguments: &ChainArguments) -> bool {
 }
 
 fn period(flag: &str, text: &str) -> Result<SignedDuration, Failure> {
-    when::parse_duration(text).map_err(|unclear| {
-        Failure::new(Exit::Usage, format!("{flag}: {}", unclear.what)).hint(unclear.hint)
-    })
+    when::parse_duration(text).map_err(|unclear| unclear.of(flag))
 }
 
 fn read_dispatch(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<Dispatch, Failure> {
@@ -138,7 +128,7 @@ fn read_dispatch(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<Dispatch, 
     let text = match &arguments.dispatch {
         Some(file) => fs::read_to_string(file).map_err(|error| {
             let shown = file.display();
-            Failure::new(Exit::Usage, format!("read `{shown}`: {error}"))
+            Failure::usage(format!("read `{shown}`: {error}"))
         })?,
         None => hub.needed("DISPATCH", hint)?.to_owned(),
     };
@@ -147,7 +137,7 @@ fn read_dispatch(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<Dispatch, 
         let first = dispatch.problems.first().map(ToString::to_string);
         let why = first.unwrap_or_else(|| "it has no lines".to_owned());
         let what = format!("DISPATCH holds no schedule: {why}");
-        return Err(Failure::new(Exit::Usage, what).hint(hint));
+        return Err(Failure::usage(what).hint(hint));
     }
     Ok(dispatch)
 }
@@ -203,7 +193,7 @@ fn lock(
         return Ok((git_lock(url, hub)?, Arc::new(Alone)));
     }
     if arguments.lock != "github" {
-        return Err(Failure::new(Exit::Usage, "--lock is github or git:URL"));
+        return Err(Failure::usage("--lock is github or git:URL"));
     }
     let github = hub.client(clock, hub.own_token()?)?;
     let repository = hub.repository()?;
@@ -224,7 +214,7 @@ fn git_lock(url: &str, hub: &Hub<'_>) -> Result<Arc<dyn SlotLock>, Failure> {
         environment: BTreeMap::new(),
     };
     let lock = GitLock::new(wiring::entropy(), settings);
-    let lock = lock.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let lock = lock.map_err(Failure::usage)?;
     Ok(Arc::new(lock))
 }
 

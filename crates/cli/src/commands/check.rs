@@ -1,19 +1,16 @@
 //! `almanack check`: what is wrong with the configuration, or what is in force and why.
 
-use serde_json::json;
-
 use crate::{
+    commands::prelude::*,
     config::{
-        self, Inputs, Loaded, Need, dispatch,
+        Loaded, dispatch,
         reader::Effective,
         report::{Problem, Report, Severity},
     },
-    failure::{Exit, Failure},
-    output::{Cell, Ink, Output},
 };
 
 /// Checks the configuration and shows it.
-pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Done {
     let loaded = config::load(inputs, Need::Everything);
     let reports = reports(&loaded, inputs);
     let exit = if reports.iter().any(Report::has_errors) {

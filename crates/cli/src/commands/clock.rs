@@ -2,21 +2,11 @@
 
 use almanack_adapters::clock::MachineTime;
 use almanack_core::clock::{Doubt, Mark, Standing, TimeSource as _};
-use serde_json::json;
 
-use super::Desk;
-use crate::{
-    args::ClockCommand,
-    failure::{Exit, Failure},
-    output::Output,
-};
+use crate::commands::prelude::*;
 
 /// Does what was asked about the clock.
-pub(super) async fn run(
-    desk: &Desk,
-    command: &ClockCommand,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) async fn run(desk: &Desk, command: &ClockCommand, output: &mut Output) -> Done {
     match command {
         ClockCommand::Show => show(desk, output),
         ClockCommand::Accept => accept(desk, output).await,
@@ -24,7 +14,7 @@ pub(super) async fn run(
 }
 
 /// The exit code says whether all is well, as `doctor` does.
-fn show(desk: &Desk, output: &mut Output) -> Result<Exit, Failure> {
+fn show(desk: &Desk, output: &mut Output) -> Done {
     let (now, machine_at) = (desk.clock.now(), MachineTime::new().read().wall);
     let standing = desk.clock.standing();
     let exit = match standing {
@@ -56,24 +46,18 @@ fn show(desk: &Desk, output: &mut Output) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-async fn accept(desk: &Desk, output: &mut Output) -> Result<Exit, Failure> {
+async fn accept(desk: &Desk, output: &mut Output) -> Done {
     if desk.store.database_time().await?.is_some() {
         let what = "nodes on PostgreSQL go by the database's clock, not by this machine's";
-        return Err(Failure::new(Exit::Usage, what).hint("set the clock of the database's machine"));
+        return Err(Failure::usage(what).hint("set the clock of the database's machine"));
     }
     let known = desk.store.load_clock().await?;
     let mark = Mark::accept(&MachineTime::new(), known.as_ref());
     desk.store.save_clock(&mark).await?;
-    if output.json {
-        output.value(&json!({ "now": mark.at }))?;
-    } else {
-        let at = mark.at;
-        output.line(&format!(
-            "accepted: it is {at}; a running node follows with its next heartbeat"
-        ))?;
-        output.note(
-            "hint: if schedules were planned ahead of this time: `almanack schedule rewind`\n",
-        );
-    }
+    let at = mark.at;
+    let told = format!("accepted: it is {at}; a running node follows with its next heartbeat");
+    output.say(&json!({ "now": at }), &told)?;
+    output
+        .aside("hint: if schedules were planned ahead of this time: `almanack schedule rewind`\n");
     Ok(Exit::Ok)
 }

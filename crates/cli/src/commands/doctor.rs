@@ -15,14 +15,11 @@ mod files;
 mod outside;
 
 use serde::Serialize;
-use serde_json::json;
 
-use super::{check, wait_for};
+use super::check;
 use crate::{
-    args::DoctorArguments,
-    config::{self, Inputs, Loaded, Need, Settings, report::Severity},
-    failure::{Exit, Failure},
-    output::{Cell, Ink, Output},
+    commands::prelude::*,
+    config::{Loaded, report::Severity},
 };
 
 /// How bad it is.
@@ -77,11 +74,7 @@ impl Finding {
     }
 }
 
-pub(super) fn run(
-    arguments: &DoctorArguments,
-    inputs: &Inputs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &DoctorArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let expectations = expect::parse_all(&arguments.expect)?;
     let loaded = config::load(inputs, Need::Everything);
     let mut findings = configuration(&loaded, inputs);
@@ -159,7 +152,7 @@ fn configuration(loaded: &Loaded, inputs: &Inputs) -> Vec<Finding> {
     findings
 }
 
-fn show(findings: &[Finding], output: &mut Output) -> Result<Exit, Failure> {
+fn show(findings: &[Finding], output: &mut Output) -> Done {
     let worst = findings.iter().map(|it| it.verdict).max();
     let exit = match worst.unwrap_or(Verdict::Ok) {
         Verdict::Ok => Exit::Ok,

@@ -8,17 +8,11 @@ use std::{io, sync::Arc};
 
 use almanack_core::edition::turn::Chosen;
 use almanack_engine::{editions::Editions, live::Live, watch::Watch};
-use jiff::{Timestamp, civil::Date};
-use serde_json::{Value, json};
+use jiff::civil::Date;
 
-use super::{Desk, Errand, source::confirmed};
+use super::source::confirmed;
 use crate::{
-    args::{EditionArguments, EditionCommand, EditionShowArguments, RedeliveryArguments},
-    client::{Answer, Call, Client, Connector, List},
-    columns::{Column, ago, column, plain, text},
-    config::Need,
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
+    commands::prelude::*,
     wiring::{
         self, Outbound,
         editions::{Purpose, Workshop},
@@ -127,7 +121,7 @@ impl Desk {
             Box::new(io::stdout())
         };
         workshop.editions(purpose, paper)?.ok_or_else(|| {
-            Failure::new(Exit::Usage, "editions are off").hint(
+            Failure::usage("editions are off").hint(
                 "put `enabled = true` under [edition] in the configuration; \
                  docs/guide/editions.md says more",
             )
@@ -147,7 +141,7 @@ async fn day(client: &Client, given: &EditionArguments) -> Result<String, Failur
 fn parse_date(text: &str) -> Result<Date, Failure> {
     let shaped = text.len() == "2026-01-31".len();
     text.parse().ok().filter(|_| shaped).ok_or_else(|| {
-        Failure::new(Exit::Usage, format!("`{text}` is not a day"))
+        Failure::usage(format!("`{text}` is not a day"))
             .hint("write year, month and day, like 2026-01-31")
     })
 }
@@ -176,12 +170,8 @@ fn state(state: &Value, now: Timestamp) -> Cell {
 async fn show(client: &Client, given: &EditionShowArguments, output: &mut Output) -> Done {
     let date = day(client, &given.edition).await?;
     let template = given.template.as_ref().map(|file| {
-        std::fs::read_to_string(file).map_err(|error| {
-            Failure::new(
-                Exit::Usage,
-                format!("cannot read `{}`: {error}", file.display()),
-            )
-        })
+        std::fs::read_to_string(file)
+            .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", file.display())))
     });
     if template.is_none() && !given.rebuild {
         let call = Call::get(&["editions", &date, "document"]);
@@ -244,7 +234,7 @@ const GOES_ON: &str = "a node goes on, or `almanack edition run`";
 async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mut Output) -> Done {
     let date = day(client, given).await?;
     if !yes {
-        let unasked = Failure::new(Exit::Usage, format!("begin the edition of {date} anew?"))
+        let unasked = Failure::usage(format!("begin the edition of {date} anew?"))
             .hint("--yes says so; `almanack edition retry` puts only failed stories back");
         let question =
             format!("begin the edition of {date} anew? Every story is read and written again.");

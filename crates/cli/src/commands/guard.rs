@@ -17,15 +17,9 @@ use almanack_core::{
     chain::{ChainName, Found, Seen, judge},
     time::Clock,
 };
-use jiff::SignedDuration;
-use serde_json::{Value, json};
 
-use super::{hub::Hub, wait_for};
-use crate::{
-    args::GuardArguments,
-    failure::{Exit, Failure},
-    output::{Cell, Ink, Output},
-};
+use super::hub::Hub;
+use crate::commands::prelude::*;
 
 /// Looks at one chain before giving up.
 const TRIES_MAX: u32 = 5;
@@ -56,7 +50,7 @@ pub(super) fn run(
     arguments: &GuardArguments,
     environment: &BTreeMap<String, String>,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     let hub = Hub::new(environment, arguments.api_url.as_deref());
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let given = arguments.git_ref.as_deref();
@@ -75,7 +69,7 @@ pub(super) fn run(
         .iter()
         .map(|name| ChainName::parse(name))
         .collect();
-    let chains = chains.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let chains = chains.map_err(Failure::usage)?;
     let reports = wait_for(async {
         let mut reports = Vec::new();
         for chain in chains {
@@ -164,7 +158,7 @@ fn seen(run: Run) -> Seen {
     }
 }
 
-fn show(reports: &[Report], output: &mut Output) -> Result<Exit, Failure> {
+fn show(reports: &[Report], output: &mut Output) -> Done {
     if output.json {
         for report in reports {
             output.value(&report.json())?;

@@ -11,14 +11,7 @@ use std::{
 use almanack_adapters::http::{Error, Limits, Request};
 use serde::{Deserialize, Serialize};
 
-use super::{checked, wait_for};
-use crate::{
-    args::HealthArguments,
-    config::{self, Inputs, Need},
-    failure::{Exit, Failure},
-    output::Output,
-    wiring,
-};
+use crate::commands::prelude::*;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -66,11 +59,7 @@ pub(super) struct State {
     degraded: Vec<String>,
 }
 
-pub(super) fn run(
-    arguments: &HealthArguments,
-    inputs: &Inputs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &HealthArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Database))?;
     let listen = settings.server.listen;
     let question = if arguments.ready {
@@ -98,7 +87,7 @@ pub(super) fn run(
             let what = format!(
                 "whoever answers at {listen} does not answer as a node does (status {status})"
             );
-            return Err(Failure::new(Exit::Failed, what).hint(WHERE));
+            return Err(Failure::failed(what).hint(WHERE));
         }
         Answer::Nobody(error) => {
             let what = format!("no node answers at {listen}");

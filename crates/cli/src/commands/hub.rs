@@ -5,10 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use almanack_adapters::github::{API_URL, Github, GithubSettings, Repository, Token};
 use almanack_core::time::Clock;
 
-use crate::{
-    failure::{Exit, Failure},
-    wiring,
-};
+use crate::commands::prelude::*;
 
 /// How long an answer may take. Shorter than a round: who waits longer asks again.
 const TIMEOUT: Duration = Duration::from_secs(8);
@@ -37,7 +34,7 @@ impl<'a> Hub<'a> {
 
     /// A variable that must say something.
     pub(super) fn needed(&self, name: &str, hint: &str) -> Result<&'a str, Failure> {
-        let missing = || Failure::new(Exit::Usage, format!("{name} is not set")).hint(hint);
+        let missing = || Failure::usage(format!("{name} is not set")).hint(hint);
         self.given(name).ok_or_else(missing)
     }
 
@@ -46,9 +43,8 @@ impl<'a> Hub<'a> {
         let hint =
             "GitHub Actions sets it; elsewhere write owner/name of the repository with the chains";
         let text = self.needed("GITHUB_REPOSITORY", hint)?;
-        Repository::parse(text).ok_or_else(|| {
-            Failure::new(Exit::Usage, "GITHUB_REPOSITORY is not written owner/name").hint(hint)
-        })
+        Repository::parse(text)
+            .ok_or_else(|| Failure::usage("GITHUB_REPOSITORY is not written owner/name").hint(hint))
     }
 
     /// The token of the repository itself.
@@ -69,7 +65,7 @@ impl<'a> Hub<'a> {
         };
         let http = wiring::client_of(&self.api_url)?;
         let client = Github::new(http, Arc::clone(clock), &settings);
-        let client = client.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        let client = client.map_err(Failure::usage)?;
         Ok(Arc::new(client))
     }
 }

@@ -3,18 +3,11 @@
 //! The image holds nothing but this binary, so it has no `sleep`: neither for a pod that people run commands in, nor for
 //! a pod that waits before it stops.
 
-use super::wait_for;
-use crate::{
-    args::IdleArguments,
-    failure::{Exit, Failure},
-    output::Output,
-    process, when,
-};
+use crate::{commands::prelude::*, process};
 
-pub(super) fn run(arguments: &IdleArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let duration = when::parse_duration(&arguments.duration).map_err(|unclear| {
-        Failure::new(Exit::Usage, format!("DURATION: {}", unclear.what)).hint(unclear.hint)
-    })?;
+pub(super) fn run(arguments: &IdleArguments, output: &mut Output) -> Done {
+    let duration =
+        when::parse_duration(&arguments.duration).map_err(|unclear| unclear.of("DURATION"))?;
     wait_for(async {
         let stop = process::stop_signal()?;
         output.note(&format!("idle for {}\n", arguments.duration));

@@ -14,16 +14,13 @@ use almanack_core::{
     target::Target,
 };
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
 
 use crate::{
-    args::{ImportArguments, ImportFormat},
+    commands::prelude::*,
     config::{
         report::{Place, Problem, Report, Severity},
         source::Source,
     },
-    failure::{Exit, Failure},
-    output::Output,
 };
 
 mod toml;
@@ -34,7 +31,7 @@ const TEXT_BYTES_MAX: u64 = 1_048_576;
 const STANDARD_INPUT: &str = "-";
 
 /// Shows what a foreign text becomes.
-pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Done {
     check(arguments)?;
     let text = load(&arguments.file)?;
     let import = read(arguments, &text);
@@ -53,7 +50,7 @@ pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Ex
 
 /// Refuses what cannot work before anything is read.
 fn check(arguments: &ImportArguments) -> Result<(), Failure> {
-    let usage = |what: String| Failure::new(Exit::Usage, what);
+    let usage = |what: String| Failure::usage(what);
     let format = arguments.format;
     if arguments.system && format != ImportFormat::Crontab {
         return Err(usage("--system is for crontabs alone".to_owned()));
@@ -88,7 +85,7 @@ fn check_repository(arguments: &ImportArguments) -> Result<(), Failure> {
         inputs: std::collections::BTreeMap::new(),
     };
     target.check().map_err(|unusable| {
-        let failure = Failure::new(Exit::Usage, unusable.to_string());
+        let failure = Failure::usage(unusable);
         failure.hint("name the workflow's repository: --repository owner/repo")
     })
 }
@@ -106,7 +103,7 @@ fn load(file: &str) -> Result<String, Failure> {
         } else {
             file
         };
-        Failure::new(Exit::Usage, format!("read {place}: {why}"))
+        Failure::usage(format!("read {place}: {why}"))
     };
     let mut bytes = Vec::new();
     let read = if file == STANDARD_INPUT {

@@ -4,30 +4,18 @@ use almanack_store::{
     Location,
     transfer::{Error, Moved, Others, Step, transfer},
 };
-use serde_json::json;
 
 use super::{
     alive::{alive, refuse_alive},
-    checked,
     progress::progress,
-    wait_for,
 };
 use crate::{
-    args::MigrateArguments,
-    config::{
-        self, Inputs, Need,
-        secret::{has_password, without_password},
-    },
-    failure::{Exit, Failure},
-    output::{Cell, Output},
+    commands::prelude::*,
+    config::secret::{has_password, without_password},
 };
 
 /// Moves everything, or nothing.
-pub(super) fn run(
-    arguments: &MigrateArguments,
-    inputs: &Inputs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &MigrateArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let lease = checked(config::load(inputs, Need::Database))?.node.lease;
     let from = place("FROM", &arguments.from, inputs, output)?;
     let to = place("TO", &arguments.to, inputs, output)?;
@@ -36,7 +24,7 @@ pub(super) fn run(
         && !path.exists()
     {
         let what = format!("FROM: no database at {}", path.display());
-        return Err(Failure::new(Exit::NotFound, what).hint(
+        return Err(Failure::not_found(what).hint(
             "nothing was changed; name the file that the nodes use: `almanack check` shows it",
         ));
     }
@@ -100,7 +88,7 @@ fn place(
 ) -> Result<Location, Failure> {
     let unknown = |what: String| {
         let hint = "write sqlite:FILE, postgres://user@host/database, or env:NAME";
-        Failure::new(Exit::Usage, format!("{argument}: {what}")).hint(hint)
+        Failure::usage(format!("{argument}: {what}")).hint(hint)
     };
     let url = match text.strip_prefix("env:") {
         Some(name) => inputs
@@ -130,7 +118,7 @@ fn refuse_pair(from: &Location, to: &Location) -> Result<(), Failure> {
         _ => return Ok(()),
     };
     let what = "both are of one make; this moves a store from SQLite to PostgreSQL, or back";
-    Err(Failure::new(Exit::Usage, what).hint(hint))
+    Err(Failure::usage(what).hint(hint))
 }
 
 fn shown(location: &Location) -> String {
@@ -165,7 +153,7 @@ fn show(moved: &[Moved], output: &mut Output) -> Result<(), Failure> {
 }
 
 fn told(error: Error) -> Failure {
-    let failed = Failure::new(Exit::Failed, error.to_string());
+    let failed = Failure::failed(&error);
     match error {
         Error::Store(error) => error.into(),
         Error::NotEmpty { .. } => {

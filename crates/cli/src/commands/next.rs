@@ -7,16 +7,9 @@ use almanack_core::{
     schedule::{Language, Mode, Span, Warning},
     time::Clock,
 };
-use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use self::question::{Answer, Question, Refusal, Zones};
-use crate::{
-    args::{NextArguments, Words},
-    failure::{Exit, Failure},
-    output::{Cell, Ink, Output},
-    when,
-};
+use crate::commands::prelude::*;
 
 mod batch;
 mod question;
@@ -25,7 +18,7 @@ mod question;
 pub(super) const ROUND_S: u32 = 10;
 
 /// Answers one question, or a stream of them.
-pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Done {
     let now = SystemClock.now();
     if arguments.batch {
         return batch::run(io::BufReader::new(io::stdin()), now, output);
@@ -53,9 +46,7 @@ pub(super) fn run(arguments: &NextArguments, output: &mut Output) -> Result<Exit
 }
 
 fn from(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
-    when::parse_at(text, now).map_err(|unclear| {
-        Failure::new(Exit::Usage, format!("--from: {}", unclear.what)).hint(unclear.hint)
-    })
+    when::parse_at(text, now).map_err(|unclear| unclear.of("--from"))
 }
 
 fn show(

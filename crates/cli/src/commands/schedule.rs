@@ -1,18 +1,8 @@
 //! `almanack schedule …`, and `almanack why SCHEDULE TIME`
 
 use almanack_core::plan::ScheduleName;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Value, json};
 
-use super::Errand;
-use crate::{
-    args::{BackfillArguments, ScheduleCommand, ScheduleListArguments, WhyArguments},
-    client::{Answer, Call, Client, Connector, List, outcome},
-    columns::{Column, ago, at, column, instant, instant_of, items, moment_of, plain, text, time},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    when,
-};
+use crate::commands::prelude::*;
 
 mod plan;
 mod put;
@@ -92,7 +82,7 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
     let Some(written) = &given.time else {
         let what = format!("at what time should {name} have fired?");
         let hint = format!("for example almanack why {name} \"2026-01-05 08:00\"");
-        return Err(Failure::new(Exit::Usage, what).hint(hint));
+        return Err(Failure::usage(what).hint(hint));
     };
     let at = Named::load(client, name).await?.time("TIME", written)?;
     let call = Call::get(&["schedules", name, "why"]).query("at", Some(at));
@@ -248,8 +238,7 @@ async fn backfill(client: &Client, given: &BackfillArguments, output: &mut Outpu
     });
     let call = Call::post(&["schedules", &given.schedule.name, "backfill"]).json(&body);
     let answer = client.call(call).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let done = answer.value();
@@ -325,7 +314,7 @@ fn next_of(done: &Answer) -> String {
 }
 
 fn check_name(given: &str) -> Result<ScheduleName, Failure> {
-    ScheduleName::parse(given).map_err(|unfit| Failure::new(Exit::Usage, unfit.to_string()))
+    ScheduleName::parse(given).map_err(Failure::usage)
 }
 
 fn duration(what: &str, text: &str) -> Result<SignedDuration, Failure> {

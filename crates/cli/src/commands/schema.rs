@@ -1,13 +1,9 @@
 //! `almanack schema`: what files look like, for editors.
 
-use crate::{
-    config::schema,
-    failure::{Exit, Failure},
-    output::Output,
-};
+use crate::{commands::prelude::*, config::schema};
 
 /// Prints the JSON Schema of the configuration.
-pub(super) fn config(output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn config(output: &mut Output) -> Done {
     output.line(&format!("{:#}", schema::document()))?;
     Ok(Exit::Ok)
 }

@@ -3,11 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    commands::runtime,
-    config::{Inputs, Settings},
-    failure::{Exit, Failure},
+    commands::prelude::*,
     log::{self, LogLevel},
-    output::Output,
     process, supervisor,
     wiring::Time,
 };
@@ -16,7 +13,7 @@ use crate::{
 const GOODBYES: Duration = Duration::from_secs(5);
 
 /// Runs a node until SIGTERM or Ctrl-C.
-pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Done {
     let level = log::start(&settings.log, output.notes_coloured())?;
     let runtime = runtime()?;
     let ended = runtime.block_on(serve(settings, inputs, level));
@@ -25,7 +22,7 @@ pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Resu
     ended
 }
 
-async fn serve(settings: &Settings, inputs: &Inputs, level: LogLevel) -> Result<Exit, Failure> {
+async fn serve(settings: &Settings, inputs: &Inputs, level: LogLevel) -> Done {
     let stop = process::stop_signal()?;
     let process = process::start(settings, inputs, &Time::Machine).await?;
     let process = process.turning(level);

@@ -11,31 +11,22 @@ use almanack_engine::{
     schedules::Wanted,
 };
 use almanack_store::sqlite::SqliteStore;
-use jiff::{SignedDuration, Timestamp, ToSpan, civil::Time, tz::TimeZone};
-use serde_json::{Value, json};
+use jiff::{ToSpan, civil::Time, tz::TimeZone};
 
-use super::wait_for;
 use crate::{
-    args::SimulateArguments,
-    config::{self, Inputs, Need, dispatch, report::Severity},
-    failure::{Exit, Failure},
-    output::{Cell, Ink, Output},
-    when,
+    commands::prelude::*,
+    config::{dispatch, report::Severity},
 };
 
 /// Simulates what the configuration has.
-pub(super) fn run(
-    arguments: &SimulateArguments,
-    inputs: &Inputs,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run(arguments: &SimulateArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let rehearsal = rehearsal(arguments, SystemClock.now())?;
     let wanted = wanted(inputs, output)?;
     let watch = Stopwatch::start();
     let store = Arc::new(SqliteStore::in_memory()?);
     let rehearsed = wait_for(async {
         let done = rehearse(store, wanted, &rehearsal).await;
-        done.map_err(|error| Failure::new(Exit::Failed, format!("simulate: {error}")))
+        done.map_err(|error| Failure::failed(format!("simulate: {error}")))
     })?;
     let seconds = watch.seconds();
     for (name, error) in &rehearsed.refused {
@@ -68,35 +59,28 @@ fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>, Failure> 
     output.note(&loaded.whole_report().render(Severity::Warning));
     let mut wanted = loaded.schedules.wanted.clone();
     let settings = super::checked(loaded)?;
-    let text = dispatch::read(&settings, &inputs.environment)
-        .map_err(|unreadable| Failure::new(Exit::Usage, unreadable.to_string()))?;
+    let text = dispatch::read(&settings, &inputs.environment).map_err(Failure::usage)?;
     if let Some(text) = text {
         output.note(&text.report.render(Severity::Warning));
         wanted.extend(text.wanted);
     }
     if wanted.is_empty() {
         let hint = "write `[[schedule]]` tables into the configuration, or a DISPATCH file";
-        return Err(Failure::new(Exit::NotFound, "there are no schedules to simulate").hint(hint));
+        return Err(Failure::not_found("there are no schedules to simulate").hint(hint));
     }
     Ok(wanted)
 }
 
 fn rehearsal(arguments: &SimulateArguments, now: Timestamp) -> Result<Rehearsal, Failure> {
-    let unclear = |flag: &str, unclear: when::Unclear| {
-        Failure::new(Exit::Usage, format!("{flag}: {}", unclear.what)).hint(unclear.hint)
-    };
-    let from = when::parse_at(&arguments.from, now).map_err(|text| unclear("--from", text))?;
-    let period = when::parse_duration(&arguments.period).map_err(|text| unclear("--for", text))?;
-    let takes = when::parse_duration(&arguments.takes).map_err(|text| unclear("--takes", text))?;
+    let from = when::parse_at(&arguments.from, now).map_err(|unclear| unclear.of("--from"))?;
+    let period = when::parse_duration(&arguments.period).map_err(|unclear| unclear.of("--for"))?;
+    let takes = when::parse_duration(&arguments.takes).map_err(|unclear| unclear.of("--takes"))?;
     let until = from.saturating_add(period).unwrap_or(Timestamp::MAX);
     let mut outages = Vec::new();
     for text in &arguments.outage {
         outages.extend(outage(text, from, until).ok_or_else(|| {
-            Failure::new(
-                Exit::Usage,
-                format!("--outage: `{text}` is no span of a day"),
-            )
-            .hint("write it like 02:00-05:00; 23:00-01:00 goes over midnight")
+            Failure::usage(format!("--outage: `{text}` is no span of a day"))
+                .hint("write it like 02:00-05:00; 23:00-01:00 goes over midnight")
         })?);
     }
     Ok(Rehearsal {
@@ -203,5 +187,5 @@ fn cells((part, row): &(&Part, &Slot)) -> Vec<Cell> {
 fn draw(file: &Path, rehearsed: &Rehearsed, rehearsal: &Rehearsal) -> Result<(), Failure> {
     let picture = picture::draw(&rehearsed.parts, rehearsal);
     std::fs::write(file, picture)
-        .map_err(|error| Failure::new(Exit::Failed, format!("write `{}`: {error}", file.display())))
+        .map_err(|error| Failure::failed(format!("write `{}`: {error}", file.display())))
 }

@@ -3,22 +3,10 @@
 use std::io::{BufRead, IsTerminal};
 
 use almanack_core::source::entry::canonical_address;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 use url::Url;
 
-use super::Errand;
-use crate::{
-    args::{
-        EntriesArguments, SourceArguments, SourceCommand, SourceListArguments, SourceSetArguments,
-        WhyArguments,
-    },
-    client::{Answer, Call, Client, Connector, List},
-    columns::{Column, ago, at, bad, column, instant_of, moment_of, plain, text, time},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    when,
-};
+use crate::commands::prelude::*;
 
 mod add;
 mod check;
@@ -98,7 +86,7 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
     if given.time.is_some() {
         let what = "a source is asked about without a time: its answer is about its next check";
         let hint = format!("almanack why {}", given.name);
-        return Err(Failure::new(Exit::Usage, what).hint(hint));
+        return Err(Failure::usage(what).hint(hint));
     }
     why::run(client, &given.name, None, output).await
 }
@@ -140,7 +128,7 @@ async fn load(client: &Client, given: &str) -> Result<Found, Failure> {
         Err(_) if given.contains("://") => find(client, given).await?,
         Err(_) => {
             let what = format!("`{given}` names no source");
-            return Err(Failure::new(Exit::Usage, what).hint(
+            return Err(Failure::usage(what).hint(
                 "write its number or its address; `almanack source list --containing TEXT` \
                  finds it",
             ));
@@ -166,7 +154,7 @@ async fn find(client: &Client, given: &str) -> Result<String, Failure> {
 }
 
 fn unknown(what: &str) -> Failure {
-    Failure::new(Exit::NotFound, what)
+    Failure::not_found(what)
         .hint("`almanack source list --containing TEXT` finds sources by name or address")
 }
 
@@ -191,13 +179,7 @@ const LIST: &[Column] = &[
     column("TYPE", "/source_type", plain),
     column("CADENCE", "/cadence", plain),
     column("NEXT", "/next_due_at", ago),
-    column("LAST", "", |it, now| {
-        if it["last_check_at"].is_null() {
-            Cell::new("never")
-        } else {
-            ago(&it["last_check_at"], now)
-        }
-    }),
+    column("LAST", "/last_check_at", ago).or("never"),
     column("HITS", "/hit_rate", |rate, _| {
         Cell::new(format!("{:.0} %", rate.as_f64().unwrap_or_default()))
     }),
@@ -216,7 +198,7 @@ fn list(given: &SourceListArguments) -> List {
         .query("cadence", given.cadence.as_deref())
         .query("attention", given.attention.as_deref())
         .query("q", given.containing.as_deref());
-    List::new(call, ("sources", LIST), none).limit_or_all(given.limit())
+    List::new(call, ("sources", LIST), none).limit_or_all(given.many.limit())
 }
 
 /// Gives back to Almanack what a person had decided.
@@ -266,22 +248,17 @@ async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mu
     if !yes {
         let question =
             format!("remove source {id} ({name}) and its entries? They cannot be brought back.");
-        let unasked = Failure::new(Exit::Usage, format!("remove source {id} and its entries?"))
+        let unasked = Failure::usage(format!("remove source {id} and its entries?"))
             .hint("--yes says so; `almanack source pause` keeps what was collected");
         if !confirmed(&question, unasked, output)? {
             output.note("nothing was removed\n");
             return Ok(Exit::Failed);
         }
     }
-    client
-        .call(Call::delete(&["sources", &id.to_string()]))
-        .await?;
-    if output.json {
-        output.value(&json!({ "removed": id }))?;
-    } else {
-        output.line(&format!("removed source {id} and its entries: {name}"))?;
-    }
-    Ok(Exit::Ok)
+    let call = Call::delete(&["sources", &id.to_string()]);
+    client.call(call).await?;
+    let told = format!("removed source {id} and its entries: {name}");
+    output.say(&json!({ "removed": id }), &told)
 }
 
 /// Asks whoever sits there; where nobody does, nothing is done.
@@ -297,7 +274,7 @@ pub(super) fn confirmed(
     output.note(&format!("{question} [y/N] "));
     let mut answer = String::new();
     let read = input.lock().read_line(&mut answer);
-    read.map_err(|error| Failure::new(Exit::Failed, format!("read the answer: {error}")))?;
+    read.map_err(|error| Failure::failed(format!("read the answer: {error}")))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
@@ -317,13 +294,7 @@ const ENTRIES: &[Column] = &[
     }),
 ];
 
-const PUBLISHED: Column = column("PUBLISHED", "", |it, _| {
-    if it["published_at"].is_null() {
-        Cell::new("no time")
-    } else {
-        Cell::new(instant_of(&it["published_at"]))
-    }
-});
+const PUBLISHED: Column = column("PUBLISHED", "/published_at", at).or("no time");
 
 async fn entries(client: &Client, given: &EntriesArguments, output: &mut Output) -> Done {
     let since = given.since.as_deref();
@@ -333,7 +304,7 @@ async fn entries(client: &Client, given: &EntriesArguments, output: &mut Output)
         None => Call::get(&["entries"]),
     };
     let call = call.query("since", since);
-    let list = List::new(call, ("entries", ENTRIES), "no entries").limit_or_all(given.limit());
+    let list = List::new(call, ("entries", ENTRIES), "no entries").limit_or_all(given.many.limit());
     list.write(client, output).await
 }
 
@@ -345,7 +316,7 @@ fn since_of(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
         return Ok(now.saturating_sub(back).unwrap_or(Timestamp::MIN));
     }
     when::parse_at_in(text, now, "UTC").map_err(|unclear| {
-        Failure::new(Exit::Usage, format!("--since: {}", unclear.what))
+        Failure::usage(format!("--since: {}", unclear.what))
             .hint("write how long ago, like 2h or 7d, or a time, like 2026-01-05T08:00Z")
     })
 }
@@ -366,9 +337,7 @@ const STATS: &[Column] = &[
 async fn stats(client: &Client, source_type: Option<&str>, output: &mut Output) -> Done {
     let call = Call::get(&["sources", "stats"]).query("type", source_type);
     let answer = client.call(call).await?;
-    if output.json {
-        output.line(answer.text())?;
-    } else {
+    if !output.is_told(&answer)? {
         output.page(STATS, &answer.value(), answer.now)?;
     }
     Ok(Exit::Ok)

@@ -1,25 +1,10 @@
 //! `almanack subscription list`
 
-use serde_json::Value;
-
-use super::Errand;
-use crate::{
-    args::SubscriptionCommand,
-    client::{Call, Connector},
-    columns::{Column, column, plain, text},
-    failure::{Done, Exit},
-    output::{Cell, Ink, Output},
-};
+use crate::commands::prelude::*;
 
 const LIST: &[Column] = &[
     column("NAME", "/name", plain),
-    column("TO", "", |it, now| {
-        if it["to"].is_null() {
-            Cell::new("(not configured here)")
-        } else {
-            plain(&it["to"], now)
-        }
-    }),
+    column("TO", "/to", plain).or("(not configured here)"),
     column("WAITING", "/waiting", plain),
     column("FAILED", "/failed", |failed, now| {
         let ink = if failed.as_u64() > Some(0) {

@@ -1,19 +1,11 @@
 //! `almanack task put|get|list|cancel|retry|history`
 
-use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use super::{Errand, identity, read_text};
-use crate::{
-    args::{IdentityArguments, ListArguments, PutArguments, TaskCommand},
-    client::{Call, Client, Connector, List},
-    columns::{Column, ago, at, column, instant_of, moment, moment_of, plain, text, time},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    when,
-};
+use super::identity;
+use crate::commands::prelude::*;
 
 mod batch;
 mod history;
@@ -67,7 +59,7 @@ fn list(given: &ListArguments) -> List {
         .query("kind", given.kind.as_deref())
         .query("status", given.status.as_deref())
         .query("subject", given.subject.as_deref());
-    List::new(call, ("tasks", LIST), "no tasks").limit_or_all(given.limit())
+    List::new(call, ("tasks", LIST), "no tasks").limit_or_all(given.many.limit())
 }
 
 /// How a status looks. A failure says whether it is the last word; its day stands beside it.
@@ -126,8 +118,7 @@ const PAGE: &[Column] = &[
 
 async fn get(client: &Client, given: &IdentityArguments, output: &mut Output) -> Done {
     let answer = client.call(Call::get(&segments(given, &[])?)).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let mut task = answer.value();
@@ -200,7 +191,7 @@ fn payload(given: &str) -> Result<Box<RawValue>, Failure> {
         None => given.to_owned(),
     };
     RawValue::from_string(text.trim_ascii_end().to_owned()).map_err(|error| {
-        Failure::new(Exit::Usage, format!("payload is not JSON: {error}"))
+        Failure::usage(format!("payload is not JSON: {error}"))
             .hint("JSON text stands in double quotes: --payload '{\"lang\":\"en\"}'")
     })
 }

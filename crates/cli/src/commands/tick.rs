@@ -8,21 +8,14 @@ use almanack_engine::{
     sources::keeper::Walk,
     tick::{Ticked, Ticker},
 };
-use jiff::SignedDuration;
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::runtime;
 use crate::{
-    args::TickArguments,
-    config::{Inputs, Settings},
-    failure::{Exit, Failure},
-    log,
-    output::Output,
-    process,
+    commands::prelude::*,
+    log, process,
     reload::Files,
-    when::{self, Relative},
-    wiring::{self, Equipment, Ground, Timing},
+    when::Relative,
+    wiring::{Equipment, Ground, Timing},
 };
 
 pub(super) fn run(
@@ -30,10 +23,9 @@ pub(super) fn run(
     inputs: &Inputs,
     arguments: &TickArguments,
     output: &mut Output,
-) -> Result<Exit, Failure> {
-    let budget = when::parse_duration(&arguments.budget).map_err(|unclear| {
-        Failure::new(Exit::Usage, format!("--budget: {}", unclear.what)).hint(unclear.hint)
-    })?;
+) -> Done {
+    let budget =
+        when::parse_duration(&arguments.budget).map_err(|unclear| unclear.of("--budget"))?;
     log::start(&settings.log, output.notes_coloured())?;
     let ticked = runtime()?.block_on(tick(settings, inputs, budget))?;
     tell(&ticked, output)?;
@@ -94,7 +86,7 @@ async fn pass(
     let ticking = async {
         let ticked = tokio::select! {
             ticked = passes.tick(budget) => ticked.map_err(Failure::from),
-            () = stop.cancelled() => Err(Failure::new(Exit::Failed, "stopped before it was done")),
+            () = stop.cancelled() => Err(Failure::failed("stopped before it was done")),
         };
         done.cancel();
         ticked

@@ -1,18 +1,8 @@
 //! `almanack token create|list|revoke`
 
 use almanack_server::access::REMEMBERED_FOR;
-use jiff::Timestamp;
-use serde_json::{Value, json};
 
-use super::Errand;
-use crate::{
-    args::{ScopeName, TokenCommand},
-    client::{Call, Client, Connector},
-    columns::{Column, ago, column, plain, text},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    when,
-};
+use crate::commands::prelude::*;
 
 /// Open nodes close when they hear of this, and stay closed.
 const FIRST_TOKEN: &str = "\
@@ -77,7 +67,7 @@ fn expiry(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let after = when::parse_duration(text).map_err(|unclear| unclear.of("--expires"))?;
     let at = now.checked_add(after).ok().filter(|at| *at > now);
     at.ok_or_else(|| {
-        Failure::new(Exit::Usage, format!("--expires: `{text}` is out of range"))
+        Failure::usage(format!("--expires: `{text}` is out of range"))
             .hint("give a time to live, like 90d")
     })
 }
@@ -87,13 +77,7 @@ const LIST: &[Column] = &[
     column("SCOPE", "/scope", plain),
     column("STATE", "", state),
     column("CREATED", "/created_at", ago),
-    column("EXPIRES", "", |it, now| {
-        if it["expires_at"].is_null() {
-            Cell::new("never")
-        } else {
-            ago(&it["expires_at"], now)
-        }
-    }),
+    column("EXPIRES", "/expires_at", ago).or("never"),
 ];
 
 fn state(token: &Value, _: Timestamp) -> Cell {

@@ -9,16 +9,9 @@ use almanack_core::{
     secret::Secret,
     sign_in::{PASSWORD_BYTES_MAX, password::check_new},
 };
-use serde_json::{Value, json};
 
-use super::{Errand, token::still_taken};
-use crate::{
-    args::{PasswordArguments, UserCommand},
-    client::{Call, Client, Connector},
-    columns::{Column, ago, column, plain},
-    failure::{Done, Exit, Failure},
-    output::Output,
-};
+use super::token::still_taken;
+use crate::commands::prelude::*;
 
 /// Open nodes close when they hear of this, and stay closed.
 const FIRST_USER: &str = "\
@@ -58,11 +51,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &UserCommand, output: &mut 
         }
         UserCommand::Remove { name } => {
             client.call(Call::delete(&["users", name])).await?;
-            if output.json {
-                output.value(&json!({ "removed": name }))?;
-            } else {
-                output.line(&format!("removed {name}"))?;
-            }
+            output.say(&json!({ "removed": name }), &format!("removed {name}"))?;
             output.aside(&still_taken("them may let them in"));
             Ok(Exit::Ok)
         }
@@ -96,7 +85,7 @@ async fn knows(client: &Client, name: &str) -> Result<bool, Failure> {
 }
 
 fn taken(name: &str) -> Failure {
-    Failure::new(Exit::Failed, format!("user `{name}` already exists")).hint(format!(
+    Failure::failed(format!("user `{name}` already exists")).hint(format!(
         "`almanack user password {name}` sets another password"
     ))
 }
@@ -108,10 +97,8 @@ async fn change(
     output: &mut Output,
 ) -> Done {
     if !knows(client, name).await? {
-        return Err(
-            Failure::new(Exit::NotFound, format!("no user is called `{name}`"))
-                .hint("`almanack user list` shows all"),
-        );
+        return Err(Failure::not_found(format!("no user is called `{name}`"))
+            .hint("`almanack user list` shows all"));
     }
     let password = new_password(password)?;
     let call = Call::put(&["users", name, "password"]);
@@ -130,12 +117,10 @@ fn new_password(arguments: &PasswordArguments) -> Result<Secret, Failure> {
     } else if std::io::stdin().is_terminal() {
         from_terminal()?
     } else {
-        return Err(
-            Failure::new(Exit::Usage, "there is no terminal to ask for a password")
-                .hint("give it on the input: --password-stdin"),
-        );
+        return Err(Failure::usage("there is no terminal to ask for a password")
+            .hint("give it on the input: --password-stdin"));
     };
-    check_new(password.expose()).map_err(|unfit| Failure::new(Exit::Usage, unfit.to_string()))?;
+    check_new(password.expose()).map_err(Failure::usage)?;
     Ok(password)
 }
 
@@ -159,13 +144,13 @@ fn from_terminal() -> Result<Secret, Failure> {
     };
     let password = ask("Password: ")?;
     if ask("Again: ")? != password {
-        return Err(Failure::new(Exit::Usage, "the two passwords differ"));
+        return Err(Failure::usage("the two passwords differ"));
     }
     Ok(password)
 }
 
 fn unreadable(error: &std::io::Error) -> Failure {
-    Failure::new(Exit::Failed, format!("read the password: {error}"))
+    Failure::failed(format!("read the password: {error}"))
 }
 
 #[cfg(test)]

@@ -15,15 +15,9 @@ use almanack_lab::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    args::{
-        ArticleServiceArguments, FeedsArguments, GithubArguments, ModelArguments, NewsArguments,
-        TelegramArguments, WorldCommand,
-    },
-    commands::runtime,
+    commands::prelude::*,
     config::settings::{Log, LogFormat},
-    failure::{Exit, Failure},
     log,
-    output::Output,
     process::stop_signal,
 };
 
@@ -39,7 +33,7 @@ pub(super) fn run(
     command: &WorldCommand,
     environment: &BTreeMap<String, String>,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     match command {
         WorldCommand::ArticleService(arguments) => article_service(arguments, environment, output),
         WorldCommand::Github(arguments) => github(arguments, output),
@@ -55,7 +49,7 @@ fn article_service(
     arguments: &ArticleServiceArguments,
     environment: &BTreeMap<String, String>,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     let mut config = article::Config::new(
         arguments.articles.clone(),
         arguments.listen,
@@ -73,32 +67,33 @@ fn article_service(
         output.note(&greeting(&running.url(), arguments));
         let ended = running.join.await;
         ended
-            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
+            .map_err(Failure::failed)?
             .map_err(|error| failed(&error))?;
         Ok(Exit::Ok)
     })
 }
 
 /// Runs an upstream until SIGTERM or Ctrl-C; says where it is and what to try.
-fn serve<S: Upstream>(
-    start: impl AsyncFnOnce(CancellationToken) -> Result<Running<S>, stand::Error>,
+fn serve<S: Upstream, C>(
+    start: impl AsyncFnOnce(C, CancellationToken) -> Result<Running<S>, stand::Error>,
+    config: C,
     greeting: impl FnOnce(&Running<S>) -> String,
     output: &mut Output,
-) -> Result<Exit, Failure> {
+) -> Done {
     start_plain_log(output)?;
     runtime()?.block_on(async {
-        let running = start(stop_signal()?).await;
+        let running = start(config, stop_signal()?).await;
         let running = running.map_err(|error| told(S::NAME, &error))?;
         output.note(&greeting(&running));
         let ended = running.join.await;
         ended
-            .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?
+            .map_err(Failure::failed)?
             .map_err(|error| told(S::NAME, &error))?;
         Ok(Exit::Ok)
     })
 }
 
-fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn github(arguments: &GithubArguments, output: &mut Output) -> Done {
     let mut config = github::Config::new(arguments.listen);
     if let Some(file) = &arguments.setup {
         config.setup = read_setup(file)?;
@@ -109,14 +104,10 @@ fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Fail
             "a simulated GitHub at {url}; set it up and look inside:\n\n  curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| github::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(github::start, config, greeting, output)
 }
 
-fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
     let mut fleet = Fleet::new(arguments.seed, arguments.feeds);
     fleet.feeds_per_host = arguments.feeds_per_host.max(1);
     let config = feeds::Config {
@@ -133,14 +124,10 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failur
              curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| feeds::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(feeds::start, config, greeting, output)
 }
 
-fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn news(arguments: &NewsArguments, output: &mut Output) -> Done {
     let mut site = Site::new(arguments.seed, arguments.stories_per_day);
     site.calm = arguments.calm;
     let config = news::Config {
@@ -156,14 +143,10 @@ fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure>
              curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| news::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(news::start, config, greeting, output)
 }
 
-fn model(arguments: &ModelArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn model(arguments: &ModelArguments, output: &mut Output) -> Done {
     let config = model::Config {
         latency: Duration::from_millis(arguments.latency_ms),
         ..model::Config::new(arguments.listen, &arguments.key)
@@ -178,14 +161,10 @@ fn model(arguments: &ModelArguments, output: &mut Output) -> Result<Exit, Failur
              \"[\\\"Why tides matter\\\"]\"}}]}}'\n  curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| model::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(model::start, config, greeting, output)
 }
 
-fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Result<Exit, Failure> {
+fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Done {
     let channel = Chat::channel(CHANNEL_ID, &arguments.channel);
     let config = telegram::Config {
         messages_per_minute: arguments.messages_per_minute,
@@ -202,11 +181,7 @@ fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Result<Exit, 
              curl {url}/_world/messages/@{name}\n  curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| telegram::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(telegram::start, config, greeting, output)
 }
 
 /// The well-known secret is no secret; another one may be, and is not repeated.
@@ -218,11 +193,11 @@ fn shown<'a>(secret: &'a str, known: &str) -> &'a str {
 fn read_setup(file: &Path) -> Result<Setup, Failure> {
     let shown = file.display();
     let text = fs::read_to_string(file)
-        .map_err(|error| Failure::new(Exit::Usage, format!("read `{shown}`: {error}")))?;
+        .map_err(|error| Failure::usage(format!("read `{shown}`: {error}")))?;
     serde_json::from_str(&text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let said = format!("`{shown}` is not a setup: line {line}, column {column}");
-        Failure::new(Exit::Usage, said)
+        Failure::usage(said)
     })
 }
 

@@ -9,7 +9,7 @@
 
 pub(super) mod fault;
 pub(super) mod idle;
-pub(super) mod shape;
+pub(crate) mod shape;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

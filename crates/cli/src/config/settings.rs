@@ -21,9 +21,9 @@ mod schedules;
 mod sources;
 mod subscription;
 
-pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, Heartbeat};
+pub(crate) use alerts::{AlertChannel, AlertWay, Alerts, CHANNEL_TIMEOUT, Heartbeat};
 pub(crate) use calls::{Callback, KindSettings, Outbound};
-pub(crate) use database::{Backup, Database, Durability};
+pub(crate) use database::{Backup, Database};
 pub(crate) use edition::{Edition, Editions};
 pub(crate) use events::Events;
 pub(crate) use log::{Log, LogFormat, Telemetry};

@@ -12,10 +12,7 @@ use almanack_adapters::{clock::pause, resources};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    config::Settings,
-    failure::{Exit, Failure},
-};
+use crate::{config::Settings, failure::Failure};
 
 /// Bounds of the histograms, in seconds: from "at once" to "an hour late".
 const SECONDS: [f64; 13] = [
@@ -33,7 +30,7 @@ pub(super) fn install(counted: bool, settings: &Settings) -> Result<PrometheusHa
         return Ok(handle);
     }
     metrics::set_global_recorder(recorder)
-        .map_err(|error| Failure::new(Exit::Failed, format!("start metrics: {error}")))?;
+        .map_err(|error| Failure::failed(format!("start metrics: {error}")))?;
     table::export();
     table::export_configured(settings);
     let version = env!("CARGO_PKG_VERSION");
@@ -44,7 +41,7 @@ pub(super) fn install(counted: bool, settings: &Settings) -> Result<PrometheusHa
 
 fn recorder() -> Result<PrometheusRecorder, Failure> {
     let bounded = PrometheusBuilder::new().set_buckets(&SECONDS);
-    let failed = |error| Failure::new(Exit::Failed, format!("start metrics: {error}"));
+    let failed = |error| Failure::failed(format!("start metrics: {error}"));
     Ok(bounded.map_err(failed)?.build_recorder())
 }
 

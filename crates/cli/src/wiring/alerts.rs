@@ -3,14 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_adapters::{
-    alert::{
-        Channel, Channels, Language, Telling, Wants, Way,
-        exec::Program,
-        mail::{MailSettings, Mailer},
-    },
+    alert::{Channel, Channels, Language, Telling, Wants, Way, exec::Program, mail::Mailer},
     command,
     heartbeat::HttpListener,
-    telegram::{Bot, BotSettings},
+    telegram::Bot,
 };
 use almanack_core::{alert::facts::Bounds, time::Clock};
 use almanack_engine::{
@@ -23,13 +19,11 @@ use super::{Outbound, timeout};
 use crate::{
     config::{
         Settings,
-        settings::{AlertChannel, AlertWay},
+        settings::{AlertChannel, AlertWay, CHANNEL_TIMEOUT},
     },
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
-/// How long a channel may take to answer. A round of the watch waits for the slowest, the others do not.
-const CHANNEL_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long whoever hears heartbeats may take.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -39,9 +33,9 @@ pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
     let mut named: Vec<String> = channels
         .filter_map(|channel| match &channel.way {
             AlertWay::Webhook { url, .. } | AlertWay::Ntfy { url, .. } => Some(url.clone()),
-            AlertWay::Telegram { api_url, .. } => Some(api_url.clone()),
+            AlertWay::Telegram(bot) => Some(bot.api_url.clone()),
             AlertWay::Slack { url } => Some(url.expose().to_owned()),
-            AlertWay::Smtp { .. } | AlertWay::Exec { .. } => None,
+            AlertWay::Smtp(_) | AlertWay::Exec { .. } => None,
         })
         .collect();
     let heard = settings.heartbeat.url.as_ref();
@@ -80,7 +74,7 @@ fn language(settings: &Settings) -> Language {
         settings
             .editions
             .on()
-            .map(|edition| edition.language.clone())
+            .map(|edition| edition.keys.language.clone())
     };
     let tag = settings.alerts.language.clone().or_else(of_editions);
     Language::of(tag.as_deref().unwrap_or("en"))
@@ -97,18 +91,8 @@ fn way(
             url: url.clone(),
             key: key.clone(),
         },
-        AlertWay::Telegram {
-            token,
-            chat,
-            api_url,
-        } => {
-            let bot = BotSettings {
-                api_url: api_url.clone(),
-                token: token.clone(),
-                chat: chat.clone(),
-                timeout: CHANNEL_TIMEOUT,
-            };
-            Way::Telegram(Bot::new(outbound.client(), Arc::clone(clock), bot))
+        AlertWay::Telegram(bot) => {
+            Way::Telegram(Bot::new(outbound.client(), Arc::clone(clock), bot.clone()))
         }
         AlertWay::Ntfy { url, token } => Way::Ntfy {
             url: url.clone(),
@@ -117,7 +101,10 @@ fn way(
         AlertWay::Slack { url } => Way::Slack {
             url: url.expose().to_owned(),
         },
-        AlertWay::Smtp { .. } => Way::Mail(mailer(way)?),
+        AlertWay::Smtp(mail) => Way::Mail(
+            Mailer::new(mail.clone())
+                .map_err(|error| Failure::usage(error).during("prepare alerts.smtp"))?,
+        ),
         AlertWay::Exec {
             argv,
             timeout: time,
@@ -131,29 +118,6 @@ fn way(
             })
         }
     })
-}
-
-fn mailer(way: &AlertWay) -> Result<Mailer, Failure> {
-    let AlertWay::Smtp {
-        host,
-        port,
-        security,
-        login,
-        from,
-        to,
-    } = way
-    else {
-        return Err(Failure::new(Exit::Failed, "this channel is no mail"));
-    };
-    let made = Mailer::new(MailSettings {
-        host: host.clone(),
-        port: *port,
-        security: *security,
-        login: login.clone(),
-        from: from.clone(),
-        to: to.clone(),
-    });
-    made.map_err(|error| Failure::new(Exit::Usage, error.to_string()).during("prepare alerts.smtp"))
 }
 
 /// The same node, which looks for what people should hear about, and tells somebody outside that it lives.

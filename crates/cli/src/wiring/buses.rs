@@ -12,10 +12,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::{Timing, entropy};
-use crate::{
-    config::Settings,
-    failure::{Exit, Failure},
-};
+use crate::{config::Settings, failure::Failure};
 
 /// How long buses may take to end in order. A cluster that is away does not answer a goodbye, and what is not committed comes again.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
@@ -101,7 +98,7 @@ pub(crate) fn kafka_herald(
     let herald = kafka::KafkaHerald::new(&kafka.connection, topic, mode);
     match herald {
         Ok(herald) => Ok(Arc::new(herald)),
-        Err(error) => Err(Failure::new(Exit::Usage, error.to_string())),
+        Err(error) => Err(Failure::usage(error)),
     }
 }
 
@@ -121,5 +118,5 @@ pub(crate) fn nats_herald(
 
 fn nowhere(key: &str, section: &str, name: &str) -> Failure {
     let what = format!("{key} names no place while [{section}] is not configured");
-    Failure::new(Exit::Usage, what).hint(format!("say where it is: {name} in [{section}]"))
+    Failure::usage(what).hint(format!("say where it is: {name} in [{section}]"))
 }

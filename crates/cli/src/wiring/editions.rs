@@ -12,7 +12,7 @@ use almanack_core::{
     happening::Subscriptions,
     schedule::{Expression, Mode},
     store::Store,
-    task::{ClaimedTask, Kind},
+    task::ClaimedTask,
     time::{Clock, CorrectedClock, Sleeper},
 };
 use almanack_engine::{
@@ -27,13 +27,13 @@ use almanack_engine::{
 use async_trait::async_trait;
 use jiff::SignedDuration;
 
-use super::Outbound;
+use super::{Outbound, own_kind};
 use crate::{
     config::{
         Settings,
         settings::{Edition, edition},
     },
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 pub(crate) use outside::addresses;
@@ -102,7 +102,7 @@ pub(super) fn making(
     clock: &Arc<CorrectedClock>,
 ) -> Result<Handlers, Failure> {
     for (name, handler) in handlers_of(editions, Arc::clone(clock) as Arc<dyn Clock>) {
-        let kind = kind(name)?;
+        let kind = own_kind(name)?;
         // Who gave the kind a service of its own before there were editions keeps it.
         if editions.is_some() || !settings.kinds.contains_key(&kind) {
             handlers = handlers.with(kind, handler);
@@ -133,8 +133,8 @@ fn engine_settings(edition: &Edition, node: &str) -> EngineSettings {
     EngineSettings {
         rules: edition.rules.clone(),
         zone: edition.ticks.days.clone(),
-        title: edition.title.clone(),
-        language: edition.language.clone(),
+        title: edition.keys.title.clone(),
+        language: edition.keys.language.clone(),
         filter: edition.filter,
         ticks: ticks(&edition.ticks),
         node: node.to_owned(),
@@ -148,17 +148,6 @@ fn ticks(ticks: &edition::Ticks) -> Option<Ticks> {
         timetable: expression.compile(edition::SCHEDULE),
         zone: Arc::clone(&ticks.zone),
     })
-}
-
-/// Their kinds. Every node knows them: one that makes no editions may still be the one that fires the schedule of their
-/// ticks, and leaves the tasks to the others.
-pub(super) fn kinds() -> impl Iterator<Item = Kind> {
-    let named = [EDITION_TICK, EDITION_RUN].into_iter();
-    named.filter_map(|name| Kind::parse(name).ok())
-}
-
-fn kind(name: &str) -> Result<Kind, Failure> {
-    Kind::parse(name).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
 }
 
 /// Leaves editions to a node that is configured for them: one that shares the database and is not must neither fail

@@ -9,25 +9,19 @@ use almanack_adapters::herald::{WebhookHerald, WebhookHeraldSettings};
 use almanack_core::{
     backoff::Backoff,
     happening::{Herald, KIND},
-    task::Kind,
     time::Clock,
 };
 use almanack_engine::{handlers::Handlers, happenings::HappeningHandler};
 use url::Url;
 
-use super::{Timing, buses, targets::Own, timeout};
+use super::{Timing, buses, own_kind, targets::Own, timeout};
 use crate::{
     config::{
         Settings,
         settings::{Subscriber, Way},
     },
-    failure::{Exit, Failure},
+    failure::Failure,
 };
-
-/// The kind of tasks that tell; every node knows it, whether or not it has subscriptions itself.
-pub(super) fn kind() -> Result<Kind, Failure> {
-    Kind::parse(KIND).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
-}
 
 /// Who is sent events, as it may be shown.
 pub(crate) fn subscriptions(settings: &Settings) -> Vec<almanack_server::Subscription> {
@@ -71,7 +65,7 @@ pub(super) fn telling(
             .map_err(|failure| failure.during(&format!("set up subscription `{name}`")))?;
         handler = handler.with(name, herald);
     }
-    let kind = kind()?;
+    let kind = own_kind(KIND)?;
     Ok(handlers
         .with(kind.clone(), Arc::new(handler))
         .waiting(kind, backoff(own.settings.retry)))

@@ -15,10 +15,7 @@ use almanack_engine::{live::Live, schedules::Wanted};
 use url::Url;
 
 use super::{alerts, editions, happenings, share};
-use crate::{
-    config::Settings,
-    failure::{Exit, Failure},
-};
+use crate::{config::Settings, failure::Failure};
 
 /// The setting that lets callbacks and webhooks into a network.
 const OUTBOUND_ALLOW: &str = "outbound.allow";
@@ -143,7 +140,7 @@ pub(super) fn client(
 
 fn make(settings: &ClientSettings) -> Result<Client, Failure> {
     let made = Client::new(settings);
-    made.map_err(|error| Failure::new(Exit::Failed, error.to_string()))
+    made.map_err(Failure::failed)
 }
 
 /// A client for GitHub alone, at an address that the operator gave.

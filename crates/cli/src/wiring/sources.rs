@@ -13,7 +13,6 @@ use almanack_core::{
     happening::Subscriptions,
     source::{SOURCE_CHECK, check::Checker},
     store::{LaneStore, Store},
-    task::Kind,
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
@@ -28,16 +27,8 @@ use almanack_engine::{
     },
 };
 
-use super::{Timing, entropy, is_shared, outbound, timeout};
-use crate::{
-    config::Settings,
-    failure::{Exit, Failure},
-};
-
-/// The kind of checks; always one that somebody knows how to try.
-pub(crate) fn check_kind() -> Result<Kind, Failure> {
-    Kind::parse(SOURCE_CHECK).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
-}
+use super::{Timing, entropy, is_shared, outbound, own_kind, timeout};
+use crate::{config::Settings, failure::Failure};
 
 /// Who looks at sources, in lanes of this process alone: for commands, and where one process is the rule.
 pub(crate) fn checker(
@@ -168,7 +159,7 @@ impl Lookout {
             Arc::clone(&self.fleet),
         )
         .telling(subscriptions.clone());
-        Ok(handlers.with(check_kind()?, Arc::new(handler)))
+        Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
     }
 
     /// Who keeps the price, the tasks of sources and their entries in order.

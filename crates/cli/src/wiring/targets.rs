@@ -7,17 +7,17 @@ use almanack_adapters::{
     github::{Github, GithubSettings, Token, WorkflowLauncher},
     webhook::{WebhookLauncher, WebhookSettings},
 };
-use almanack_core::{plan::DISPATCH, store::Store, task::Kind, time::Clock};
+use almanack_core::{plan::DISPATCH, store::Store, time::Clock};
 use almanack_engine::{
     dispatch::{BACKOFF, DispatchHandler, StoredFirings, TaskLauncher},
     handlers::Handlers,
     reschedule::Rescheduler,
 };
 
-use super::{Outbound, Timing, callback_handler, share, timeout};
+use super::{Outbound, Timing, callback_handler, own_kind, share, timeout};
 use crate::{
     config::{Settings, settings},
-    failure::{Exit, Failure},
+    failure::Failure,
 };
 
 /// The part of a node's slots that the firings of one schedule may have at once.
@@ -28,11 +28,6 @@ const GITHUB_TIMEOUT: Duration = Duration::from_secs(30);
 const OWN_PROGRAM: &str = "/proc/self/exe";
 /// How long a command that ran out of time may take to end by itself.
 const STOP_GRACE: Duration = Duration::from_secs(5);
-
-/// The kind of firings; always one that somebody knows how to try.
-pub(crate) fn dispatch_kind() -> Result<Kind, Failure> {
-    Kind::parse(DISPATCH).map_err(|error| Failure::new(Exit::Failed, error.to_string()))
-}
 
 /// What a process has of its own: its settings, its environment, its way out.
 #[derive(Clone, Copy)]
@@ -69,7 +64,7 @@ pub(crate) fn handlers(
     if let Some(workflows) = workflows(&settings.github, outbound, shared, store)? {
         dispatch = dispatch.with("workflow", Arc::new(workflows));
     }
-    let kind = dispatch_kind()?;
+    let kind = own_kind(DISPATCH)?;
     Ok(Handlers::new(Arc::new(otherwise))
         .with(kind.clone(), Arc::new(dispatch))
         .waiting(kind, BACKOFF))
@@ -128,5 +123,5 @@ fn commands(
 }
 
 fn failed(error: &dyn std::error::Error) -> Failure {
-    Failure::new(Exit::Failed, error.to_string())
+    Failure::failed(error)
 }

@@ -10,7 +10,7 @@ use almanack_core::lock::{Acquired, Error, LockKey, SlotLock};
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::failure::{Exit, Failure};
+use crate::commands::prelude::*;
 
 /// What became of the locks so far.
 #[derive(Debug, Default)]
@@ -89,13 +89,13 @@ impl SlotLock for Watched {
 
 impl Verdict {
     /// Whether the run could use its locks.
-    pub(super) fn exit(&self) -> Result<Exit, Failure> {
+    pub(super) fn exit(&self) -> Done {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(what) = &seen.refused {
-            return Err(Failure::new(Exit::Failed, what).hint(hint(what)));
+            return Err(Failure::failed(what).hint(hint(what)));
         }
         match &seen.trouble {
-            Some(what) => Err(Failure::new(Exit::Failed, format!("at the end: {what}"))),
+            Some(what) => Err(Failure::failed(format!("at the end: {what}"))),
             None => Ok(Exit::Ok),
         }
     }

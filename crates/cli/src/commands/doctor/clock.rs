@@ -7,10 +7,9 @@ use almanack_core::{
     time::Clock as _,
 };
 use almanack_store::{Location, condition};
-use jiff::{SignedDuration, Timestamp};
 
 use super::Finding;
-use crate::{config::Settings, failure::Failure, wiring};
+use crate::commands::prelude::*;
 
 /// Before this version was written; a machine without a battery starts in 1970.
 const WRITTEN_AT: Timestamp = Timestamp::constant(1_767_225_600, 0);

@@ -6,25 +6,15 @@
 use std::time::Duration;
 
 use almanack_adapters::{
-    github::{Access, Error, Github, GithubSettings, Token},
+    github::{Access, Error, Github, GithubSettings, Repository, Token},
     http::Client,
     model::{self, Probed},
-    telegram::{Bot, BotSettings, BotToken},
+    telegram::{Bot, BotSettings},
 };
 use almanack_core::{edition::port::Failure as Refusal, secret::Secret};
 
 use super::Finding;
-use crate::{
-    config::{
-        Settings,
-        settings::{
-            AlertWay,
-            edition::{Model, ToGithub, ToTelegram},
-        },
-    },
-    failure::Failure,
-    wiring,
-};
+use crate::{commands::prelude::*, config::settings::AlertWay};
 
 /// How long one probe may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -39,25 +29,19 @@ pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
         findings.push(of_token(settings, &client, token).await);
     }
     if let Some(edition) = settings.editions.on() {
-        if let Some(to) = &edition.destinations.github {
-            findings.push(github(settings, &client, to).await);
+        if let Some((file, token)) = &edition.destinations.github {
+            findings.push(github(settings, &client, (&file.repository, token)).await);
         }
-        if let Some(to) = &edition.destinations.telegram {
-            findings.push(telegram(&client, to).await);
+        if let Some((_, bot)) = &edition.destinations.telegram {
+            findings.push(of_bot("edition.telegram", &client, bot).await);
         }
         if let Some(of) = &edition.model {
             findings.push(model(&client, of).await);
         }
     }
     for channel in &settings.alerts.channels {
-        if let AlertWay::Telegram {
-            token,
-            chat,
-            api_url,
-        } = &channel.way
-        {
-            let bot = bot(&client, (api_url, token, chat));
-            findings.push(of_bot("alerts.telegram", &bot).await);
+        if let AlertWay::Telegram(bot) = &channel.way {
+            findings.push(of_bot("alerts.telegram", &client, bot).await);
         }
     }
     Ok(findings)
@@ -84,12 +68,16 @@ async fn of_token(settings: &Settings, client: &Client, token: &Secret) -> Findi
     }
 }
 
-async fn github(settings: &Settings, client: &Client, to: &ToGithub) -> Finding {
+async fn github(
+    settings: &Settings,
+    client: &Client,
+    (repository, token): (&Repository, &Secret),
+) -> Finding {
     let check = "edition.github";
-    let Some(github) = github_client(settings, client, &to.token) else {
+    let Some(github) = github_client(settings, client, token) else {
         return Finding::failed(check, "the token has characters that no token has");
     };
-    judge_github(check, github.access(&to.repository).await)
+    judge_github(check, github.access(repository).await)
 }
 
 /// Names no repository, as nothing about GitHub does: what is said here may stand in a public log.
@@ -105,22 +93,12 @@ fn judge_github(check: &str, access: Result<Access, Error>) -> Finding {
     }
 }
 
-async fn telegram(client: &Client, to: &ToTelegram) -> Finding {
-    let bot = bot(client, (&to.api_url, &to.token, &to.chat));
-    of_bot("edition.telegram", &bot).await
-}
-
-fn bot(client: &Client, (api_url, token, chat): (&str, &BotToken, &str)) -> Bot {
+async fn of_bot(check: &str, client: &Client, settings: &BotSettings) -> Finding {
     let settings = BotSettings {
-        api_url: api_url.to_owned(),
-        token: token.clone(),
-        chat: chat.to_owned(),
         timeout: PATIENCE,
+        ..settings.clone()
     };
-    Bot::new(client.clone(), wiring::machine_clock(), settings)
-}
-
-async fn of_bot(check: &str, bot: &Bot) -> Finding {
+    let bot = Bot::new(client.clone(), wiring::machine_clock(), settings);
     match bot.reach(None).await {
         Ok(name) => Finding::ok(check, format!("the bot is @{name}")),
         Err(Refusal { detail, .. }) => Finding::failed(check, detail).hint(format!(
@@ -129,12 +107,11 @@ async fn of_bot(check: &str, bot: &Bot) -> Finding {
     }
 }
 
-async fn model(client: &Client, of: &Model) -> Finding {
+async fn model(client: &Client, of: &model::Settings) -> Finding {
     let check = "edition.model";
     let settings = model::Settings {
-        headers: of.headers.clone(),
         timeout: PATIENCE,
-        ..model::Settings::new(&of.base_url, &of.name, of.key.clone())
+        ..of.clone()
     };
     let clock = wiring::machine_clock();
     match model::probe(client, clock.as_ref(), &settings).await {

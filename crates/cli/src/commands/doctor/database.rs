@@ -6,13 +6,12 @@ use almanack_store::{
     Location,
     condition::{self, Condition, Make, NODE_CONNECTIONS},
 };
-use jiff::{SignedDuration, Timestamp};
 
 use super::{Finding, files::folder_of};
 use crate::{
-    commands::alive::alive,
-    config::{Settings, secret::without_password},
-    failure::{DAMAGED, Exit, Failure},
+    commands::{alive::alive, prelude::*},
+    config::secret::without_password,
+    failure::DAMAGED,
     process,
 };
 
@@ -28,8 +27,7 @@ const DAMAGED_SERVER: &str = "stop the nodes, dump what can still be read, and h
 /// Looks at the database, if it is there.
 pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>, Failure> {
     let url = settings.database.url.expose();
-    let location =
-        Location::parse(url).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let location = Location::parse(url).map_err(Failure::usage)?;
     let shown = without_password(url);
     if let Location::Sqlite(path) = &location
         && !path.exists()

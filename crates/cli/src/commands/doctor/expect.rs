@@ -4,14 +4,9 @@ use almanack_core::{
     plan::{ScheduleName, State, Verdict as SlotVerdict},
     store::{LedgerPage, Store},
 };
-use jiff::{SignedDuration, Timestamp};
 
 use super::Finding;
-use crate::{
-    config::Settings,
-    failure::{Exit, Failure},
-    when, wiring,
-};
+use crate::commands::prelude::*;
 
 /// Ledger rows looked at: skipped slots that follow each other share one.
 const ROWS: usize = 200;
@@ -29,7 +24,7 @@ pub(super) fn parse_all(texts: &[String]) -> Result<Vec<Expectation>, Failure> {
 
 fn parse(text: &str) -> Result<Expectation, Failure> {
     let unclear = |what: String| {
-        Failure::new(Exit::Usage, format!("--expect: {what}"))
+        Failure::usage(format!("--expect: {what}"))
             .hint("write schedule=NAME,within=PERIOD, like schedule=nightly,within=25h")
     };
     let (mut schedule, mut within) = (None, None);

@@ -12,7 +12,7 @@ use almanack_store::{
 };
 
 use super::Finding;
-use crate::config::{Inputs, Settings};
+use crate::commands::prelude::*;
 
 /// Any of these, and others than the owner's group may read it.
 const OTHERS_READ: u32 = 0o004;

@@ -16,11 +16,7 @@ use super::{
     super::health::{Answer, Question, ask},
     Finding,
 };
-use crate::{
-    config::{Settings, settings::Way},
-    failure::Failure,
-    wiring::{self, hooks},
-};
+use crate::{commands::prelude::*, config::settings::Way, wiring::hooks};
 
 /// How long one probe may take.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -7,7 +7,6 @@ use almanack_core::edition::State;
 use almanack_engine::editions::{Editions, End, Ran};
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::civil::Date;
-use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
@@ -17,12 +16,7 @@ use super::{
     status,
 };
 use crate::{
-    args::EditionArguments,
-    client::{Call, Client, Connector},
-    commands::{Desk, Errand, progress::progress},
-    config::Need,
-    failure::{Done, Exit, Failure},
-    output::Output,
+    commands::{prelude::*, progress::progress},
     process,
     wiring::editions::Purpose,
 };
@@ -109,7 +103,7 @@ async fn cancelled(token: Option<&CancellationToken>) {
 /// Whoever does not want to wait may go: what was begun is somebody else's once its lease has
 /// passed.
 fn left() -> Failure {
-    Failure::new(Exit::Failed, "left in the middle of a step").hint(
+    Failure::failed("left in the middle of a step").hint(
         "what it was working on is taken up again after some minutes, by a tick or another run",
     )
 }

@@ -2,12 +2,7 @@
 
 use similar::TextDiff;
 
-use crate::{
-    client::{Answer, Call, Client},
-    columns::text,
-    failure::{Done, Exit, Failure},
-    output::{Ink, Output},
-};
+use crate::commands::prelude::*;
 
 /// Prints a document: to people the Markdown, to programs with everything it was made from.
 pub(super) async fn print(client: &Client, call: Call, output: &mut Output) -> Done {
@@ -35,7 +30,7 @@ pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
                 "the edition of {date} comes out as it was, but what was kept of it was changed"
             ),
         };
-        return Err(Failure::new(Exit::Failed, what));
+        return Err(Failure::failed(what));
     }
     output.tell(rebuilt, |it| {
         let (revision, digest) = (&it["revision"], text(&it["body_digest"]));
@@ -45,8 +40,7 @@ pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
 
 /// Shows what another template changes.
 pub(super) fn compare(rebuilt: &Answer, output: &mut Output) -> Done {
-    if output.json {
-        output.line(rebuilt.text())?;
+    if output.is_told(rebuilt)? {
         return Ok(Exit::Ok);
     }
     let told = rebuilt.value();

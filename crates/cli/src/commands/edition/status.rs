@@ -1,18 +1,9 @@
 //! `almanack edition status`: everything that is known of one edition.
 
 use almanack_core::edition::delivery::IN_DOUBT;
-use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{day, is_published, state};
-use crate::{
-    args::EditionArguments,
-    client::{Answer, Call, Client},
-    columns::{Column, at, bad, column, instant_of, moment, plain, text, time},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    when::Relative,
-};
+use crate::{commands::prelude::*, when::Relative};
 
 const HEAD: &[Column] = &[
     column("edition", "/date", plain),

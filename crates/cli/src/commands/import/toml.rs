@@ -1,26 +1,11 @@
 //! A schedule as `[[schedule]]`, the way people write it: what is as by default is left out.
 
-use std::fmt::Write as _;
-
 use almanack_core::{import::Imported, target::Target};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-/// In the order in which they are explained.
-const KEYS: [&str; 12] = [
-    "expression",
-    "tz",
-    "target",
-    "catch_up",
-    "grace",
-    "max_catch_up",
-    "catch_up_pace",
-    "overlap",
-    "splay",
-    "on_resume",
-    "retry_for",
-    "priority",
-];
+use crate::config::schedule::shape::{Field, SCHEDULE};
+
 /// Written even where it is the default: nobody should have to guess it.
 const ALWAYS: &str = "tz";
 
@@ -31,9 +16,9 @@ pub(super) fn schedule(imported: &Imported) -> String {
         format!("name = {}", text(imported.name.as_str())),
     ];
     let given = given(&imported.definition, &[ALWAYS]);
-    for key in KEYS {
-        match given.get(key) {
-            Some(_) if key == "target" => {
+    for Field { name: key, .. } in SCHEDULE {
+        match given.get(*key) {
+            Some(_) if *key == "target" => {
                 let target = target(&imported.definition.target);
                 lines.push(format!("target = {target}"));
             }
@@ -97,20 +82,8 @@ fn plain(value: &Value) -> String {
 
 /// A basic string; every quote, backslash and control character is protected.
 fn text(string: &str) -> String {
-    let mut written = String::from("\"");
-    for c in string.chars() {
-        match c {
-            '"' => written.push_str("\\\""),
-            '\\' => written.push_str("\\\\"),
-            '\n' => written.push_str("\\n"),
-            '\t' => written.push_str("\\t"),
-            c if c.is_control() => {
-                let _ = write!(written, "\\u{:04X}", u32::from(c));
-            }
-            c => written.push(c),
-        }
-    }
-    written + "\""
+    let quoted = Value::from(string).to_string();
+    quoted.replace('\u{7f}', "\\u007F")
 }
 
 #[cfg(test)]
@@ -139,7 +112,7 @@ mod tests {
     #[test]
     fn what_is_written_reads_back() {
         let options = Options::default();
-        let text = "0 8 * * * x --a \"b\\\\c\t\u{1}\" | d 'é 文'\n@10s y\n0 1 * * * z\n";
+        let text = "0 8 * * * x --a \"b\\\\c\t\u{1}\u{7f}\" | d 'é 文'\n@10s y\n0 1 * * * z\n";
         let mut import = crontab::read(text, &options);
         assert_eq!(import.schedules.len(), 3, "{import:?}");
         let dispatch =

@@ -6,19 +6,13 @@
 use std::io::{BufRead, BufReader, Read};
 
 use almanack_core::schedule::Mode;
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{
     question::{Answer, Question, Refusal, Stage, Zones},
     span_of,
 };
-use crate::{
-    failure::{Exit, Failure},
-    output::Output,
-    when,
-};
+use crate::commands::prelude::*;
 
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 const COUNT: usize = 5;
@@ -71,11 +65,7 @@ struct Problem {
     hint: Option<String>,
 }
 
-pub(super) fn run<R: Read>(
-    mut input: BufReader<R>,
-    now: Timestamp,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn run<R: Read>(mut input: BufReader<R>, now: Timestamp, output: &mut Output) -> Done {
     let mut zones = Zones::default();
     let mut exit = Exit::Ok;
     while let Some(line) = next_line(&mut input)? {
@@ -106,13 +96,10 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
         Ok(0) => Ok(None),
         Ok(_) if line.len() as u64 == LINE_BYTES_MAX && !line.ends_with('\n') => {
             let what = format!("read questions: a line has more than {LINE_BYTES_MAX} bytes");
-            Err(Failure::new(Exit::Failed, what))
+            Err(Failure::failed(what))
         }
         Ok(_) => Ok(Some(line)),
-        Err(error) => Err(Failure::new(
-            Exit::Failed,
-            format!("read questions: {error}"),
-        )),
+        Err(error) => Err(Failure::failed(format!("read questions: {error}"))),
     }
 }
 

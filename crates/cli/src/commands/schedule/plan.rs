@@ -7,16 +7,11 @@ use almanack_core::plan::{
     compare,
 };
 use almanack_engine::{schedules::Wanted, zones::Zones};
-use jiff::Timestamp;
-use serde_json::{Value, json};
 
 use super::duration;
 use crate::{
-    client::{Call, Client},
-    columns::{instant, text},
-    config::{self, Inputs, Loaded, Need, report::Severity},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
+    commands::prelude::*,
+    config::{Loaded, report::Severity},
 };
 
 /// Firings told one by one, per schedule.

@@ -4,18 +4,12 @@
 //! defaults as in the file and over the API.
 
 use almanack_core::{plan::Definition, schedule::Span};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
 use super::{check_name, duration, next_of};
 use crate::{
-    args::{PolicyArguments, SchedulePutArguments},
-    client::{Call, Client, Refusal},
-    columns::text,
-    commands::next::pointed,
-    config,
-    failure::{Done, Exit, Failure},
-    output::Output,
-    suggest, when,
+    commands::{next::pointed, prelude::*},
+    suggest,
 };
 
 pub(super) async fn run(
@@ -81,7 +75,7 @@ fn refused(refusal: &Refusal, given: &SchedulePutArguments) -> Failure {
                 pointed(&given.expression, Span { start, end })
             );
         }
-        let failure = Failure::new(Exit::Usage, what);
+        let failure = Failure::usage(what);
         return match misread["hint"].as_str() {
             Some(hint) => failure.hint(hint),
             None => failure,
@@ -171,20 +165,20 @@ fn refuse_strays(given: &SchedulePutArguments) -> Result<(), Failure> {
         (None, true) => return Ok(()),
     };
     let what = format!("{flag} goes with --target-workflow only");
-    Err(Failure::new(Exit::Usage, what).hint("leave it out, or see `almanack schedule put --help`"))
+    Err(Failure::usage(what).hint("leave it out, or see `almanack schedule put --help`"))
 }
 
 fn json_of(flag: &str, text: &str) -> Result<Value, Failure> {
     serde_json::from_str(text).map_err(|error| {
         let what = format!("{flag}: this is not JSON: {error}");
-        Failure::new(Exit::Usage, what).hint("put it in single quotes")
+        Failure::usage(what).hint("put it in single quotes")
     })
 }
 
 fn workflow(path: &str, given: &SchedulePutArguments) -> Result<Value, Failure> {
     let Some((repository, file)) = path.rsplit_once('/') else {
         let what = "--target-workflow: the repository is missing";
-        return Err(Failure::new(Exit::Usage, what).hint("write owner/name/daily.yml"));
+        return Err(Failure::usage(what).hint("write owner/name/daily.yml"));
     };
     let mut target = json!({ "type": "workflow", "repository": repository, "workflow": file });
     if let Some(git_ref) = &given.target_ref {

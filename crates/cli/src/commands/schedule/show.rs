@@ -2,17 +2,11 @@
 
 use almanack_core::plan::{CatchUp, Definition, Ready, ScheduleName};
 use almanack_engine::zones::Zones;
-use jiff::{Timestamp, fmt::strtime};
-use serde_json::{Map, Value};
+use jiff::fmt::strtime;
+use serde_json::Map;
 
 use super::{SLOTS, check_name};
-use crate::{
-    client::{Call, Client, outcome},
-    columns::{Column, ago, at, column, faint, instant_of, items, plain, text, time},
-    failure::{Done, Exit},
-    output::{Cell, Output},
-    when,
-};
+use crate::commands::prelude::*;
 
 /// People's changes that are shown.
 const EDITS_MAX: usize = 10;
@@ -62,8 +56,7 @@ const EDITS: &[Column] = &[
 pub(super) async fn run(client: &Client, given: &str, output: &mut Output) -> Done {
     let name = check_name(given)?;
     let answer = client.call(Call::get(&["schedules", given])).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let mut schedule = answer.value();

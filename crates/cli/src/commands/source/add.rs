@@ -4,16 +4,8 @@
 //! several are shown, none is a failure; nothing is guessed and nothing is stored that nobody
 //! chose.
 
-use serde_json::{Value, json};
-
 use super::{PUBLISHED, called, counted, rules};
-use crate::{
-    args::SourceAddArguments,
-    client::{Call, Client, Refusal},
-    columns::{Column, column, items, plain, text},
-    failure::{Done, Exit, Failure},
-    output::Output,
-};
+use crate::commands::prelude::*;
 
 /// Entries shown of what would be read.
 const SHOWN: usize = 20;
@@ -112,7 +104,7 @@ fn several(given: &SourceAddArguments, found: &Value, output: &mut Output) -> Do
     }
     let feeds = items(&found["candidates"]);
     let Some(first) = feeds.first() else {
-        return Err(Failure::new(Exit::NotFound, "no feed was found"));
+        return Err(Failure::not_found("no feed was found"));
     };
     output.columns(CANDIDATES, feeds, jiff::Timestamp::UNIX_EPOCH, true)?;
     let what = format!(
@@ -120,7 +112,7 @@ fn several(given: &SourceAddArguments, found: &Value, output: &mut Output) -> Do
         with_scheme(&given.address)
     );
     let hint = format!("almanack source add {}", text(&first["address"]));
-    Err(Failure::new(Exit::Usage, what).hint(hint))
+    Err(Failure::usage(what).hint(hint))
 }
 
 const ENTRIES: &[Column] = &[
@@ -139,8 +131,7 @@ async fn preview(
         .call(Call::post(&["sources", "preview"]).json(body))
         .await?;
     say_where(given, &text(&body["address"]), output);
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let shown = answer.value();

@@ -3,18 +3,9 @@
 use std::time::Duration;
 
 use almanack_adapters::clock::pause;
-use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
 
 use super::{Found, PUBLISHED, called, counted, duration, load};
-use crate::{
-    args::SourceArguments,
-    client::Client,
-    columns::{Column, column, items, plain, text, time},
-    failure::{Done, Exit, Failure},
-    output::Output,
-    when::{self, Relative},
-};
+use crate::{commands::prelude::*, when::Relative};
 
 /// How often it is asked whether somebody has looked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -60,7 +51,7 @@ pub(super) async fn run(
 fn nobody(id: i64, patience: SignedDuration) -> Failure {
     let patience = when::show_duration(patience);
     let what = format!("nobody has looked at source {id} within {patience}; it stays due");
-    Failure::new(Exit::Failed, what).hint(
+    Failure::failed(what).hint(
         "does a node run on this database? `almanack serve` is one; its host may also be busy",
     )
 }

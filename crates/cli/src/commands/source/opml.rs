@@ -6,16 +6,8 @@
 
 use std::path::Path;
 
-use serde_json::json;
-
 use super::counted;
-use crate::{
-    client::{Call, Client},
-    columns::text,
-    commands::read_text,
-    failure::{Done, Exit, Failure},
-    output::Output,
-};
+use crate::commands::prelude::*;
 
 const MEDIA_TYPE: &str = "text/x-opml";
 
@@ -61,13 +53,9 @@ pub(super) async fn export(client: &Client, file: Option<&Path>, output: &mut Ou
     };
     let name = file.display();
     std::fs::write(file, answer.text())
-        .map_err(|error| Failure::new(Exit::Failed, format!("write `{name}`: {error}")))?;
+        .map_err(|error| Failure::failed(format!("write `{name}`: {error}")))?;
     let feeds = answer.text().matches(" xmlUrl=").count();
-    if output.json {
-        output.value(&json!({ "file": file, "feeds": feeds }))?;
-    } else {
-        let count = counted(feeds as u64, "feed", "feeds");
-        output.line(&format!("{count} written to {name}"))?;
-    }
-    Ok(Exit::Ok)
+    let count = counted(feeds as u64, "feed", "feeds");
+    let told = format!("{count} written to {name}");
+    output.say(&json!({ "file": file, "feeds": feeds }), &told)
 }

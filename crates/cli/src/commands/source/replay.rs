@@ -5,14 +5,9 @@ use almanack_core::source::{
     replay::{Class, Figures, Replay, Report, Trace},
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
-use crate::{
-    args::ReplayArguments,
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    when,
-};
+use crate::commands::prelude::*;
 
 mod read;
 
@@ -64,20 +59,17 @@ pub(super) fn run(arguments: &ReplayArguments, output: &mut Output) -> Done {
 
 fn policy(text: &str, flag: &str) -> Result<Policy, Failure> {
     text.parse()
-        .map_err(|unknown| Failure::new(Exit::Usage, format!("{flag}: {unknown}")))
+        .map_err(|unknown| Failure::usage(format!("{flag}: {unknown}")))
 }
 
 fn budget(arguments: &ReplayArguments) -> Result<Budget, Failure> {
-    let length = |flag: &str, text: &str| {
-        when::parse_duration(text).map_err(|unclear| {
-            Failure::new(Exit::Usage, format!("{flag}: {}", unclear.what)).hint(unclear.hint)
-        })
-    };
+    let length =
+        |flag: &str, text: &str| when::parse_duration(text).map_err(|unclear| unclear.of(flag));
     let plain = Budget::default();
     let rate_min_per_day = arguments.rate_min.unwrap_or(plain.rate_min_per_day);
     if !rate_min_per_day.is_finite() || rate_min_per_day < 0.0 {
         let what = "--rate-min: write a number of entries a day, like 0.04";
-        return Err(Failure::new(Exit::Usage, what));
+        return Err(Failure::usage(what));
     }
     Ok(Budget {
         floor: length("--floor", &arguments.floor)?,
@@ -93,7 +85,7 @@ fn source_days(traces: &[Trace], budget: &Budget) -> Result<f64, Failure> {
     let runs = Replay::new(traces).runs(&daily, budget);
     if runs.is_empty() {
         let what = "no source of the trace has enough entries";
-        return Err(Failure::new(Exit::Failed, what).hint("a source needs at least four"));
+        return Err(Failure::failed(what).hint("a source needs at least four"));
     }
     Ok(runs.iter().map(|(_, run)| run.days).sum())
 }
@@ -105,7 +97,7 @@ fn wanted(arguments: &ReplayArguments, replay: Replay<'_>, days: f64) -> Result<
     if let Ok(per_day) = text.parse::<f64>() {
         if !(per_day.is_finite() && per_day > 0.0) {
             let what = format!("--budget: `{text}` is no number of checks a day");
-            return Err(Failure::new(Exit::Usage, what));
+            return Err(Failure::usage(what));
         }
         #[expect(
             clippy::cast_possible_truncation,

@@ -2,11 +2,7 @@
 
 use almanack_core::source::reading::{HtmlRules, JsonRules, Reading, SitemapRules};
 
-use crate::{
-    args::RuleArguments,
-    commands::read_text,
-    failure::{Exit, Failure},
-};
+use crate::commands::prelude::*;
 
 /// What the flags of each format are.
 const FORMATS: [(&str, &[&str]); 4] = [
@@ -73,7 +69,7 @@ fn check_flags(given: &RuleArguments, format: &str) -> Result<(), Failure> {
     let fitting = FORMATS.iter().filter(|(_, flags)| flags.contains(flag));
     let fitting: Vec<String> = fitting.map(|(name, _)| format!("--as {name}")).collect();
     let what = format!("{flag} means nothing for a {format}");
-    Err(Failure::new(Exit::Usage, what).hint(format!("it goes with {}", fitting.join(" or "))))
+    Err(Failure::usage(what).hint(format!("it goes with {}", fitting.join(" or "))))
 }
 
 fn missing(format: &str, flag: &str) -> Failure {
@@ -81,7 +77,7 @@ fn missing(format: &str, flag: &str) -> Failure {
         "json" => "--item '$.posts[*]' --title '$.title'",
         _ => "--item article --title h2",
     };
-    Failure::new(Exit::Usage, format!("--as {format} needs {flag}"))
+    Failure::usage(format!("--as {format} needs {flag}"))
         .hint(format!("for example --as {format} {example}"))
 }
 
@@ -89,7 +85,7 @@ fn from_file(file: &str) -> Result<Reading, Failure> {
     let text = read_text(file, "rules")?;
     serde_json::from_str(&text).map_err(|error| {
         let what = format!("--rules: {}", almanack_server::words::of_json(&error.to_string()));
-        Failure::new(Exit::Usage, what).hint(
+        Failure::usage(what).hint(
             "for example {\"how\":\"html\",\"item\":\"article\",\"title\":\"h2\"}; how is html, json or sitemap",
         )
     })

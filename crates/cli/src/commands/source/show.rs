@@ -1,18 +1,9 @@
 //! `almanack source show`: everything about one source on one screen.
 
 use almanack_core::source::reading::Reading;
-use jiff::Timestamp;
-use serde_json::Value;
 
 use super::{PUBLISHED, called, load};
-use crate::{
-    args::SourceArguments,
-    client::{Call, Client},
-    columns::{Column, at, bad, column, instant_of, items, moment, moment_of, plain, text, time},
-    failure::{Done, Exit, Failure},
-    output::{Cell, Ink, Output},
-    when::Relative,
-};
+use crate::{commands::prelude::*, when::Relative};
 
 const ENTRIES_MAX: usize = 10;
 
@@ -60,8 +51,7 @@ const ENTRIES: &[Column] = &[
 
 pub(super) async fn run(client: &Client, given: &SourceArguments, output: &mut Output) -> Done {
     let source = load(client, &given.id).await?;
-    if output.json {
-        output.line(source.answer.text())?;
+    if output.is_told(&source.answer)? {
         return Ok(Exit::Ok);
     }
     let (mut told, now) = (source.now.clone(), source.answer.now);

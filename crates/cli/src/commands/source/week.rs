@@ -1,7 +1,7 @@
 //! A source's week in the terminal: a row per day, a mark per hour, the taller the more is
 //! expected.
 
-use crate::output::{Cell, Ink};
+use crate::commands::prelude::*;
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const MARKS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

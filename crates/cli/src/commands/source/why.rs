@@ -2,17 +2,8 @@
 
 use std::path::Path;
 
-use jiff::SignedDuration;
-use serde_json::Value;
-
 use super::{called, load, week};
-use crate::{
-    client::Client,
-    columns::text,
-    failure::{Done, Exit, Failure},
-    output::Output,
-    when,
-};
+use crate::commands::prelude::*;
 
 pub(super) async fn run(
     client: &Client,
@@ -25,12 +16,11 @@ pub(super) async fn run(
         let picture = client.call(source.get("week.svg")).await?;
         std::fs::write(file, picture.text()).map_err(|error| {
             let what = format!("--svg: write `{}`: {error}", file.display());
-            Failure::new(Exit::Failed, what)
+            Failure::failed(what)
         })?;
     }
     let answer = client.call(source.get("why")).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let why = answer.value();

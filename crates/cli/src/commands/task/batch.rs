@@ -5,17 +5,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde_json::{Value, json, value::RawValue};
+use serde_json::value::RawValue;
 
 use self::lines::{Line, Lines, open};
 use super::super::progress::progress;
-use crate::{
-    client::{Call, Client},
-    columns::text,
-    failure::{Done, Exit, Failure},
-    output::Output,
-    when,
-};
+use crate::commands::prelude::*;
 
 mod lines;
 

@@ -1,17 +1,7 @@
 //! `almanack task history`: what happened to a task, as a timeline.
 
-use jiff::Timestamp;
-use serde_json::Value;
-
 use super::segments;
-use crate::{
-    args::HistoryArguments,
-    client::{Call, Client},
-    columns::{Column, column, instant_of, items, plain, text, time},
-    failure::{Done, Exit},
-    output::{Cell, Ink, Output},
-    when::{self, Relative},
-};
+use crate::{commands::prelude::*, when::Relative};
 
 const COLUMNS: &[Column] = &[
     column("WHEN", "", |it, _| Cell::new(instant_of(happened(it)))),
@@ -38,8 +28,7 @@ pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut 
         .query("limit", Some(given.limit))
         .query("cursor", given.before.as_deref());
     let answer = client.call(call).await?;
-    if output.json {
-        output.line(answer.text())?;
+    if output.is_told(&answer)? {
         return Ok(Exit::Ok);
     }
     let history = answer.value();

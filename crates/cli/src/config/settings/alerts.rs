@@ -8,7 +8,7 @@ use almanack_engine::watch::WatchSettings;
 use jiff::{civil::Time, tz::TimeZone};
 
 use super::prelude::*;
-pub(crate) use channel::{AlertChannel, AlertWay};
+pub(crate) use channel::{AlertChannel, AlertWay, TIMEOUT as CHANNEL_TIMEOUT};
 
 sections! { AlertKeys; channel => Heartbeat }
 

@@ -1,6 +1,7 @@
 //! `[database]` and `[backup]`: where tasks are kept, how to reach it without writing its password down, and scheduled copies of it.
 
 use almanack_core::percent;
+use almanack_store::sqlite::Durability;
 
 use super::{
     super::secret::{has_password, without_password},
@@ -16,15 +17,6 @@ pub(crate) struct Database {
     pub(crate) url: Secret,
     /// When a change counts as kept.
     pub(crate) durability: Durability,
-}
-
-/// When SQLite says that a change is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durability {
-    /// It survives a loss of power.
-    Full,
-    /// It survives the end of the process; a loss of power may take the last moments.
-    Normal,
 }
 
 words! { Durability { "full" = Self::Full, "normal" = Self::Normal } }

@@ -21,10 +21,10 @@ use almanack_core::{
     secret::COVER,
 };
 
-pub(crate) use destination::{Destinations, ToDirectory, ToGithub, ToTelegram, ToWebhook};
+use almanack_adapters::model::Settings as Model;
+pub(crate) use destination::{Destinations, TIMEOUT};
 use making::Filter;
 pub(crate) use making::read_template;
-pub(crate) use model::Model;
 pub(crate) use pages::Pages;
 pub(crate) use stories::Stories;
 pub(crate) use ticks::{SCHEDULE, Ticks};
@@ -72,7 +72,7 @@ settings! {
 }
 
 settings! {
-    struct EditionKeys {
+    pub(crate) struct EditionKeys {
         /// Minutes between two ticks.
         /// 两次 tick 之间的分钟数。
         interval_minutes: u32 = count(1..=ticks::DAY_MINUTES).default(ticks::INTERVAL_MINUTES)
@@ -196,24 +196,14 @@ fn is_meant(reader: &Reader<'_>) -> bool {
 /// `[edition]` and the sections inside it.
 #[derive(Debug, Clone)]
 pub(crate) struct Edition {
+    /// What is written in `[edition]`.
+    pub(crate) keys: EditionKeys,
     /// How editions are made.
     pub(crate) rules: Rules,
     /// When ticks come, and whose days editions are of.
     pub(crate) ticks: Ticks,
-    /// What editions are called.
-    pub(crate) title: String,
-    /// The language they are written in, as a tag.
-    pub(crate) language: String,
-    /// The file that holds the template; none for the built-in one.
-    pub(crate) template: Option<PathBuf>,
-    /// How long a summary may be, in characters.
-    pub(crate) summary_length: usize,
     /// How much the content filter lets through; none without one.
     pub(crate) filter: Option<Sensitivity>,
-    /// Whether editions are printed instead of published.
-    pub(crate) test_mode: bool,
-    /// For how many days the stories of archived editions are kept; 0 keeps them for ever.
-    pub(crate) keep_days: u32,
     /// Where stories come from.
     pub(crate) stories: Stories,
     /// Who reads their pages.
@@ -222,8 +212,6 @@ pub(crate) struct Edition {
     pub(crate) model: Option<Model>,
     /// Where editions go, besides this server's own pages.
     pub(crate) destinations: Destinations,
-    /// Whether everybody may read the pages of published editions.
-    pub(crate) public: bool,
 }
 
 impl Edition {
@@ -235,13 +223,7 @@ impl Edition {
             rules: making::rules(reader, &read, ticks.interval),
             ticks,
             filter: making::filter(reader, &read),
-            title: read.title,
-            language: read.language,
-            template: read.template,
-            keep_days: read.keep_days,
-            summary_length: read.summary_length,
-            test_mode: read.test_mode,
-            public: read.public,
+            keys: read,
             stories: stories::read(reader),
             pages: pages::read(reader),
             model: model::read(reader),
@@ -251,7 +233,7 @@ impl Edition {
 
     /// How long the stories of archived editions are kept; `None` keeps them.
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
-        keep_for(self.keep_days)
+        keep_for(self.keys.keep_days)
     }
 }
 

@@ -7,7 +7,7 @@ use std::{io::Write, sync::Arc};
 
 use almanack_adapters::{
     bearer::Bearer,
-    hacker_news::{self, HackerNews},
+    hacker_news::HackerNews,
     model::{self, ChatModel, Extractive},
     press::Template,
     reader::{CrawlerApi, PageReader, ReaderPrefix, Sent},
@@ -25,11 +25,10 @@ use crate::{
         Settings,
         settings::{
             Edition,
-            edition::{Model, Pages, Stories, read_template},
+            edition::{Pages, Stories, read_template},
         },
     },
-    failure::{Exit, Failure},
-    wiring::timeout,
+    failure::Failure,
 };
 
 /// Everything an edition is made from and goes to.
@@ -54,13 +53,8 @@ pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
         return Vec::new();
     };
     let mut named = Vec::new();
-    if let Stories::HackerNews {
-        firebase_url,
-        algolia_url,
-        ..
-    } = &edition.stories
-    {
-        named.extend([firebase_url.clone(), algolia_url.clone()]);
+    if let Stories::HackerNews(of) = &edition.stories {
+        named.extend([of.firebase_url.clone(), of.algolia_url.clone()]);
     }
     match &edition.pages {
         Pages::BuiltIn => {}
@@ -69,7 +63,7 @@ pub(crate) fn addresses(settings: &Settings) -> Vec<String> {
     }
     let to = &edition.destinations;
     named.extend(edition.model.iter().map(|model| model.base_url.clone()));
-    named.extend(to.telegram.iter().map(|telegram| telegram.api_url.clone()));
+    named.extend(to.telegram.iter().map(|(_, bot)| bot.api_url.clone()));
     named.extend(to.webhook.iter().map(|webhook| webhook.url.clone()));
     named
 }
@@ -81,22 +75,15 @@ fn source(
 ) -> Arc<dyn StorySource> {
     let listed: Arc<dyn StorySource> = match &edition.stories {
         Stories::Entries => Arc::new(EntryStories::new(Arc::clone(workshop.store))),
-        Stories::HackerNews {
-            list,
-            window,
-            firebase_url,
-            algolia_url,
-        } => {
-            let settings = hacker_news::Settings {
-                list: *list,
-                window: *window,
-                firebase_url: firebase_url.clone(),
-                algolia_url: algolia_url.clone(),
-                ..hacker_news::Settings::default()
-            };
+        Stories::HackerNews(settings) => {
             let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
             let client = workshop.outbound.client();
-            Arc::new(HackerNews::new(client, settings, clock, sleeper))
+            Arc::new(HackerNews::new(
+                client,
+                (**settings).clone(),
+                clock,
+                sleeper,
+            ))
         }
     };
     let guard = outbound::sources_guard(workshop.settings);
@@ -135,7 +122,7 @@ fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>, Failure>
     let bearer = Bearer::new(secret.expose());
     bearer.map(Some).ok_or_else(|| {
         let what = format!("{key}: this is no token: it has letters that no header can hold");
-        Failure::new(Exit::Usage, what)
+        Failure::usage(what)
     })
 }
 
@@ -144,39 +131,29 @@ fn writer(
     edition: &Edition,
     sleeper: &Arc<dyn Sleeper>,
 ) -> Result<Arc<dyn Writer>, Failure> {
-    let summary_chars = edition.summary_length;
+    let summary_chars = edition.keys.summary_length;
     let Some(model) = &edition.model else {
         return Ok(Arc::new(Extractive { summary_chars }));
     };
     let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
-    let settings = model_settings(model, edition);
+    let settings = model::Settings {
+        language: edition.keys.language.clone(),
+        summary_chars,
+        ..model.clone()
+    };
     let made = ChatModel::new(workshop.outbound.client(), clock, sleeper, settings);
-    let made = made.map_err(|error| {
-        Failure::new(Exit::Usage, error.to_string()).during("prepare edition.model")
-    })?;
+    let made = made.map_err(|error| Failure::usage(error).during("prepare edition.model"))?;
     Ok(Arc::new(made))
-}
-
-fn model_settings(model: &Model, edition: &Edition) -> model::Settings {
-    let key = model.key.clone();
-    model::Settings {
-        headers: model.headers.clone(),
-        language: edition.language.clone(),
-        concurrency: model.concurrency,
-        timeout: timeout(model.timeout),
-        summary_chars: edition.summary_length,
-        ..model::Settings::new(&model.base_url, &model.name, key)
-    }
 }
 
 /// Who makes no document needs no template; a file that is gone must not hide what is stored.
 fn press(edition: &Edition, purpose: Purpose) -> Result<Template, Failure> {
-    let file = edition.template.as_ref();
+    let file = edition.keys.template.as_ref();
     let Some(file) = file.filter(|_| purpose == Purpose::Make) else {
         return Ok(Template::built_in());
     };
     read_template(file).map_err(|complaint| {
-        let failure = Failure::new(Exit::Usage, format!("edition.template: {}", complaint.what));
+        let failure = Failure::usage(format!("edition.template: {}", complaint.what));
         match complaint.hint {
             Some(hint) => failure.hint(hint),
             None => failure,

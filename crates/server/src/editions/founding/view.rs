@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use almanack_core::alert::{About, find::Finding};
-use almanack_core::edition::forecast::Forecast;
 use almanack_core::edition::{Account, delivery};
 use almanack_engine::editions::{Editions, Error};
 use axum::body::Body;

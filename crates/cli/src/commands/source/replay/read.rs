@@ -8,7 +8,7 @@ use std::{
 use almanack_core::source::replay::{Trace, Traces};
 use flate2::bufread::MultiGzDecoder;
 
-use crate::failure::{Exit, Failure};
+use crate::commands::prelude::*;
 
 /// What a gzipped file begins with.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -47,7 +47,7 @@ fn lines(traces: &mut Traces, name: &str, mut from: impl BufRead) -> Result<(), 
             break;
         }
         let bad = |what: String| {
-            Failure::new(Exit::Failed, format!("{name}:{number}: {what}"))
+            Failure::failed(format!("{name}:{number}: {what}"))
                 .hint("a trace is lines of a source's id, a tab and seconds since 1970")
         };
         let line = str::from_utf8(&bytes).map_err(|_| bad("this is no text".to_owned()))?;

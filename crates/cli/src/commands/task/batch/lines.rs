@@ -5,7 +5,7 @@ use std::{
     io::{self, BufRead, BufReader, Read},
 };
 
-use crate::failure::{Exit, Failure};
+use crate::commands::prelude::*;
 
 /// Lines put in one go: enough to share commits, few enough to show progress.
 const CHUNK_LINES: usize = 1_000;
@@ -26,8 +26,8 @@ pub(super) fn open(file: &str) -> Result<(Box<dyn BufRead>, Option<u64>), Failur
     if file == "-" {
         return Ok((Box::new(BufReader::new(io::stdin())), None));
     }
-    let opened = File::open(file)
-        .map_err(|error| Failure::new(Exit::Usage, format!("open `{file}`: {error}")))?;
+    let opened =
+        File::open(file).map_err(|error| Failure::usage(format!("open `{file}`: {error}")))?;
     let bytes = opened
         .metadata()
         .ok()
@@ -71,8 +71,7 @@ impl Lines {
         let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX);
         let read = self.input.by_ref().take(most).read_until(b'\n', &mut bytes);
         self.number += 1;
-        let at_line =
-            |what: &str| Failure::new(Exit::Usage, format!("read line {}: {what}", self.number));
+        let at_line = |what: &str| Failure::usage(format!("read line {}: {what}", self.number));
         match read.map_err(|error| at_line(&error.to_string()))? {
             0 => Ok(None),
             length if length >= LINE_BYTES_MAX && !bytes.ends_with(b"\n") => {

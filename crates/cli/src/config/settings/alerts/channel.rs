@@ -1,13 +1,13 @@
 //! The channels of `[alerts]`, a section each. A channel is there as soon as it is configured, and half of one is a mistake: an alert that
 //! silently goes nowhere is found out on the worst day.
 
-use std::{collections::BTreeSet, net::IpAddr, path::Path};
+use std::{collections::BTreeSet, net::IpAddr, path::Path, time::Duration};
 
 use almanack_adapters::{
-    alert::mail::{self, Security},
+    alert::mail::{self, MailSettings, Security},
     bearer::Bearer,
     signature::SigningKey,
-    telegram::{API_URL, BotToken},
+    telegram::{API_URL, BotSettings, BotToken},
 };
 use almanack_core::alert::{Rule, Severity};
 
@@ -18,6 +18,9 @@ use super::{
 use crate::suggest;
 
 sections! { Webhook, Telegram, Smtp, Ntfy, Slack, Exec }
+
+/// How long a channel may take to answer.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A way to be told, and what is told by it.
 #[derive(Debug, Clone)]
@@ -41,20 +44,9 @@ pub(crate) enum AlertWay {
         key: Option<SigningKey>,
     },
     /// People in a chat.
-    Telegram {
-        token: BotToken,
-        chat: String,
-        api_url: String,
-    },
+    Telegram(BotSettings),
     /// People who read mail.
-    Smtp {
-        host: String,
-        port: u16,
-        security: Security,
-        login: Option<(String, Secret)>,
-        from: String,
-        to: Vec<String>,
-    },
+    Smtp(MailSettings),
     /// Phones.
     Ntfy { url: String, token: Option<Bearer> },
     /// People in a channel of Slack, or of what understands the same.
@@ -171,11 +163,12 @@ fn telegram(reader: &mut Reader<'_>) -> Option<AlertWay> {
         &["chat"],
         ("token", "the bot's token", hint),
     );
-    Some(AlertWay::Telegram {
+    Some(AlertWay::Telegram(BotSettings {
         token: read.token?,
         chat: read.chat?,
         api_url: read.api_url,
-    })
+        timeout: TIMEOUT,
+    }))
 }
 
 words! {
@@ -222,14 +215,14 @@ fn smtp(reader: &mut Reader<'_>) -> Option<AlertWay> {
             Complaint::new(what, hint),
         );
     }
-    Some(AlertWay::Smtp {
+    Some(AlertWay::Smtp(MailSettings {
         host,
         port: read.port,
         security: read.tls,
         login: read.user.zip(read.password),
         from: read.from?,
         to: Some(read.to).filter(|to| !to.is_empty())?,
-    })
+    }))
 }
 
 fn check_smtp_is_whole(reader: &mut Reader<'_>) {

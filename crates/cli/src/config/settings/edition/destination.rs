@@ -3,15 +3,21 @@
 //! A destination is there as soon as it is configured, and half of one is a mistake: an edition that silently goes nowhere is
 //! found out only by its readers. Where none is configured, editions are on this server's own pages.
 
+use std::time::Duration;
+
 use almanack_adapters::{
     github::Repository,
     publish::{
-        directory, github,
-        telegram::{PerMessage, STORIES_PER_MESSAGE, STORIES_PER_MESSAGE_MAX},
-        template::PathTemplate,
+        directory::{self, DirectoryPublisherSettings},
+        github::{self, GithubPublisherSettings},
+        telegram::{
+            PerMessage, STORIES_PER_MESSAGE, STORIES_PER_MESSAGE_MAX, TelegramPublisherSettings,
+        },
+        template::{PathTemplate, Template},
+        webhook::WebhookPublisherSettings,
     },
     signature::SigningKey,
-    telegram::{API_URL, BotToken},
+    telegram::{API_URL, BotSettings, BotToken},
 };
 use almanack_core::edition::delivery::{OnRevision, OnUnknown};
 
@@ -29,63 +35,18 @@ sections! { GithubKeys, TelegramKeys, DirectoryKeys, WebhookKeys }
 /// Where editions go.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Destinations {
-    /// A file on GitHub.
-    pub(crate) github: Option<ToGithub>,
-    /// A chat.
-    pub(crate) telegram: Option<ToTelegram>,
+    /// A file on GitHub, and who writes it.
+    pub(crate) github: Option<(GithubPublisherSettings, Secret)>,
+    /// A chat, and who speaks there.
+    pub(crate) telegram: Option<(TelegramPublisherSettings, BotSettings)>,
     /// A file here.
-    pub(crate) directory: Option<ToDirectory>,
+    pub(crate) directory: Option<DirectoryPublisherSettings>,
     /// An address of one's own.
-    pub(crate) webhook: Option<ToWebhook>,
+    pub(crate) webhook: Option<WebhookPublisherSettings>,
 }
 
-/// A file on GitHub.
-#[derive(Debug, Clone)]
-pub(crate) struct ToGithub {
-    /// Who writes.
-    pub(crate) token: Secret,
-    /// The repository.
-    pub(crate) repository: Repository,
-    /// The branch.
-    pub(crate) branch: String,
-    /// The file.
-    pub(crate) path: PathTemplate,
-}
-
-/// A file here.
-#[derive(Debug, Clone)]
-pub(crate) struct ToDirectory {
-    /// The folder.
-    pub(crate) root: PathBuf,
-    /// The file in it.
-    pub(crate) file: PathTemplate,
-}
-
-/// An address of one's own.
-#[derive(Debug, Clone)]
-pub(crate) struct ToWebhook {
-    /// The address.
-    pub(crate) url: String,
-    /// What calls are signed with.
-    pub(crate) key: Option<SigningKey>,
-}
-
-/// A chat.
-#[derive(Debug, Clone)]
-pub(crate) struct ToTelegram {
-    /// Who speaks.
-    pub(crate) token: BotToken,
-    /// Where.
-    pub(crate) chat: String,
-    /// How many stories stand in one message.
-    pub(crate) per_message: PerMessage,
-    /// What becomes of a doubtful message.
-    pub(crate) on_unknown: OnUnknown,
-    /// What becomes of a second document.
-    pub(crate) on_revision: OnRevision,
-    /// Where the API answers.
-    pub(crate) api_url: String,
-}
+/// How long a destination may take to answer.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Destinations {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
@@ -129,7 +90,7 @@ settings! {
     }
 }
 
-fn read_github(reader: &mut Reader<'_>) -> Option<ToGithub> {
+fn read_github(reader: &mut Reader<'_>) -> Option<(GithubPublisherSettings, Secret)> {
     let read = GithubKeys::read(reader);
     let begun = reader.is_given(GITHUB, &["token", "repository", "branch", "path"]);
     if !read.enabled || !begun {
@@ -147,12 +108,14 @@ fn read_github(reader: &mut Reader<'_>) -> Option<ToGithub> {
         Some(token) => token,
         None => shared_token(reader)?,
     };
-    Some(ToGithub {
-        token,
+    let file = GithubPublisherSettings {
+        destination: "github".to_owned(),
         repository: Repository::parse(&read.repository?)?,
         branch: read.branch,
         path: PathTemplate::parse(&read.path).ok()?,
-    })
+        message: Template::parse(github::MESSAGE).ok()?,
+    };
+    Some((file, token))
 }
 
 /// The token of `[github]`, read once more: what is wrong with it is said there.
@@ -219,7 +182,7 @@ fn is_ours(reader: &Reader<'_>) -> bool {
     given.any(|(path, given)| path.section == TELEGRAM && founding_variable(&given.place).is_none())
 }
 
-fn read_telegram(reader: &mut Reader<'_>) -> Option<ToTelegram> {
+fn read_telegram(reader: &mut Reader<'_>) -> Option<(TelegramPublisherSettings, BotSettings)> {
     let read = TelegramKeys::read(reader);
     if !read.enabled {
         return None;
@@ -232,14 +195,19 @@ fn read_telegram(reader: &mut Reader<'_>) -> Option<ToTelegram> {
             "set edition.telegram.chat or TELEGRAM_CHANNEL_ID to \"@channel\" or the chat's number";
         reader.half(TELEGRAM, "the chat", hint);
     }
-    Some(ToTelegram {
+    let bot = BotSettings {
         token: read.token?,
         chat: read.chat?,
+        api_url: read.api_url,
+        timeout: TIMEOUT,
+    };
+    let messages = TelegramPublisherSettings {
+        destination: "telegram".to_owned(),
         per_message: PerMessage::new(read.batch_size)?,
         on_unknown: read.on_unknown,
         on_revision: read.on_revision,
-        api_url: read.api_url,
-    })
+    };
+    Some((messages, bot))
 }
 
 settings! {
@@ -254,13 +222,14 @@ settings! {
     }
 }
 
-fn read_directory(reader: &mut Reader<'_>) -> Option<ToDirectory> {
+fn read_directory(reader: &mut Reader<'_>) -> Option<DirectoryPublisherSettings> {
     let read = DirectoryKeys::read(reader);
     let hint = "set edition.directory.path to a folder, like \"/srv/site/_posts\"";
     reader.needs(DIRECTORY, &["file"], ("path", "the folder", hint));
-    Some(ToDirectory {
+    Some(DirectoryPublisherSettings {
+        destination: "directory".to_owned(),
         root: read.path?,
-        file: PathTemplate::parse(&read.file).ok()?,
+        path: PathTemplate::parse(&read.file).ok()?,
     })
 }
 
@@ -276,12 +245,14 @@ settings! {
     }
 }
 
-fn read_webhook(reader: &mut Reader<'_>) -> Option<ToWebhook> {
+fn read_webhook(reader: &mut Reader<'_>) -> Option<WebhookPublisherSettings> {
     let WebhookKeys { url, secret } = WebhookKeys::read(reader);
     let url_is_missing = ("url", "the address", "set edition.webhook.url");
     reader.needs(WEBHOOK, &["secret"], url_is_missing);
-    Some(ToWebhook {
+    Some(WebhookPublisherSettings {
+        destination: "webhook".to_owned(),
         url: url?,
         key: secret,
+        timeout: TIMEOUT,
     })
 }

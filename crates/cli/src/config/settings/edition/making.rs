@@ -107,7 +107,7 @@ pub(crate) fn read_template(file: &Path) -> Read<Template> {
 
 /// What is said about the filter: a level, or only that there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filter {
+pub(crate) enum Filter {
     Off,
     On,
     At(Sensitivity),

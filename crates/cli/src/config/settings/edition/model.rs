@@ -3,6 +3,8 @@
 //! Every service has a section of its own for its key and model, so that one word changes who is asked and no service is ever shown
 //! another's key.
 
+use almanack_adapters::model::Settings as Model;
+
 use super::super::prelude::*;
 
 const SECTION: &str = ModelKeys::NAME;
@@ -15,23 +17,6 @@ sections! { ModelKeys, Deepseek, Openrouter, Zhipu }
 const CONCURRENCY: usize = 16;
 /// This service takes no more.
 const ZHIPU_CONCURRENCY: usize = 2;
-
-/// A model at a service.
-#[derive(Debug, Clone)]
-pub(crate) struct Model {
-    /// What `/chat/completions` is put after.
-    pub(crate) base_url: String,
-    /// What the service calls the model.
-    pub(crate) name: String,
-    /// Who asks.
-    pub(crate) key: Option<Secret>,
-    /// What is told along.
-    pub(crate) headers: Vec<(String, String)>,
-    /// Requests under way at once.
-    pub(crate) concurrency: usize,
-    /// How long an answer may take.
-    pub(crate) timeout: SignedDuration,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Provider {
@@ -221,12 +206,13 @@ fn at_service(
         reader.refuse(what, key("provider"), hint);
     }
     Model {
-        base_url: said.base_url.unwrap_or_else(|| base_url.to_owned()),
-        name: said.name.unwrap_or(name),
-        key: said.key.or(own_key),
-        headers: Vec::new(),
         concurrency: said.concurrency.unwrap_or(concurrency),
-        timeout: said.timeout,
+        timeout: said.timeout.unsigned_abs(),
+        ..Model::new(
+            said.base_url.unwrap_or_else(|| base_url.to_owned()),
+            said.name.unwrap_or(name),
+            said.key.or(own_key),
+        )
     }
 }
 
@@ -242,12 +228,9 @@ fn compatible(reader: &mut Reader<'_>, said: ModelKeys) -> Option<Model> {
         }
     }
     Some(Model {
-        base_url: said.base_url?,
-        name: said.name?,
-        key: said.key,
-        headers: Vec::new(),
         concurrency: said.concurrency.unwrap_or(CONCURRENCY),
-        timeout: said.timeout,
+        timeout: said.timeout.unsigned_abs(),
+        ..Model::new(said.base_url?, said.name?, said.key)
     })
 }
 

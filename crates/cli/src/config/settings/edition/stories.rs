@@ -1,25 +1,15 @@
 //! `[edition.source]`: where stories come from (ED-33).
 
-use almanack_adapters::hacker_news::{ALGOLIA_URL, FIREBASE_URL, List};
+use almanack_adapters::hacker_news::{ALGOLIA_URL, FIREBASE_URL, List, Settings};
 
 use super::super::prelude::*;
 
 sections! { StoryKeys }
 
 /// Where stories come from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Stories {
-    /// Hacker News.
-    HackerNews {
-        /// Which of its lists.
-        list: List,
-        /// How old a story of the best list may be.
-        window: SignedDuration,
-        /// Where the lists live.
-        firebase_url: String,
-        /// Where the search lives.
-        algolia_url: String,
-    },
+    HackerNews(Box<Settings>),
     /// What our own sources brought.
     Entries,
 }
@@ -65,11 +55,12 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Stories {
     let read = StoryKeys::read(reader);
     match read.from {
         From::Entries => Stories::Entries,
-        From::HackerNews => Stories::HackerNews {
+        From::HackerNews => Stories::HackerNews(Box::new(Settings {
             list: read.list,
             window: hours(i64::from(read.window_hours)),
             firebase_url: read.firebase_url,
             algolia_url: read.algolia_url,
-        },
+            ..Settings::default()
+        })),
     }
 }
