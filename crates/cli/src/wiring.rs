@@ -195,7 +195,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
         configured: with_address
             .chain(targets::dispatch_kind().ok())
             .chain(sources::check_kind().ok())
-            .chain(editions::kinds())
+            .chain(editions::run_kind().ok())
             .chain(happenings::kind().ok())
             .collect(),
         max_retry: settings
