@@ -22,11 +22,9 @@ use almanack_adapters::{
 use almanack_core::{
     address::Reach,
     clock::GuardedClock,
-    edition::{EDITION_RUN, EDITION_TICK},
     happening,
-    plan::DISPATCH,
+    reserved,
     sign_in::password::Passwords,
-    source::SOURCE_CHECK,
     store::{self, Store},
     task::Kind,
     time::{Clock, CorrectedClock, Entropy},
@@ -185,16 +183,7 @@ pub(crate) fn durability(database: &Database) -> sqlite::Durability {
     database.durability
 }
 
-/// What we try ourselves, wherever its tasks come from.
-const OWN_KINDS: [&str; 5] = [
-    DISPATCH,
-    SOURCE_CHECK,
-    EDITION_TICK,
-    EDITION_RUN,
-    happening::KIND,
-];
-
-/// One of them; always one that somebody knows how to try.
+/// A kind that Almanack tries itself, wherever its tasks come from.
 fn own_kind(name: &str) -> Result<Kind, Failure> {
     Kind::parse(name).map_err(Failure::failed)
 }
@@ -205,7 +194,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
     let with_address = with_address.map(|(kind, _)| kind.clone());
     Kinds {
         configured: with_address
-            .chain(OWN_KINDS.into_iter().filter_map(|it| Kind::parse(it).ok()))
+            .chain(reserved::KINDS.into_iter().filter_map(|it| Kind::parse(it).ok()))
             .collect(),
         max_retry: settings
             .kinds

@@ -48,7 +48,8 @@ use crate::task::{Identity, Invalid, Kind, Subject};
 
 pub use account::{Account, Counts};
 
-/// The kind of the tasks that a tick's schedule puts: one look at the day's edition.
+/// The kind of work that a tick's schedule fires at: one look at the day's edition. It is done in the firing itself, so no
+/// task has this kind.
 pub const EDITION_TICK: &str = "EDITION_TICK";
 /// The kind of the tasks that build one edition to its end, on request.
 pub const EDITION_RUN: &str = "EDITION_RUN";

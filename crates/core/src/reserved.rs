@@ -9,7 +9,7 @@
 //! every event carries a revision.
 
 use crate::{
-    edition::{self, EDITION_RUN, EDITION_TICK},
+    edition::{self, EDITION_RUN},
     happening,
     plan::DISPATCH,
     reschedule::{Cancel, Put, Request},
@@ -18,13 +18,7 @@ use crate::{
 };
 
 /// All of them.
-pub const KINDS: [&str; 5] = [
-    DISPATCH,
-    happening::KIND,
-    SOURCE_CHECK,
-    EDITION_TICK,
-    EDITION_RUN,
-];
+pub const KINDS: [&str; 4] = [DISPATCH, happening::KIND, SOURCE_CHECK, EDITION_RUN];
 
 /// Whether tasks of this kind are the engine's.
 pub fn is_reserved(kind: &Kind) -> bool {
@@ -72,9 +66,9 @@ pub fn may_fire(identity: &Identity) -> bool {
     }
 }
 
-/// A source is paused and resumed, and ticks follow each other: their tasks need nobody.
+/// A source is paused and resumed: its task needs nobody.
 fn is_steered_by_hand(kind: &Kind) -> bool {
-    ![SOURCE_CHECK, EDITION_TICK].contains(&kind.as_str())
+    kind.as_str() != SOURCE_CHECK
 }
 
 /// A time and nothing else.

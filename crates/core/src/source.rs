@@ -211,7 +211,9 @@ pub struct Stats {
     /// How widely that hour spreads.
     #[serde(serialize_with = "hundredths")]
     pub std_publish_hour: Option<f64>,
-    /// When it is looked at next; none while it is not.
+    /// When it is looked at next; none while it is not. This is what was decided, and the order of the due list (SS-08); its
+    /// task says when it really is, because a person may have moved that, or a busy host. INVARIANT: only an active source
+    /// has one, and it is never before `backoff_until`.
     #[serde(skip)]
     pub next_due_at: Option<Timestamp>,
     /// When it was last looked at.

@@ -1,7 +1,7 @@
 //! Editions: reads an account, lets `core` decide, carries it out, writes down what became of it.
 //!
 //! ```text
-//!   EDITION_TICK ─► tick ─┐                        ┌─ free: recover, put back, aggregate, publish
+//!   a firing ─────► tick ─┐                        ┌─ free: recover, put back, aggregate, publish
 //!   EDITION_RUN ──► step ─┼─► load ─► plan ─► act ─┤
 //!   people ───────► run ──┘     ▲                  └─ spending: fetch, batch, deliver, out of one budget
 //!                               └── again, until nothing is left that this call may do

@@ -354,10 +354,11 @@ fn rest(source: &mut Source, now: Timestamp) {
     source.reason = None;
 }
 
-/// Looks at a source again, whatever kept it from being looked at.
+/// Looks at a source again, whatever kept it from being looked at: a pause, its end, or what failures made it wait.
 fn wake(source: &mut Source, now: Timestamp) {
     source.state = State::Active;
     source.stats.next_due_at = Some(now);
+    source.stats.backoff_until = None;
     if is_disabled(&source.definition) {
         source.definition.cadence = None;
     }

@@ -4,6 +4,9 @@
 //! have. A look that brings nothing new changes neither address nor type, state, cadence or attention, and then
 //! writes no index but those of the due time: SQLite touches every index whose column a statement
 //! names, so such a write has a statement of its own that does not name them.
+//!
+//! Its next time stands in `due_at_us`. `next_due_at_us`, where the time before any backoff stood, is neither read nor
+//! written; it stays for nodes of earlier versions, until a step that contracts takes it away.
 
 pub(crate) mod numbers;
 
@@ -32,7 +35,7 @@ macro_rules! columns {
     () => {
         "s.source_id, s.version, s.name, s.address, s.reading, s.category, s.policy, \
          s.cadence_by_hand, s.state, s.state_since_us, s.state_note, s.attention, \
-         s.frequency_type, s.cadence, s.avg_publish_hour, s.std_publish_hour, s.next_due_at_us, \
+         s.frequency_type, s.cadence, s.avg_publish_hour, s.std_publish_hour, s.due_at_us, \
          s.last_check_at_us, s.last_article_at_us, s.fail_count, s.backoff_until_us, \
          s.last_error, s.last_error_class, s.check_count, s.hit_count, s.etag, s.last_modified, \
          s.hints, s.moving_to, s.moving_times, s.shown, s.pruned_before_us, s.recent, s.learned, \
@@ -46,10 +49,10 @@ pub(crate) const COLUMNS: usize = 37;
 macro_rules! written {
     () => {
         "name, reading, category, policy, cadence_by_hand, state_since_us, state_note, \
-         frequency_type, avg_publish_hour, std_publish_hour, due_at_us, next_due_at_us, \
-         last_check_at_us, last_article_at_us, fail_count, backoff_until_us, last_error, \
-         last_error_class, check_count, hit_count, etag, last_modified, hints, moving_to, \
-         moving_times, shown, pruned_before_us, recent, learned, reason, updated_at_us"
+         frequency_type, avg_publish_hour, std_publish_hour, due_at_us, last_check_at_us, \
+         last_article_at_us, fail_count, backoff_until_us, last_error, last_error_class, \
+         check_count, hit_count, etag, last_modified, hints, moving_to, moving_times, shown, \
+         pruned_before_us, recent, learned, reason, updated_at_us"
     };
 }
 /// What people and pages find sources by; comes after the others.
@@ -62,7 +65,7 @@ macro_rules! keyed {
 macro_rules! numbered {
     () => {
         "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-         ?, ?, ?"
+         ?, ?"
     };
 }
 
@@ -83,11 +86,11 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
     ", created_at_us) select 1, u.* from unnest( \
      $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], \
      $8::text[], $9::double precision[], $10::double precision[], $11::bigint[], \
-     $12::bigint[], $13::bigint[], $14::bigint[], $15::integer[], $16::bigint[], \
-     $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::text[], $22::text[], \
-     $23::text[], $24::text[], $25::integer[], $26::bytea[], $27::bigint[], $28::bytea[], \
-     $29::bytea[], $30::text[], $31::bigint[], $32::text[], $33::text[], $34::text[], \
-     $35::text[], $36::text[], $37::bigint[]) u \
+     $12::bigint[], $13::bigint[], $14::integer[], $15::bigint[], \
+     $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], $21::text[], \
+     $22::text[], $23::text[], $24::integer[], $25::bytea[], $26::bigint[], $27::bytea[], \
+     $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::text[], $33::text[], \
+     $34::text[], $35::text[], $36::bigint[]) u \
      on conflict (address) do nothing returning address, source_id"
 );
 /// Who adds sources does so alone: two that add the same ones in another order would wait for each other.
@@ -122,8 +125,8 @@ macro_rules! update_postgres {
          cadence_by_hand = u.cadence_by_hand, state_since_us = u.state_since_us, state_note \
          = u.state_note, frequency_type = u.frequency_type, avg_publish_hour = \
          u.avg_publish_hour, std_publish_hour = u.std_publish_hour, due_at_us = u.due_at_us, \
-         next_due_at_us = u.next_due_at_us, last_check_at_us = u.last_check_at_us, \
-         last_article_at_us = u.last_article_at_us, fail_count = u.fail_count, \
+         last_check_at_us = u.last_check_at_us, last_article_at_us = u.last_article_at_us, \
+         fail_count = u.fail_count, \
          backoff_until_us = u.backoff_until_us, last_error = u.last_error, last_error_class \
          = u.last_error_class, check_count = u.check_count, hit_count = u.hit_count, etag = \
          u.etag, last_modified = u.last_modified, hints = u.hints, moving_to = u.moving_to, \
@@ -134,13 +137,13 @@ macro_rules! update_postgres {
          address = u.address from unnest( \
          $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], \
          $7::text[], $8::text[], $9::double precision[], $10::double precision[], \
-         $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::integer[], \
-         $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::bigint[], $21::text[], \
-         $22::text[], $23::text[], $24::text[], $25::integer[], $26::bytea[], $27::bigint[], \
-         $28::bytea[], $29::bytea[], $30::text[], $31::bigint[], $32::text[], $33::text[], \
-         $34::text[], $35::text[], $36::text[], $37::bigint[], $38::bigint[]) \
+         $11::bigint[], $12::bigint[], $13::bigint[], $14::integer[], \
+         $15::bigint[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], \
+         $21::text[], $22::text[], $23::text[], $24::integer[], $25::bytea[], $26::bigint[], \
+         $27::bytea[], $28::bytea[], $29::text[], $30::bigint[], $31::text[], $32::text[], \
+         $33::text[], $34::text[], $35::text[], $36::bigint[], $37::bigint[]) \
          u(name, reading, category, policy, cadence_by_hand, state_since_us, state_note, \
-         frequency_type, avg_publish_hour, std_publish_hour, due_at_us, next_due_at_us, \
+         frequency_type, avg_publish_hour, std_publish_hour, due_at_us, \
          last_check_at_us, last_article_at_us, fail_count, backoff_until_us, last_error, \
          last_error_class, check_count, hit_count, etag, last_modified, hints, moving_to, \
          moving_times, shown, pruned_before_us, recent, learned, reason, updated_at_us, \

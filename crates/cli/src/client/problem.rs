@@ -185,7 +185,7 @@ fn instead_of(kind: &str) -> Option<&'static str> {
         "SOURCE_CHECK" => {
             "`almanack source check`, `pause` and `resume` say when a source is checked"
         }
-        "EDITION_TICK" | "EDITION_RUN" => "`almanack edition run` works on an edition",
+        "EDITION_RUN" => "`almanack edition run` works on an edition",
         "DISPATCH" => {
             "`almanack schedule fire NAME` fires a schedule by hand, `pause` keeps its slots \
              from firing"

@@ -13,7 +13,7 @@ use almanack_core::{
     schedule::{Expression, Mode},
     store::Store,
     task::ClaimedTask,
-    time::{Clock, CorrectedClock, Sleeper},
+    time::{Clock, Sleeper},
 };
 use almanack_engine::{
     editions::{
@@ -27,7 +27,7 @@ use almanack_engine::{
 use async_trait::async_trait;
 use jiff::SignedDuration;
 
-use super::{Outbound, own_kind};
+use super::{Outbound, own_kind, targets::Own};
 use crate::{
     config::{
         Settings,
@@ -94,39 +94,35 @@ impl Workshop<'_> {
     }
 }
 
-/// The same handlers, where tasks of editions are tried too, or left to who makes them.
-pub(super) fn making(
-    mut handlers: Handlers,
-    settings: &Settings,
-    editions: Option<&Arc<Editions>>,
-    clock: &Arc<CorrectedClock>,
+/// The same handlers, where `EDITION_RUN` tasks are tried too, or left to who makes editions.
+pub(super) fn running(
+    handlers: Handlers,
+    own: Own<'_>,
+    clock: &Arc<dyn Clock>,
 ) -> Result<Handlers, Failure> {
-    for (name, handler) in handlers_of(editions, Arc::clone(clock) as Arc<dyn Clock>) {
-        let kind = own_kind(name)?;
-        // Who gave the kind a service of its own before there were editions keeps it.
-        if editions.is_some() || !settings.kinds.contains_key(&kind) {
-            handlers = handlers.with(kind, handler);
-        }
-    }
-    Ok(handlers)
+    Ok(match handler(EDITION_RUN, own, clock) {
+        Some(runs) => handlers.with(own_kind(EDITION_RUN)?, runs),
+        None => handlers,
+    })
 }
 
-fn handlers_of(
-    editions: Option<&Arc<Editions>>,
-    clock: Arc<dyn Clock>,
-) -> [(&'static str, Arc<dyn Handler>); 2] {
-    let Some(editions) = editions else {
-        let elsewhere: Arc<dyn Handler> = Arc::new(Elsewhere(clock));
-        return [
-            (EDITION_TICK, Arc::clone(&elsewhere)),
-            (EDITION_RUN, elsewhere),
-        ];
+/// Who does the work of editions, by its kind: this node, or another one that makes them.
+pub(super) fn handler(
+    name: &str,
+    own: Own<'_>,
+    clock: &Arc<dyn Clock>,
+) -> Option<Arc<dyn Handler>> {
+    let clock = Arc::clone(clock);
+    let Some(editions) = own.editions.cloned() else {
+        // Who gave the kind a service of its own before there were editions keeps it.
+        let mut served = own.settings.kinds.keys();
+        let is_served = served.any(|kind| kind.as_str() == name);
+        return (!is_served).then(|| Arc::new(Elsewhere(clock)) as _);
     };
-    let run = RunHandler::new(Arc::clone(editions), clock);
-    [
-        (EDITION_TICK, Arc::new(TickHandler(Arc::clone(editions)))),
-        (EDITION_RUN, Arc::new(run)),
-    ]
+    Some(match name {
+        EDITION_TICK => Arc::new(TickHandler(editions)),
+        _ => Arc::new(RunHandler::new(editions, clock)),
+    })
 }
 
 fn engine_settings(edition: &Edition, node: &str) -> EngineSettings {
@@ -151,7 +147,7 @@ fn ticks(ticks: &edition::Ticks) -> Option<Ticks> {
 }
 
 /// Leaves editions to a node that is configured for them: one that shares the database and is not must neither fail
-/// their tasks nor end them.
+/// their tasks nor end them. A tick waits no longer than the window of its slot.
 struct Elsewhere(Arc<dyn Clock>);
 
 #[async_trait]
@@ -159,9 +155,9 @@ impl Handler for Elsewhere {
     async fn attempt(&self, _: &ClaimedTask) -> Outcome {
         tracing::warn!("a task of editions came to a node without editions; it is left to another");
         let now = self.0.now();
-        Outcome::Again {
+        Outcome::NotNow {
             at: now.saturating_add(ELSEWHERE_AFTER).unwrap_or(now),
-            on_record: false,
+            why: "waits for a node that makes editions",
         }
     }
 }

@@ -228,12 +228,14 @@ impl Lasting {
             settings,
             environment: &self.environment,
             outbound,
+            editions: self.editions.as_ref(),
         };
         let timing = &self.timing;
+        let clock: Arc<dyn Clock> = timing.clock.clone();
         let handlers = targets::handlers(own, &self.store, timing, &self.rescheduler)?;
         let handlers = happenings::telling(handlers, own, timing)?;
         let handlers = self.sources.looking(handlers, &self.subscriptions)?;
-        let handlers = editions::making(handlers, settings, self.editions.as_ref(), &timing.clock)?;
+        let handlers = editions::running(handlers, own, &clock)?;
         Ok(self.tracer.watching(handlers))
     }
 }

@@ -7,14 +7,15 @@ use almanack_adapters::{
     github::{Github, GithubSettings, Token, WorkflowLauncher},
     webhook::{WebhookLauncher, WebhookSettings},
 };
-use almanack_core::{plan::DISPATCH, store::Store, time::Clock};
+use almanack_core::{edition::EDITION_TICK, plan::DISPATCH, store::Store, time::Clock};
 use almanack_engine::{
     dispatch::{BACKOFF, DispatchHandler, StoredFirings, TaskLauncher},
+    editions::Editions,
     handlers::Handlers,
     reschedule::Rescheduler,
 };
 
-use super::{Outbound, Timing, callback_handler, own_kind, share, timeout};
+use super::{Outbound, Timing, callback_handler, editions, own_kind, share, timeout};
 use crate::{
     config::{Settings, settings},
     failure::Failure,
@@ -35,6 +36,8 @@ pub(crate) struct Own<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) environment: &'a BTreeMap<String, String>,
     pub(crate) outbound: &'a Outbound,
+    /// Who makes editions, if this process does.
+    pub(crate) editions: Option<&'a Arc<Editions>>,
 }
 
 /// Who tries what: firings go to their targets, everything else to the services it belongs to.
@@ -48,10 +51,17 @@ pub(crate) fn handlers(
         settings,
         environment,
         outbound,
+        ..
     } = own;
     let shared: Arc<dyn Clock> = Arc::clone(&timing.clock) as Arc<dyn Clock>;
     let otherwise = callback_handler(settings, outbound, Arc::clone(&shared));
-    let own_work = TaskLauncher::new(Arc::clone(rescheduler), Arc::clone(&shared));
+    let ticks = editions::handler(EDITION_TICK, own, &shared);
+    let ticks = ticks.into_iter().map(|handler| (EDITION_TICK, handler));
+    let own_work = TaskLauncher {
+        rescheduler: Arc::clone(rescheduler),
+        clock: Arc::clone(&shared),
+        done_here: ticks.collect(),
+    };
     let webhooks = webhooks(settings, outbound, Arc::clone(&shared));
     let slots = settings.node.slots;
     let commands = commands(&settings.command, environment, slots);

@@ -155,8 +155,8 @@ pub trait SourceStore: Send + Sync {
     /// A page of sources, by number. The cost is that of those examined, never that of all there are.
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>>;
 
-    /// Active sources whose time has come and whom no failure keeps waiting, longest first (SS-08). The
-    /// cost grows with what it answers.
+    /// Active sources whose time has come and whom no failure keeps waiting, longest first (SS-08): both are said by
+    /// `next_due_at` alone. The cost grows with what it answers.
     async fn load_due_sources(
         &self,
         source_type: Option<SourceType>,

@@ -1,7 +1,8 @@
-//! The handlers of edition tasks.
+//! The handlers of the work on editions.
 //!
-//! A tick is a task of its own, put by the tick's schedule; a run is one task that comes again after every step, so
-//! that a node that shuts down loses a step at most and another goes on with the next.
+//! A tick is done in the firing of its schedule's slot, so that what the schedule says about overlap, windows and retries is
+//! said about the tick; a run is one task that comes again after every step, so that a node that shuts down loses a step at
+//! most and another goes on with the next.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::wake::later;
 /// When a run comes again after something outside did not work.
 const AFTER_FAILURE: SignedDuration = SignedDuration::from_mins(1);
 
-/// Tries `EDITION_TICK` tasks.
+/// Tries firings at `EDITION_TICK`.
 pub struct TickHandler(pub Arc<Editions>);
 
 #[async_trait]

@@ -1,6 +1,7 @@
 //! Firing at targets: windows, retries, giving way, own work; and a whole node from slot to target.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -98,20 +99,27 @@ impl House {
         }
     }
 
-    fn handler(&self, webhook: Arc<Told>) -> DispatchHandler {
-        let store: Arc<dyn Store> = self.store.clone();
+    fn own_work(&self) -> TaskLauncher {
         let rescheduler = Arc::new(Rescheduler::new(
-            store.clone(),
+            self.store.clone(),
             Arc::new(self.time),
             Kinds {
                 accept_any: true,
                 ..Kinds::default()
             },
         ));
-        let own = TaskLauncher::new(rescheduler, Arc::new(self.time));
+        TaskLauncher {
+            rescheduler,
+            clock: Arc::new(self.time),
+            done_here: BTreeMap::new(),
+        }
+    }
+
+    fn handler(&self, webhook: Arc<Told>) -> DispatchHandler {
+        let store: Arc<dyn Store> = self.store.clone();
         DispatchHandler::new(store, Arc::new(self.time), Arc::new(self.time))
             .with("webhook", webhook)
-            .with("task", Arc::new(own))
+            .with("task", Arc::new(self.own_work()))
     }
 
     /// A node that fires by `handler`, running.
@@ -387,6 +395,30 @@ async fn dp_11_own_work_is_a_task_of_its_kind_due_at_once() {
     assert_eq!(own.identity.subject.as_str(), "edition:2026-01-05");
     assert_eq!(own.payload.as_str(), r#"{"force":true}"#);
     assert_eq!(own.origin, "schedule often");
+}
+
+/// What is done in the firing itself ends with it, and takes part in what its schedule says about overlap.
+#[tokio::test(start_paused = true)]
+async fn dp_11_own_work_that_is_done_in_its_firing_is_one_task() {
+    let house = House::new();
+    let target = Target::Task {
+        kind: "EDITION_TICK".to_owned(),
+        subject: "edition-tick:{slot}".to_owned(),
+        payload: None,
+    };
+    house.put(Definition::new("@10s", target)).await;
+    let mut own = house.own_work();
+    own.done_here.insert("EDITION_TICK", Arc::new(Hanging));
+    let handler = house.handler(Told::new(done())).with("task", Arc::new(own));
+    let stop = CancellationToken::new();
+    let node = house.start(handler, &stop).await;
+    pause(Duration::from_secs(35)).await;
+    let firings = house.tasks(DISPATCH).await;
+    assert_eq!(firings.len(), 1, "the slots behind it are skipped");
+    assert_eq!(firings[0].status, Status::Running);
+    assert_eq!(house.tasks("EDITION_TICK").await.len(), 0);
+    stop.cancel();
+    node.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

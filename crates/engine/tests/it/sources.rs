@@ -47,6 +47,7 @@ on_both!(
     ss_06_a_check_keeps_what_is_new_once_and_comes_again,
     new_entries_are_told_once,
     ss_08_a_busy_host_is_come_back_to_without_a_check,
+    ss_08_row_task_and_due_list_say_one_time,
     ss_05_a_failing_source_is_tried_for_ever,
     ss_12_a_source_that_is_gone_ends_and_a_person_can_bring_it_back,
     a_pause_during_a_look_survives_it,
@@ -313,6 +314,36 @@ async fn ss_08_a_busy_host_is_come_back_to_without_a_check(desk: Desk) {
     room.clock.set(at(7));
     room.run_due().await;
     assert_eq!(room.source(id).await.stats.check_count, 1);
+}
+
+async fn ss_08_row_task_and_due_list_say_one_time(desk: Desk) {
+    let room = Newsroom::at(desk);
+    let id = room.add("https://example.com/feed").await;
+    assert!(is_due(&room, id).await, "a new one");
+    room.world.will_answer([failed(FailureClass::Server)]);
+    room.run_due().await;
+    assert!(!is_due(&room, id).await, "it waits after a failure");
+    room.sources.check_now(id, "ada").await.unwrap();
+    assert!(is_due(&room, id).await, "a person does not wait");
+    room.sources.pause(id, None, "ada").await.unwrap();
+    assert!(!is_due(&room, id).await, "a paused one");
+    room.sources.resume(id, "ada").await.unwrap();
+    assert!(is_due(&room, id).await, "a resumed one");
+    room.world.will_answer([failed(FailureClass::Gone)]);
+    room.run_due().await;
+    assert!(!is_due(&room, id).await, "one that ended");
+}
+
+/// Whether a source is due, after all who say so were heard.
+async fn is_due(room: &Newsroom, id: SourceId) -> bool {
+    let (source, task) = (room.source(id).await, room.task(id).await.unwrap());
+    assert_eq!(source.stats.next_due_at, task.due_at);
+    let backoff = source.stats.backoff_until;
+    assert!(task.due_at.is_none() || task.due_at >= backoff);
+    let due = room.store.load_due_sources(None, room.clock.now(), 9).await;
+    let is_due = due.unwrap().iter().any(|due| due.id == id);
+    assert_eq!(is_due, task.due_at.is_some_and(|at| at <= room.clock.now()));
+    is_due
 }
 
 async fn ss_05_a_failing_source_is_tried_for_ever(desk: Desk) {

@@ -163,7 +163,6 @@ pub(crate) fn source_values(source: &Source, at: Timestamp) -> Result<Vec<Value<
         stats.frequency_type.map(Frequency::as_str),
         stats.avg_publish_hour,
         stats.std_publish_hour,
-        due_at(source),
         stats.next_due_at,
         stats.last_check_at,
         stats.last_article_at,
@@ -209,16 +208,6 @@ pub(crate) fn entry_values(
         &found.summary,
         &found.content,
     ]
-}
-
-/// When a source is really due: one that rests is not, and one that failed waits.
-fn due_at(source: &Source) -> Option<Timestamp> {
-    let next = source.stats.next_due_at?;
-    let due = source
-        .stats
-        .backoff_until
-        .map_or(next, |until| until.max(next));
-    (source.state == State::Active).then_some(due)
 }
 
 fn facts(state: &State) -> (Option<Timestamp>, Option<&str>) {

@@ -66,8 +66,11 @@ fn unknown_kind(target: &Target, settings: &Settings) -> Option<(String, String)
     };
     let own_kind = Kind::parse(kind).is_ok_and(|kind| settings.kinds.contains_key(&kind));
     let of_editions = [EDITION_TICK, EDITION_RUN].contains(&kind.as_str());
-    if of_editions && !own_kind && settings.editions.on().is_none() {
-        let what = "editions are off, so its tasks wait for a node that makes them";
+    if of_editions && settings.editions.on().is_some() {
+        return None;
+    }
+    if of_editions && !own_kind {
+        let what = "editions are off, so its work waits for a node that makes them";
         let hint = "put `enabled = true` under [edition]";
         return Some((what.to_owned(), hint.to_owned()));
     }

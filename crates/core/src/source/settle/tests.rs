@@ -436,6 +436,7 @@ proptest! {
             let failed = matches!(brought, Look::Failed(_));
             prop_assert_eq!(after.fail_count, if failed { before.fail_count + 1 } else { 0 });
             prop_assert!(failed || after.backoff_until.is_none());
+            prop_assert!(after.next_due_at >= after.backoff_until, "SS-08");
             prop_assert_eq!(settled.source.updated_at, now);
             prop_assert_eq!(settled.source.created_at, source.created_at);
             prop_assert!(after.last_article_at >= before.last_article_at);

@@ -9,9 +9,9 @@ use almanack_core::{
     edition::{account::Change, port::FailureClass},
     finish::Outcome,
     handler::Handler,
+    plan::{ScheduleName, slot_identity},
     reschedule::{Put, Request, decide},
     store::EditionWritten,
-    target::task_identity,
     task::ClaimedTask,
 };
 use almanack_engine::editions::handler::TickHandler;
@@ -148,7 +148,8 @@ impl Layer for Full {
 /// A tick that is due, claimed.
 async fn tick_task(store: &Arc<dyn Store>, clock: &Arc<ManualClock>) -> ClaimedTask {
     let now = almanack_core::time::Clock::now(clock.as_ref());
-    let identity = task_identity("EDITION_TICK", "edition-tick", now).unwrap();
+    let schedule = ScheduleName::parse("edition").unwrap();
+    let identity = slot_identity(&schedule, now).unwrap();
     let put = Request::Put(Put::at(identity, now));
     let change = decide(None, &put, "schedule edition", now).unwrap();
     store.apply(vec![change]).await.unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use almanack_core::edition::batch::{self, Batch};
-use almanack_core::edition::{EDITION_RUN, EDITION_TICK, delivery};
+use almanack_core::edition::{EDITION_RUN, delivery};
 use almanack_core::plan::{ScheduleName, Slot, Verdict};
 use almanack_core::task::{Kind, Status};
 use almanack_core::{source::recent::Brought, store::TaskLine, text::shorten};
@@ -165,7 +165,6 @@ fn is_business(task: &TaskLine) -> bool {
     let kind = task.identity.kind.as_str();
     links::fired_schedule(&task.identity).is_none()
         && !links::is_check(&task.identity)
-        && kind != EDITION_TICK
         && kind != EDITION_RUN
 }
 
@@ -215,10 +214,8 @@ fn batches(viewer: &Viewer, day: &Day) -> Lane {
             .iter()
             .map(|batch| tried_batch(viewer.lang, account.edition.date, batch))
     });
-    let steps = day.upcoming.iter().filter(|task| {
-        let kind = task.identity.kind.as_str();
-        kind == EDITION_TICK || kind == EDITION_RUN
-    });
+    let steps = day.upcoming.iter();
+    let steps = steps.filter(|task| task.identity.kind.as_str() == EDITION_RUN);
     Lane {
         name: viewer.lang.pick("Edition", "日报").to_owned(),
         href: "/ui/editions".to_owned(),

@@ -34,6 +34,7 @@ fn paused(mut new: Source) -> Source {
         since: START,
         note: None,
     };
+    new.stats.next_due_at = None;
     new
 }
 
@@ -74,7 +75,7 @@ pub(crate) async fn ss_08_due_sources_come_longest_first(store: Arc<dyn Store>) 
 
 /// Paused, ended and never: none of them is due; each may be again.
 pub(crate) async fn ss_08_a_resting_source_is_never_due(store: Arc<dyn Store>) {
-    let mut ended = source("ended");
+    let mut ended = due_at("ended", None);
     ended.state = State::Ended {
         since: START,
         reason: "410".to_owned(),
@@ -95,13 +96,14 @@ pub(crate) async fn ss_08_a_resting_source_is_never_due(store: Arc<dyn Store>) {
     assert_eq!(back, ["paused", "ended", "never"]);
 }
 
-/// Failures keep a source waiting although its time has come, and it never stands in the way of others: not
-/// even when there are more of its kind than are asked for.
+/// A source that failures keep waiting never stands in the way of others: not even when there are more of its kind
+/// than are asked for, and longer there.
 pub(crate) async fn ss_08_a_source_in_backoff_is_stepped_over(store: Arc<dyn Store>) {
     let mut new = Vec::new();
     for n in 0..20 {
-        let mut failing = due_at(&format!("failing-{n}"), Some(at(n)));
-        failing.stats.backoff_until = Some(at(500 + n));
+        let until = Some(at(500 + n));
+        let mut failing = due_at(&format!("failing-{n}"), until);
+        failing.stats.backoff_until = until;
         new.push(failing);
     }
     new.push(due_at("fine", Some(at(100))));
@@ -204,6 +206,7 @@ async fn ten(store: &dyn Store) {
     new[5] = paused(new[5].clone());
     new[5].attention = Some(Attention::Silent);
     new[6].stats.backoff_until = Some(at(1000));
+    new[6].stats.next_due_at = Some(at(1000));
     new[6].stats.last_error_class = Some(FailureClass::Dns);
     new[8].stats.last_error_class = Some(FailureClass::Timeout);
     new[9].stats.last_error_class = Some(FailureClass::Dns);
