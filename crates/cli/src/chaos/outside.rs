@@ -21,7 +21,8 @@ use almanack_lab::{
         fleet::Member,
         wire::{Wire, through, wire_target},
     },
-    clock, customer, hooks,
+    customer, hooks,
+    stand::Config,
 };
 use almanack_store::Location;
 use tokio_util::sync::CancellationToken;
@@ -63,14 +64,13 @@ pub(super) async fn start_customer(
     wishes: &Wishes<'_>,
     world: &CancellationToken,
 ) -> Result<customer::Customer, Failure> {
-    let config = customer::Config {
-        listen: here(),
+    let setup = customer::Setup {
         seed: wishes.seed,
         rate: wishes.rate,
         ahead: AHEAD,
-        clock: clock::system(),
     };
-    customer::start(config, world.clone()).await.map_err(failed)
+    let started = customer::start(Config::of(here(), setup), world.clone()).await;
+    started.map_err(failed)
 }
 
 pub(super) async fn start_articles(

@@ -119,11 +119,7 @@ fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Fail
 fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let mut fleet = Fleet::new(arguments.seed, arguments.feeds);
     fleet.feeds_per_host = arguments.feeds_per_host.max(1);
-    let config = feeds::Config {
-        listen: arguments.listen,
-        calm: arguments.calm,
-        ..feeds::Config::new(fleet)
-    };
+    let config = feeds::Config::of(arguments.listen, fleet);
     let greeting = |running: &feeds::Running| {
         let (url, count) = (running.url(), arguments.feeds);
         let first = running.handle.feed_url(0);
@@ -133,11 +129,14 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failur
              curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| feeds::start(config, stop).await,
-        greeting,
-        output,
-    )
+    let start = async |stop| {
+        let running = feeds::start(config, stop).await?;
+        if !arguments.calm {
+            running.handle.make_usual_trouble();
+        }
+        Ok(running)
+    };
+    serve(start, greeting, output)
 }
 
 fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -187,11 +186,9 @@ fn model(arguments: &ModelArguments, output: &mut Output) -> Result<Exit, Failur
 
 fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Result<Exit, Failure> {
     let channel = Chat::channel(CHANNEL_ID, &arguments.channel);
-    let config = telegram::Config {
-        messages_per_minute: arguments.messages_per_minute,
-        latency: Duration::from_millis(arguments.latency_ms),
-        ..telegram::Config::new(arguments.listen, &arguments.token, vec![channel])
-    };
+    let mut config = telegram::Config::new(arguments.listen, &arguments.token, vec![channel]);
+    config.setup.messages_per_minute = arguments.messages_per_minute;
+    config.latency = Duration::from_millis(arguments.latency_ms);
     let greeting = |running: &telegram::Running| {
         let (url, token) = (running.url(), shown(&arguments.token, demo::BOT_TOKEN));
         let name = arguments.channel.trim_start_matches('@');

@@ -30,24 +30,7 @@ const TITLE_CHARS_MAX: usize = 200;
 const BODY_BYTES_MAX: usize = 100_000;
 
 /// What a person sees who looks with a browser.
-const WELCOME: &str = "\
-Almanack's reference article service.
-
-Almanack decides when to try; this service decides whether it takes effect.
-
-POST  /articles                 {\"title\": \"…\", \"publish_at\": \"2026-01-05T08:00:00Z\"}
-GET   /articles                 all of them, newest first
-GET   /articles/{id}            one of them: its state, its revision, how often it was called
-PATCH /articles/{id}            {\"publish_at\": \"…\"} moves its time
-POST  /articles/{id}/submit     hands a draft in (\"submit\": false wrote it)
-POST  /articles/{id}/withdraw   takes it back
-POST  /articles/{id}/review     {\"passed\": true} by hand, where the automatic audit refused it
-GET   /outbox                   events that wait, and those that Almanack refused, with its reason
-POST  /outbox/retry             sends the refused ones again
-
-Almanack calls POST /callbacks/audit (kind ARTICLE_AUDIT) and POST /callbacks/publish (kind
-ARTICLE_PUBLISH).
-";
+const WELCOME: &str = include_str!("welcome.txt");
 
 pub(super) type App = State<Arc<Service>>;
 

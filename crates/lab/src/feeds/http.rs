@@ -111,7 +111,7 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
 fn fault(stand: &Handle, call: &Call) -> Option<Fault> {
     let stays = |fault: &Fault| call.at_second_home && matches!(fault, Fault::Moved { .. });
     let faults = &mut stand.lock().faults;
-    let hit = faults.hit_where(|rule| rule.matching.covers(&call.feed) && !stays(&rule.effect));
+    let hit = faults.hit(|rule| rule.matching.covers(&call.feed) && !stays(&rule.effect));
     hit.map(|rule| rule.effect)
 }
 
@@ -213,9 +213,8 @@ async fn list(
     Query(part): Query<Part>,
 ) -> Response {
     let fleet = stand.fleet().clone();
-    let until = part.first.saturating_add(part.count.unwrap_or(u32::MAX));
-    let until = until.min(fleet.feeds);
-    let pieces = opml::write(fleet, part.first..until, stand.port());
+    let numbers = part.of(&fleet, u32::MAX);
+    let pieces = opml::write(fleet, numbers, stand.port());
     let reply = Reply::pieces("text/x-opml; charset=utf-8", pieces);
     stand.send(&met, Answer::Reply(reply), ()).await
 }

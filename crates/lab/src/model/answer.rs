@@ -6,8 +6,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    Asked, Config, Handle, Model, Request,
-    fault::{Effect, Rule, Sight},
+    Asked, Handle, Model, Request, Setup,
+    fault::{Effect, Rule},
     mind,
     spoil::{self, Said},
     task::{Message, Task},
@@ -37,7 +37,7 @@ pub(super) fn judge(stand: &Handle, came: &Came<'_>) -> Answer {
     let now = stand.now();
     let inside = &mut *stand.lock();
     let mut work = Work::default();
-    let answered = work.take(stand.config(), inside, came, now);
+    let answered = work.take(stand.setup(), inside, came, now);
     let reply = answered.unwrap_or_else(|refused| refused);
     let effect = work.rule.as_ref().map(|rule| rule.effect);
     let status = reply.status;
@@ -73,32 +73,32 @@ struct Work {
 impl Work {
     fn take(
         &mut self,
-        config: &Config,
+        setup: &Setup,
         inside: &mut Inside<Model>,
         came: &Came<'_>,
         now: Timestamp,
     ) -> Result<Reply, Reply> {
-        admit(config, came.key)?;
+        admit(setup, came.key)?;
         let wanted = Wanted::read(came.body)?;
         let model = &wanted.model;
-        if !config.models.is_empty() && !config.models.contains(model) {
+        if !setup.models.is_empty() && !setup.models.contains(model) {
             let message =
                 format!("The model `{model}` does not exist or you do not have access to it.");
             return Err(refusal(404, Some("model_not_found"), &message));
         }
         let task = Task::recognise(&wanted.messages);
         self.asked = Some(asked(&wanted, &task));
-        if config
+        if setup
             .in_flight_max
             .is_some_and(|max| inside.in_flight > max)
         {
             return Err(limited());
         }
-        self.rule = inside.faults.hit(Sight { task: &task, model });
+        self.rule = inside.faults.hit(|it| it.matching.covers(&task, model));
         if let Some(refused) = self.rule.as_ref().and_then(|rule| refused_by(rule, now)) {
             return Err(refused);
         }
-        let said = spoil::answer(&task, &config.sensitive_words, self.rule.as_ref());
+        let said = spoil::answer(&task, &setup.sensitive_words, self.rule.as_ref());
         let said = bounded(said, wanted.max_tokens);
         let said_tokens = mind::tokens(said.content.as_deref().unwrap_or_default());
         if let Some(asked) = &mut self.asked {
@@ -145,11 +145,11 @@ impl Work {
     }
 }
 
-pub(super) fn admit(config: &Config, key: Option<&str>) -> Result<(), Reply> {
+pub(super) fn admit(setup: &Setup, key: Option<&str>) -> Result<(), Reply> {
     let Some(key) = key.filter(|key| !key.is_empty()) else {
         return Err(refusal(401, None, "You didn't provide an API key."));
     };
-    if config.keys.iter().any(|known| known == key) {
+    if setup.keys.iter().any(|known| known == key) {
         return Ok(());
     }
     // Services show how the key begins and ends, which must end up in no log.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{
     Endpoint, Handle, Request,
     archive::Order,
-    fault::{Effect, Sight},
+    fault::Effect,
     markup,
     page::Page,
     reading::{self, Found},
@@ -56,7 +56,7 @@ pub(super) async fn answer(
     let flight = stand.begin();
     let endpoint = Endpoint::at(uri.path());
     let path = uri.path_and_query().map_or("/", |it| it.as_str());
-    let effect = stand.lock().faults.plan(Sight { endpoint, path });
+    let effect = stand.lock().faults.plan(|it| it.covers(endpoint, path));
     let answer = disturbed(effect, || {
         Answer::Reply(match endpoint {
             Endpoint::BestStories => Reply::new(JSON, json!(stand.best_stories()).to_string()),
@@ -198,7 +198,7 @@ struct CrawlBody {
 
 fn crawled(stand: &Handle, headers: &HeaderMap, body: &[u8]) -> Reply {
     let refused = |status, error| Reply::json(status, &json!({ "success": false, "error": error }));
-    let expected = format!("Bearer {}", stand.config().crawler_token);
+    let expected = format!("Bearer {}", stand.setup().crawler_token);
     let shown = headers.get(header::AUTHORIZATION);
     if shown.is_none_or(|shown| shown.as_bytes() != expected.as_bytes()) {
         return refused(401, "invalid token");

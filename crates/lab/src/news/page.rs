@@ -22,9 +22,10 @@ const SLOW_MS: u64 = 60_000;
 const MOVES: [u16; 4] = [302, 301, 307, 308];
 
 /// What is found at a story's address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Page {
+    #[default]
     Article,
     /// An article that says "access denied" and "robots.txt", because it is about that.
     AboutBlocking,
