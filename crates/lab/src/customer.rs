@@ -161,40 +161,27 @@ impl Customer {
         let request = http_client
             .post(format!("{node}/api/v1/tasks:batch"))
             .json(&json!({ "tasks": tasks }));
-        let Ok(response) = request.send().await else {
+        let asking = async {
+            let response = request.send().await.ok()?;
+            let taken = response.status() == StatusCode::OK;
+            response.json::<Value>().await.ok().filter(|_| taken)
+        };
+        let answer = asking.await.unwrap_or_default();
+        let Some(receipts) = answer["receipts"].as_array() else {
             return false;
         };
-        if response.status() != StatusCode::OK {
-            return false;
+        let refused = receipts
+            .iter()
+            .find_map(|it| it["error"]["detail"].as_str());
+        if let Some(why) = refused {
+            self.0.handle.lock().state.refused(why);
         }
-        let Ok(answer) = response.json::<Answer>().await else {
-            return false;
-        };
-        let refused = answer.receipts.iter().find_map(|item| item.error.as_ref());
-        if let Some(refused) = refused {
-            self.0.handle.lock().state.refused(&refused.detail);
-        }
-        let whole = refused.is_none() && answer.receipts.len() == wishes.len();
+        let whole = refused.is_none() && receipts.len() == wishes.len();
         if whole {
             self.0.handle.lock().state.acknowledged(wishes);
         }
         whole
     }
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    receipts: Vec<Item>,
-}
-
-#[derive(Deserialize)]
-struct Item {
-    error: Option<Refused>,
-}
-
-#[derive(Deserialize)]
-struct Refused {
-    detail: String,
 }
 
 /// Tasks that a rate owes after some time.

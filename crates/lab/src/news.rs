@@ -38,7 +38,7 @@ use serde_json::json;
 use self::{
     archive::Archive,
     fault::{Effect, Matching},
-    page::{Page, Sheet},
+    page::Page,
     site::{PER_STORY, Site},
     story::{Comment, Facts, Link, NewStory, Story},
 };
@@ -210,17 +210,6 @@ impl Handle {
             Link::Page => Some(self.page_url(story.id)),
             Link::Elsewhere(url) => Some(url.clone()),
             Link::Text(_) => None,
-        }
-    }
-}
-
-impl Facts {
-    fn sheet(&self) -> Sheet<'_> {
-        Sheet {
-            id: self.story.id,
-            title: &self.story.title,
-            page: self.page,
-            article: self.article.as_deref(),
         }
     }
 }

@@ -435,7 +435,7 @@ pub(crate) async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr)
 }
 
 /// Whoever listens everywhere is called at 127.0.0.1.
-fn reachable(addr: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(addr: SocketAddr) -> SocketAddr {
     if addr.ip().is_unspecified() {
         (Ipv4Addr::LOCALHOST, addr.port()).into()
     } else {

@@ -9,10 +9,9 @@ use almanack_lab::{
     github::{self, setup::Setup},
     model,
     news::{self, site::Site},
-    stand::{self, Running, Upstream},
+    stand::{self, Config, Running, Upstream},
     telegram::{self, state::Chat},
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     args::{
@@ -81,13 +80,13 @@ fn article_service(
 
 /// Runs an upstream until SIGTERM or Ctrl-C; says where it is and what to try.
 fn serve<S: Upstream>(
-    start: impl AsyncFnOnce(CancellationToken) -> Result<Running<S>, stand::Error>,
+    config: Config<S>,
     greeting: impl FnOnce(&Running<S>) -> String,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     start_plain_log(output)?;
     runtime()?.block_on(async {
-        let running = start(stop_signal()?).await;
+        let running = stand::start(config, stop_signal()?).await;
         let running = running.map_err(|error| told(S::NAME, &error))?;
         output.note(&greeting(&running));
         let ended = running.join.await;
@@ -109,11 +108,7 @@ fn github(arguments: &GithubArguments, output: &mut Output) -> Result<Exit, Fail
             "a simulated GitHub at {url}; set it up and look inside:\n\n  curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| github::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(config, greeting, output)
 }
 
 fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -121,6 +116,9 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failur
     fleet.feeds_per_host = arguments.feeds_per_host.max(1);
     let config = feeds::Config::of(arguments.listen, fleet);
     let greeting = |running: &feeds::Running| {
+        if !arguments.calm {
+            running.handle.make_usual_trouble();
+        }
         let (url, count) = (running.url(), arguments.feeds);
         let first = running.handle.feed_url(0);
         format!(
@@ -129,14 +127,7 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Result<Exit, Failur
              curl {url}/_world\n\n"
         )
     };
-    let start = async |stop| {
-        let running = feeds::start(config, stop).await?;
-        if !arguments.calm {
-            running.handle.make_usual_trouble();
-        }
-        Ok(running)
-    };
-    serve(start, greeting, output)
+    serve(config, greeting, output)
 }
 
 fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -155,11 +146,7 @@ fn news(arguments: &NewsArguments, output: &mut Output) -> Result<Exit, Failure>
              curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| news::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(config, greeting, output)
 }
 
 fn model(arguments: &ModelArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -177,11 +164,7 @@ fn model(arguments: &ModelArguments, output: &mut Output) -> Result<Exit, Failur
              \"[\\\"Why tides matter\\\"]\"}}]}}'\n  curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| model::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(config, greeting, output)
 }
 
 fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -199,11 +182,7 @@ fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Result<Exit, 
              curl {url}/_world/messages/@{name}\n  curl {url}/_world\n\n"
         )
     };
-    serve(
-        async |stop| telegram::start(config, stop).await,
-        greeting,
-        output,
-    )
+    serve(config, greeting, output)
 }
 
 /// The well-known secret is no secret; another one may be, and is not repeated.

@@ -1,6 +1,6 @@
 //! From a request to an answer: feeds and their sites, hostile documents and lists.
 
-use std::{net::IpAddr, time::Duration};
+use std::net::IpAddr;
 
 use axum::{
     Router,
@@ -128,10 +128,7 @@ fn answer(stand: &Handle, call: &Call, fault: Option<Fault>, now: Timestamp) -> 
         Some(Fault::Hang) => return Answer::Hang,
         Some(Fault::Cut) => return Answer::Cut,
         Some(Fault::CutMidBody) => document().sent(reply::cut_in_half),
-        Some(Fault::Slow { wait_ms }) => Reply {
-            wait: Duration::from_millis(wait_ms),
-            ..document()
-        },
+        Some(Fault::Slow { wait_ms }) => document().after_ms(wait_ms),
         Some(Fault::Serve(name)) => {
             let found = hostile::answer(
                 &name,

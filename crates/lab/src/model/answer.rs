@@ -1,8 +1,9 @@
 //! From a request to an answer: read, refused, answered and noted, under one lock.
 
-use std::time::Duration;
+use std::fmt::Display;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -44,10 +45,7 @@ pub(super) fn judge(stand: &Handle, came: &Came<'_>) -> Answer {
     let answer = match effect {
         Some(Effect::Hang) => Answer::Hang,
         Some(Effect::DropReply) => Answer::Cut,
-        Some(Effect::Slow { wait_ms }) => Answer::Reply(Reply {
-            wait: Duration::from_millis(wait_ms),
-            ..reply
-        }),
+        Some(Effect::Slow { wait_ms }) => Answer::Reply(reply.after_ms(wait_ms)),
         _ => Answer::Reply(reply),
     };
     inside.journal.note(Request {
@@ -177,10 +175,7 @@ fn asked(wanted: &Wanted, task: &Task) -> Asked {
 /// Faults that answer instead of the model.
 fn refused_by(rule: &Rule, now: Timestamp) -> Option<Reply> {
     match rule.effect {
-        Effect::Status(502) => Some(Reply {
-            status: 502,
-            ..Reply::new(HTML, GATEWAY_PAGE)
-        }),
+        Effect::Status(502) => Some(Reply::new(HTML, GATEWAY_PAGE).at(502)),
         Effect::Status(status) => Some(refusal(status, None, BROKEN)),
         Effect::Limited {
             retry_after_s: None,
@@ -230,35 +225,32 @@ fn error(status: u16, code: Option<&str>, message: &str) -> Value {
 }
 
 /// What a caller wants.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
 struct Wanted {
     model: String,
     messages: Vec<Message>,
     temperature: Option<f64>,
+    #[serde(alias = "max_completion_tokens")]
     max_tokens: Option<u64>,
+    #[serde(default)]
+    stream: bool,
 }
 
 impl Wanted {
     fn read(body: &[u8]) -> Result<Self, Reply> {
-        let bad_json = || invalid("We could not parse the JSON body of your request.");
-        let body: Value = serde_json::from_slice(body).map_err(|_| bad_json())?;
-        if body["stream"] == Value::Bool(true) {
-            return Err(refusal(501, None, "The simulated model does not stream."));
-        }
-        let model = body["model"].as_str().filter(|model| !model.is_empty());
-        let limit = match &body["max_tokens"] {
-            Value::Null => &body["max_completion_tokens"],
-            limit => limit,
+        let read = serde_json::from_slice::<Self>(body);
+        let unclear = |why: &dyn Display| {
+            let message = format!("We could not parse the JSON body of your request: {why}");
+            refusal(400, None, &message)
         };
-        Ok(Self {
-            model: model
-                .ok_or_else(|| invalid("`model` is missing"))?
-                .to_owned(),
-            messages: messages(&body["messages"])
-                .ok_or_else(|| invalid("`messages` must have role and content"))?,
-            temperature: body["temperature"].as_f64(),
-            max_tokens: limit.as_u64(),
-        })
+        match read.map_err(|error| unclear(&error))? {
+            wanted if wanted.stream => {
+                Err(refusal(501, None, "The simulated model does not stream."))
+            }
+            wanted if wanted.model.is_empty() => Err(unclear(&"`model` is empty")),
+            wanted if wanted.messages.is_empty() => Err(unclear(&"`messages` is empty")),
+            wanted => Ok(wanted),
+        }
     }
 
     /// Characters and tokens are counted over this.
@@ -272,29 +264,5 @@ impl Wanted {
         let mut messages = self.messages.iter();
         let last = messages.rfind(|message| message.role == "user");
         last.map_or("", |message| message.content.as_str())
-    }
-}
-
-fn invalid(message: &str) -> Reply {
-    refusal(400, None, message)
-}
-
-fn messages(value: &Value) -> Option<Vec<Message>> {
-    let messages = value.as_array().filter(|messages| !messages.is_empty())?;
-    let read = |message: &Value| {
-        Some(Message {
-            role: message["role"].as_str()?.to_owned(),
-            content: content(&message["content"])?,
-        })
-    };
-    messages.iter().map(read).collect()
-}
-
-/// A text, or parts of one.
-fn content(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(parts) => parts.iter().map(|part| part["text"].as_str()).collect(),
-        _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! From a request to an answer: carried out and noted at once, under one lock.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use axum::{
     Form,
@@ -87,10 +87,7 @@ pub(super) fn judge(stand: &Handle, called: &Called) -> Answer {
     let answer = match effect {
         Some(Effect::HangBefore | Effect::HangAfter) => Answer::Hang,
         Some(Effect::CutBefore | Effect::CutAfter) => Answer::Cut,
-        Some(Effect::Slow { wait_ms }) => Answer::Reply(Reply {
-            wait: Duration::from_millis(wait_ms),
-            ..reply
-        }),
+        Some(Effect::Slow { wait_ms }) => Answer::Reply(reply.after_ms(wait_ms)),
         _ => Answer::Reply(reply),
     };
     inside.journal.note(Request {
