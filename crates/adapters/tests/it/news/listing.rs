@@ -56,6 +56,7 @@ async fn ed_33_a_text_post_brings_its_text_along() {
     let mut story = NewStory::new(noon, "Ask HN: tea &amp; <coffee>?", 9000);
     story.text = Some("Which one?<p>I can&#x27;t decide.".to_owned());
     let text = news.handle().add_story(story.clone());
+    story.text = None;
     story.url = Some("https://site.example/a?b=c&d".to_owned());
     story.points = Some(8000);
     let link = news.handle().add_story(story);
