@@ -31,7 +31,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
-    node::{self, NodeSettings, Ports},
+    node::{self, AdmittedNode, NodeSettings, Ports},
     reschedule::{self, Kinds, Rescheduler},
     retention::Retention,
     runner::RunnerSettings,
@@ -42,57 +42,17 @@ use jiff::Timestamp;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use crate::wiring;
+use crate::{args::LoadArguments, wiring};
 
 pub(crate) use lateness::lateness;
 pub(crate) use moves::moves;
-pub(crate) use readers::{KIND as READERS_KIND, ReaderFigures, ReaderLoad, Service, readers};
-pub(crate) use schedules::{ScheduleFigures, ScheduleLoad, schedules};
-pub(crate) use sources::{PhaseFigures, Places, SourceFigures, SourceLoad, StoreFigures, sources};
+pub(crate) use readers::{KIND as READERS_KIND, ReaderFigures, readers};
+pub(crate) use schedules::{ScheduleFigures, schedules};
+pub(crate) use sources::{PhaseFigures, Places, SourceFigures, StoreFigures, sources};
 pub(crate) use throughput::{drain, enqueue, prune};
 
 /// The kind of every measured task.
 const KIND: &str = "BENCH";
-
-/// How much of everything.
-#[derive(Debug, Clone)]
-pub(crate) struct Load {
-    /// Tasks to enqueue and drain.
-    pub(crate) tasks: usize,
-    /// Tasks per call when enqueueing.
-    pub(crate) batch: usize,
-    /// Tasks at distinct instants.
-    pub(crate) late_tasks: usize,
-    /// The instants lie within this.
-    pub(crate) late_spread: Duration,
-    /// The first instant, from now.
-    pub(crate) late_lead: Duration,
-    /// Waiting tasks among which some are moved.
-    pub(crate) pending: usize,
-    /// How many are moved, one call each.
-    pub(crate) moves: usize,
-    /// How many move at a time.
-    pub(crate) clients: usize,
-    pub(crate) nodes: usize,
-    /// A phase that takes longer is cut off; its rate is that of what got done.
-    pub(crate) cap: Duration,
-    /// Who is told of every task that is done; telling costs nothing but the store's work.
-    pub(crate) subscriptions: usize,
-}
-
-impl Load {
-    fn subscribed(&self) -> Subscriptions {
-        let names = (0..self.subscriptions).map(|n| Name::parse(&format!("bench-{n}")));
-        let all = names.flatten().map(|name| Subscription {
-            name,
-            wants: Wants::default(),
-        });
-        Subscriptions {
-            source: "/bench".to_owned(),
-            all: all.collect(),
-        }
-    }
-}
 
 /// What a phase came to.
 #[derive(Debug, Clone, Serialize)]
@@ -133,14 +93,14 @@ pub(crate) enum Error {
 /// A store under measurement.
 pub(crate) struct Bench {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) load: Load,
+    pub(crate) load: LoadArguments,
     clock: Arc<CorrectedClock>,
     /// The same database over connections of their own, for further nodes.
     others: Vec<Arc<dyn Store>>,
 }
 
 impl Bench {
-    pub(crate) async fn new(store: Arc<dyn Store>, load: Load) -> Result<Self, Error> {
+    pub(crate) async fn new(store: Arc<dyn Store>, load: LoadArguments) -> Result<Self, Error> {
         let clock = wiring::node_clock(store.as_ref()).await?;
         Ok(Self {
             store,
@@ -155,6 +115,19 @@ impl Bench {
     pub(crate) fn beside(mut self, others: Vec<Arc<dyn Store>>) -> Self {
         self.others = others;
         self
+    }
+
+    /// Who is told of every task that is done; telling costs nothing but the store's work.
+    fn subscribed(&self) -> Subscriptions {
+        let names = (0..self.load.subscriptions).map(|n| Name::parse(&format!("bench-{n}")));
+        let all = names.flatten().map(|name| Subscription {
+            name,
+            wants: Wants::default(),
+        });
+        Subscriptions {
+            source: "/bench".to_owned(),
+            all: all.collect(),
+        }
     }
 
     fn rescheduler(&self) -> Arc<Rescheduler> {
@@ -216,12 +189,9 @@ impl Bench {
             sleeper: wiring::sleeper(Arc::clone(&clock) as Arc<dyn Clock>),
             entropy: wiring::entropy(),
             handlers: Handlers::new(handler).into(),
-            subscriptions: self.load.subscribed().into(),
+            subscriptions: self.subscribed().into(),
         };
-        let node = node::admit(ports, settings).await?;
-        let stop = CancellationToken::new();
-        let task = tokio::spawn(node.run(stop.clone()));
-        Ok(RunningNode { stop, task })
+        Ok(RunningNode::start(node::admit(ports, settings).await?))
     }
 }
 
@@ -232,6 +202,12 @@ struct RunningNode {
 }
 
 impl RunningNode {
+    fn start(node: AdmittedNode) -> Self {
+        let stop = CancellationToken::new();
+        let task = tokio::spawn(node.run(stop.clone()));
+        Self { stop, task }
+    }
+
     async fn stop(self) -> Result<(), Error> {
         self.stop.cancel();
         self.task

@@ -6,7 +6,7 @@
 
 pub mod book;
 
-use std::{net::SocketAddr, time::Duration};
+use std::time::Duration;
 
 use axum::{
     Json, Router,
@@ -22,9 +22,8 @@ use tokio_util::sync::CancellationToken;
 use self::book::{Book, Figures};
 use crate::{
     chance::Chance,
-    client,
-    clock::{self, Clock},
-    stand::{self, Opening, Stand, Upstream},
+    client, clock,
+    stand::{self, Config, Stand, Upstream},
 };
 
 /// The kind of the customer's tasks.
@@ -50,45 +49,34 @@ pub enum Error {
 }
 
 /// Who wants how much.
-#[derive(Clone)]
-pub struct Config {
-    /// Where to listen for calls; port 0 takes a free one.
-    pub listen: SocketAddr,
+#[derive(Debug, Clone, Copy)]
+pub struct Setup {
     /// Where the chance of times comes from.
     pub seed: u64,
     pub rate: u32,
     /// How far ahead tasks are put, at most.
     pub ahead: Duration,
-    /// What time it is.
-    pub clock: Clock,
 }
 
 /// A customer whose address is known, and who has not asked for anything yet.
-pub struct Customer {
-    config: Config,
-    running: stand::Running<Book>,
-}
+pub struct Customer(stand::Running<Book>);
 
 /// Listens for calls until `cancel`. Once this returns, they are taken.
-pub async fn start(config: Config, cancel: CancellationToken) -> Result<Customer, Error> {
-    let opening = Opening {
-        listen: config.listen,
-        clock: config.clock.clone(),
-        latency: Duration::ZERO,
-        config: (),
-        state: Book::default(),
-    };
-    let running = stand::start(opening, cancel).await?;
-    Ok(Customer { config, running })
+pub async fn start(config: Config<Book>, cancel: CancellationToken) -> Result<Customer, Error> {
+    Ok(Customer(stand::start(config, cancel).await?))
 }
 
 impl Upstream for Book {
     const NAME: &'static str = "calls";
     const WELCOME: &'static str = "POST /calls takes calls.\n";
-    type Config = ();
+    type Setup = Setup;
     type Matching = ();
     type Effect = ();
     type Request = ();
+
+    fn open(_: &Setup, _: Timestamp) -> Self {
+        Self::default()
+    }
 
     fn routes(stand: Stand<Self>) -> Router {
         let routes = Router::new().route("/calls", post(take));
@@ -99,35 +87,32 @@ impl Upstream for Book {
 impl Customer {
     /// Where calls are to be made.
     pub fn url(&self) -> String {
-        format!("{}/calls", self.running.url())
+        format!("{}/calls", self.0.url())
     }
 
     /// What was promised and what came of it, so far.
     pub fn figures(&self) -> Figures {
-        self.running.handle.lock().state.figures()
+        self.0.handle.lock().state.figures()
     }
 
     /// Waits until it has stopped listening.
     pub async fn stopped(self) -> Result<(), Error> {
         // A server that panicked has nothing more to tell.
-        self.running
-            .join
-            .await
-            .unwrap_or(Ok(()))
-            .map_err(Error::from)
+        self.0.join.await.unwrap_or(Ok(())).map_err(Error::from)
     }
 
     /// Puts tasks at the nodes, by turns, until `stop`. A call that is not answered is made again until it is: at the next
     /// node, with the same tasks and the same revision, so it does not matter which of the two was obeyed.
     pub async fn ask(&self, nodes: &[String], stop: &CancellationToken) -> Result<(), Error> {
         let http_client = client::build()?;
-        let mut chance = Chance::new(self.config.seed);
+        let mut chance = Chance::new(self.0.handle.setup().seed);
         let mut turn = 0_usize;
-        let begun = (self.config.clock)();
+        let begun = self.0.handle.now();
         let mut put = 0_u64;
         while !stop.is_cancelled() {
-            let now = (self.config.clock)();
-            let wanted = owed(self.config.rate, now.duration_since(begun)).saturating_sub(put);
+            let now = self.0.handle.now();
+            let wanted =
+                owed(self.0.handle.setup().rate, now.duration_since(begun)).saturating_sub(put);
             let wishes = self.wish(put, wanted.min(BATCH_MAX), now, &mut chance);
             put += wishes.len() as u64;
             while !wishes.is_empty() && !stop.is_cancelled() {
@@ -152,7 +137,7 @@ impl Customer {
         now: Timestamp,
         chance: &mut Chance,
     ) -> Vec<(u64, Timestamp)> {
-        let ahead_ms = u64::try_from(self.config.ahead.as_millis()).unwrap_or(u64::MAX);
+        let ahead_ms = u64::try_from(self.0.handle.setup().ahead.as_millis()).unwrap_or(u64::MAX);
         let mut draw = |number| {
             let ahead = i64::try_from(chance.below(ahead_ms.saturating_add(1))).unwrap_or(0);
             let at = now.saturating_add(SignedDuration::from_millis(ahead));
@@ -168,7 +153,7 @@ impl Customer {
         node: &str,
         wishes: &[(u64, Timestamp)],
     ) -> bool {
-        self.running.handle.lock().state.asked(wishes);
+        self.0.handle.lock().state.asked(wishes);
         let tasks: Vec<Value> = wishes
             .iter()
             .map(|(number, at)| body(*number, *at))
@@ -176,40 +161,27 @@ impl Customer {
         let request = http_client
             .post(format!("{node}/api/v1/tasks:batch"))
             .json(&json!({ "tasks": tasks }));
-        let Ok(response) = request.send().await else {
+        let asking = async {
+            let response = request.send().await.ok()?;
+            let taken = response.status() == StatusCode::OK;
+            response.json::<Value>().await.ok().filter(|_| taken)
+        };
+        let answer = asking.await.unwrap_or_default();
+        let Some(receipts) = answer["receipts"].as_array() else {
             return false;
         };
-        if response.status() != StatusCode::OK {
-            return false;
+        let refused = receipts
+            .iter()
+            .find_map(|it| it["error"]["detail"].as_str());
+        if let Some(why) = refused {
+            self.0.handle.lock().state.refused(why);
         }
-        let Ok(answer) = response.json::<Answer>().await else {
-            return false;
-        };
-        let refused = answer.receipts.iter().find_map(|item| item.error.as_ref());
-        if let Some(refused) = refused {
-            self.running.handle.lock().state.refused(&refused.detail);
-        }
-        let whole = refused.is_none() && answer.receipts.len() == wishes.len();
+        let whole = refused.is_none() && receipts.len() == wishes.len();
         if whole {
-            self.running.handle.lock().state.acknowledged(wishes);
+            self.0.handle.lock().state.acknowledged(wishes);
         }
         whole
     }
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    receipts: Vec<Item>,
-}
-
-#[derive(Deserialize)]
-struct Item {
-    error: Option<Refused>,
-}
-
-#[derive(Deserialize)]
-struct Refused {
-    detail: String,
 }
 
 /// Tasks that a rate owes after some time.

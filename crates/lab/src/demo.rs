@@ -131,7 +131,7 @@ impl Outside {
             .map(|feed| Subscription {
                 name: feed.title(),
                 url: self.feeds.handle.feed_url(feed.number),
-                category: feed.habit.rhythm.name().replace('_', " "),
+                category: feed.habit.rhythm.name.replace('_', " "),
             })
             .collect()
     }
@@ -288,11 +288,10 @@ async fn start_telegram(setting: &Setting) -> Result<telegram::Running, Error> {
     };
     let started = telegram::start(config, setting.stop.clone()).await?;
     if let Some(retry_after_s) = setting.limited_s {
-        started.handle.add_fault(telegram_fault::Rule {
-            matching: telegram_fault::Matching::default(),
-            when: When::Every(LIMITED_EVERY),
-            effect: telegram_fault::Effect::Limited { retry_after_s },
-        });
+        let limited = telegram_fault::Effect::Limited { retry_after_s };
+        let often = When::Every(LIMITED_EVERY);
+        let rule = telegram_fault::Rule::new(telegram_fault::Matching::default(), often, limited);
+        started.handle.add_fault(rule);
     }
     Ok(started)
 }
@@ -302,12 +301,11 @@ async fn start_hooks(setting: &Setting) -> Result<hooks::Running, Error> {
         refuse_percent: REFUSE_PERCENT,
         ..Behaviour::default()
     };
-    let config = hooks::Config {
+    let setup = hooks::Setup {
         seed: setting.seed,
         behaviour: BTreeMap::from([(FLAKY_HOOK.to_owned(), flaky)]),
-        ..hooks::Config::new(here())
     };
-    hooks::start(config, setting.stop.clone()).await
+    hooks::start(hooks::Config::of(here(), setup), setting.stop.clone()).await
 }
 
 /// Starts the article service, which tells its changes to Almanack.

@@ -24,18 +24,15 @@ mod opml;
 pub mod rhythm;
 pub mod wire;
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::{collections::BTreeMap, ops::Range};
 
 use axum::{
     Json, Router,
     extract::{Path, Query, State},
-    http::StatusCode,
     routing::get,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use self::{
     document::Document,
@@ -43,34 +40,16 @@ use self::{
     feed::{Announced, Entry, Feed},
     fleet::Fleet,
 };
-pub use crate::stand::Error;
-use crate::{
-    clock::{self, Clock},
-    stand::{self, Noted, Opening, Stand, Upstream},
-};
+use crate::stand::{self, Noted, Stand, Upstream, done};
+pub use crate::stand::{Error, start};
 
-/// What the server needs to know.
-#[derive(Clone)]
-pub struct Config {
-    /// Where to listen: `0.0.0.0` for all hosts, of which only loopback is let in; port 0 takes a
-    /// free one.
-    pub listen: SocketAddr,
-    pub fleet: Fleet,
-    /// Whether all feeds behave; else some fail, about as often as real ones.
-    pub calm: bool,
-    /// What time it is: for rhythms and the journal. Waits are real time.
-    pub clock: Clock,
-}
+/// Listening at `0.0.0.0` makes a host of every loopback address, and lets in nobody else.
+pub type Config = stand::Config<Feeds>;
 
 impl Config {
     /// A calm fleet on a free port, with the machine's clock.
     pub fn new(fleet: Fleet) -> Self {
-        Self {
-            listen: ([0, 0, 0, 0], 0).into(),
-            fleet,
-            calm: true,
-            clock: clock::system(),
-        }
+        Self::of(([0, 0, 0, 0], 0).into(), fleet)
     }
 }
 
@@ -83,27 +62,6 @@ pub struct Feeds {
 /// Reaches into running feeds from the same process, and knows all addresses.
 pub type Handle = Stand<Feeds>;
 pub type Running = stand::Running<Feeds>;
-
-/// Listens and serves until `cancel`. Once this returns, requests are answered.
-pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
-    let faults = if config.calm {
-        Vec::new()
-    } else {
-        config.fleet.usual_faults()
-    };
-    let opening = Opening {
-        listen: config.listen,
-        clock: config.clock,
-        latency: Duration::ZERO,
-        config: config.fleet,
-        state: Feeds::default(),
-    };
-    let running = stand::start(opening, cancel).await?;
-    for rule in faults {
-        running.handle.add_fault(rule);
-    }
-    Ok(running)
-}
 
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -152,8 +110,15 @@ pub struct Card {
 }
 
 impl Handle {
+    /// Makes some hosts and feeds fail, about as often as real ones.
+    pub fn make_usual_trouble(&self) {
+        for rule in self.fleet().usual_faults() {
+            self.add_fault(rule);
+        }
+    }
+
     pub fn fleet(&self) -> &Fleet {
-        self.config()
+        self.setup()
     }
 
     /// The address of a feed.
@@ -221,51 +186,43 @@ impl Handle {
             site: self.site_url(number),
             document: feed.document,
             is_feed: feed.document.is_feed(),
-            rhythm: feed.habit.rhythm.name(),
+            rhythm: feed.habit.rhythm.name,
         })
     }
 }
 
 impl Upstream for Feeds {
     const NAME: &'static str = "feeds";
-    const WELCOME: &'static str = "\
-Thousands of feeds on as many hosts. Every address under 127.0.0.0/8 is one of them.
-
-GET    /opml[?first=0&count=100]         all feeds, as a list of subscriptions
-GET    /hostile                          documents made to hurt, by name
-GET    /feeds/{n}/                       a page to discover a feed from; so is / of its host
-GET    /feeds/{n}/rss.xml                also rdf.xml, rss091.xml, atom.xml, feed.json, list.html,
-                                         api.json, sitemap.xml; and under /feeds/{n}/moved/
-
-How to disturb it and look inside:
-
-GET    /_world/feeds[?first=0&count=100] what each feed is like, with its address
-GET    /_world/feeds/{n}/entries         what it shows now
-POST   /_world/feeds/{n}/entries         {\"title\": \"Now\"} publishes an entry
-GET    /_world/faults                    the rules in force
-POST   /_world/faults                    {\"matching\": {\"feed\": 3}, \"when\": {\"next\": 1},
-                                          \"effect\": {\"status\": 500}}
-DELETE /_world/faults                    lifts all
-GET    /_world/requests                  counts, and the newest requests
-DELETE /_world/requests                  forgets them
-
-Matching: feed, host; nothing is every feed.
-When: \"always\", {\"next\": n}, {\"every\": k}, {\"percent\": {\"percent\": p, \"seed\": s}}.
-Effect: {\"status\": 410}, {\"moved\": {\"status\": 301}}, {\"slow\": {\"wait_ms\": 2000}},
-{\"limited\": {\"status\": 429, \"retry_after_s\": 600, \"as_date\": true}}, \"hang\", \"cut\", \"cut_mid_body\",
-{\"serve\": \"login.html\"}.
-";
+    const WELCOME: &'static str = include_str!("feeds/welcome.txt");
     const LOOPBACK_ONLY: bool = true;
-    type Config = Fleet;
+    type Setup = Fleet;
     type Matching = Matching;
     type Effect = Fault;
     type Request = Request;
+
+    fn open(_: &Fleet, _: Timestamp) -> Self {
+        Self::default()
+    }
 
     fn routes(stand: Stand<Self>) -> Router {
         http::routes(stand)
     }
 
     fn control() -> Router<Stand<Self>> {
+        type At = State<Handle>;
+        let cards = async |State(stand): At, Query(part): Query<Part>| {
+            let numbers = part.of(stand.fleet(), 100);
+            Json(
+                numbers
+                    .filter_map(|number| stand.card(number))
+                    .collect::<Vec<Card>>(),
+            )
+        };
+        let entries = async |State(stand): At, Path(number): Path<u32>| Json(stand.entries(number));
+        let publish =
+            async |State(stand): At, Path(number): Path<u32>, Json(EntryBody { title })| {
+                done(|| stand.publish(number, &title))
+            };
         Router::new()
             .route("/feeds", get(cards))
             .route("/feeds/{number}/entries", get(entries).post(publish))
@@ -281,27 +238,16 @@ struct Part {
     count: Option<u32>,
 }
 
+impl Part {
+    /// Their numbers; so many where nothing is said.
+    fn of(&self, fleet: &Fleet, usual: u32) -> Range<u32> {
+        let until = self.first.saturating_add(self.count.unwrap_or(usual));
+        self.first..until.min(fleet.feeds)
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntryBody {
     title: String,
-}
-
-async fn cards(State(stand): State<Handle>, Query(part): Query<Part>) -> Json<Vec<Card>> {
-    let until = part.first.saturating_add(part.count.unwrap_or(100));
-    let numbers = part.first..until.min(stand.fleet().feeds);
-    Json(numbers.filter_map(|number| stand.card(number)).collect())
-}
-
-async fn entries(State(stand): State<Handle>, Path(number): Path<u32>) -> Json<Value> {
-    Json(json!(stand.entries(number)))
-}
-
-async fn publish(
-    State(stand): State<Handle>,
-    Path(number): Path<u32>,
-    Json(body): Json<EntryBody>,
-) -> StatusCode {
-    stand.publish(number, &body.title);
-    StatusCode::NO_CONTENT
 }

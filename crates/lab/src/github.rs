@@ -27,7 +27,7 @@ pub mod refusal;
 pub mod setup;
 pub mod state;
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr};
 
 use axum::{
     Json, Router,
@@ -38,9 +38,8 @@ use axum::{
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 use self::{
     fault::{Effect, Matching},
@@ -52,31 +51,15 @@ use self::{
         run::{Conclusion, Dispatch, Run, RunEvent, Status},
     },
 };
-pub use crate::stand::Error;
-use crate::{
-    clock::{self, Clock},
-    stand::{self, Noted, Opening, Stand, Upstream},
-};
+use crate::stand::{self, Noted, Stand, Upstream, done};
+pub use crate::stand::{Error, start};
 
-/// What the server needs to know.
-#[derive(Clone)]
-pub struct Config {
-    /// Where to listen; port 0 takes a free one.
-    pub listen: SocketAddr,
-    /// What exists at the start.
-    pub setup: Setup,
-    /// What time it is: for windows of rate limits, runs and commits.
-    pub clock: Clock,
-}
+pub type Config = stand::Config<Hub>;
 
 impl Config {
     /// An empty GitHub with the machine's clock.
     pub fn new(listen: SocketAddr) -> Self {
-        Self {
-            listen,
-            setup: Setup::default(),
-            clock: clock::system(),
-        }
+        Self::of(listen, Setup::default())
     }
 }
 
@@ -104,23 +87,6 @@ impl Hub {
 pub type Handle = Stand<Hub>;
 /// A GitHub that runs.
 pub type Running = stand::Running<Hub>;
-
-/// Listens and serves until `cancel`. Once this returns, requests are answered.
-pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
-    let opening = Opening {
-        listen: config.listen,
-        state: Hub {
-            github: GitHub::new(config.setup, (config.clock)()),
-            limits: Limits::default(),
-            arrived: 0,
-            runners: Vec::new(),
-        },
-        clock: config.clock,
-        latency: Duration::ZERO,
-        config: (),
-    };
-    stand::start(opening, cancel).await
-}
 
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -190,11 +156,7 @@ impl Handle {
 
     /// How many requests of a token count against its limit, over all windows.
     pub fn charged(&self, token: &str) -> u64 {
-        let counts = self.counts();
-        let own = counts
-            .iter()
-            .filter(|it| it.kind.charged && it.kind.token == token);
-        own.map(|count| count.requests).sum()
+        self.count_where(|request| request.charged && request.token == token)
     }
 
     /// All dispatches, in order of arrival.
@@ -269,41 +231,54 @@ impl Handle {
 
 impl Upstream for Hub {
     const NAME: &'static str = "GitHub";
-    const WELCOME: &'static str = "\
-A simulated GitHub. Its API is at the root; this is how to set it up, disturb it and look inside.
-
-POST   /_world/tokens               {\"name\": \"chain\", \"secret\": \"…\", \"repositories\": [\"o/r\"]}
-POST   /_world/repositories         {\"owner\": \"o\", \"name\": \"r\", \"workflows\": [{\"file\": \"a.yml\"}]}
-PUT    /_world/limits               {\"token\": \"chain\", \"resource\": \"core\", \"remaining\": 0}
-GET    /_world/faults               the rules in force
-POST   /_world/faults               {\"matching\": {\"path\": \"/git/refs\"}, \"when\": {\"next\": 3},
-                                     \"effect\": {\"status\": 502}}
-DELETE /_world/faults               lifts all
-GET    /_world/requests             counts, and the newest requests
-GET    /_world/dispatches           in order of arrival
-GET    /_world/repos/{o}/{r}/refs   full name to commit
-GET    /_world/repos/{o}/{r}/runs   newest first
-POST   /_world/repos/{o}/{r}/runs   {\"workflow\": \"a.yml\"} queues a run, as a push would
-PATCH  /_world/runs/{id}            {\"status\": \"completed\", \"conclusion\": \"success\"}
-
-When: \"always\", {\"next\": n}, {\"every\": k}, {\"percent\": {\"percent\": p, \"seed\": s}}.
-Effect: {\"status\": 503}, {\"secondary_limit\": {\"retry_after_s\": 60}}, {\"slow\": {\"wait_ms\": 2000}},
-\"drop_reply\" (takes effect, then cuts the connection).
-";
-    type Config = ();
+    const WELCOME: &'static str = include_str!("github/welcome.txt");
+    type Setup = Setup;
     type Matching = Matching;
     type Effect = Effect;
     type Request = Request;
+
+    fn open(setup: &Setup, now: Timestamp) -> Self {
+        Self {
+            github: GitHub::new(setup.clone(), now),
+            limits: Limits::default(),
+            arrived: 0,
+            runners: Vec::new(),
+        }
+    }
 
     fn routes(stand: Stand<Self>) -> Router {
         http::routes(stand)
     }
 
     fn control() -> Router<Stand<Self>> {
+        type At = State<Handle>;
+        type In = Path<(String, String)>;
+        let add_token = async |State(stand): At, Json(token)| done(|| stand.add_token(token));
+        let add_repository =
+            async |State(stand): At, Json(made)| done(|| stand.add_repository(made));
+        let limit = async |State(stand): At, Json(body): Json<LimitBody>| {
+            let left = stand.leave_requests(&body.token, body.resource, body.remaining);
+            left.map(|()| StatusCode::NO_CONTENT).map_err(Failed)
+        };
+        let dispatches = async |State(stand): At| Json(stand.dispatches());
+        let refs =
+            async |State(stand): At, Path((owner, repo)): In| Json(stand.refs(&owner, &repo));
+        let runs =
+            async |State(stand): At, Path((owner, repo)): In| Json(stand.runs(&owner, &repo));
+        let start_run =
+            async |State(stand): At, Path((owner, repo)): In, Json(body): Json<StartBody>| {
+                let run = stand.start_run(&owner, &repo, &body.workflow);
+                run.map(|run| (StatusCode::CREATED, Json(run)))
+                    .map_err(Failed)
+            };
+        let set_run = async |State(stand): At, Path(id): Path<u64>, Json(body): Json<RunBody>| {
+            let run = stand.set_run(id, body.status, body.conclusion);
+            run.map(Json).map_err(Failed)
+        };
         Router::new()
             .route("/tokens", post(add_token))
             .route("/repositories", post(add_repository))
-            .route("/limits", put(leave_requests))
+            .route("/limits", put(limit))
             .route("/dispatches", get(dispatches))
             .route("/repos/{owner}/{repo}/refs", get(refs))
             .route("/repos/{owner}/{repo}/runs", get(runs).post(start_run))
@@ -340,54 +315,4 @@ struct StartBody {
 struct RunBody {
     status: Status,
     conclusion: Option<Conclusion>,
-}
-
-type At = Path<(String, String)>;
-
-async fn add_token(State(stand): State<Handle>, Json(token): Json<Token>) -> StatusCode {
-    stand.add_token(token);
-    StatusCode::NO_CONTENT
-}
-
-async fn add_repository(State(stand): State<Handle>, Json(made): Json<Repository>) -> StatusCode {
-    stand.add_repository(made);
-    StatusCode::NO_CONTENT
-}
-
-async fn leave_requests(
-    State(stand): State<Handle>,
-    Json(body): Json<LimitBody>,
-) -> Result<StatusCode, Failed> {
-    let left = stand.leave_requests(&body.token, body.resource, body.remaining);
-    left.map(|()| StatusCode::NO_CONTENT).map_err(Failed)
-}
-
-async fn dispatches(State(stand): State<Handle>) -> Json<Value> {
-    Json(json!(stand.dispatches()))
-}
-
-async fn refs(State(stand): State<Handle>, Path((owner, repo)): At) -> Json<Value> {
-    Json(json!(stand.refs(&owner, &repo)))
-}
-
-async fn runs(State(stand): State<Handle>, Path((owner, repo)): At) -> Json<Value> {
-    Json(json!(stand.runs(&owner, &repo)))
-}
-
-async fn start_run(
-    State(stand): State<Handle>,
-    Path((owner, repo)): At,
-    Json(body): Json<StartBody>,
-) -> Result<Response, Failed> {
-    let run = stand.start_run(&owner, &repo, &body.workflow);
-    Ok((StatusCode::CREATED, Json(run.map_err(Failed)?)).into_response())
-}
-
-async fn set_run(
-    State(stand): State<Handle>,
-    Path(id): Path<u64>,
-    Json(body): Json<RunBody>,
-) -> Result<Response, Failed> {
-    let run = stand.set_run(id, body.status, body.conclusion);
-    Ok(Json(run.map_err(Failed)?).into_response())
 }

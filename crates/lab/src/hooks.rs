@@ -20,17 +20,16 @@ use axum::{
     response::Response,
     routing::post,
 };
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-pub use crate::stand::Error;
+pub use crate::stand::{Error, start};
 use crate::{
     chance::Chance,
-    clock,
     line::Met,
     reply::{Answer, Reply},
-    stand::{self, Noted, Opening, Stand, Upstream},
+    stand::{self, Noted, Stand, Upstream},
 };
 
 /// How a hook treats its callers. The default answers at once.
@@ -43,24 +42,20 @@ pub struct Behaviour {
 }
 
 /// What the receiver needs to know.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// Where to listen; port 0 takes a free one.
-    pub listen: SocketAddr,
+#[derive(Debug, Clone, Default)]
+pub struct Setup {
     /// Hooks with a behaviour of their own; any other name is a hook, too.
     pub behaviour: BTreeMap<String, Behaviour>,
     /// Where the chance of refusals comes from.
     pub seed: u64,
 }
 
+pub type Config = stand::Config<Hooks>;
+
 impl Config {
     /// Hooks that answer at once.
     pub fn new(listen: SocketAddr) -> Self {
-        Self {
-            listen,
-            behaviour: BTreeMap::new(),
-            seed: 0,
-        }
+        Self::of(listen, Setup::default())
     }
 }
 
@@ -127,18 +122,12 @@ pub type Running = stand::Running<Hooks>;
 impl Handle {
     /// How many calls had this outcome, at all hooks.
     pub fn count(&self, outcome: Outcome) -> u64 {
-        self.sum(|call| call.outcome == outcome)
+        self.count_where(|call| call.outcome == outcome)
     }
 
     /// How many calls had this outcome at one hook.
     pub fn count_at(&self, hook: &str, outcome: Outcome) -> u64 {
-        self.sum(|call| call.hook == hook && call.outcome == outcome)
-    }
-
-    fn sum(&self, wanted: impl Fn(&Call) -> bool) -> u64 {
-        let counts = self.counts();
-        let own = counts.iter().filter(|count| wanted(&count.kind));
-        own.map(|count| count.requests).sum()
+        self.count_where(|call| call.hook == hook && call.outcome == outcome)
     }
 
     /// From now on a hook treats its callers so.
@@ -155,29 +144,21 @@ impl Running {
     }
 }
 
-/// Listens and serves until `cancel`. Once this returns, requests are answered.
-pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
-    let opening = Opening {
-        listen: config.listen,
-        clock: clock::system(),
-        latency: Duration::ZERO,
-        config: (),
-        state: Hooks {
-            seed: config.seed,
-            behaviour: config.behaviour,
-            ..Hooks::default()
-        },
-    };
-    stand::start(opening, cancel).await
-}
-
 impl Upstream for Hooks {
     const NAME: &'static str = "hooks";
     const WELCOME: &'static str = "POST /hooks/{name}; GET /_world/requests counts what came.\n";
-    type Config = ();
+    type Setup = Setup;
     type Matching = ();
     type Effect = ();
     type Request = Call;
+
+    fn open(setup: &Setup, _: Timestamp) -> Self {
+        Self {
+            seed: setup.seed,
+            behaviour: setup.behaviour.clone(),
+            ..Self::default()
+        }
+    }
 
     fn routes(stand: Stand<Self>) -> Router {
         let routes = Router::new().route("/hooks/{name}", post(take));

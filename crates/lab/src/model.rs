@@ -19,7 +19,7 @@ mod mind;
 mod spoil;
 pub mod task;
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use axum::{
     Router,
@@ -32,19 +32,17 @@ use axum::{
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use self::{
     answer::{Came, admit, judge, refusal},
     fault::{Effect, Matching},
     task::Kind,
 };
-pub use crate::stand::Error;
+pub use crate::stand::{Error, start};
 use crate::{
-    clock::{self, Clock},
     line::Met,
     reply::{Answer, Reply},
-    stand::{self, Noted, Opening, Stand, Upstream},
+    stand::{self, Noted, Stand, Upstream},
 };
 
 /// Words that make a title sensitive where nothing else is said.
@@ -56,35 +54,29 @@ const BASES: [&str; 4] = ["", "/v1", "/api/v1", "/api/paas/v4"];
 
 /// What the server needs to know.
 #[derive(Clone)]
-pub struct Config {
-    /// Where to listen; port 0 takes a free one.
-    pub listen: SocketAddr,
+pub struct Setup {
     /// The keys it accepts.
     pub keys: Vec<String>,
     /// The models it has; with none named, every name is one.
     pub models: Vec<String>,
     /// Titles that contain one of these are SENSITIVE; case does not matter.
     pub sensitive_words: Vec<String>,
-    /// Time every answer takes, in real time.
-    pub latency: Duration,
     /// Requests it works on at once; one more is refused with 429.
     pub in_flight_max: Option<usize>,
-    /// What time it is: for `created` and for dates in `Retry-After`.
-    pub clock: Clock,
 }
+
+pub type Config = stand::Config<Model>;
 
 impl Config {
     /// A model that answers at once to whoever has this key.
     pub fn new(listen: SocketAddr, key: &str) -> Self {
-        Self {
-            listen,
+        let setup = Setup {
             keys: vec![key.to_owned()],
             models: Vec::new(),
             sensitive_words: SENSITIVE_WORDS.map(str::to_owned).to_vec(),
-            latency: Duration::ZERO,
             in_flight_max: None,
-            clock: clock::system(),
-        }
+        };
+        Self::of(listen, setup)
     }
 }
 
@@ -96,18 +88,6 @@ pub struct Model;
 pub type Handle = Stand<Model>;
 /// A model that runs.
 pub type Running = stand::Running<Model>;
-
-/// Listens and serves until `cancel`. Once this returns, requests are answered.
-pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
-    let opening = Opening {
-        listen: config.listen,
-        clock: config.clock.clone(),
-        latency: config.latency,
-        config,
-        state: Model,
-    };
-    stand::start(opening, cancel).await
-}
 
 /// One request and what became of it: sizes and kinds, never keys or texts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -173,36 +153,21 @@ impl Noted for Request {
 impl Handle {
     /// How many requests asked for this kind of work.
     pub fn count(&self, kind: Kind) -> u64 {
-        let counts = self.counts();
-        let own = counts.iter().filter(|count| count.kind.kind == Some(kind));
-        own.map(|count| count.requests).sum()
+        self.count_where(|request| request.kind == Some(kind))
     }
 }
 
 impl Upstream for Model {
     const NAME: &'static str = "the model";
-    const WELCOME: &'static str = "\
-A simulated language model. Ask it at /v1/chat/completions; this is how to disturb it and look inside.
-
-GET    /_world/faults      the rules in force
-POST   /_world/faults      {\"matching\": {\"kind\": \"titles\", \"contains\": \"Rust\"}, \"when\": {\"next\": 3},
-                            \"effect\": \"one_less\"}
-DELETE /_world/faults      lifts all
-PUT    /_world/latency     {\"latency_ms\": 200}
-GET    /_world/requests    the newest requests, and how many were under way at once
-
-Kind: \"titles\", \"filter\", \"summary\".
-When: \"always\", {\"next\": n}, {\"every\": k}, {\"percent\": {\"percent\": p, \"seed\": s}}.
-Effect: \"prose\", \"prose_with_brackets\", \"fence\", \"trailing_comma\", \"one_less\", \"one_more\", \"shuffled\",
-\"reversed\", \"repeated_index\", \"element_empty\", \"element_null\", \"unchanged\", \"excuse\", \"empty_content\",
-\"null_content\", \"cut_off\", \"no_choices\", \"error_inside\", \"not_json\", {\"status\": 503},
-{\"limited\": {\"retry_after_s\": 30, \"as_date\": false}}, {\"slow\": {\"wait_ms\": 2000}}, \"hang\",
-\"drop_reply\" (takes the request, then cuts the connection).
-";
-    type Config = Config;
+    const WELCOME: &'static str = include_str!("model/welcome.txt");
+    type Setup = Setup;
     type Matching = Matching;
     type Effect = Effect;
     type Request = Request;
+
+    fn open(_: &Setup, _: Timestamp) -> Self {
+        Self
+    }
 
     fn routes(stand: Stand<Self>) -> Router {
         let api = BASES.iter().fold(Router::new(), |api, base| {
@@ -239,7 +204,7 @@ async fn models(
     ConnectInfo(met): ConnectInfo<Met>,
     headers: HeaderMap,
 ) -> Response {
-    let admitted = admit(stand.config(), bearer(&headers));
+    let admitted = admit(stand.setup(), bearer(&headers));
     let list = || Reply::json(200, &json!({ "object": "list", "data": [] }));
     let answer = Answer::Reply(admitted.map_or_else(|refused| refused, |()| list()));
     stand.send(&met, answer, ()).await

@@ -23,10 +23,7 @@ mod search;
 pub mod site;
 pub mod story;
 
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    time::Duration,
-};
+use std::net::{Ipv4Addr, SocketAddr};
 
 use axum::{
     Json, Router,
@@ -36,21 +33,17 @@ use axum::{
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
+use serde_json::json;
 
 use self::{
     archive::Archive,
     fault::{Effect, Matching},
-    page::{Page, Sheet},
+    page::Page,
     site::{PER_STORY, Site},
     story::{Comment, Facts, Link, NewStory, Story},
 };
-pub use crate::stand::Error;
-use crate::{
-    clock::{self, Clock},
-    stand::{self, Noted, Opening, Stand, Upstream},
-};
+use crate::stand::{self, Noted, Stand, Upstream, done};
+pub use crate::stand::{Error, start};
 
 /// What the crawler API wants to be shown where nothing else is said; there is nothing to protect.
 pub const CRAWLER_TOKEN: &str = "crawler-token";
@@ -59,29 +52,24 @@ const HOSTS: i64 = 250;
 
 /// What the server needs to know.
 #[derive(Clone)]
-pub struct Config {
-    /// Where to listen: at `0.0.0.0` pages have hosts of their own, 127.0.0.2 and on, and only
-    /// loopback is let in; port 0 takes a free one.
-    pub listen: SocketAddr,
+pub struct Setup {
     pub site: Site,
-    /// How long every answer takes, in real time.
-    pub latency: Duration,
     /// What the crawler API wants to be shown.
     pub crawler_token: String,
-    /// What time it is: for what can be seen, and the journal. Waits are real time.
-    pub clock: Clock,
 }
+
+/// Listening at `0.0.0.0` gives pages hosts of their own, 127.0.0.2 and on, and lets in only
+/// loopback.
+pub type Config = stand::Config<News>;
 
 impl Config {
     /// A site that answers at once, with the machine's clock.
     pub fn new(listen: SocketAddr, site: Site) -> Self {
-        Self {
-            listen,
+        let setup = Setup {
             site,
-            latency: Duration::ZERO,
             crawler_token: CRAWLER_TOKEN.to_owned(),
-            clock: clock::system(),
-        }
+        };
+        Self::of(listen, setup)
     }
 }
 
@@ -90,35 +78,10 @@ pub struct News {
     archive: Archive,
 }
 
-/// What of the configuration stays.
-#[derive(Debug)]
-pub struct Fixed {
-    crawler_token: String,
-    /// Whether pages have hosts of their own.
-    wide: bool,
-}
-
 /// Reaches into a running site from the same process.
 pub type Handle = Stand<News>;
 /// A site that runs.
 pub type Running = stand::Running<News>;
-
-/// Listens and serves until `cancel`. Once this returns, requests are answered.
-pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
-    let opening = Opening {
-        listen: config.listen,
-        clock: config.clock,
-        latency: config.latency,
-        config: Fixed {
-            crawler_token: config.crawler_token,
-            wide: config.listen.ip().is_unspecified(),
-        },
-        state: News {
-            archive: Archive::new(config.site),
-        },
-    };
-    stand::start(opening, cancel).await
-}
 
 /// What can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -228,7 +191,7 @@ impl Handle {
 
     /// The address of a story's page on this server.
     pub fn page_url(&self, id: i64) -> String {
-        if !self.config().wide {
+        if !self.is_everywhere() {
             return format!("{}/pages/{id}", self.url());
         }
         let last = u8::try_from(2 + id / PER_STORY % HOSTS).unwrap_or(2);
@@ -238,9 +201,7 @@ impl Handle {
 
     /// How many requests came to an endpoint.
     pub fn count(&self, endpoint: Endpoint) -> u64 {
-        let counts = self.counts();
-        let own = counts.iter().filter(|it| it.kind.endpoint == endpoint);
-        own.map(|it| it.requests).sum()
+        self.count_where(|request| request.endpoint == endpoint)
     }
 
     /// Where a story leads.
@@ -253,66 +214,42 @@ impl Handle {
     }
 }
 
-impl Facts {
-    fn sheet(&self) -> Sheet<'_> {
-        Sheet {
-            id: self.story.id,
-            title: &self.story.title,
-            page: self.page,
-            article: self.article.as_deref(),
-        }
-    }
-}
-
 impl Upstream for News {
     const NAME: &'static str = "news";
-    const WELCOME: &'static str = "\
-A simulated news site, with the interfaces of Hacker News and its search.
-
-GET    /v0/beststories.json
-GET    /api/v1/search                    ?tags=…&numericFilters=…&hitsPerPage=…
-GET    /api/v1/search_by_date            the same, newest first; 1,000 hits of a query at most
-GET    /item?id={id}                     a story's page on the site
-GET    /pages/{id}                       the page that a story leads to
-POST   /crawler                          {\"url\": \"…\"}, with Authorization: Bearer
-GET    /reader/{address}                 a page as text
-
-How to disturb it and look inside:
-
-GET    /_world/stories?from_s=…&to_s=…   all stories of a time
-POST   /_world/stories                   {\"created_at\": TIME, \"title\": \"…\", \"points\": 7}, also with
-                                         \"url\", \"text\" and \"comments\": [\"HTML\"]
-GET    /_world/stories/{id}              what a story is, what its page says, its comments
-PUT    /_world/pages/{id}                \"blocked\" or any other kind of page
-GET    /_world/faults                    the rules in force
-POST   /_world/faults                    {\"matching\": {\"endpoint\": \"search\"}, \"when\": {\"next\": 3},
-                                          \"effect\": {\"status\": 503}}
-DELETE /_world/faults                    lifts all
-PUT    /_world/latency                   {\"latency_ms\": 200}
-GET    /_world/requests                  counts, and the newest requests
-DELETE /_world/requests                  forgets them
-
-Pages: \"article\", \"about_blocking\", \"gb18030\", \"shift_jis\", {\"redirected\": {\"hops\": 3}},
-\"redirect_loop\", {\"slow\": {\"wait_ms\": 60000}}, \"blocked\", \"forbidden\", \"empty\", \"shell\",
-\"oversized\", \"pdf\", \"missing\", \"broken\".
-Endpoints: best_stories, search, search_by_date, page, discussion, crawler, reader.
-When: \"always\", {\"next\": n}, {\"every\": k}, {\"percent\": {\"percent\": p, \"seed\": s}}.
-Effect: {\"status\": 503}, {\"limited\": {\"retry_after_s\": 60}}, {\"slow\": {\"wait_ms\": 2000}}, \"hang\",
-\"drop_request\", \"drop_reply\", \"truncated\", \"malformed_json\", \"null_hits\".
-";
+    const WELCOME: &'static str = include_str!("news/welcome.txt");
     const LOOPBACK_ONLY: bool = true;
-    type Config = Fixed;
+    type Setup = Setup;
     type Matching = Matching;
     type Effect = Effect;
     type Request = Request;
+
+    fn open(setup: &Setup, _: Timestamp) -> Self {
+        let archive = Archive::new(setup.site.clone());
+        Self { archive }
+    }
 
     fn routes(stand: Stand<Self>) -> Router {
         Router::new().fallback(http::answer).with_state(stand)
     }
 
     fn control() -> Router<Stand<Self>> {
+        type At = State<Handle>;
+        let stories = async |State(stand): At, Query(Span { from_s, to_s })| {
+            Json(stand.stories_between(from_s, to_s))
+        };
+        let add = async |State(stand): At, Json(story): Json<NewStory>| {
+            Json(json!({ "id": stand.add_story(story) }))
+        };
+        let story = async |State(stand): At, Path(id): Path<i64>| {
+            let facts = stand.story(id).ok_or(StatusCode::NOT_FOUND)?;
+            let comments = stand.comments(id);
+            Ok::<_, StatusCode>(Json(json!({ "facts": facts, "comments": comments })))
+        };
+        let set_page = async |State(stand): At, Path(id): Path<i64>, Json(page)| {
+            done(|| stand.set_page(id, page))
+        };
         Router::new()
-            .route("/stories", get(stories).post(add_story))
+            .route("/stories", get(stories).post(add))
             .route("/stories/{id}", get(story))
             .route("/pages/{id}", put(set_page))
     }
@@ -323,55 +260,4 @@ Effect: {\"status\": 503}, {\"limited\": {\"retry_after_s\": 60}}, {\"slow\": {\
 struct Span {
     from_s: i64,
     to_s: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StoryBody {
-    created_at: Timestamp,
-    title: String,
-    points: Option<i64>,
-    url: Option<String>,
-    text: Option<String>,
-    #[serde(default)]
-    comments: Vec<String>,
-}
-
-async fn stories(State(stand): State<Handle>, Query(span): Query<Span>) -> Json<Value> {
-    Json(json!(stand.stories_between(span.from_s, span.to_s)))
-}
-
-async fn add_story(State(stand): State<Handle>, Json(body): Json<StoryBody>) -> Json<Value> {
-    let link = match (body.text, body.url) {
-        (Some(text), _) => Link::Text(text),
-        (None, Some(url)) => Link::Elsewhere(url),
-        (None, None) => Link::Page,
-    };
-    let id = stand.add_story(NewStory {
-        created_at: body.created_at,
-        title: body.title,
-        points: body.points,
-        link,
-        page: Page::Article,
-        comments: body.comments,
-    });
-    Json(json!({ "id": id }))
-}
-
-async fn story(
-    State(stand): State<Handle>,
-    Path(id): Path<i64>,
-) -> Result<Json<Value>, StatusCode> {
-    let facts = stand.story(id).ok_or(StatusCode::NOT_FOUND)?;
-    let comments = stand.comments(id);
-    Ok(Json(json!({ "facts": facts, "comments": comments })))
-}
-
-async fn set_page(
-    State(stand): State<Handle>,
-    Path(id): Path<i64>,
-    Json(page): Json<Page>,
-) -> StatusCode {
-    stand.set_page(id, page);
-    StatusCode::NO_CONTENT
 }

@@ -75,18 +75,12 @@ impl Reply {
 
     /// A status with a sentence.
     pub fn status(status: u16, sentence: &str) -> Self {
-        Self {
-            status,
-            ..Self::new("text/plain", sentence.to_owned())
-        }
+        Self::new("text/plain", sentence.to_owned()).at(status)
     }
 
     /// JSON with a status.
     pub fn json(status: u16, body: &serde_json::Value) -> Self {
-        Self {
-            status,
-            ..Self::new("application/json", body.to_string())
-        }
+        Self::new("application/json", body.to_string()).at(status)
     }
 
     pub fn redirect(status: u16, to: &str) -> Self {
@@ -102,6 +96,19 @@ impl Reply {
             body: Body::Pieces(Box::new(pieces)),
             ..Self::new(content_type, Bytes::new())
         }
+    }
+
+    /// The same with another status.
+    #[must_use]
+    pub fn at(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
+    /// The same after a wait, in real time.
+    #[must_use]
+    pub fn after_ms(self, wait_ms: u64) -> Self {
+        let wait = self.wait + Duration::from_millis(wait_ms);
+        Self { wait, ..self }
     }
 
     /// The same with one header more.

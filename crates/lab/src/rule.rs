@@ -35,10 +35,14 @@ pub struct Rule<M, E> {
     pub effect: E,
 }
 
-/// Tells the requests a rule looks at from the others.
-pub trait Covers<S> {
-    /// Whether the rule looks at this one.
-    fn covers(&self, sight: S) -> bool;
+impl<M, E> Rule<M, E> {
+    pub fn new(matching: M, when: When, effect: E) -> Self {
+        Self {
+            matching,
+            when,
+            effect,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -99,16 +103,8 @@ impl<M: Clone, E: Clone> Rules<M, E> {
         self.0.iter().map(|active| active.rule.clone()).collect()
     }
 
-    /// Decides about one request: the rule that hits it, if one does.
-    pub fn hit<S: Copy>(&mut self, sight: S) -> Option<Rule<M, E>>
-    where
-        M: Covers<S>,
-    {
-        self.hit_where(|rule| rule.matching.covers(sight))
-    }
-
-    /// Decides about one request by the rules that look at it.
-    pub(crate) fn hit_where(&mut self, looks: impl Fn(&Rule<M, E>) -> bool) -> Option<Rule<M, E>> {
+    /// Decides about one request by the rules that look at it: the one that hits it, if one does.
+    pub fn hit(&mut self, looks: impl Fn(&Rule<M, E>) -> bool) -> Option<Rule<M, E>> {
         let looking = self.0.iter_mut().filter(|active| looks(&active.rule));
         let mut hits = looking.filter_map(|active| active.hits().then(|| active.rule.clone()));
         let hit = hits.next();
@@ -117,11 +113,9 @@ impl<M: Clone, E: Clone> Rules<M, E> {
     }
 
     /// Decides about one request: what happens to it, if anything does.
-    pub fn plan<S: Copy>(&mut self, sight: S) -> Option<E>
-    where
-        M: Covers<S>,
-    {
-        self.hit(sight).map(|rule| rule.effect)
+    pub fn plan(&mut self, covers: impl Fn(&M) -> bool) -> Option<E> {
+        self.hit(|rule| covers(&rule.matching))
+            .map(|rule| rule.effect)
     }
 }
 
@@ -129,29 +123,19 @@ impl<M: Clone, E: Clone> Rules<M, E> {
 mod tests {
     use super::*;
 
-    /// Looks at numbers up to its own.
-    #[derive(Debug, Clone, Default)]
-    struct UpTo(u32);
-
-    impl Covers<u32> for UpTo {
-        fn covers(&self, sight: u32) -> bool {
-            sight <= self.0
-        }
+    /// Looks at numbers up to nine.
+    fn rule(when: When, effect: char) -> Rule<u32, char> {
+        Rule::new(9, when, effect)
     }
 
-    fn rule(when: When, effect: char) -> Rule<UpTo, char> {
-        let matching = UpTo(9);
-        Rule {
-            matching,
-            when,
-            effect,
-        }
+    fn plan(rules: &mut Rules<u32, char>, number: u32) -> Option<char> {
+        rules.plan(|most| number <= *most)
     }
 
     fn hits(when: When, count: usize) -> Vec<bool> {
         let mut rules = Rules::default();
         rules.add(rule(when, 'x'));
-        (0..count).map(|_| rules.plan(1).is_some()).collect()
+        (0..count).map(|_| plan(&mut rules, 1).is_some()).collect()
     }
 
     #[test]
@@ -177,7 +161,8 @@ mod tests {
         let mut rules = Rules::default();
         rules.add(rule(When::Next(1), 'a'));
         rules.add(rule(When::Always, 'b'));
-        assert_eq!((rules.plan(1), rules.plan(1)), (Some('a'), Some('b')));
+        let planned = [1, 1].map(|number| plan(&mut rules, number));
+        assert_eq!(planned, [Some('a'), Some('b')]);
         assert_eq!(rules.rules().len(), 1, "the spent rule is gone");
     }
 
@@ -185,9 +170,10 @@ mod tests {
     fn requests_a_rule_does_not_look_at_are_not_counted() {
         let mut rules = Rules::default();
         rules.add(rule(When::Next(1), 'a'));
-        assert_eq!((rules.plan(10), rules.plan(9)), (None, Some('a')));
+        let planned = [10, 9].map(|number| plan(&mut rules, number));
+        assert_eq!(planned, [None, Some('a')]);
         rules.add(rule(When::Always, 'b'));
         rules.clear();
-        assert_eq!(rules.plan(1), None);
+        assert_eq!(plan(&mut rules, 1), None);
     }
 }

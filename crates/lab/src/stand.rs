@@ -50,14 +50,17 @@ pub trait Upstream: Sized + Send + 'static {
     const WELCOME: &'static str;
     /// Whether it may be dialled at loopback addresses only, wherever it listens.
     const LOOPBACK_ONLY: bool = false;
-    /// What never changes while it runs.
-    type Config: Send + Sync;
+    /// What it starts from; never changes while it runs.
+    type Setup: Send + Sync;
     /// Which requests a fault looks at.
     type Matching: Clone + Serialize + DeserializeOwned + Default + Send;
     /// What a fault does.
     type Effect: Clone + Serialize + DeserializeOwned + Send;
     /// What the journal keeps of a request.
     type Request: Noted;
+
+    /// Its state at the start.
+    fn open(setup: &Self::Setup, now: Timestamp) -> Self;
 
     fn routes(stand: Stand<Self>) -> Router;
 
@@ -136,9 +139,11 @@ pub(crate) struct Inside<S: Upstream> {
 
 struct Shared<S: Upstream> {
     inside: Mutex<Inside<S>>,
-    config: S::Config,
+    setup: S::Setup,
     clock: Clock,
     addr: SocketAddr,
+    /// Whether it listens at every address of this machine.
+    everywhere: bool,
     /// Ends waits that would otherwise outlive the server.
     stop: CancellationToken,
     /// Raised with every request and every change by a test.
@@ -200,6 +205,14 @@ impl<S: Upstream> Stand<S> {
         counts.collect()
     }
 
+    /// How many requests were of a kind.
+    pub fn count_where(&self, wanted: impl Fn(&<S::Request as Noted>::Kind) -> bool) -> u64 {
+        let inside = self.lock();
+        let counts = inside.journal.counts.iter();
+        let own = counts.filter(|(kind, _)| wanted(kind));
+        own.map(|(_, requests)| requests).sum()
+    }
+
     /// How many requests there were.
     pub fn total(&self) -> u64 {
         self.lock().journal.total
@@ -231,8 +244,12 @@ impl<S: Upstream> Stand<S> {
         }
     }
 
-    pub(crate) fn config(&self) -> &S::Config {
-        &self.0.config
+    pub(crate) fn setup(&self) -> &S::Setup {
+        &self.0.setup
+    }
+
+    pub(crate) fn is_everywhere(&self) -> bool {
+        self.0.everywhere
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -349,31 +366,47 @@ impl<S: Upstream> Running<S> {
 }
 
 /// What a server starts from.
-pub(crate) struct Opening<S: Upstream> {
-    pub(crate) listen: SocketAddr,
-    pub(crate) clock: Clock,
-    pub(crate) latency: Duration,
-    pub(crate) config: S::Config,
-    pub(crate) state: S,
+#[derive(Clone)]
+pub struct Config<S: Upstream> {
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// What time it is. Waits are real time.
+    pub clock: Clock,
+    /// Time every answer takes, in real time.
+    pub latency: Duration,
+    pub setup: S::Setup,
+}
+
+impl<S: Upstream> Config<S> {
+    /// A server that answers at once, with the machine's clock.
+    pub fn of(listen: SocketAddr, setup: S::Setup) -> Self {
+        Self {
+            listen,
+            clock: clock::system(),
+            latency: Duration::ZERO,
+            setup,
+        }
+    }
 }
 
 /// Listens and serves until `cancel`. Once this returns, requests are answered.
-pub(crate) async fn start<S: Upstream>(
-    opening: Opening<S>,
+pub async fn start<S: Upstream>(
+    config: Config<S>,
     cancel: CancellationToken,
 ) -> Result<Running<S>, Error> {
-    let (listener, addr) = listen(opening.listen).await?;
+    let (listener, addr) = listen(config.listen).await?;
     let handle = Stand(Arc::new(Shared {
         inside: Mutex::new(Inside {
-            state: opening.state,
+            state: S::open(&config.setup, (config.clock)()),
             faults: Rules::default(),
             journal: Journal::default(),
-            latency: opening.latency,
+            latency: config.latency,
             in_flight: 0,
             in_flight_max: 0,
         }),
-        config: opening.config,
-        clock: opening.clock,
+        setup: config.setup,
+        clock: config.clock,
+        everywhere: addr.ip().is_unspecified(),
         addr: reachable(addr),
         stop: cancel.clone(),
         changes: watch::Sender::new(0),
@@ -402,7 +435,7 @@ pub(crate) async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr)
 }
 
 /// Whoever listens everywhere is called at 127.0.0.1.
-fn reachable(addr: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(addr: SocketAddr) -> SocketAddr {
     if addr.ip().is_unspecified() {
         (Ipv4Addr::LOCALHOST, addr.port()).into()
     } else {
@@ -413,13 +446,18 @@ fn reachable(addr: SocketAddr) -> SocketAddr {
 /// `/_world/…`: what a [`Stand`] does, for tests in another process. No token, not counted, not
 /// disturbed: whoever reaches loopback may.
 fn control<S: Upstream>(stand: Stand<S>) -> Router {
-    let faults = get(faults::<S>)
-        .post(add_fault::<S>)
-        .delete(clear_faults::<S>);
+    type At<S> = State<Stand<S>>;
+    let faults = get(async |State(stand): At<S>| Json(json!(stand.faults())))
+        .post(async |State(stand): At<S>, Json(rule)| done(|| stand.add_fault(rule)))
+        .delete(async |State(stand): At<S>| done(|| stand.clear_faults()));
+    let latency = async |State(stand): At<S>, Json(LatencyBody { latency_ms })| {
+        done(|| stand.set_latency(Duration::from_millis(latency_ms)))
+    };
+    let forget = async |State(stand): At<S>| done(|| stand.forget_requests());
     let inside = Router::new()
         .route("/faults", faults)
-        .route("/latency", put(set_latency::<S>))
-        .route("/requests", get(requests::<S>).delete(forget::<S>))
+        .route("/latency", put(latency))
+        .route("/requests", get(requests::<S>).delete(forget))
         .merge(S::control())
         .with_state(stand);
     Router::new()
@@ -429,35 +467,16 @@ fn control<S: Upstream>(stand: Stand<S>) -> Router {
         .nest("/_world", inside)
 }
 
+/// Does something that the control API has nothing to answer about.
+pub(crate) fn done(act: impl FnOnce()) -> StatusCode {
+    act();
+    StatusCode::NO_CONTENT
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LatencyBody {
     latency_ms: u64,
-}
-
-async fn faults<S: Upstream>(State(stand): State<Stand<S>>) -> Json<Value> {
-    Json(json!(stand.faults()))
-}
-
-async fn add_fault<S: Upstream>(
-    State(stand): State<Stand<S>>,
-    Json(rule): Json<Rule<S::Matching, S::Effect>>,
-) -> StatusCode {
-    stand.add_fault(rule);
-    StatusCode::NO_CONTENT
-}
-
-async fn clear_faults<S: Upstream>(State(stand): State<Stand<S>>) -> StatusCode {
-    stand.clear_faults();
-    StatusCode::NO_CONTENT
-}
-
-async fn set_latency<S: Upstream>(
-    State(stand): State<Stand<S>>,
-    Json(body): Json<LatencyBody>,
-) -> StatusCode {
-    stand.set_latency(Duration::from_millis(body.latency_ms));
-    StatusCode::NO_CONTENT
 }
 
 async fn requests<S: Upstream>(State(stand): State<Stand<S>>) -> Json<Value> {
@@ -467,9 +486,4 @@ async fn requests<S: Upstream>(State(stand): State<Stand<S>>) -> Json<Value> {
         "counts": stand.counts(),
         "newest": stand.requests(),
     }))
-}
-
-async fn forget<S: Upstream>(State(stand): State<Stand<S>>) -> StatusCode {
-    stand.forget_requests();
-    StatusCode::NO_CONTENT
 }

@@ -17,37 +17,31 @@ pub mod fault;
 pub mod html;
 pub mod state;
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use axum::{
     Json, Router,
     extract::{ConnectInfo, Path, Request as HttpRequest, State},
-    http::StatusCode,
     response::Response,
     routing::{get, post, put},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use self::{
     call::{Called, judge},
     fault::{Effect, Matching},
     state::{Chat, Message, Telegram},
 };
-pub use crate::stand::Error;
+pub use crate::stand::{Error, start};
 use crate::{
-    clock::{self, Clock},
     line::Met,
-    stand::{self, Noted, Opening, Stand, Upstream},
+    stand::{self, Noted, Stand, Upstream, done},
 };
 
 /// What the server needs to know.
 #[derive(Clone)]
-pub struct Config {
-    /// Where to listen; port 0 takes a free one.
-    pub listen: SocketAddr,
+pub struct Setup {
     /// The tokens of its bots.
     pub tokens: Vec<String>,
     /// The channels there are.
@@ -55,23 +49,19 @@ pub struct Config {
     /// Messages a minute that one channel takes; more are refused with 429. Telegram does not say
     /// how many; about twenty to a group is what it is known for.
     pub messages_per_minute: Option<u32>,
-    /// Time every answer takes, in real time.
-    pub latency: Duration,
-    /// What time it is: for dates of messages and for the limit.
-    pub clock: Clock,
 }
+
+pub type Config = stand::Config<Telegram>;
 
 impl Config {
     /// A Telegram with one bot and these channels, which answers at once and limits nobody.
     pub fn new(listen: SocketAddr, token: &str, chats: Vec<Chat>) -> Self {
-        Self {
-            listen,
+        let setup = Setup {
             tokens: vec![token.to_owned()],
             chats,
             messages_per_minute: None,
-            latency: Duration::ZERO,
-            clock: clock::system(),
-        }
+        };
+        Self::of(listen, setup)
     }
 }
 
@@ -79,18 +69,6 @@ impl Config {
 pub type Handle = Stand<Telegram>;
 /// A Telegram that runs.
 pub type Running = stand::Running<Telegram>;
-
-/// Listens and serves until `cancel`. Once this returns, requests are answered.
-pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
-    let opening = Opening {
-        listen: config.listen,
-        clock: config.clock,
-        latency: config.latency,
-        config: config.tokens,
-        state: Telegram::new(config.chats, config.messages_per_minute),
-    };
-    stand::start(opening, cancel).await
-}
 
 /// One request and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -153,31 +131,15 @@ impl Handle {
 
 impl Upstream for Telegram {
     const NAME: &'static str = "Telegram";
-    const WELCOME: &'static str = "\
-A simulated Telegram. Its Bot API is at /bot{token}/{method}; this is how to set it up, disturb it and
-look inside.
-
-POST   /_world/chats              {\"id\": -1001, \"username\": \"news\", \"standing\": \"writer\"}
-GET    /_world/messages/{chat}    what readers see; {chat} is an id or @name
-GET    /_world/faults             the rules in force
-POST   /_world/faults             {\"matching\": {\"method\": \"sendMessage\"}, \"when\": {\"next\": 1},
-                                   \"effect\": \"hang_after\"}
-DELETE /_world/faults             lifts all
-PUT    /_world/latency            {\"latency_ms\": 200}
-PUT    /_world/limit              {\"messages_per_minute\": 20}
-GET    /_world/requests           the newest requests
-
-Standing: \"writer\", \"kicked\".
-Matching: method, chat, contains.
-When: \"always\", {\"next\": n}, {\"every\": k}, {\"percent\": {\"percent\": p, \"seed\": s}}.
-Effect: {\"fail_before\": 500}, {\"fail_after\": 500}, \"hang_before\", \"hang_after\", \"cut_before\", \"cut_after\",
-{\"limited\": {\"retry_after_s\": 30}}, {\"slow\": {\"wait_ms\": 2000}}. Before and after the effect, that is.
-";
-    /// The tokens of its bots.
-    type Config = Vec<String>;
+    const WELCOME: &'static str = include_str!("telegram/welcome.txt");
+    type Setup = Setup;
     type Matching = Matching;
     type Effect = Effect;
     type Request = Request;
+
+    fn open(setup: &Setup, _: Timestamp) -> Self {
+        Self::new(setup.chats.clone(), setup.messages_per_minute)
+    }
 
     fn routes(stand: Stand<Self>) -> Router {
         // The token is part of a path segment, so the path is read by hand.
@@ -185,10 +147,20 @@ Effect: {\"fail_before\": 500}, {\"fail_after\": 500}, \"hang_before\", \"hang_a
     }
 
     fn control() -> Router<Stand<Self>> {
+        type At = State<Handle>;
+        let add = async |State(stand): At, Json(chat)| done(|| stand.add_chat(chat));
+        let messages =
+            async |State(stand): At, Path(chat): Path<String>| Json(stand.messages(&chat));
+        let limit = async |State(stand): At,
+                           Json(LimitBody {
+                               messages_per_minute,
+                           })| {
+            done(|| stand.lock().state.messages_per_minute = messages_per_minute)
+        };
         Router::new()
-            .route("/chats", post(add_chat))
+            .route("/chats", post(add))
             .route("/messages/{chat}", get(messages))
-            .route("/limit", put(set_limit))
+            .route("/limit", put(limit))
     }
 }
 
@@ -206,18 +178,4 @@ async fn answer(
 #[serde(deny_unknown_fields)]
 struct LimitBody {
     messages_per_minute: Option<u32>,
-}
-
-async fn add_chat(State(stand): State<Handle>, Json(chat): Json<Chat>) -> StatusCode {
-    stand.add_chat(chat);
-    StatusCode::NO_CONTENT
-}
-
-async fn messages(State(stand): State<Handle>, Path(chat): Path<String>) -> Json<Value> {
-    Json(json!(stand.messages(&chat)))
-}
-
-async fn set_limit(State(stand): State<Handle>, Json(body): Json<LimitBody>) -> StatusCode {
-    stand.lock().state.messages_per_minute = body.messages_per_minute;
-    StatusCode::NO_CONTENT
 }

@@ -194,7 +194,7 @@ async fn a_wrong_key_is_for_a_person_and_is_never_told() {
 
 #[tokio::test]
 async fn a_model_that_does_not_exist_is_refused_with_what_was_said() {
-    let desk = Desk::open_with(|config, _| config.models = vec!["other".to_owned()]).await;
+    let desk = Desk::open_with(|config, _| config.setup.models = vec!["other".to_owned()]).await;
     let failure = desk.writer.titles(&titles(), &Budget::new(9)).await;
     let failure = failure.unwrap_err();
     assert_eq!(failure.class, FailureClass::Refused);

@@ -46,7 +46,7 @@ pub(crate) enum Phase {
 }
 
 /// How many sources.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct SourceLoadArguments {
     /// Sources in the store
     #[arg(long, value_name = "NUMBER", default_value_t = 100_000, value_parser = some)]
@@ -63,7 +63,7 @@ pub(crate) struct SourceLoadArguments {
 }
 
 /// How many readers.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReaderLoadArguments {
     /// Tasks in the store
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
@@ -83,7 +83,7 @@ pub(crate) struct ReaderLoadArguments {
 }
 
 /// How many schedules.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ScheduleLoadArguments {
     /// Schedules in the store, spread over the year
     #[arg(long, default_value_t = 1_000_000, value_parser = some)]
@@ -97,7 +97,7 @@ pub(crate) struct ScheduleLoadArguments {
 }
 
 /// How much of everything.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct LoadArguments {
     /// Tasks to enqueue and to drain
     #[arg(long, env = "BENCH_N", default_value_t = 20_000, value_parser = some)]

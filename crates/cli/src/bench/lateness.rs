@@ -12,6 +12,7 @@ use almanack_core::{
     task::ClaimedTask,
     time::{Clock, to_micros},
 };
+use almanack_lab::figures::rounded;
 use async_trait::async_trait;
 
 use super::{Bench, Error, Measured, later, wish};
@@ -63,9 +64,10 @@ pub(crate) async fn lateness(bench: &Bench) -> Result<Measured, Error> {
         late_ms: Mutex::default(),
     });
     let node = bench.start_node(handler.clone(), SLOTS).await?;
-    let first = later(&*clock, load.late_lead);
+    let [ahead, spread] = [load.late_lead_ms, load.late_spread_ms].map(Duration::from_millis);
+    let first = later(&*clock, ahead);
     let count = u32::try_from(load.late_tasks).unwrap_or(u32::MAX).max(1);
-    let gap = load.late_spread / count;
+    let gap = spread / count;
     let mut wishes = Vec::with_capacity(load.late_tasks);
     for n in 0..count {
         let at = first.saturating_add(gap * n).unwrap_or(first);
@@ -73,16 +75,12 @@ pub(crate) async fn lateness(bench: &Bench) -> Result<Measured, Error> {
     }
     bench.rescheduler().ask_all(wishes, "bench").await?;
     let watch = Stopwatch::start();
-    let limit = (load.late_lead + load.late_spread + PATIENCE).as_secs_f64();
+    let limit = (ahead + spread + PATIENCE).as_secs_f64();
     while handler.noted().len() < load.late_tasks && watch.seconds() < limit {
         pause(LOOK_EVERY).await;
     }
     node.stop().await?;
-    let late_ms: Vec<f64> = handler
-        .noted()
-        .iter()
-        .map(|ms| (ms * 100.0).round() / 100.0)
-        .collect();
+    let late_ms: Vec<f64> = handler.noted().iter().map(|ms| rounded(*ms, 2)).collect();
     Ok(Measured {
         n: late_ms.len(),
         seconds: None,

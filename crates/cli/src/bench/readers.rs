@@ -4,14 +4,7 @@
 //! at once. Meanwhile tasks come due, and somebody changes one after another: how late do they start, how long does a change take, and is a
 //! lease lost?
 
-use std::{
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
 use almanack_core::{
@@ -21,16 +14,17 @@ use almanack_core::{
     time::{Clock, to_micros},
 };
 use almanack_engine::reschedule::{Kinds, Rescheduler};
-use almanack_lab::figures::half_most_all;
+use almanack_lab::{figures::half_most_all, hooks};
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{Error, later};
+use crate::args::ReaderLoadArguments;
 
 /// The kind of the tasks that come due.
 pub(crate) const KIND: &str = "BENCH_DUE";
@@ -67,19 +61,6 @@ const PATHS: [&str; 19] = [
     "/ui/nodes",
 ];
 
-/// How much of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ReaderLoad {
-    /// Lists and pages that are abandoned.
-    pub(crate) lists: usize,
-    /// How many at a time.
-    pub(crate) at_once: usize,
-    /// Tasks that come due meanwhile.
-    pub(crate) due: usize,
-    /// For how long they do.
-    pub(crate) spread: Duration,
-}
-
 /// What it came to.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ReaderFigures {
@@ -100,43 +81,15 @@ pub(crate) struct ReaderFigures {
     /// Tasks that were claimed more than once: each is a lease that was lost.
     pub(crate) leases_lost: usize,
     /// Calls that the business service got.
-    pub(crate) calls: usize,
-}
-
-/// A business service that agrees to everything, and counts.
-pub(crate) struct Service {
-    pub(crate) address: SocketAddr,
-    calls: Arc<AtomicUsize>,
-    _stops: tokio_util::sync::DropGuard,
-}
-
-impl Service {
-    pub(crate) async fn start() -> Result<Self, Error> {
-        let failed = |error: std::io::Error| Error::Wrong(error.to_string());
-        let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let (calls, stop) = (Arc::new(AtomicUsize::new(0)), CancellationToken::new());
-        let (counted, stopped) = (Arc::clone(&calls), stop.clone());
-        let app = axum::Router::new().fallback(move || {
-            counted.fetch_add(1, Ordering::Relaxed);
-            std::future::ready("done")
-        });
-        let serving = axum::serve(listener, app).with_graceful_shutdown(stopped.cancelled_owned());
-        tokio::spawn(serving.into_future());
-        Ok(Self {
-            address,
-            calls,
-            _stops: stop.drop_guard(),
-        })
-    }
+    pub(crate) calls: u64,
 }
 
 /// Floods the node that answers at `address` and works on `store`.
 pub(crate) async fn readers(
     store: &Arc<dyn Store>,
     address: SocketAddr,
-    service: &Service,
-    load: ReaderLoad,
+    service: &hooks::Handle,
+    load: &ReaderLoadArguments,
 ) -> Result<ReaderFigures, Error> {
     let due = put_due(store, load).await?;
     let over = CancellationToken::new();
@@ -165,12 +118,15 @@ pub(crate) async fn readers(
         refused: changes.iter().filter(|(status, _)| *status != 201).count(),
         change_ms: half_most_all(changes.iter().map(|(_, ms)| *ms).collect(), 1),
         leases_lost: tasks.iter().filter(|task| task.term.0 > 1).count(),
-        calls: service.calls.load(Ordering::Relaxed),
+        calls: service.total(),
     })
 }
 
 /// Tasks at distinct instants from soon on.
-async fn put_due(store: &Arc<dyn Store>, load: ReaderLoad) -> Result<Vec<Identity>, Error> {
+async fn put_due(
+    store: &Arc<dyn Store>,
+    load: &ReaderLoadArguments,
+) -> Result<Vec<Identity>, Error> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let kinds = Kinds {
         accept_any: true,
@@ -178,6 +134,7 @@ async fn put_due(store: &Arc<dyn Store>, load: ReaderLoad) -> Result<Vec<Identit
     };
     let rescheduler = Rescheduler::new(Arc::clone(store), Arc::clone(&clock), kinds);
     let first = later(&*clock, LEAD);
+    let spread = Duration::from_secs(load.seconds);
     let count = u32::try_from(load.due).unwrap_or(u32::MAX).max(1);
     let mut identities = Vec::new();
     let mut wishes = Vec::new();
@@ -186,7 +143,7 @@ async fn put_due(store: &Arc<dyn Store>, load: ReaderLoad) -> Result<Vec<Identit
             subject: Subject::parse(&format!("due:{n}"))?,
             kind: Kind::parse(KIND)?,
         };
-        let at = first.saturating_add(load.spread / count * n);
+        let at = first.saturating_add(spread / count * n);
         let at = to_micros(at.unwrap_or(first));
         wishes.push(Request::Put(Put::at(identity.clone(), at)));
         identities.push(identity);
@@ -196,7 +153,7 @@ async fn put_due(store: &Arc<dyn Store>, load: ReaderLoad) -> Result<Vec<Identit
 }
 
 /// Asks for one list after another and never waits for an answer; how long it took.
-async fn abandon(address: SocketAddr, load: ReaderLoad) -> f64 {
+async fn abandon(address: SocketAddr, load: &ReaderLoadArguments) -> f64 {
     let watch = Stopwatch::start();
     let paths = PATHS.iter().cycle().take(load.lists);
     stream::iter(paths)
@@ -247,9 +204,9 @@ async fn put(address: SocketAddr, number: usize) -> std::io::Result<u16> {
 async fn wait_for(
     store: &Arc<dyn Store>,
     due: &[Identity],
-    load: ReaderLoad,
+    load: &ReaderLoadArguments,
 ) -> Result<Vec<Task>, Error> {
-    pause(LEAD + load.spread).await;
+    pause(LEAD + Duration::from_secs(load.seconds)).await;
     let watch = Stopwatch::start();
     loop {
         let rows = store.load_current(due).await?;

@@ -21,23 +21,13 @@ use jiff::{Timestamp, tz::TimeZone};
 use serde::Serialize;
 
 use super::{Error, rss_kb};
+use crate::args::ScheduleLoadArguments;
 
 const BATCH: usize = 1_000;
 /// Their slots lie within this.
 const YEAR_S: i64 = 365 * 86_400;
 /// The first slots come after so long: until then it is quiet.
 const QUIET_S: i64 = 7_200;
-
-/// How much of everything.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ScheduleLoad {
-    /// Schedules in the store.
-    pub(crate) count: usize,
-    /// Of these, due in the same minute.
-    pub(crate) due: usize,
-    /// Passes with nothing due.
-    pub(crate) passes: usize,
-}
 
 /// What it came to.
 #[derive(Debug, Clone, Serialize)]
@@ -67,7 +57,7 @@ impl Clock for Standing {
 /// Fills the store and measures.
 pub(crate) async fn schedules(
     store: Arc<dyn Store>,
-    load: ScheduleLoad,
+    load: &ScheduleLoadArguments,
 ) -> Result<ScheduleFigures, Error> {
     let now = SystemClock.now();
     let busy_at = whole_minute(now, QUIET_S)?;
@@ -105,7 +95,7 @@ async fn quiet(planner: &Planner, passes: usize) -> Result<[f64; 3], Error> {
 
 async fn fill(
     store: &dyn Store,
-    load: ScheduleLoad,
+    load: &ScheduleLoadArguments,
     now: Timestamp,
     busy_at: Timestamp,
 ) -> Result<(), Error> {

@@ -21,9 +21,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::{Error, rss_kb};
-use crate::config::{Settings, settings::Rate};
+use crate::{
+    args::SourceLoadArguments,
+    config::{Settings, settings::Rate},
+};
 use field::Field;
-use meter::{Brought, Meter, Span};
+use meter::{Meter, Span};
 use outside::Outside;
 
 /// Turns of the small and the large store at least. More than one, because other work on the machine comes
@@ -39,18 +42,6 @@ const FAR: SignedDuration = SignedDuration::from_hours(10);
 const FAILED_SHARE: u64 = 100;
 /// The shortest interval there is.
 const INTERVAL: SignedDuration = SignedDuration::from_secs(1);
-
-/// How much of everything.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SourceLoad {
-    /// Sources in the large store.
-    pub(crate) sources: usize,
-    /// Sources in the small one.
-    pub(crate) beside: usize,
-    pub(crate) nodes: usize,
-    /// Seconds to look for: in each store, and at both in turns.
-    pub(crate) seconds: u64,
-}
 
 /// What it came to.
 #[derive(Debug, Clone, Serialize)]
@@ -128,7 +119,7 @@ pub(crate) struct Places {
 pub(crate) async fn sources(
     places: Places,
     settings: &Settings,
-    load: SourceLoad,
+    load: &SourceLoadArguments,
     tell: impl FnMut(&str),
 ) -> Result<SourceFigures, Error> {
     let mut outside = Outside::start(load.sources.max(load.beside)).await?;
@@ -139,13 +130,13 @@ pub(crate) async fn sources(
 async fn measure(
     places: Places,
     settings: &Settings,
-    load: SourceLoad,
+    load: &SourceLoadArguments,
     outside: &Outside,
     mut tell: impl FnMut(&str),
 ) -> Result<SourceFigures, Error> {
     let mut small = Field::open(places.small, places.durability, settings, load.nodes).await?;
     let mut large = Field::open(places.large, places.durability, settings, load.nodes).await?;
-    let period = Duration::from_secs(load.seconds);
+    let period = Duration::from_secs(load.seconds as u64);
     let mut fill = async |field: &mut Field, count: usize| {
         tell(&format!("adding {count} sources and looking at them"));
         fill(field, outside, count, period).await
@@ -175,7 +166,8 @@ async fn compare(
         field.put(field.len(), from_now(FAR)).await?;
     }
     let count = small.len().min(large.len());
-    let (mut ratios, mut in_small, mut in_large) = (Vec::new(), Vec::new(), Vec::new());
+    let mut ratios = Vec::new();
+    let (mut in_small, mut in_large) = (Span::default(), Span::default());
     let watch = Stopwatch::start();
     while ratios.len() < TURNS_MIN || watch.seconds() < period.as_secs_f64() {
         small.put(count, SystemClock.now()).await?;
@@ -183,12 +175,12 @@ async fn compare(
         large.put(count, SystemClock.now()).await?;
         let other = look_at_each(large, count).await?;
         ratios.push(other.processor_us() / one.processor_us().max(f64::MIN_POSITIVE));
-        in_small.push(one);
-        in_large.push(other);
+        in_small = in_small + one;
+        in_large = in_large + other;
     }
     Ok(Compared {
-        large: phase(&Span::sum(&in_large)),
-        small: phase(&Span::sum(&in_small)),
+        large: phase(&in_large),
+        small: phase(&in_small),
         cost_ratio: rounded(middle(ratios)),
     })
 }
@@ -239,7 +231,7 @@ async fn fill(
         growth_bytes: Growth {
             added_source: per(added.saturating_sub(empty), sources),
             source: per(looked_at.saturating_sub(empty), sources),
-            check: per(after.saturating_sub(looked_at), later.brought.checks),
+            check: per(after.saturating_sub(looked_at), later.checks),
         },
         first: phase(&first),
         later: phase(&later),
@@ -252,10 +244,10 @@ async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
     // The first node looks while the others are being started.
     let start = meter.mark();
     field.start().await?;
-    while start.until(&meter.mark()).brought.checks < count as u64 {
+    while (meter.mark() - start).checks < count as u64 {
         pause(GLANCE).await;
     }
-    let span = start.until(&meter.mark());
+    let span = meter.mark() - start;
     field.stop().await?;
     sound(&span, &meter)?;
     Ok(span)
@@ -268,7 +260,7 @@ async fn look(field: &mut Field, period: Duration) -> Result<Span, Error> {
     pause(WARM_UP).await;
     let start = meter.mark();
     pause(period).await;
-    let span = start.until(&meter.mark());
+    let span = meter.mark() - start;
     field.stop().await?;
     sound(&span, &meter)?;
     Ok(span)
@@ -276,8 +268,8 @@ async fn look(field: &mut Field, period: Duration) -> Result<Span, Error> {
 
 /// Figures of looks that failed would say nothing, and say it in few microseconds.
 fn sound(span: &Span, meter: &Meter) -> Result<(), Error> {
-    let Brought { checks, failed, .. } = span.brought;
-    if failed <= checks / FAILED_SHARE {
+    let Span { checks, failed, .. } = span;
+    if *failed <= checks / FAILED_SHARE {
         return Ok(());
     }
     let last = meter.last_failure().clone().unwrap_or_default();
@@ -286,15 +278,10 @@ fn sound(span: &Span, meter: &Meter) -> Result<(), Error> {
 }
 
 fn phase(span: &Span) -> PhaseFigures {
-    let Brought {
-        checks,
-        unchanged,
-        failed,
-    } = span.brought;
     PhaseFigures {
-        checks,
-        unchanged,
-        failed,
+        checks: span.checks,
+        unchanged: span.unchanged,
+        failed: span.failed,
         per_second: rounded(span.per_second()),
         processor_us: rounded(span.processor_us()),
     }

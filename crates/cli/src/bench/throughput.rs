@@ -62,7 +62,7 @@ pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured, Error
     let watch = Stopwatch::start();
     let nodes = bench.start_nodes(&handler, SLOTS).await?;
     let (done, seconds) = loop {
-        let over = watch.seconds() > bench.load.cap.as_secs_f64();
+        let over = watch.seconds() > Duration::from_secs(bench.load.cap_s).as_secs_f64();
         // Asking costs the store work, so nobody does before all have been tried.
         if over || handler.count() >= target {
             let left = running(bench).await?;

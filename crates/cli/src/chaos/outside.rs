@@ -21,14 +21,15 @@ use almanack_lab::{
         fleet::Member,
         wire::{Wire, through, wire_target},
     },
-    clock, customer, hooks,
+    customer, hooks,
+    stand::Config,
 };
 use almanack_store::Location;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     configuration::{self, Places},
-    stage::Wishes,
+    stage::Run,
 };
 use crate::{
     failure::{Exit, Failure},
@@ -41,17 +42,15 @@ const AHEAD: Duration = Duration::from_secs(3);
 const MAX_RETRY: u32 = 100;
 
 pub(super) async fn member(number: usize, location: &Location, wired: bool) -> io::Result<Member> {
-    let Location::Postgres(url) = location else {
-        let Location::Sqlite(path) = location else {
-            return Err(io::ErrorKind::Unsupported.into());
-        };
-        return Member::new(number, format!("sqlite:{}", path.display()), None);
+    let url = match location {
+        Location::Sqlite(path) => format!("sqlite:{}", path.display()),
+        Location::Postgres(url) => url.clone(),
     };
-    let Some(target) = wire_target(url).filter(|_| wired) else {
-        return Member::new(number, url.clone(), None);
+    let Some(target) = wire_target(&url).filter(|_| wired) else {
+        return Member::new(number, url, None);
     };
     let wire = Wire::lay(target).await?;
-    let near = through(url, wire.address).unwrap_or_else(|| url.clone());
+    let near = through(&url, wire.address).unwrap_or(url);
     Member::new(number, near, Some(wire))
 }
 
@@ -60,25 +59,24 @@ fn here() -> SocketAddr {
 }
 
 pub(super) async fn start_customer(
-    wishes: &Wishes<'_>,
+    run: &Run<'_>,
     world: &CancellationToken,
 ) -> Result<customer::Customer, Failure> {
-    let config = customer::Config {
-        listen: here(),
-        seed: wishes.seed,
-        rate: wishes.rate,
+    let setup = customer::Setup {
+        seed: run.arguments.seed,
+        rate: run.arguments.rate,
         ahead: AHEAD,
-        clock: clock::system(),
     };
-    customer::start(config, world.clone()).await.map_err(failed)
+    let started = customer::start(Config::of(here(), setup), world.clone()).await;
+    started.map_err(failed)
 }
 
 pub(super) async fn start_articles(
-    wishes: &Wishes<'_>,
+    run: &Run<'_>,
     almanack: &str,
     world: &CancellationToken,
 ) -> Result<article::Running, Failure> {
-    let database = wishes.folder.join("articles.db");
+    let database = run.folder.join("articles.db");
     let mut config = article::Config::new(database, here(), almanack);
     config.wishes.callback_url = false;
     config.wishes.max_retry = Some(MAX_RETRY);
@@ -102,13 +100,10 @@ pub(super) async fn put_schedules(
     let schedules = Schedules::new(store.clone(), clock, Arc::default());
     let mut ready = Vec::new();
     for Wanted { name, definition } in configuration::schedules(own, places).map_err(unfit)? {
-        ready.push((
-            name.clone(),
-            zones.ready(&name, definition.clone()).map_err(unfit)?,
-        ));
-        schedules
-            .put(&name, definition, Origin::Api, "chaos")
-            .await?;
+        let planned = zones.ready(&name, definition.clone()).map_err(unfit)?;
+        let put = schedules.put(&name, definition, Origin::Api, "chaos");
+        put.await?;
+        ready.push((name, planned));
     }
     Ok(ready)
 }

@@ -37,6 +37,7 @@ use super::{
     outside::{failed, member, put_schedules, start_articles, start_customer, start_hooks},
 };
 use crate::{
+    args::ChaosArguments,
     config::Settings,
     failure::{Exit, Failure},
     wiring,
@@ -57,20 +58,26 @@ const ARTICLES_MAX: u32 = 1_000_000;
 /// Rows of a ledger, and tasks, read at once.
 const PAGE: usize = 1_000;
 
+/// What goes wrong when, and to how many nodes.
+pub(crate) struct Plan {
+    pub(crate) nodes: usize,
+    pub(crate) period: Duration,
+    pub(crate) faults: Vec<Fault>,
+    /// Faults that cannot be made here, and why.
+    pub(crate) left_out: BTreeMap<&'static str, String>,
+    /// What steps clocks, if clocks are to be stepped.
+    pub(crate) faketime: Option<PathBuf>,
+    pub(crate) blows: Vec<Blow>,
+}
+
 /// What is wanted of a run.
-pub(crate) struct Wishes<'a> {
+pub(crate) struct Run<'a> {
+    pub(crate) arguments: &'a ChaosArguments,
     /// The user's own settings.
     pub(crate) settings: &'a Settings,
     /// The user's own schedules.
     pub(crate) own: &'a [Wanted],
-    pub(crate) nodes: usize,
-    /// Whether clocks are to be stepped, and by what.
-    pub(crate) faketime: Option<PathBuf>,
-    /// Whether wires are to be cut.
-    pub(crate) wires: bool,
-    pub(crate) rate: u32,
-    /// Where chance comes from.
-    pub(crate) seed: u64,
+    pub(crate) plan: &'a Plan,
     /// Where files are kept meanwhile.
     pub(crate) folder: &'a Path,
     pub(crate) scratch: &'a Scratch,
@@ -94,35 +101,32 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// Sets everything up, and returns once all nodes are there.
-    pub(crate) async fn set(wishes: &Wishes<'_>) -> Result<Self, Failure> {
-        let location = wishes.scratch.location();
-        let durability = wiring::durability(&wishes.settings.database);
+    pub(crate) async fn set(run: &Run<'_>) -> Result<Self, Failure> {
+        let location = run.scratch.location();
+        let durability = wiring::durability(&run.settings.database);
         let store = almanack_store::open(&location, durability).await?;
         let (asking, world) = (CancellationToken::new(), CancellationToken::new());
+        let wires = run.plan.faults.contains(&Fault::Cut);
         let mut members = Vec::new();
-        for number in 1..=wishes.nodes {
-            members.push(
-                member(number, &location, wishes.wires)
-                    .await
-                    .map_err(failed)?,
-            );
+        for number in 1..=run.plan.nodes {
+            members.push(member(number, &location, wires).await.map_err(failed)?);
         }
         let first = members.first().map(Member::url).unwrap_or_default();
-        let customer = start_customer(wishes, &world).await?;
-        let service = start_articles(wishes, &first, &world).await?;
+        let customer = start_customer(run, &world).await?;
+        let service = start_articles(run, &first, &world).await?;
         let hooks = start_hooks(&world).await?;
         let places = Places {
             customer: customer.url(),
             articles: service.url(),
             hooks: hooks.hook_url("").trim_end_matches('/').to_owned(),
         };
-        let text = configuration::file(wishes.settings, &places);
-        std::fs::write(wishes.folder.join("almanack.toml"), text).map_err(failed)?;
-        let schedules = put_schedules(wishes.own, &places, &store).await?;
+        let text = configuration::file(run.settings, &places);
+        std::fs::write(run.folder.join("almanack.toml"), text).map_err(failed)?;
+        let schedules = put_schedules(run.own, &places, &store).await?;
         let recipe = Recipe {
             program: std::env::current_exe().map_err(failed)?,
-            folder: wishes.folder.to_owned(),
-            faketime: wishes.faketime.clone(),
+            folder: run.folder.to_owned(),
+            faketime: run.plan.faketime.clone(),
         };
         let mut stage = Self {
             recipe,
@@ -133,13 +137,13 @@ impl Stage {
             hooks,
             schedules,
             begun: SystemClock.now(),
-            lease: wishes.settings.node.lease.unsigned_abs(),
+            lease: run.settings.node.lease.unsigned_abs(),
             samples: Vec::new(),
             asking,
             world,
         };
         stage.start_nodes().await?;
-        stage.start_asking(wishes.seed);
+        stage.start_asking(run.arguments.seed);
         Ok(stage)
     }
 
@@ -147,23 +151,18 @@ impl Stage {
         for member in &mut self.members {
             member.start(&self.recipe).map_err(failed)?;
         }
-        let deadline = SETTLE_WITHIN;
         let waiting = async {
             while self.store.load_nodes().await?.len() < self.members.len() {
                 pause(Duration::from_millis(200)).await;
             }
             Ok::<_, Failure>(())
         };
-        match tokio::time::timeout(deadline, waiting).await {
-            Ok(done) => done,
-            Err(_) => Err(Failure::new(
-                Exit::Failed,
-                format!(
-                    "the nodes did not start; their logs are in {}",
-                    self.recipe.folder.display()
-                ),
-            )),
-        }
+        let started = tokio::time::timeout(SETTLE_WITHIN, waiting).await;
+        started.unwrap_or_else(|_| {
+            let logs = self.recipe.folder.display();
+            let what = format!("the nodes did not start; their logs are in {logs}");
+            Err(Failure::new(Exit::Failed, what))
+        })
     }
 
     /// The customer and the authors begin. What authors do is seen in the article service's own table.
@@ -182,8 +181,7 @@ impl Stage {
     /// Lets the blows fall, one after the other, for as long as the run lasts or until `stop`.
     pub(crate) async fn play(
         &mut self,
-        blows: &[Blow],
-        period: Duration,
+        Plan { blows, period, .. }: &Plan,
         stop: &CancellationToken,
         mut tell: impl FnMut(&str),
     ) -> Result<(), Failure> {
@@ -194,9 +192,9 @@ impl Stage {
         loop {
             let next = deeds
                 .peek()
-                .map_or(period, |(at, _)| *at)
+                .map_or(*period, |(at, _)| *at)
                 .min(next_look)
-                .min(period);
+                .min(*period);
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 () = pause(next.saturating_sub(passed())) => {}
@@ -208,7 +206,7 @@ impl Stage {
             while let Some((_, deed)) = deeds.next_if(|(at, _)| *at <= passed()) {
                 self.act(&deed, passed(), &mut tell).await.map_err(failed)?;
             }
-            if passed() >= period {
+            if passed() >= *period {
                 return Ok(());
             }
         }
@@ -290,7 +288,7 @@ impl Stage {
     pub(crate) async fn judge(
         &mut self,
         end: Timestamp,
-        (seed, blows, left_out): (u64, &[Blow], BTreeMap<&'static str, String>),
+        run: &Run<'_>,
     ) -> Result<Verdict, Failure> {
         for member in &mut self.members {
             member.stop().await.map_err(failed)?;
@@ -299,14 +297,14 @@ impl Stage {
         let articles = verdict::judge(&self.articles().await?, SystemClock.now());
         let customer = self.customer.figures();
         let mut counted = BTreeMap::new();
-        for blow in blows {
+        for blow in &run.plan.blows {
             *counted.entry(blow.fault.name()).or_default() += 1;
         }
         Ok(Verdict {
-            seed,
+            seed: run.arguments.seed,
             seconds: end.duration_since(self.begun).unsigned_abs().as_secs(),
             blows: counted,
-            left_out,
+            left_out: run.plan.left_out.clone(),
             broken: verdict::broken(&schedules, &customer, &articles),
             schedules,
             customer,

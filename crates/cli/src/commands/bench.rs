@@ -3,7 +3,7 @@
 mod readers;
 mod sources;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{store::Store, time::Clock};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     args::{BenchCommand, LoadArguments, Phase, ScheduleLoadArguments},
-    bench::{self, Bench, Load, Measured, ScheduleFigures, ScheduleLoad},
+    bench::{self, Bench, Measured, ScheduleFigures},
     commands::runtime,
     config::{Settings, settings::Database},
     failure::{Exit, Failure},
@@ -63,7 +63,34 @@ fn location(database: &Database) -> Result<Location, Failure> {
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
-/// Every phase, each on a scratch store that is removed afterwards.
+/// Measures on a scratch store that is removed afterwards.
+async fn on_scratch<T>(
+    location: &Location,
+    measure: impl AsyncFnOnce(&Location) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let unique = wiring::entropy().next_u64();
+    let scratch = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
+    let measured = measure(&scratch.location()).await;
+    scratch.remove().await?;
+    measured
+}
+
+/// Shows what figures are called and what they are.
+fn lines<'a>(
+    figures: impl IntoIterator<Item = (&'a str, String)>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    for (name, figure) in figures {
+        output.line(&format!("{name:22} {figure}"))?;
+    }
+    Ok(())
+}
+
+fn megabytes(kb: Option<u64>) -> String {
+    kb.map_or_else(|| "unknown".to_owned(), |kb| format!("{} MB", kb / 1024))
+}
+
+/// Every phase, each on a scratch store.
 async fn tasks(
     location: &Location,
     durability: Durability,
@@ -77,51 +104,34 @@ async fn tasks(
         ("reschedule", &[Phase::Resched]),
         ("with_far", &[Phase::Far, Phase::Enqueue, Phase::Drain]),
     ] {
-        let unique = wiring::entropy().next_u64();
-        let scratch = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
-        let at = scratch.location();
-        let mut done = Ok(());
-        for phase in phases {
-            output.note(&format!("{}\n", doing(*phase)));
-            match one_phase(&at, durability, *phase, arguments).await {
-                Ok(answer) => {
-                    let key = format!("{name}_{phase:?}").to_lowercase();
-                    answers.insert(key, summarise(answer));
-                }
-                Err(failure) => {
-                    done = Err(failure);
-                    break;
-                }
+        on_scratch(location, async |at| {
+            for phase in phases {
+                output.note(&format!("{}\n", doing(*phase)));
+                let answer = one_phase(at, durability, *phase, arguments).await?;
+                let key = format!("{name}_{phase:?}").to_lowercase();
+                answers.insert(key, summarise(answer));
             }
-        }
-        scratch.remove().await?;
-        done?;
+            Ok(())
+        })
+        .await?;
     }
     answers.insert("peak_rss_kb".to_owned(), json!(memory_kb("self", "VmHWM:")));
     show(&Value::Object(answers), output)
 }
 
-/// Many schedules on a scratch store that is removed afterwards.
+/// Many schedules on a scratch store.
 async fn schedules(
     location: &Location,
     durability: Durability,
-    arguments: &ScheduleLoadArguments,
+    load: &ScheduleLoadArguments,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let load = ScheduleLoad {
-        count: arguments.count,
-        due: arguments.due,
-        passes: arguments.passes,
-    };
-    let unique = wiring::entropy().next_u64();
-    let scratch = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
     output.note(&format!("writing {} schedules\n", load.count));
-    let measured = match almanack_store::open(&scratch.location(), durability).await {
-        Ok(store) => bench::schedules(store, load).await.map_err(failed),
-        Err(error) => Err(error.into()),
-    };
-    scratch.remove().await?;
-    show_schedules(&measured?, output)
+    let measured = on_scratch(location, async |at| {
+        let store = almanack_store::open(at, durability).await?;
+        bench::schedules(store, load).await.map_err(failed)
+    });
+    show_schedules(&measured.await?, output)
 }
 
 fn show_schedules(figures: &ScheduleFigures, output: &mut Output) -> Result<(), Failure> {
@@ -129,23 +139,16 @@ fn show_schedules(figures: &ScheduleFigures, output: &mut Output) -> Result<(), 
         return output.value(figures);
     }
     let [half, most, all] = figures.quiet_ms;
-    let rss = figures.rss_kb.map(|kb| format!("{} MB", kb / 1024));
-    for (name, figure) in [
+    let quiet = format!("{half} ms; {most} ms for 99 %, {all} ms for all");
+    let busy = format!("{} fired in {} ms", figures.fired, figures.busy_ms);
+    let figures = [
         ("schedules", figures.schedules.to_string()),
         ("written in", format!("{} s", figures.filled_s)),
-        (
-            "a quiet second",
-            format!("{half} ms; {most} ms for 99 %, {all} ms for all"),
-        ),
-        (
-            "a busy minute",
-            format!("{} fired in {} ms", figures.fired, figures.busy_ms),
-        ),
-        ("memory", rss.unwrap_or_else(|| "unknown".to_owned())),
-    ] {
-        output.line(&format!("{name:22} {figure}"))?;
-    }
-    Ok(())
+        ("a quiet second", quiet),
+        ("a busy minute", busy),
+        ("memory", megabytes(figures.rss_kb)),
+    ];
+    lines(figures, output)
 }
 
 async fn one_phase(
@@ -159,7 +162,7 @@ async fn one_phase(
     for _ in 1..arguments.nodes {
         others.push(almanack_store::open(location, durability).await?);
     }
-    let bench = Bench::new(store, load(arguments)).await.map_err(failed)?;
+    let bench = Bench::new(store, *arguments).await.map_err(failed)?;
     let bench = bench.beside(others);
     let measured: Measured = match phase {
         Phase::Setup => return Ok(json!({})),
@@ -187,22 +190,6 @@ fn failed(error: bench::Error) -> Failure {
     match error {
         bench::Error::Store(error) => Failure::from(error).during("measure"),
         other => Failure::new(Exit::Failed, format!("measure: {other}")),
-    }
-}
-
-fn load(arguments: &LoadArguments) -> Load {
-    Load {
-        tasks: arguments.tasks,
-        batch: arguments.batch,
-        late_tasks: arguments.late_tasks,
-        late_spread: Duration::from_millis(arguments.late_spread_ms),
-        late_lead: Duration::from_millis(arguments.late_lead_ms),
-        pending: arguments.pending,
-        moves: arguments.moves,
-        clients: arguments.clients,
-        nodes: arguments.nodes,
-        cap: Duration::from_secs(arguments.cap_s),
-        subscriptions: arguments.subscriptions,
     }
 }
 
@@ -250,12 +237,10 @@ fn show(answers: &Value, output: &mut Output) -> Result<(), Failure> {
     if output.json {
         return output.value(answers);
     }
-    for (key, name) in FIGURES {
-        if let Some(figure) = answers.get(key).and_then(figure) {
-            output.line(&format!("{name:22} {figure}"))?;
-        }
-    }
-    Ok(())
+    let found = FIGURES
+        .into_iter()
+        .filter_map(|(key, name)| Some((name, figure(answers.get(key)?)?)));
+    lines(found, output)
 }
 
 /// A result in words.
@@ -275,5 +260,5 @@ fn figure(answer: &Value) -> Option<String> {
     }
     let kilobytes = answer.as_u64();
     let loaded = answer["n"].as_u64().map(|n| n.to_string());
-    loaded.or_else(|| kilobytes.map(|kb| format!("{} MB", kb / 1024)))
+    loaded.or_else(|| kilobytes.map(|kb| megabytes(Some(kb))))
 }

@@ -1,17 +1,12 @@
 //! `almanack chaos`: does it hold when everything goes wrong?
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::time::Clock;
-use almanack_engine::schedules::Wanted;
 use almanack_lab::chaos::{
     fleet::faketime,
-    plan::{Blow, Climate, Fault, blows},
+    plan::{Climate, Fault, blows},
     verdict::{SlotFigures, Verdict},
     wire::wire_target,
 };
@@ -22,7 +17,7 @@ use crate::{
     args::ChaosArguments,
     chaos::{
         picture::{self, Scene},
-        stage::{Stage, Wishes},
+        stage::{Plan, Run, Stage},
     },
     commands::{checked, runtime},
     config::{self, Inputs, Need, Settings},
@@ -83,15 +78,6 @@ pub(super) fn run(
     })
 }
 
-struct Plan {
-    nodes: usize,
-    period: Duration,
-    faults: Vec<Fault>,
-    left_out: BTreeMap<&'static str, String>,
-    faketime: Option<PathBuf>,
-    blows: Vec<Blow>,
-}
-
 impl Plan {
     fn new(
         arguments: &ChaosArguments,
@@ -109,24 +95,21 @@ impl Plan {
             return Err(Failure::new(Exit::Usage, what).hint("--database postgres://…"));
         }
         let impossible = impossible(location);
-        let faults = match &arguments.faults {
-            None => {
-                let possible = Fault::ALL.into_iter();
-                possible
-                    .filter(|fault| !impossible.contains_key(fault.name()))
-                    .collect()
-            }
-            Some(asked) => {
-                let refused = asked
-                    .0
-                    .iter()
-                    .find_map(|fault| impossible.get(fault.name()));
-                if let Some(why) = refused {
-                    return Err(Failure::new(Exit::Usage, format!("--faults: {why}")));
-                }
-                asked.0.clone()
-            }
+        let asked = arguments.faults.as_ref().map(|faults| faults.0.clone());
+        let refused = asked
+            .iter()
+            .flatten()
+            .find_map(|it| impossible.get(it.name()));
+        if let Some(why) = refused {
+            return Err(Failure::new(Exit::Usage, format!("--faults: {why}")));
+        }
+        let left_out = match asked {
+            None => impossible,
+            Some(_) => BTreeMap::new(),
         };
+        let possible = Fault::ALL.into_iter();
+        let possible = possible.filter(|fault| !left_out.contains_key(fault.name()));
+        let faults = asked.unwrap_or_else(|| possible.collect());
         let period = arguments.minutes;
         let climate = Climate {
             seed: arguments.seed,
@@ -134,10 +117,6 @@ impl Plan {
             nodes,
             period,
             lease: settings.node.lease.unsigned_abs(),
-        };
-        let left_out = match &arguments.faults {
-            None => impossible,
-            Some(_) => BTreeMap::new(),
         };
         Ok(Self {
             nodes,
@@ -157,20 +136,15 @@ fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
         impossible.insert(fault.name(), why.to_owned());
     };
     match location {
-        Location::Sqlite(_) => {
-            say(
-                Fault::Cut,
-                "cut: there is no wire between a node and a SQLite file",
-            );
-        }
-        Location::Postgres(url) => {
-            if wire_target(url).is_none() {
-                say(
-                    Fault::Cut,
-                    "cut: a wire can be laid to one TCP host without a certificate that names it",
-                );
-            }
-        }
+        Location::Sqlite(_) => say(
+            Fault::Cut,
+            "cut: there is no wire between a node and a SQLite file",
+        ),
+        Location::Postgres(url) if wire_target(url).is_none() => say(
+            Fault::Cut,
+            "cut: a wire can be laid to one TCP host without a certificate that names it",
+        ),
+        Location::Postgres(_) => {}
     }
     if faketime().is_none() {
         for fault in Fault::ALL.into_iter().filter(|fault| fault.sets_clocks()) {
@@ -182,15 +156,6 @@ fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
     impossible
 }
 
-struct Run<'a> {
-    arguments: &'a ChaosArguments,
-    settings: &'a Settings,
-    own: &'a [Wanted],
-    plan: &'a Plan,
-    folder: &'a Path,
-    scratch: &'a Scratch,
-}
-
 impl Run<'_> {
     async fn play(
         &self,
@@ -198,18 +163,7 @@ impl Run<'_> {
         output: &mut Output,
     ) -> Result<Verdict, Failure> {
         output.note(&self.greeting());
-        let wishes = Wishes {
-            settings: self.settings,
-            own: self.own,
-            nodes: self.plan.nodes,
-            faketime: self.plan.faketime.clone(),
-            wires: self.plan.faults.contains(&Fault::Cut),
-            rate: self.arguments.rate,
-            seed: self.arguments.seed,
-            folder: self.folder,
-            scratch: self.scratch,
-        };
-        let mut stage = Stage::set(&wishes).await?;
+        let mut stage = Stage::set(self).await?;
         let verdict = self.on(&mut stage, stop, output).await;
         stage.clear().await;
         verdict
@@ -221,11 +175,9 @@ impl Run<'_> {
         stop: &CancellationToken,
         output: &mut Output,
     ) -> Result<Verdict, Failure> {
-        let Plan { blows, period, .. } = self.plan;
         output.note("all nodes are up\n");
-        stage
-            .play(blows, *period, stop, |line| output.note(line))
-            .await?;
+        let played = stage.play(self.plan, stop, |line| output.note(line));
+        played.await?;
         if stop.is_cancelled() {
             return Err(Failure::new(
                 Exit::Failed,
@@ -235,21 +187,16 @@ impl Run<'_> {
         let end = SystemClock.now();
         output.note("nothing more goes wrong; waiting until everything has come to its end\n");
         stage.settle(end).await;
-        let facts = (
-            self.arguments.seed,
-            blows.as_slice(),
-            self.plan.left_out.clone(),
-        );
-        let verdict = stage.judge(end, facts).await?;
+        let verdict = stage.judge(end, self).await?;
         if let Some(file) = &self.arguments.picture {
             let (begun, samples) = stage.seen();
             let scene = Scene {
                 title: title(&verdict, self.plan.nodes),
                 begun_unix: begun.as_second(),
-                period: *period,
+                period: self.plan.period,
                 seconds: &verdict.customer.seconds,
                 samples,
-                blows,
+                blows: &self.plan.blows,
                 nodes: self.plan.nodes,
             };
             std::fs::write(file, picture::draw(&scene)).map_err(|error| {
@@ -266,27 +213,22 @@ impl Run<'_> {
             let falls = plan.blows.iter().filter(|blow| blow.fault == *fault);
             format!("{} {}", falls.count(), fault.name())
         });
-        let counts: Vec<_> = counts.collect();
-        let blows = if counts.is_empty() {
-            "nothing goes wrong".to_owned()
-        } else {
-            format!("blows: {}", counts.join(", "))
+        let blows = match counted(counts) {
+            none if none.is_empty() => "nothing goes wrong".to_owned(),
+            counts => format!("blows: {counts}"),
         };
         let left_out = plan.left_out.values();
-        let left_out: Vec<_> = left_out
-            .map(|why| {
-                format!(
-                    "  left out: {why}
-"
-                )
-            })
-            .collect();
+        let left_out: Vec<_> = left_out.map(|why| format!("  left out: {why}\n")).collect();
         let left_out = left_out.concat();
         format!(
             "{} node(s) for {seconds} s, seed {}; {blows}\n{left_out}",
             plan.nodes, self.arguments.seed
         )
     }
+}
+
+fn counted(counts: impl Iterator<Item = String>) -> String {
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 fn title(verdict: &Verdict, nodes: usize) -> String {
@@ -308,41 +250,28 @@ fn show(verdict: &Verdict, output: &mut Output) -> Result<(), Failure> {
     }
     let customer = &verdict.customer;
     let articles = &verdict.articles;
-    let blows = verdict
-        .blows
-        .iter()
-        .map(|(name, count)| format!("{count} {name}"));
-    let blows: Vec<_> = blows.collect();
-    let blows = if blows.is_empty() {
-        "none".to_owned()
-    } else {
-        blows.join(", ")
+    let blows = verdict.blows.iter();
+    let blows = match counted(blows.map(|(name, count)| format!("{count} {name}"))) {
+        none if none.is_empty() => "none".to_owned(),
+        blows => blows,
     };
-    let mut lines = vec![
-        ("blows", blows),
-        (
-            "tasks",
-            format!(
-                "{} acknowledged, {} lost, {} called early, {} called again",
-                customer.acknowledged, customer.lost, customer.early, customer.repeated
-            ),
-        ),
-        (
-            "articles",
-            format!(
-                "{} written, {} published once, {} withheld, {} lost, {} wrong",
-                articles.written,
-                articles.published,
-                articles.withheld,
-                articles.lost.len(),
-                articles.wrong.len() + articles.early.len()
-            ),
-        ),
-    ];
+    let tasks = format!(
+        "{} acknowledged, {} lost, {} called early, {} called again",
+        customer.acknowledged, customer.lost, customer.early, customer.repeated
+    );
+    let written = format!(
+        "{} written, {} published once, {} withheld, {} lost, {} wrong",
+        articles.written,
+        articles.published,
+        articles.withheld,
+        articles.lost.len(),
+        articles.wrong.len() + articles.early.len()
+    );
+    let mut lines = vec![("blows", blows), ("tasks", tasks), ("articles", written)];
     lines.extend(verdict.schedules.iter().map(|slots| ("slots", told(slots))));
     let memory = verdict.memory_kb.iter();
     let memory = memory.map(|(node, kb)| format!("{node} {} MB", kb / 1024));
-    lines.push(("memory at most", memory.collect::<Vec<_>>().join(", ")));
+    lines.push(("memory at most", counted(memory)));
     for (name, line) in lines {
         output.line(&format!("{name:16} {line}"))?;
     }

@@ -9,10 +9,9 @@ use almanack_lab::{
     github::{self, setup::Setup},
     model,
     news::{self, site::Site},
-    stand::{self, Running, Upstream},
+    stand::{self, Config, Running, Upstream},
     telegram::{self, state::Chat},
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     commands::prelude::*,
@@ -74,15 +73,14 @@ fn article_service(
 }
 
 /// Runs an upstream until SIGTERM or Ctrl-C; says where it is and what to try.
-fn serve<S: Upstream, C>(
-    start: impl AsyncFnOnce(C, CancellationToken) -> Result<Running<S>, stand::Error>,
-    config: C,
+fn serve<S: Upstream>(
+    config: Config<S>,
     greeting: impl FnOnce(&Running<S>) -> String,
     output: &mut Output,
 ) -> Done {
     start_plain_log(output)?;
     runtime()?.block_on(async {
-        let running = start(config, stop_signal()?).await;
+        let running = stand::start(config, stop_signal()?).await;
         let running = running.map_err(|error| told(S::NAME, &error))?;
         output.note(&greeting(&running));
         let ended = running.join.await;
@@ -104,18 +102,17 @@ fn github(arguments: &GithubArguments, output: &mut Output) -> Done {
             "a simulated GitHub at {url}; set it up and look inside:\n\n  curl {url}/_world\n\n"
         )
     };
-    serve(github::start, config, greeting, output)
+    serve(config, greeting, output)
 }
 
 fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
     let mut fleet = Fleet::new(arguments.seed, arguments.feeds);
     fleet.feeds_per_host = arguments.feeds_per_host.max(1);
-    let config = feeds::Config {
-        listen: arguments.listen,
-        calm: arguments.calm,
-        ..feeds::Config::new(fleet)
-    };
+    let config = feeds::Config::of(arguments.listen, fleet);
     let greeting = |running: &feeds::Running| {
+        if !arguments.calm {
+            running.handle.make_usual_trouble();
+        }
         let (url, count) = (running.url(), arguments.feeds);
         let first = running.handle.feed_url(0);
         format!(
@@ -124,7 +121,7 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
              curl {url}/_world\n\n"
         )
     };
-    serve(feeds::start, config, greeting, output)
+    serve(config, greeting, output)
 }
 
 fn news(arguments: &NewsArguments, output: &mut Output) -> Done {
@@ -143,7 +140,7 @@ fn news(arguments: &NewsArguments, output: &mut Output) -> Done {
              curl {url}/_world\n\n"
         )
     };
-    serve(news::start, config, greeting, output)
+    serve(config, greeting, output)
 }
 
 fn model(arguments: &ModelArguments, output: &mut Output) -> Done {
@@ -161,16 +158,14 @@ fn model(arguments: &ModelArguments, output: &mut Output) -> Done {
              \"[\\\"Why tides matter\\\"]\"}}]}}'\n  curl {url}/_world\n\n"
         )
     };
-    serve(model::start, config, greeting, output)
+    serve(config, greeting, output)
 }
 
 fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Done {
     let channel = Chat::channel(CHANNEL_ID, &arguments.channel);
-    let config = telegram::Config {
-        messages_per_minute: arguments.messages_per_minute,
-        latency: Duration::from_millis(arguments.latency_ms),
-        ..telegram::Config::new(arguments.listen, &arguments.token, vec![channel])
-    };
+    let mut config = telegram::Config::new(arguments.listen, &arguments.token, vec![channel]);
+    config.setup.messages_per_minute = arguments.messages_per_minute;
+    config.latency = Duration::from_millis(arguments.latency_ms);
     let greeting = |running: &telegram::Running| {
         let (url, token) = (running.url(), shown(&arguments.token, demo::BOT_TOKEN));
         let name = arguments.channel.trim_start_matches('@');
@@ -181,7 +176,7 @@ fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Done {
              curl {url}/_world/messages/@{name}\n  curl {url}/_world\n\n"
         )
     };
-    serve(telegram::start, config, greeting, output)
+    serve(config, greeting, output)
 }
 
 /// The well-known secret is no secret; another one may be, and is not repeated.

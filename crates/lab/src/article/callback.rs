@@ -4,12 +4,8 @@
 //! The `Idempotency-Key` header needs no bookkeeping of ours: the article's state *is* the record
 //! of what has happened, and a repeated call finds it.
 
-use std::sync::Arc;
-
 use axum::{
     Json,
-    body::Bytes,
-    extract::State,
     http::{HeaderMap, StatusCode},
 };
 use serde::Deserialize;
@@ -18,10 +14,9 @@ use serde_json::{Value, json};
 use super::{
     Service,
     happening::Happening,
-    http::{App, Failure, read, settle},
+    http::{Failure, read, settle},
     refusal::Refusal,
     state::{State as ArticleState, Wish},
-    store::Publication,
 };
 use crate::{clock, flaky::Fault, webhook};
 
@@ -34,35 +29,46 @@ struct Call {
     revision: i64,
 }
 
-/// What a call came to, when it came to something.
-struct Effect {
-    result: &'static str,
-    state: ArticleState,
+/// What is called for.
+#[derive(Clone, Copy)]
+pub(super) enum What {
+    Audit,
+    Publish,
 }
 
-/// `POST /callbacks/audit`.
-pub(super) async fn audit(
-    State(app): App,
-    headers: HeaderMap,
-    body: Bytes,
+/// `POST /callbacks/…`: lets the call take effect, unless a fault was planned for it.
+pub(super) async fn call(
+    app: &Service,
+    what: What,
+    headers: &HeaderMap,
+    body: &[u8],
 ) -> Result<Json<Value>, Failure> {
-    let call = receive(&app, &headers, &body)?;
-    let app = &app;
-    answer(app, &call, async |id| audit_article(app, id).await).await
-}
-
-/// `POST /callbacks/publish`.
-pub(super) async fn publish(
-    State(app): App,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Json<Value>, Failure> {
-    let call = receive(&app, &headers, &body)?;
-    let (app, revision) = (&app, call.revision);
-    answer(app, &call, async |id| {
-        publish_article(app, id, revision).await
-    })
-    .await
+    let call = receive(app, headers, body)?;
+    let task_id = call.task_id;
+    let fault = app.faults.plan(task_id, call.term);
+    if fault != Fault::None {
+        app.tell(Happening::Faulted { task_id, fault });
+    }
+    match fault {
+        Fault::Refuse => return Err(faulted(StatusCode::SERVICE_UNAVAILABLE)),
+        Fault::Delay(wait) => clock::pause(wait).await,
+        Fault::None | Fault::LoseReply => {}
+    }
+    let article_id = article_id(&call.subject);
+    let answered = match article_id {
+        Some(id) => obey(app, what, id, call.revision).await,
+        None => Err(Failure::Refused(Refusal::Unknown)),
+    };
+    if let (Err(Failure::Refused(refusal)), Some(article_id)) = (&answered, article_id) {
+        let code = refusal.code();
+        app.tell(Happening::WithoutEffect { article_id, code });
+    }
+    if fault == Fault::LoseReply {
+        // What a proxy says when the service behind it did its work and the answer got lost.
+        return Err(faulted(StatusCode::GATEWAY_TIMEOUT));
+    }
+    let (result, state) = answered?;
+    Ok(Json(json!({ "result": result, "state": state })))
 }
 
 fn receive(app: &Service, headers: &HeaderMap, body: &[u8]) -> Result<Call, Failure> {
@@ -86,94 +92,43 @@ fn signed(headers: &HeaderMap) -> Result<webhook::Signed<'_>, webhook::Error> {
     })
 }
 
-/// Lets the call take effect, unless a fault was planned for it.
-async fn answer(
+/// What the call came to, and where the article stands then.
+async fn obey(
     app: &Service,
-    call: &Call,
-    effect: impl AsyncFnOnce(i64) -> Result<Effect, Failure>,
-) -> Result<Json<Value>, Failure> {
-    let fault = app.faults.plan(call.task_id, call.term);
-    if fault != Fault::None {
-        app.tell(Happening::Faulted {
-            task_id: call.task_id,
-            fault,
-        });
-    }
-    match fault {
-        Fault::Refuse => return Err(faulted(StatusCode::SERVICE_UNAVAILABLE)),
-        Fault::Delay(wait) => clock::pause(wait).await,
-        Fault::None | Fault::LoseReply => {}
-    }
-    let article_id = article_id(&call.subject);
-    let answered = match article_id {
-        Some(id) => effect(id).await,
-        None => Err(Failure::Refused(Refusal::Unknown)),
-    };
-    if let (Err(Failure::Refused(refusal)), Some(article_id)) = (&answered, article_id) {
-        app.tell(Happening::WithoutEffect {
-            article_id,
-            code: refusal.code(),
-        });
-    }
-    if fault == Fault::LoseReply {
-        // What a proxy says when the service behind it did its work and the answer got lost.
-        return Err(faulted(StatusCode::GATEWAY_TIMEOUT));
-    }
-    let Effect { result, state } = answered?;
-    Ok(Json(json!({ "result": result, "state": state })))
-}
-
-async fn audit_article(app: &Arc<Service>, article_id: i64) -> Result<Effect, Failure> {
-    let carried_out = app
-        .store
-        .carry_out(article_id, Wish::Audit, (app.clock)())
-        .await;
-    let (article, change) = settle(carried_out)?;
-    let result = match (change, article.state) {
-        (None, _) => "already_audited",
-        (Some(_), ArticleState::AutoAuditFailed) => "auto_audit_failed",
-        (Some(_), _) => "audit_success",
-    };
-    if result == "already_audited" {
-        app.tell(Happening::WithoutEffect {
-            article_id,
-            code: result,
-        });
-    } else {
-        app.tell(Happening::Audited {
-            article_id,
-            state: article.state,
-        });
-    }
-    Ok(Effect {
-        result,
-        state: article.state,
-    })
-}
-
-async fn publish_article(
-    app: &Arc<Service>,
+    what: What,
     article_id: i64,
     revision: i64,
-) -> Result<Effect, Failure> {
-    let published = app.store.publish(article_id, revision, (app.clock)()).await;
-    let result = match settle(published)? {
-        Publication::Now => {
-            app.tell(Happening::Published { article_id });
-            "published"
+) -> Result<(&'static str, ArticleState), Failure> {
+    let now = (app.clock)();
+    let (result, state) = match what {
+        What::Audit => {
+            let carried_out = app.store.carry_out(article_id, Wish::Audit, now).await;
+            let (article, change) = settle(carried_out)?;
+            let result = match (change, article.state) {
+                (None, _) => "already_audited",
+                (Some(_), ArticleState::AutoAuditFailed) => "auto_audit_failed",
+                (Some(_), _) => "audit_success",
+            };
+            (result, article.state)
         }
-        Publication::Before => {
-            app.tell(Happening::WithoutEffect {
-                article_id,
-                code: "already_published",
-            });
-            "already_published"
+        What::Publish => {
+            let now = settle(app.store.publish(article_id, revision, now).await)?;
+            let result = if now {
+                "published"
+            } else {
+                "already_published"
+            };
+            (result, ArticleState::Published)
         }
     };
-    Ok(Effect {
-        result,
-        state: ArticleState::Published,
-    })
+    app.tell(match result {
+        "published" => Happening::Published { article_id },
+        code @ ("already_published" | "already_audited") => {
+            Happening::WithoutEffect { article_id, code }
+        }
+        _ => Happening::Audited { article_id, state },
+    });
+    Ok((result, state))
 }
 
 fn article_id(subject: &str) -> Option<i64> {

@@ -4,12 +4,13 @@
 //! redelivery has the same bytes and the same id. The id follows from what the event says
 //! (`article:42/ARTICLE_PUBLISH/3`), which makes a second event for one revision impossible.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::state::{Announcement, Article};
+use crate::stand::reachable;
 
 /// The kind of the audit task.
 pub const KIND_AUDIT: &str = "ARTICLE_AUDIT";
@@ -46,26 +47,24 @@ pub(super) struct Event {
 impl Writer {
     /// `listening` on every address means to be called on this machine.
     pub(super) fn new(wishes: Wishes, listening: SocketAddr) -> Self {
-        let mut addr = listening;
-        if addr.ip().is_unspecified() {
-            addr.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        }
+        let addr = reachable(listening);
         Self { wishes, addr }
     }
 
     /// Writes what `article`, as it is after its change, announces.
     pub(super) fn write(&self, article: &Article, what: Announcement, now: Timestamp) -> Event {
-        let (r#type, kind, data) = match what {
-            Announcement::Audit => (TYPE_PUT, KIND_AUDIT, self.put(article, KIND_AUDIT, now)),
-            Announcement::Publish => (
-                TYPE_PUT,
-                KIND_PUBLISH,
-                self.put(article, KIND_PUBLISH, article.publish_at),
+        let (kind, execute_at) = match what {
+            Announcement::Audit => (KIND_AUDIT, Some(now)),
+            Announcement::Publish => (KIND_PUBLISH, Some(article.publish_at)),
+            Announcement::CancelAudit => (KIND_AUDIT, None),
+            Announcement::CancelPublish => (KIND_PUBLISH, None),
+        };
+        let (r#type, data) = match execute_at {
+            Some(at) => (TYPE_PUT, self.put(article, kind, at)),
+            None => (
+                TYPE_CANCEL,
+                json!({ "kind": kind, "revision": article.revision }),
             ),
-            Announcement::CancelAudit => (TYPE_CANCEL, KIND_AUDIT, cancel(article, KIND_AUDIT)),
-            Announcement::CancelPublish => {
-                (TYPE_CANCEL, KIND_PUBLISH, cancel(article, KIND_PUBLISH))
-            }
         };
         let subject = format!("article:{}", article.id);
         let id = format!("{subject}/{kind}/{}", article.revision);
@@ -96,19 +95,11 @@ impl Writer {
             data["max_retry"] = max_retry.into();
         }
         if self.wishes.callback_url {
-            let path = if kind == KIND_AUDIT {
-                "audit"
-            } else {
-                "publish"
-            };
+            let path = kind.trim_start_matches("ARTICLE_").to_lowercase();
             data["callback_url"] = format!("http://{}/callbacks/{path}", self.addr).into();
         }
         data
     }
-}
-
-fn cancel(article: &Article, kind: &str) -> Value {
-    json!({ "kind": kind, "revision": article.revision })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use axum::{
     Json, Router,
     body::Bytes,
     extract::{Path, State},
-    http::StatusCode,
+    http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -17,7 +17,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    Service, callback,
+    Service,
+    callback::{self, What},
     refusal::Refusal,
     state::Wish,
     store::{self, Answer, NewArticle},
@@ -30,39 +31,32 @@ const TITLE_CHARS_MAX: usize = 200;
 const BODY_BYTES_MAX: usize = 100_000;
 
 /// What a person sees who looks with a browser.
-const WELCOME: &str = "\
-Almanack's reference article service.
-
-Almanack decides when to try; this service decides whether it takes effect.
-
-POST  /articles                 {\"title\": \"…\", \"publish_at\": \"2026-01-05T08:00:00Z\"}
-GET   /articles                 all of them, newest first
-GET   /articles/{id}            one of them: its state, its revision, how often it was called
-PATCH /articles/{id}            {\"publish_at\": \"…\"} moves its time
-POST  /articles/{id}/submit     hands a draft in (\"submit\": false wrote it)
-POST  /articles/{id}/withdraw   takes it back
-POST  /articles/{id}/review     {\"passed\": true} by hand, where the automatic audit refused it
-GET   /outbox                   events that wait, and those that Almanack refused, with its reason
-POST  /outbox/retry             sends the refused ones again
-
-Almanack calls POST /callbacks/audit (kind ARTICLE_AUDIT) and POST /callbacks/publish (kind
-ARTICLE_PUBLISH).
-";
+const WELCOME: &str = include_str!("welcome.txt");
 
 pub(super) type App = State<Arc<Service>>;
 
 pub(super) fn routes(service: Arc<Service>) -> Router {
+    let wishes = |wish: Wish| {
+        post(async move |State(app): App, Path(id): Path<i64>| carry_out(&app, id, wish).await)
+    };
+    let called = |what: What| {
+        post(
+            async move |State(app): App, headers: HeaderMap, body: Bytes| {
+                callback::call(&app, what, &headers, &body).await
+            },
+        )
+    };
     Router::new()
         .route("/", get(|| async { WELCOME }))
         .route("/articles", post(create).get(list))
         .route("/articles/{id}", get(show).patch(reschedule))
-        .route("/articles/{id}/submit", post(submit))
-        .route("/articles/{id}/withdraw", post(withdraw))
+        .route("/articles/{id}/submit", wishes(Wish::Submit))
+        .route("/articles/{id}/withdraw", wishes(Wish::Withdraw))
         .route("/articles/{id}/review", post(review))
         .route("/outbox", get(outbox))
         .route("/outbox/retry", post(retry_rejected))
-        .route("/callbacks/audit", post(callback::audit))
-        .route("/callbacks/publish", post(callback::publish))
+        .route("/callbacks/audit", called(What::Audit))
+        .route("/callbacks/publish", called(What::Publish))
         .route("/healthz", get(|| async { "ok" }))
         .with_state(service)
 }
@@ -112,11 +106,8 @@ impl IntoResponse for Failure {
             tracing::error!(cause, "database failed");
         }
         let (status, code) = self.status_and_code();
-        (
-            status,
-            Json(json!({ "code": code, "message": self.to_string() })),
-        )
-            .into_response()
+        let body = json!({ "code": code, "message": self.to_string() });
+        (status, Json(body)).into_response()
     }
 }
 
@@ -127,21 +118,6 @@ pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failure>
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| bad(&error))?;
     json.end().map_err(|error| bad(&error))?;
     Ok(value)
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CreateBody {
-    title: String,
-    #[serde(default)]
-    body: String,
-    publish_at: Timestamp,
-    #[serde(default = "yes")]
-    submit: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 #[derive(Deserialize)]
@@ -157,18 +133,17 @@ struct ReviewBody {
 }
 
 async fn create(State(app): App, body: Bytes) -> Result<Response, Failure> {
-    let asked: CreateBody = read(&body)?;
+    let asked: NewArticle = read(&body)?;
     let title_fits = (1..=TITLE_CHARS_MAX).contains(&asked.title.trim().chars().count());
     if !title_fits || asked.body.len() > BODY_BYTES_MAX {
         return Err(Failure::BadRequest(format!(
             "title must have 1 to {TITLE_CHARS_MAX} characters and body at most {BODY_BYTES_MAX} bytes"
         )));
     }
+    let publish_at = to_micros(asked.publish_at);
     let new = NewArticle {
-        title: asked.title,
-        body: asked.body,
-        publish_at: to_micros(asked.publish_at),
-        submit: asked.submit,
+        publish_at,
+        ..asked
     };
     let article = app.store.create(new, (app.clock)()).await?;
     Ok((StatusCode::CREATED, Json(article)).into_response())
@@ -179,35 +154,14 @@ async fn reschedule(
     Path(id): Path<i64>,
     body: Bytes,
 ) -> Result<Response, Failure> {
-    let asked: MoveBody = read(&body)?;
-    carry_out(
-        &app,
-        id,
-        Wish::Move {
-            publish_at: to_micros(asked.publish_at),
-        },
-    )
-    .await
-}
-
-async fn submit(State(app): App, Path(id): Path<i64>) -> Result<Response, Failure> {
-    carry_out(&app, id, Wish::Submit).await
-}
-
-async fn withdraw(State(app): App, Path(id): Path<i64>) -> Result<Response, Failure> {
-    carry_out(&app, id, Wish::Withdraw).await
+    let MoveBody { publish_at } = read(&body)?;
+    let publish_at = to_micros(publish_at);
+    carry_out(&app, id, Wish::Move { publish_at }).await
 }
 
 async fn review(State(app): App, Path(id): Path<i64>, body: Bytes) -> Result<Response, Failure> {
-    let asked: ReviewBody = read(&body)?;
-    carry_out(
-        &app,
-        id,
-        Wish::Review {
-            passed: asked.passed,
-        },
-    )
-    .await
+    let ReviewBody { passed } = read(&body)?;
+    carry_out(&app, id, Wish::Review { passed }).await
 }
 
 async fn carry_out(app: &Service, id: i64, wish: Wish) -> Result<Response, Failure> {
@@ -216,11 +170,8 @@ async fn carry_out(app: &Service, id: i64, wish: Wish) -> Result<Response, Failu
 }
 
 async fn show(State(app): App, Path(id): Path<i64>) -> Result<Response, Failure> {
-    let article = app
-        .store
-        .load(id)
-        .await?
-        .ok_or(Failure::Refused(Refusal::Unknown))?;
+    let article = app.store.load(id).await?;
+    let article = article.ok_or(Failure::Refused(Refusal::Unknown))?;
     Ok(Json(article).into_response())
 }
 

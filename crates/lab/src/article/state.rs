@@ -21,7 +21,7 @@
 //! task's retries, and without a newer event nobody would ever call again.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::refusal::Refusal;
 
@@ -29,7 +29,7 @@ use super::refusal::Refusal;
 pub const FORBIDDEN: &str = "FORBIDDEN";
 
 /// Where an article stands. The names are the founding documents'.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum State {
     Draft,
@@ -44,15 +44,6 @@ pub enum State {
 }
 
 impl State {
-    const ALL: [Self; 6] = [
-        Self::Draft,
-        Self::PendingAudit,
-        Self::AutoAuditFailed,
-        Self::ManualAuditFailed,
-        Self::AuditSuccess,
-        Self::Published,
-    ];
-
     /// The name used in the database and in answers.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -66,7 +57,7 @@ impl State {
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text)
+        serde_json::from_value(text.into()).ok()
     }
 }
 
@@ -166,6 +157,10 @@ fn change(article: &Article, state: State, announcements: &[Announcement]) -> Ch
     }
 }
 
+fn approve(article: &Article) -> Change {
+    change(article, State::AuditSuccess, &[Announcement::Publish])
+}
+
 fn submit(article: &Article) -> Option<Change> {
     let announcements = [Announcement::Audit, Announcement::Publish];
     (article.state == State::Draft).then(|| change(article, State::PendingAudit, &announcements))
@@ -206,28 +201,17 @@ fn audit(article: &Article) -> Result<Option<Change>, Refusal> {
         State::Draft => Err(Refusal::NotReady),
         State::PendingAudit if article.body.contains(FORBIDDEN) => {
             let announcements = [Announcement::CancelPublish];
-            Ok(Some(change(
-                article,
-                State::AutoAuditFailed,
-                &announcements,
-            )))
+            let failed = change(article, State::AutoAuditFailed, &announcements);
+            Ok(Some(failed))
         }
-        State::PendingAudit => Ok(Some(change(
-            article,
-            State::AuditSuccess,
-            &[Announcement::Publish],
-        ))),
+        State::PendingAudit => Ok(Some(approve(article))),
         _ => Ok(None),
     }
 }
 
 fn review(article: &Article, passed: bool) -> Result<Change, Refusal> {
     match (article.state, passed) {
-        (State::AutoAuditFailed, true) => Ok(change(
-            article,
-            State::AuditSuccess,
-            &[Announcement::Publish],
-        )),
+        (State::AutoAuditFailed, true) => Ok(approve(article)),
         (State::AutoAuditFailed, false) => Ok(change(article, State::ManualAuditFailed, &[])),
         _ => Err(Refusal::NotUnderReview),
     }

@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, Notify};
 use super::{
     event::Writer,
     refusal::Refusal,
-    state::{Announcement, Article, Change, State, Wish, decide, why_not_published},
+    state::{Article, Change, State, Wish, decide, why_not_published},
 };
 
 /// Most articles in one answer.
@@ -76,19 +76,19 @@ pub enum Error {
 pub(super) type Answer<T> = Result<Result<T, Refusal>, Error>;
 
 /// An article to be written.
-#[derive(Debug)]
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct NewArticle {
     pub(super) title: String,
+    #[serde(default)]
     pub(super) body: String,
     pub(super) publish_at: Timestamp,
+    #[serde(default = "yes")]
     pub(super) submit: bool,
 }
 
-/// What a publish call came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Publication {
-    Now,
-    Before,
+fn yes() -> bool {
+    true
 }
 
 /// An event that Almanack has not taken yet.
@@ -160,12 +160,7 @@ impl Store {
             let submitted = decide(&article, Wish::Submit, now).ok().flatten();
             let change = submitted.ok_or(Error::Moved)?;
             // A new article starts with revision 1 whether it is submitted at once or not.
-            Changing {
-                tx,
-                writer: &writer,
-                now,
-            }
-            .apply(&article, &change, article.revision)
+            writer.apply((tx, now), &article, &change, article.revision)
         })
         .await
     }
@@ -186,12 +181,7 @@ impl Store {
                 Err(refusal) => Ok(Err(refusal)),
                 Ok(None) => Ok(Ok((seen, None))),
                 Ok(Some(change)) => {
-                    let changing = Changing {
-                        tx,
-                        writer: &writer,
-                        now,
-                    };
-                    let changed = changing.apply(&seen, &change, seen.revision + 1)?;
+                    let changed = writer.apply((tx, now), &seen, &change, seen.revision + 1)?;
                     Ok(Ok((changed, Some(change))))
                 }
             }
@@ -199,27 +189,24 @@ impl Store {
         .await
     }
 
-    /// Counts the call and publishes if the article lets it.
+    /// Counts the call and publishes if the article lets it; answers whether it was this call.
     pub(super) async fn publish(
         &self,
         article_id: i64,
         revision: i64,
         now: Timestamp,
-    ) -> Answer<Publication> {
+    ) -> Answer<bool> {
         self.transact(move |tx| {
-            let counted = tx
-                .prepare_cached(COUNT_CALL)?
-                .query_one([article_id], article);
-            let Some(seen) = counted.optional()? else {
+            let mut count = tx.prepare_cached(COUNT_CALL)?;
+            let Some(seen) = count.query_one([article_id], article).optional()? else {
                 return Ok(Err(Refusal::Unknown));
             };
-            let rows =
-                tx.prepare_cached(PUBLISH)?
-                    .execute(params![article_id, revision, us(now)])?;
+            let columns = params![article_id, revision, us(now)];
+            let rows = tx.prepare_cached(PUBLISH)?.execute(columns)?;
             Ok(match (rows, why_not_published(&seen)) {
-                (0, None) => Ok(Publication::Before),
+                (0, None) => Ok(false),
                 (0, Some(refusal)) => Err(refusal),
-                _ => Ok(Publication::Now),
+                _ => Ok(true),
             })
         })
         .await
@@ -258,17 +245,10 @@ impl Store {
     pub(super) async fn settle(&self, settled: Vec<Settled>, now: Timestamp) -> Result<(), Error> {
         self.transact(move |tx| {
             let mut statement = tx.prepare_cached(SETTLE)?;
-            for Settled {
-                outbox_id,
-                rejected,
-            } in settled
-            {
-                let status = if rejected.is_some() {
-                    "REJECTED"
-                } else {
-                    "SENT"
-                };
-                statement.execute(params![outbox_id, status, rejected, us(now)])?;
+            for event in settled {
+                let status = event.rejected.as_ref().map_or("SENT", |_| "REJECTED");
+                let columns = params![event.outbox_id, status, event.rejected, us(now)];
+                statement.execute(columns)?;
             }
             Ok(())
         })
@@ -339,22 +319,19 @@ impl Store {
 }
 
 fn load(tx: &Transaction<'_>, article_id: i64) -> Result<Option<Article>, Error> {
-    Ok(tx
-        .prepare_cached(LOAD)?
-        .query_one([article_id], article)
-        .optional()?)
+    let mut statement = tx.prepare_cached(LOAD)?;
+    Ok(statement.query_one([article_id], article).optional()?)
 }
 
-/// A transaction that changes articles, and what it needs to announce the changes.
-struct Changing<'a> {
-    tx: &'a Transaction<'a>,
-    writer: &'a Writer,
-    now: Timestamp,
-}
-
-impl Changing<'_> {
+impl Writer {
     /// Stores the change and what it announces, both or neither.
-    fn apply(&self, seen: &Article, change: &Change, revision: i64) -> Result<Article, Error> {
+    fn apply(
+        &self,
+        (tx, now): (&Transaction<'_>, Timestamp),
+        seen: &Article,
+        change: &Change,
+        revision: i64,
+    ) -> Result<Article, Error> {
         let columns = params![
             seen.id,
             seen.state.as_str(),
@@ -364,23 +341,15 @@ impl Changing<'_> {
             change.withdrawn_at.map(us),
             revision,
         ];
-        let changed = self
-            .tx
-            .prepare_cached(CHANGE)?
-            .query_one(columns, article)
-            .optional()?;
+        let mut statement = tx.prepare_cached(CHANGE)?;
+        let changed = statement.query_one(columns, article).optional()?;
         let changed = changed.ok_or(Error::Moved)?;
         for announcement in &change.announcements {
-            self.announce(&changed, *announcement)?;
+            let event = self.write(&changed, *announcement, now);
+            let columns = params![event.id, changed.id, event.json, us(now)];
+            tx.prepare_cached(WRITE_EVENT)?.execute(columns)?;
         }
         Ok(changed)
-    }
-
-    fn announce(&self, article: &Article, what: Announcement) -> Result<(), Error> {
-        let event = self.writer.write(article, what, self.now);
-        let columns = params![event.id, article.id, event.json, us(self.now)];
-        self.tx.prepare_cached(WRITE_EVENT)?.execute(columns)?;
-        Ok(())
     }
 }
 

@@ -3,14 +3,13 @@
 //! Written by hand, not with a library: what readers meet is what people's scripts write, and each
 //! form keeps the habits of its kind (CDATA or escaped HTML, dates inside or none, relative links).
 
-mod json;
-mod markup;
-mod rss;
+mod forms;
 
 use jiff::{Timestamp, fmt::rfc2822::DateTimePrinter, tz::Offset};
 use serde::Serialize;
 
-use super::feed::{Charset, Declared, Entry, Feed};
+pub use self::forms::{entry_page, front_page};
+use super::feed::{Declared, Entry, Feed};
 
 /// A form of document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -45,18 +44,26 @@ impl Document {
         Self::Sitemap,
     ];
 
-    /// The last part of its address.
-    pub fn file_name(self) -> &'static str {
+    /// The last part of its address, and its media type without the charset.
+    fn told(self) -> (&'static str, &'static str) {
         match self {
-            Self::Rss2 => "rss.xml",
-            Self::Rss1 => "rdf.xml",
-            Self::Rss091 => "rss091.xml",
-            Self::Atom => "atom.xml",
-            Self::JsonFeed => "feed.json",
-            Self::Page => "list.html",
-            Self::Api => "api.json",
-            Self::Sitemap => "sitemap.xml",
+            Self::Rss2 => ("rss.xml", "application/rss+xml"),
+            Self::Rss1 => ("rdf.xml", "application/rdf+xml"),
+            Self::Rss091 => ("rss091.xml", "application/rss+xml"),
+            Self::Atom => ("atom.xml", "application/atom+xml"),
+            Self::JsonFeed => ("feed.json", "application/feed+json"),
+            Self::Page => ("list.html", "text/html"),
+            Self::Api => ("api.json", "application/json"),
+            Self::Sitemap => ("sitemap.xml", "application/xml"),
         }
+    }
+
+    pub fn file_name(self) -> &'static str {
+        self.told().0
+    }
+
+    pub fn media_type(self) -> &'static str {
+        self.told().1
     }
 
     /// The form with that file name.
@@ -64,32 +71,9 @@ impl Document {
         Self::ALL.into_iter().find(|it| it.file_name() == file_name)
     }
 
-    /// Its media type, without the charset.
-    pub fn media_type(self) -> &'static str {
-        match self {
-            Self::Rss2 | Self::Rss091 => "application/rss+xml",
-            Self::Rss1 => "application/rdf+xml",
-            Self::Atom => "application/atom+xml",
-            Self::JsonFeed => "application/feed+json",
-            Self::Page => "text/html",
-            Self::Api => "application/json",
-            Self::Sitemap => "application/xml",
-        }
-    }
-
     /// Whether feed readers understand it; the others need selectors or paths.
     pub fn is_feed(self) -> bool {
         !matches!(self, Self::Page | Self::Api | Self::Sitemap)
-    }
-
-    /// Whether its entries carry their time.
-    pub fn is_dated(self) -> bool {
-        self != Self::Rss091
-    }
-
-    /// Whether it can say when to look again.
-    pub fn is_rss2(self) -> bool {
-        self == Self::Rss2
     }
 
     fn is_json(self) -> bool {
@@ -109,80 +93,54 @@ pub struct Written {
 /// Writes a feed's entries as a document.
 pub fn write(document: Document, feed: &Feed, entries: &[Entry], base_url: &str) -> Written {
     let text = match document {
-        Document::Rss2 => rss::rss2(feed, entries, base_url),
-        Document::Rss1 => rss::rss1(feed, entries, base_url),
-        Document::Rss091 => rss::rss091(feed, entries, base_url),
-        Document::Atom => markup::atom(feed, entries, base_url),
-        Document::Sitemap => markup::sitemap(feed, entries),
-        Document::Page => markup::page(feed, entries),
-        Document::JsonFeed => json::json_feed(feed, entries, base_url),
-        Document::Api => json::api(feed, entries),
+        Document::Rss2 => forms::rss2(feed, entries, base_url),
+        Document::Rss1 => forms::rss1(feed, entries, base_url),
+        Document::Rss091 => forms::rss091(feed, entries, base_url),
+        Document::Atom => forms::atom(feed, entries, base_url),
+        Document::Sitemap => forms::sitemap(feed, entries),
+        Document::Page => forms::page(feed, entries),
+        Document::JsonFeed => forms::json_feed(feed, entries, base_url),
+        Document::Api => forms::api(feed, entries),
     };
     let media_type = document.media_type();
-    if document.is_json() {
-        return Written {
-            content_type: media_type.to_owned(),
-            bytes: text.into_bytes(),
-        };
-    }
-    let in_header = feed.declared != Declared::Inside;
-    let content_type = if in_header {
-        format!("{media_type}; charset={}", feed.charset.label())
+    let (charset, declared) = if document.is_json() {
+        (encoding_rs::UTF_8, Declared::Inside)
     } else {
-        media_type.to_owned()
+        (feed.charset, feed.declared)
     };
     Written {
-        content_type,
-        bytes: feed.charset.encode(&text),
-    }
-}
-
-/// The page of a site: what a person sees, and where a program discovers the feeds.
-pub fn front_page(feeds: &[Feed], base_url: &str) -> String {
-    markup::front_page(feeds, base_url)
-}
-
-/// The page of one entry.
-pub fn entry_page(feed: &Feed, entry: &Entry) -> String {
-    markup::entry_page(feed, entry)
-}
-
-impl Charset {
-    /// As people write it in headers and declarations.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Utf8 => "utf-8",
-            Self::Gb18030 => "GB18030",
-            Self::Windows1251 => "windows-1251",
-            Self::ShiftJis => "Shift_JIS",
-        }
-    }
-
-    /// The bytes of a text; letters it does not have become character references.
-    pub fn encode(self, text: &str) -> Vec<u8> {
-        let encoding = match self {
-            Self::Utf8 => encoding_rs::UTF_8,
-            Self::Gb18030 => encoding_rs::GB18030,
-            Self::Windows1251 => encoding_rs::WINDOWS_1251,
-            Self::ShiftJis => encoding_rs::SHIFT_JIS,
-        };
-        encoding.encode(text).0.into_owned()
+        content_type: match declared {
+            Declared::Inside => media_type.to_owned(),
+            _ => format!("{media_type}; charset={}", charset.name()),
+        },
+        // Letters that the charset does not have become character references.
+        bytes: charset.encode(&text).0.into_owned(),
     }
 }
 
 /// Makes text safe inside an element or a quoted attribute.
 pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len() + 16);
+    replaced(
+        text,
+        &[
+            ('&', "&amp;"),
+            ('<', "&lt;"),
+            ('>', "&gt;"),
+            ('"', "&quot;"),
+        ],
+    )
+}
+
+/// The text with letters replaced.
+pub(crate) fn replaced(text: &str, by: &[(char, &str)]) -> String {
+    let mut replaced = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            other => escaped.push(other),
+        match by.iter().find(|(from, _)| *from == letter) {
+            Some((_, to)) => replaced.push_str(to),
+            None => replaced.push(letter),
         }
     }
-    escaped
+    replaced
 }
 
 /// `Mon, 05 Jan 2026 16:00:00 +0800`.
@@ -195,17 +153,6 @@ fn rfc_2822(at: Timestamp, offset: Offset) -> String {
 /// `2026-01-05T16:00:00+08:00`.
 fn rfc_3339(at: Timestamp, offset: Offset) -> String {
     at.display_with_offset(offset).to_string()
-}
-
-/// The XML declaration, with the charset where the feed tells it inside.
-fn declaration(feed: &Feed) -> String {
-    if feed.declared == Declared::Header {
-        return "<?xml version=\"1.0\"?>\n".to_owned();
-    }
-    format!(
-        "<?xml version=\"1.0\" encoding=\"{}\"?>\n",
-        feed.charset.label()
-    )
 }
 
 #[cfg(test)]

@@ -71,27 +71,13 @@ pub type Rule = rule::Rule<Matching, Fault>;
 impl Rule {
     /// A rule about one feed.
     pub fn feed(number: u32, when: When, effect: Fault) -> Self {
-        let matching = Matching {
-            feed: Some(number),
-            host: None,
-        };
-        Self {
-            matching,
-            when,
-            effect,
-        }
+        let feed = Some(number);
+        Self::new(Matching { feed, host: None }, when, effect)
     }
 
     /// A rule about one host.
     pub fn host(host: u32, when: When, effect: Fault) -> Self {
-        let matching = Matching {
-            feed: None,
-            host: Some(host),
-        };
-        Self {
-            matching,
-            when,
-            effect,
-        }
+        let host = Some(host);
+        Self::new(Matching { feed: None, host }, when, effect)
     }
 }

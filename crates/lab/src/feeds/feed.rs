@@ -1,5 +1,6 @@
 //! One feed: how it looks on the wire, and what stands in it at a moment.
 
+use encoding_rs::Encoding;
 use jiff::{Timestamp, tz::Offset};
 use serde::Serialize;
 
@@ -8,6 +9,10 @@ use crate::chance::Chance;
 
 /// A feed, drawn by [`Fleet::feed`](super::fleet::Fleet::feed).
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a habit of its own, and all of them mix"
+)]
 pub struct Feed {
     /// Its number in the fleet.
     pub number: u32,
@@ -21,15 +26,17 @@ pub struct Feed {
     /// What it is written in.
     pub language: Language,
     /// How its letters are encoded; JSON is always UTF-8.
-    pub charset: Charset,
+    pub charset: &'static Encoding,
     /// Where the charset is told.
     pub declared: Declared,
     /// How many entries it shows.
     pub shown: usize,
     /// What it says about being looked at.
     pub hints: Hints,
-    /// What it gives for conditional requests.
-    pub validators: Validators,
+    /// Whether it gives an `ETag`. Without that and a time, every look costs a whole document.
+    pub etag: bool,
+    /// Whether it gives `Last-Modified`.
+    pub last_modified: bool,
     /// Whether its host compresses with gzip.
     pub gzip: bool,
     /// Whether its host compresses with brotli.
@@ -38,20 +45,6 @@ pub struct Feed {
     pub ids: Ids,
     /// Whether its links carry parameters that count readers.
     pub trackers: bool,
-}
-
-/// How letters become bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Charset {
-    /// UTF-8.
-    Utf8,
-    /// GB18030, for Chinese.
-    Gb18030,
-    /// Windows-1251, for Russian.
-    Windows1251,
-    /// `Shift_JIS`, for Japanese.
-    ShiftJis,
 }
 
 /// Where a charset is told: a reader must look in both places.
@@ -78,20 +71,6 @@ pub struct Hints {
     pub skip_hours: Vec<u8>,
     /// `<skipDays>`, GMT.
     pub skip_days: Vec<&'static str>,
-}
-
-/// Which headers a feed gives for conditional requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Validators {
-    /// `ETag` and `Last-Modified`.
-    Both,
-    /// `ETag`.
-    Etag,
-    /// `Last-Modified`.
-    LastModified,
-    /// Neither: every look costs a whole document.
-    None,
 }
 
 /// What the entries of a feed are known by.

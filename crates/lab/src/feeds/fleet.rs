@@ -5,16 +5,17 @@
 
 use std::{ops::Range, sync::LazyLock};
 
+use encoding_rs::Encoding;
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::Serialize;
 
 use super::{
     document::Document,
     fault::{Fault, Rule, When},
-    feed::{Charset, Declared, Feed, Hints, Ids, Validators},
+    feed::{Declared, Feed, Hints, Ids},
     host,
     language::Language,
-    rhythm::{Habit, Rhythm},
+    rhythm::{Days, Habit, Hours, Rhythm},
 };
 use crate::chance::Chance;
 
@@ -137,7 +138,8 @@ impl Fleet {
             declared,
             shown: chance.pick(&[10, 15, 20, 30, 30, 50]).copied()?,
             hints: hints(&mut chance, &habit, self.epoch),
-            validators: validators(&mut chance),
+            etag: chance.happens(800),
+            last_modified: chance.happens(700),
             gzip: chance.happens(800),
             brotli: chance.happens(300),
             ids: ids(&mut chance),
@@ -207,57 +209,66 @@ impl Fleet {
 
 /// Many slow ones, few fast ones, as in any long list of subscriptions.
 fn rhythm(chance: &mut Chance) -> Rhythm {
-    let minute = chance.between(6 * 60, 23 * 60);
-    let spread = chance.between(2, 45);
-    match chance.below(100) {
-        0..12 => Rhythm::News {
-            per_day: 20 + u32::try_from(chance.below(130)).unwrap_or(0),
-        },
-        12..27 => Rhythm::WeekdayMornings {
-            opens: 15 * chance.between(24, 38),
-        },
-        27..45 => Rhythm::Daily { minute, spread },
-        45..63 => Rhythm::FewAWeek {
-            permille: 150 + chance.below(500),
-        },
-        63..79 => Rhythm::Weekly {
-            weekday: chance.between(0, 6),
-            minute,
-            spread,
-        },
-        79..89 => Rhythm::Bursty {
-            permille: 30 + chance.below(200),
-            most: chance.between(4, 20),
-        },
-        _ => Rhythm::Monthly {
-            day: i8::try_from(chance.between(1, 28)).unwrap_or(1),
-            minute,
-        },
+    let (minute, spread) = (chance.between(6 * 60, 23 * 60), chance.between(2, 45));
+    let opens = 15 * chance.between(24, 38);
+    let per_day = chance.between(20, 150);
+    let day = i8::try_from(chance.between(1, 28)).unwrap_or(1);
+    let (usual, one) = (960, (1, 1));
+    let few = 150 + chance.below(500);
+    let bursts = 30 + chance.below(200);
+    let burst = (3, chance.between(4, 20));
+    let morning = Hours::Between(opens, opens + 3 * 60);
+    let about = Hours::About(minute, spread);
+    let weekly = Days::Weekly(chance.between(0, 6));
+    let waking = Hours::Between(8 * 60, 22 * 60);
+    let (name, days, permille, entries, hours) = match chance.below(100) {
+        0..12 => (
+            "news",
+            Days::Every,
+            1000,
+            (per_day * 4 / 5, per_day * 6 / 5),
+            Hours::Newsroom,
+        ),
+        12..27 => ("weekday_mornings", Days::Working, usual, (1, 3), morning),
+        27..45 => ("daily", Days::Every, usual, one, about),
+        45..63 => ("few_a_week", Days::Every, few, one, waking),
+        63..79 => ("weekly", weekly, usual, one, about),
+        79..89 => (
+            "bursty",
+            Days::Every,
+            bursts,
+            burst,
+            Hours::Burst(7 * 60, 20 * 60),
+        ),
+        _ => (
+            "monthly",
+            Days::Monthly(day),
+            usual,
+            one,
+            Hours::About(minute, 90),
+        ),
+    };
+    Rhythm {
+        name,
+        days,
+        permille,
+        entries,
+        hours,
     }
 }
 
-fn charset(chance: &mut Chance, language: Language) -> (Charset, Declared) {
+fn charset(chance: &mut Chance, language: Language) -> (&'static Encoding, Declared) {
     let own = match language {
-        Language::Chinese if chance.happens(400) => Charset::Gb18030,
-        Language::Russian if chance.happens(400) => Charset::Windows1251,
-        Language::Japanese if chance.happens(300) => Charset::ShiftJis,
-        _ => Charset::Utf8,
+        Language::Chinese if chance.happens(400) => encoding_rs::GB18030,
+        Language::Russian if chance.happens(400) => encoding_rs::WINDOWS_1251,
+        Language::Japanese if chance.happens(300) => encoding_rs::SHIFT_JIS,
+        _ => encoding_rs::UTF_8,
     };
-    let declared = match chance.below(3) {
-        0 => Declared::Header,
-        1 => Declared::Inside,
-        _ => Declared::Both,
-    };
-    (own, declared)
-}
-
-fn validators(chance: &mut Chance) -> Validators {
-    match chance.below(10) {
-        0..6 => Validators::Both,
-        6 | 7 => Validators::Etag,
-        8 => Validators::LastModified,
-        _ => Validators::None,
-    }
+    let declared = [Declared::Header, Declared::Inside, Declared::Both];
+    (
+        own,
+        chance.pick(&declared).copied().unwrap_or(Declared::Both),
+    )
 }
 
 fn ids(chance: &mut Chance) -> Ids {
@@ -273,8 +284,9 @@ fn ids(chance: &mut Chance) -> Ids {
 /// in the hours and on the days they ask to skip.
 fn hints(chance: &mut Chance, habit: &Habit, epoch: Timestamp) -> Hints {
     let offset_h = i64::from(habit.zone.to_offset(epoch).seconds()) / 3600;
-    let mornings = matches!(habit.rhythm, Rhythm::WeekdayMornings { .. });
-    let by_day = mornings || matches!(habit.rhythm, Rhythm::Daily { .. });
+    let mornings = habit.rhythm.days == Days::Working;
+    let daily = habit.rhythm.days == Days::Every && matches!(habit.rhythm.hours, Hours::About(..));
+    let by_day = mornings || daily;
     let mut hints = Hints::default();
     if chance.happens(250) {
         hints.ttl_min = chance.pick(&[15, 30, 60, 60, 120, 360]).copied();

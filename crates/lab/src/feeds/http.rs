@@ -1,6 +1,6 @@
 //! From a request to an answer: feeds and their sites, hostile documents and lists.
 
-use std::{net::IpAddr, time::Duration};
+use std::net::IpAddr;
 
 use axum::{
     Router,
@@ -111,7 +111,7 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
 fn fault(stand: &Handle, call: &Call) -> Option<Fault> {
     let stays = |fault: &Fault| call.at_second_home && matches!(fault, Fault::Moved { .. });
     let faults = &mut stand.lock().faults;
-    let hit = faults.hit_where(|rule| rule.matching.covers(&call.feed) && !stays(&rule.effect));
+    let hit = faults.hit(|rule| rule.matching.covers(&call.feed) && !stays(&rule.effect));
     hit.map(|rule| rule.effect)
 }
 
@@ -128,10 +128,7 @@ fn answer(stand: &Handle, call: &Call, fault: Option<Fault>, now: Timestamp) -> 
         Some(Fault::Hang) => return Answer::Hang,
         Some(Fault::Cut) => return Answer::Cut,
         Some(Fault::CutMidBody) => document().sent(reply::cut_in_half),
-        Some(Fault::Slow { wait_ms }) => Reply {
-            wait: Duration::from_millis(wait_ms),
-            ..document()
-        },
+        Some(Fault::Slow { wait_ms }) => document().after_ms(wait_ms),
         Some(Fault::Serve(name)) => {
             let found = hostile::answer(
                 &name,
@@ -213,9 +210,8 @@ async fn list(
     Query(part): Query<Part>,
 ) -> Response {
     let fleet = stand.fleet().clone();
-    let until = part.first.saturating_add(part.count.unwrap_or(u32::MAX));
-    let until = until.min(fleet.feeds);
-    let pieces = opml::write(fleet, part.first..until, stand.port());
+    let numbers = part.of(&fleet, u32::MAX);
+    let pieces = opml::write(fleet, numbers, stand.port());
     let reply = Reply::pieces("text/x-opml; charset=utf-8", pieces);
     stand.send(&met, Answer::Reply(reply), ()).await
 }

@@ -1,75 +1,81 @@
 //! When a feed publishes, as real ones do: in the daytime of its own zone, on its own days.
 //!
-//! Time is cut into slots (an hour for news, else a day, a week or a month of the feed's zone), and
-//! what a slot holds is drawn from the feed's seed and the slot's number alone. So any moment can be
-//! asked about directly: the newest thirty of a feed ten years old cost the same as on its first day.
+//! What a day of the feed's zone holds is drawn from the feed's seed and the day's number alone. So
+//! any moment can be asked about directly: the newest thirty of a feed ten years old cost the same
+//! as on its first day.
 //!
-//! INVARIANT: every entry lies inside the slot that drew it, so slots read one after another are
+//! Days and seconds count from the epoch. Local time is `seconds + offset`; where a change of the
+//! clocks makes that ambiguous either reading will do, as long as it is always the same.
+//!
+//! INVARIANT: every entry lies inside the day that drew it, so days read one after another are
 //! entries in order, and random access equals enumeration.
 
-mod slot;
+use jiff::{
+    Timestamp,
+    tz::{Offset, TimeZone},
+};
 
-use jiff::{Timestamp, tz::TimeZone};
-use serde::Serialize;
+use crate::chance::Chance;
 
-/// What a feed does, in its own zone; minutes count from local midnight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Rhythm {
-    /// All day, little at night, half as much at weekends.
-    News {
-        /// Entries on a working day, about.
-        per_day: u32,
-    },
-    /// One to three within the three hours after `opens`, Monday to Friday.
-    WeekdayMornings {
-        /// When the working day begins.
-        opens: i64,
-    },
-    /// Once a day around one time; now and then not at all.
-    Daily {
-        minute: i64,
-        /// How many minutes earlier or later at most.
-        spread: i64,
-    },
-    /// Some days, at any waking hour.
-    FewAWeek {
-        /// Of a thousand days, so many have an entry.
-        permille: u64,
-    },
-    /// A column on one day of the week.
-    Weekly {
-        weekday: i64,
-        minute: i64,
-        /// How many minutes earlier or later at most.
-        spread: i64,
-    },
-    /// Silence, then many at once.
-    Bursty {
-        /// Of a thousand days, so many have a burst.
-        permille: u64,
-        most: i64,
-    },
-    Monthly {
-        /// Day of the month, up to 28 so that every month has it.
-        day: i8,
-        minute: i64,
-    },
+const MINUTE: i64 = 60;
+const HOUR: i64 = 3600;
+const DAY: i64 = 86_400;
+/// 1970-01-01 was a Thursday; weeks begin on Monday.
+const EPOCH_WEEKDAY: i64 = 3;
+/// How busy a newsroom is at each local hour, in percent of its mean.
+const BUSY: [i64; 24] = [
+    20, 12, 8, 8, 12, 35, 80, 130, 170, 180, 175, 165, 150, 150, 160, 165, 160, 150, 130, 105, 90,
+    75, 50, 30,
+];
+
+/// What a feed does, in its own zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rhythm {
+    /// As control API and OPML show it.
+    pub name: &'static str,
+    pub days: Days,
+    /// Of a thousand such days, so many have entries: people are ill, or on holiday.
+    pub permille: u64,
+    /// How many such a day has, at least and at most.
+    pub entries: (i64, i64),
+    pub hours: Hours,
 }
 
-impl Rhythm {
-    /// Its name, as control API and OPML show it.
-    pub fn name(&self) -> &'static str {
+/// On which days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Days {
+    Every,
+    /// Monday to Friday.
+    Working,
+    /// One day of the week; Monday is 0.
+    Weekly(i64),
+    /// One day of the month, up to 28 so that every month has it.
+    Monthly(i8),
+}
+
+impl Days {
+    fn hold(self, day: i64) -> bool {
         match self {
-            Self::News { .. } => "news",
-            Self::WeekdayMornings { .. } => "weekday_mornings",
-            Self::Daily { .. } => "daily",
-            Self::FewAWeek { .. } => "few_a_week",
-            Self::Weekly { .. } => "weekly",
-            Self::Bursty { .. } => "bursty",
-            Self::Monthly { .. } => "monthly",
+            Self::Every => true,
+            Self::Working => weekday_of(day) < 5,
+            Self::Weekly(weekday) => weekday_of(day) == weekday,
+            Self::Monthly(wanted) => Timestamp::from_second(day * DAY)
+                .is_ok_and(|midnight| Offset::UTC.to_datetime(midnight).day() == wanted),
         }
     }
+}
+
+/// When on such a day; minutes count from local midnight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hours {
+    /// All day, little at night; half as many at weekends.
+    Newsroom,
+    /// Anywhere from one minute to another.
+    Between(i64, i64),
+    /// About one minute, so many earlier or later at most: near it more often than far from it.
+    About(i64, i64),
+    /// The first anywhere from one minute to another, the others soon after.
+    Burst(i64, i64),
 }
 
 /// One feed's rhythm with everything that decides its entries.
@@ -91,40 +97,106 @@ pub struct Habit {
 impl Habit {
     /// All entries from `from` on and before `until`, oldest first.
     pub fn published(&self, from: Timestamp, until: Timestamp) -> Vec<Timestamp> {
-        let from = from.max(self.first_at).as_second();
-        let until = self.bounded(until).as_second();
-        if from >= until {
-            return Vec::new();
-        }
-        let slots = self.slot_at(from)..=self.slot_at(until - 1);
-        let entries = slots.flat_map(|slot| self.entries_in(slot));
-        entries
-            .filter(|at| (from..until).contains(at))
-            .filter_map(|at| Timestamp::from_second(at).ok())
-            .collect()
+        let mut all: Vec<Timestamp> = self.backwards(from, until).collect();
+        all.reverse();
+        all
     }
 
     /// The newest entries at `at`, newest first.
     pub fn newest(&self, at: Timestamp, count: usize) -> Vec<Timestamp> {
-        // An entry of this very second is already out; `published` excludes its end.
+        // An entry of this very second is already out.
         let next = Timestamp::from_second(at.as_second() + 1).unwrap_or(at);
-        let (first, until) = (self.first_at.as_second(), self.bounded(next).as_second());
-        if first >= until {
-            return Vec::new();
-        }
-        let slots = (self.slot_at(first)..=self.slot_at(until - 1)).rev();
-        let entries = slots.flat_map(|slot| self.entries_in(slot).into_iter().rev());
-        entries
-            .filter(|at| (first..until).contains(at))
-            .filter_map(|at| Timestamp::from_second(at).ok())
-            .take(count)
-            .collect()
+        self.backwards(self.first_at, next).take(count).collect()
     }
 
-    /// Dead feeds publish nothing after their end, whatever is asked.
-    fn bounded(&self, until: Timestamp) -> Timestamp {
-        self.last_at.map_or(until, |last_at| until.min(last_at))
+    fn backwards(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = Timestamp> {
+        let from = from.max(self.first_at).as_second();
+        // Dead feeds publish nothing after their end, whatever is asked.
+        let until = self.last_at.map_or(until, |last_at| until.min(last_at));
+        let until = until.as_second().max(from);
+        let days = (self.day_at(from)..=self.day_at(until)).rev();
+        let entries = days.flat_map(|day| self.entries_in(day).into_iter().rev());
+        entries
+            .filter(move |at| (from..until).contains(at))
+            .filter_map(|at| Timestamp::from_second(at).ok())
     }
+
+    /// The entries of a day: oldest first, rounded, each once, and nothing outside the day.
+    fn entries_in(&self, day: i64) -> Vec<i64> {
+        if !self.rhythm.days.hold(day) {
+            return Vec::new();
+        }
+        let mut drawn: Vec<i64> = self.draw(day).collect();
+        for at in &mut drawn {
+            *at -= at.rem_euclid(self.round_s.max(1));
+        }
+        drawn.sort_unstable();
+        drawn.dedup();
+        drawn.retain(|at| self.day_at(*at) == day);
+        drawn
+    }
+
+    fn draw(&self, day: i64) -> impl Iterator<Item = i64> {
+        let mut chance = Chance::of(self.seed, &[day.cast_unsigned()]);
+        let Rhythm {
+            permille,
+            entries: (least, most),
+            hours,
+            ..
+        } = self.rhythm;
+        let quiet = hours == Hours::Newsroom && weekday_of(day) >= 5;
+        let busy = chance.happens(permille);
+        let count = chance.between(least, most) * i64::from(busy) / if quiet { 2 } else { 1 };
+        let mut before = None;
+        (0..count).map(move |_| {
+            let second = hours.draw(&mut chance, before);
+            before = Some(second);
+            self.instant(day, second)
+        })
+    }
+
+    fn day_at(&self, at: i64) -> i64 {
+        (at + offset(&self.zone, at)).div_euclid(DAY)
+    }
+
+    /// The instant of a local second of a local day; seconds outside the day are moved into it.
+    fn instant(&self, day: i64, second: i64) -> i64 {
+        let local = day * DAY + second.clamp(0, DAY - 1);
+        let guess = local - offset(&self.zone, local);
+        local - offset(&self.zone, guess)
+    }
+}
+
+impl Hours {
+    /// The second of the next entry of a day, after the last one.
+    fn draw(self, chance: &mut Chance, last: Option<i64>) -> i64 {
+        let mut within = |from: i64, until: i64| chance.between(from * MINUTE, until * MINUTE);
+        match (self, last) {
+            (Self::Burst(..), Some(last)) => last + chance.between(20, 12 * MINUTE),
+            (Self::Between(from, until) | Self::Burst(from, until), _) => within(from, until),
+            (Self::About(minute, spread), _) => {
+                let (from, until) = (minute - spread, minute + spread);
+                i64::midpoint(within(from, until), within(from, until))
+            }
+            (Self::Newsroom, _) => {
+                let mut share = chance.between(0, BUSY.iter().sum::<i64>() - 1);
+                let hour = BUSY.iter().zip(0_i64..).find(|(busy, _)| {
+                    share -= **busy;
+                    share < 0
+                });
+                hour.map_or(0, |(_, hour)| hour) * HOUR + chance.between(0, HOUR - 1)
+            }
+        }
+    }
+}
+
+/// Seconds that local time is ahead of UTC.
+fn offset(zone: &TimeZone, at: i64) -> i64 {
+    Timestamp::from_second(at).map_or(0, |at| i64::from(zone.to_offset(at).seconds()))
+}
+
+fn weekday_of(day: i64) -> i64 {
+    (day + EPOCH_WEEKDAY).rem_euclid(7)
 }
 
 #[cfg(test)]

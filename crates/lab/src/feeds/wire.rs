@@ -10,7 +10,7 @@ use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 
 use super::{
     document::{self, Document},
-    feed::{Announced, Feed, Validators},
+    feed::{Announced, Feed},
 };
 use crate::{
     chance::Chance,
@@ -84,12 +84,10 @@ fn tag(feed: &Feed, document: Document, state: (Option<Timestamp>, usize)) -> St
 
 fn validators(feed: &Feed, newest_at: Option<Timestamp>, tag: &str) -> Vec<(&'static str, String)> {
     let mut headers = Vec::with_capacity(6);
-    if matches!(feed.validators, Validators::Both | Validators::Etag) {
+    if feed.etag {
         headers.push(("etag", tag.to_owned()));
     }
-    if matches!(feed.validators, Validators::Both | Validators::LastModified)
-        && let Some(at) = newest_at
-    {
+    if let Some(at) = newest_at.filter(|_| feed.last_modified) {
         headers.push(("last-modified", http_date(at)));
     }
     headers
@@ -97,18 +95,12 @@ fn validators(feed: &Feed, newest_at: Option<Timestamp>, tag: &str) -> Vec<(&'st
 
 /// By the tag where one was sent and is given; else by the time (RFC 9110, 13.2.2).
 fn is_unchanged(feed: &Feed, tag: &str, newest_at: Option<Timestamp>, asked: &Asked) -> bool {
-    let (by_tag, by_time) = match feed.validators {
-        Validators::Both => (true, true),
-        Validators::Etag => (true, false),
-        Validators::LastModified => (false, true),
-        Validators::None => (false, false),
-    };
     if let Some(sent) = &asked.if_none_match {
-        return by_tag && names(sent, tag);
+        return feed.etag && names(sent, tag);
     }
     let since = asked.if_modified_since.as_deref();
     let since = since.and_then(|text| DateTimeParser::new().parse_timestamp(text).ok());
-    match (by_time, since, newest_at) {
+    match (feed.last_modified, since, newest_at) {
         (true, Some(since), Some(newest_at)) => newest_at.as_second() <= since.as_second(),
         _ => false,
     }

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rule;
 pub use crate::rule::When;
-use crate::rule::{self, Covers};
 
 /// Which requests a rule looks at; what is left out matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,37 +41,19 @@ pub enum Effect {
 
 /// Which requests, how often, what.
 pub type Rule = rule::Rule<Matching, Effect>;
-/// The rules in force, oldest first.
-pub type Faults = rule::Rules<Matching, Effect>;
 
-/// A request as rules see it.
-#[derive(Debug, Clone, Copy)]
-pub struct Sight<'a> {
-    pub token: &'a str,
-    pub method: &'a str,
-    /// The path, as called.
-    pub path: &'a str,
-}
-
-impl Covers<Sight<'_>> for Matching {
-    fn covers(&self, sight: Sight<'_>) -> bool {
-        let token = self.token.as_deref().is_none_or(|it| it == sight.token);
-        let method = self.method.as_deref();
-        let method = method.is_none_or(|it| it.eq_ignore_ascii_case(sight.method));
-        let path = self.path.as_deref();
-        token && method && path.is_none_or(|it| sight.path.contains(it))
+impl Matching {
+    pub(super) fn covers(&self, token: &str, method: &str, path: &str) -> bool {
+        let [by, how, at] = [&self.token, &self.method, &self.path].map(Option::as_deref);
+        by.is_none_or(|it| it == token)
+            && how.is_none_or(|it| it.eq_ignore_ascii_case(method))
+            && at.is_none_or(|it| path.contains(it))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SIGHT: Sight<'_> = Sight {
-        token: "chain",
-        method: "POST",
-        path: "/repos/o/r/git/refs",
-    };
 
     #[test]
     fn a_rule_looks_only_at_what_it_names() {
@@ -84,7 +66,8 @@ mod tests {
             ("part of its path", of(None, None, Some("/git/refs")), true),
             ("another path", of(None, None, Some("/dispatches")), false),
         ] {
-            assert_eq!(matching.covers(SIGHT), covered, "{why}");
+            let seen = matching.covers("chain", "POST", "/repos/o/r/git/refs");
+            assert_eq!(seen, covered, "{why}");
         }
     }
 

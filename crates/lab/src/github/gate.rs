@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::{
     Handle, Hub, Request, RequestKind,
-    fault::{Effect, Sight},
+    fault::{Effect, Matching},
     limit::{Account, Resource, Standing},
     refusal::Refusal,
     setup::Token,
@@ -176,12 +176,9 @@ fn admit(inside: &mut Inside<Hub>, asked: &Asked, now: Timestamp) -> Admission {
 
 /// Asks the faults; those that answer by themselves are refusals.
 fn plan(inside: &mut Inside<Hub>, asked: &Asked, token: &str) -> Result<Option<Effect>, Refusal> {
-    let sight = Sight {
-        token,
-        method: asked.method.as_str(),
-        path: &asked.path,
-    };
-    match inside.faults.plan(sight) {
+    let method = asked.method.as_str();
+    let covers = |rule: &Matching| rule.covers(token, method, &asked.path);
+    match inside.faults.plan(covers) {
         Some(Effect::Status(status)) => Err(Refusal::broken(status)),
         Some(Effect::SecondaryLimit { retry_after_s }) => {
             Err(Refusal::secondary_limit(retry_after_s))

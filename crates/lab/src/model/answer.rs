@@ -1,13 +1,14 @@
 //! From a request to an answer: read, refused, answered and noted, under one lock.
 
-use std::time::Duration;
+use std::fmt::Display;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Asked, Config, Handle, Model, Request,
-    fault::{Effect, Rule, Sight},
+    Asked, Handle, Model, Request, Setup,
+    fault::{Effect, Rule},
     mind,
     spoil::{self, Said},
     task::{Message, Task},
@@ -37,17 +38,14 @@ pub(super) fn judge(stand: &Handle, came: &Came<'_>) -> Answer {
     let now = stand.now();
     let inside = &mut *stand.lock();
     let mut work = Work::default();
-    let answered = work.take(stand.config(), inside, came, now);
+    let answered = work.take(stand.setup(), inside, came, now);
     let reply = answered.unwrap_or_else(|refused| refused);
     let effect = work.rule.as_ref().map(|rule| rule.effect);
     let status = reply.status;
     let answer = match effect {
         Some(Effect::Hang) => Answer::Hang,
         Some(Effect::DropReply) => Answer::Cut,
-        Some(Effect::Slow { wait_ms }) => Answer::Reply(Reply {
-            wait: Duration::from_millis(wait_ms),
-            ..reply
-        }),
+        Some(Effect::Slow { wait_ms }) => Answer::Reply(reply.after_ms(wait_ms)),
         _ => Answer::Reply(reply),
     };
     inside.journal.note(Request {
@@ -73,32 +71,32 @@ struct Work {
 impl Work {
     fn take(
         &mut self,
-        config: &Config,
+        setup: &Setup,
         inside: &mut Inside<Model>,
         came: &Came<'_>,
         now: Timestamp,
     ) -> Result<Reply, Reply> {
-        admit(config, came.key)?;
+        admit(setup, came.key)?;
         let wanted = Wanted::read(came.body)?;
         let model = &wanted.model;
-        if !config.models.is_empty() && !config.models.contains(model) {
+        if !setup.models.is_empty() && !setup.models.contains(model) {
             let message =
                 format!("The model `{model}` does not exist or you do not have access to it.");
             return Err(refusal(404, Some("model_not_found"), &message));
         }
         let task = Task::recognise(&wanted.messages);
         self.asked = Some(asked(&wanted, &task));
-        if config
+        if setup
             .in_flight_max
             .is_some_and(|max| inside.in_flight > max)
         {
             return Err(limited());
         }
-        self.rule = inside.faults.hit(Sight { task: &task, model });
+        self.rule = inside.faults.hit(|it| it.matching.covers(&task, model));
         if let Some(refused) = self.rule.as_ref().and_then(|rule| refused_by(rule, now)) {
             return Err(refused);
         }
-        let said = spoil::answer(&task, &config.sensitive_words, self.rule.as_ref());
+        let said = spoil::answer(&task, &setup.sensitive_words, self.rule.as_ref());
         let said = bounded(said, wanted.max_tokens);
         let said_tokens = mind::tokens(said.content.as_deref().unwrap_or_default());
         if let Some(asked) = &mut self.asked {
@@ -145,11 +143,11 @@ impl Work {
     }
 }
 
-pub(super) fn admit(config: &Config, key: Option<&str>) -> Result<(), Reply> {
+pub(super) fn admit(setup: &Setup, key: Option<&str>) -> Result<(), Reply> {
     let Some(key) = key.filter(|key| !key.is_empty()) else {
         return Err(refusal(401, None, "You didn't provide an API key."));
     };
-    if config.keys.iter().any(|known| known == key) {
+    if setup.keys.iter().any(|known| known == key) {
         return Ok(());
     }
     // Services show how the key begins and ends, which must end up in no log.
@@ -177,10 +175,7 @@ fn asked(wanted: &Wanted, task: &Task) -> Asked {
 /// Faults that answer instead of the model.
 fn refused_by(rule: &Rule, now: Timestamp) -> Option<Reply> {
     match rule.effect {
-        Effect::Status(502) => Some(Reply {
-            status: 502,
-            ..Reply::new(HTML, GATEWAY_PAGE)
-        }),
+        Effect::Status(502) => Some(Reply::new(HTML, GATEWAY_PAGE).at(502)),
         Effect::Status(status) => Some(refusal(status, None, BROKEN)),
         Effect::Limited {
             retry_after_s: None,
@@ -230,35 +225,32 @@ fn error(status: u16, code: Option<&str>, message: &str) -> Value {
 }
 
 /// What a caller wants.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
 struct Wanted {
     model: String,
     messages: Vec<Message>,
     temperature: Option<f64>,
+    #[serde(alias = "max_completion_tokens")]
     max_tokens: Option<u64>,
+    #[serde(default)]
+    stream: bool,
 }
 
 impl Wanted {
     fn read(body: &[u8]) -> Result<Self, Reply> {
-        let bad_json = || invalid("We could not parse the JSON body of your request.");
-        let body: Value = serde_json::from_slice(body).map_err(|_| bad_json())?;
-        if body["stream"] == Value::Bool(true) {
-            return Err(refusal(501, None, "The simulated model does not stream."));
-        }
-        let model = body["model"].as_str().filter(|model| !model.is_empty());
-        let limit = match &body["max_tokens"] {
-            Value::Null => &body["max_completion_tokens"],
-            limit => limit,
+        let read = serde_json::from_slice::<Self>(body);
+        let unclear = |why: &dyn Display| {
+            let message = format!("We could not parse the JSON body of your request: {why}");
+            refusal(400, None, &message)
         };
-        Ok(Self {
-            model: model
-                .ok_or_else(|| invalid("`model` is missing"))?
-                .to_owned(),
-            messages: messages(&body["messages"])
-                .ok_or_else(|| invalid("`messages` must have role and content"))?,
-            temperature: body["temperature"].as_f64(),
-            max_tokens: limit.as_u64(),
-        })
+        match read.map_err(|error| unclear(&error))? {
+            wanted if wanted.stream => {
+                Err(refusal(501, None, "The simulated model does not stream."))
+            }
+            wanted if wanted.model.is_empty() => Err(unclear(&"`model` is empty")),
+            wanted if wanted.messages.is_empty() => Err(unclear(&"`messages` is empty")),
+            wanted => Ok(wanted),
+        }
     }
 
     /// Characters and tokens are counted over this.
@@ -272,29 +264,5 @@ impl Wanted {
         let mut messages = self.messages.iter();
         let last = messages.rfind(|message| message.role == "user");
         last.map_or("", |message| message.content.as_str())
-    }
-}
-
-fn invalid(message: &str) -> Reply {
-    refusal(400, None, message)
-}
-
-fn messages(value: &Value) -> Option<Vec<Message>> {
-    let messages = value.as_array().filter(|messages| !messages.is_empty())?;
-    let read = |message: &Value| {
-        Some(Message {
-            role: message["role"].as_str()?.to_owned(),
-            content: content(&message["content"])?,
-        })
-    };
-    messages.iter().map(read).collect()
-}
-
-/// A text, or parts of one.
-fn content(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(parts) => parts.iter().map(|part| part["text"].as_str()).collect(),
-        _ => None,
     }
 }

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::task::{Kind, Task};
+use crate::rule;
 pub use crate::rule::When;
-use crate::rule::{self, Covers};
 
 /// Which requests a rule looks at; what is left out matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,8 +85,6 @@ pub enum Effect {
 
 /// Which requests, how often, what.
 pub type Rule = rule::Rule<Matching, Effect>;
-/// The rules in force, oldest first.
-pub type Faults = rule::Rules<Matching, Effect>;
 
 impl Rule {
     /// A rule for one kind of work.
@@ -95,20 +93,12 @@ impl Rule {
             kind: Some(kind),
             ..Matching::default()
         };
-        Self {
-            matching,
-            when,
-            effect,
-        }
+        Self::new(matching, when, effect)
     }
 
     /// A rule for every request.
     pub fn any(when: When, effect: Effect) -> Self {
-        Self {
-            matching: Matching::default(),
-            when,
-            effect,
-        }
+        Self::new(Matching::default(), when, effect)
     }
 
     /// Poison: every request that contains the text meets this, always.
@@ -117,27 +107,16 @@ impl Rule {
             contains: Some(text.to_owned()),
             ..Matching::default()
         };
-        Self {
-            matching,
-            when: When::Always,
-            effect,
-        }
+        Self::new(matching, When::Always, effect)
     }
 }
 
-/// A request as rules see it.
-#[derive(Debug, Clone, Copy)]
-pub struct Sight<'a> {
-    pub task: &'a Task,
-    pub model: &'a str,
-}
-
-impl Covers<Sight<'_>> for Matching {
-    fn covers(&self, sight: Sight<'_>) -> bool {
-        let kind = self.kind.is_none_or(|kind| kind == sight.task.kind());
-        let model = self.model.as_deref().is_none_or(|it| it == sight.model);
-        let contains = self.contains.as_deref();
-        kind && model && contains.is_none_or(|part| is_in(part, sight.task))
+impl Matching {
+    pub(super) fn covers(&self, task: &Task, model: &str) -> bool {
+        let [asked, contains] = [&self.model, &self.contains].map(Option::as_deref);
+        self.kind.is_none_or(|kind| kind == task.kind())
+            && asked.is_none_or(|it| it == model)
+            && contains.is_none_or(|part| is_in(part, task))
     }
 }
 

@@ -38,12 +38,31 @@ pub enum Kind {
 }
 
 /// One message of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Message {
     /// `system`, `user` or `assistant`.
     pub role: String,
     /// Its text; parts are joined.
+    #[serde(deserialize_with = "content")]
     pub content: String,
+}
+
+/// A text, or parts of one.
+fn content<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Content {
+        Text(String),
+        Parts(Vec<Part>),
+    }
+    #[derive(Deserialize)]
+    struct Part {
+        text: String,
+    }
+    Ok(match Content::deserialize(from)? {
+        Content::Text(text) => text,
+        Content::Parts(parts) => parts.into_iter().map(|part| part.text).collect(),
+    })
 }
 
 /// A title, and the index its asker gave it; without one, its place from 0.

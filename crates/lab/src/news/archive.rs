@@ -73,6 +73,7 @@ impl Archive {
         let number = i64::try_from(self.added.len()).unwrap_or(0);
         let id = ADDED_FROM + number * PER_STORY;
         let mut chance = Chance::of(self.site.seed, &[id.cast_unsigned()]);
+        let link = new.link();
         let mut comments: Vec<Comment> = Vec::new();
         for (html, place) in new.comments.into_iter().zip(1..=i64::from(COMMENTS_MAX)) {
             comments.push(Comment {
@@ -91,7 +92,7 @@ impl Archive {
             title: new.title,
             author: prose::author(&mut chance),
             points: new.points,
-            link: new.link,
+            link,
             comments: u32::try_from(comments.len()).unwrap_or(0),
         };
         self.pages.insert(id, new.page);

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Endpoint;
+use crate::rule;
 pub use crate::rule::When;
-use crate::rule::{self, Covers};
 
 /// Which requests a rule looks at; what is left out matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,51 +49,40 @@ pub enum Effect {
 
 /// Which requests, how often, what.
 pub type Rule = rule::Rule<Matching, Effect>;
-/// The rules in force, oldest first.
-pub type Faults = rule::Rules<Matching, Effect>;
-
-/// A request as rules see it.
-#[derive(Debug, Clone, Copy)]
-pub struct Sight<'a> {
-    pub endpoint: Endpoint,
-    /// Path and query, as called.
-    pub path: &'a str,
-}
 
 impl Rule {
     /// A rule about one endpoint.
     pub fn at(endpoint: Endpoint, when: When, effect: Effect) -> Self {
-        Self {
-            matching: Matching {
-                endpoint: Some(endpoint),
+        let endpoint = Some(endpoint);
+        Self::new(
+            Matching {
+                endpoint,
                 path: None,
             },
             when,
             effect,
-        }
+        )
     }
 
     /// A rule about all requests whose path and query contain something.
     pub fn on(path: &str, when: When, effect: Effect) -> Self {
-        Self {
-            matching: Matching {
+        let path = Some(path.to_owned());
+        Self::new(
+            Matching {
                 endpoint: None,
-                path: Some(path.to_owned()),
+                path,
             },
             when,
             effect,
-        }
+        )
     }
 }
 
-impl Covers<Sight<'_>> for Matching {
-    fn covers(&self, sight: Sight<'_>) -> bool {
-        let there = self.endpoint.is_none_or(|it| it == sight.endpoint);
-        there
-            && self
-                .path
-                .as_deref()
-                .is_none_or(|it| sight.path.contains(it))
+impl Matching {
+    /// Whether a rule looks at a request, by its path and query.
+    pub(super) fn covers(&self, endpoint: Endpoint, path: &str) -> bool {
+        let part = self.path.as_deref();
+        self.endpoint.is_none_or(|it| it == endpoint) && part.is_none_or(|it| path.contains(it))
     }
 }
 
@@ -112,22 +101,14 @@ mod tests {
             path: None,
         };
         let path = "/api/v1/search?tags=comment,story_7";
-        let sight = Sight {
-            endpoint: Endpoint::Search,
-            path,
-        };
-        let page = Sight {
-            endpoint: Endpoint::Page,
-            path,
-        };
         for (why, matching, covered) in [
             ("everything", Matching::default(), true),
             ("its endpoint", search.clone(), true),
             ("part of the query", by_path("story_7"), true),
             ("another query", by_path("story_8"), false),
         ] {
-            assert_eq!(matching.covers(sight), covered, "{why}");
+            assert_eq!(matching.covers(Endpoint::Search, path), covered, "{why}");
         }
-        assert!(!search.covers(page), "another endpoint");
+        assert!(!search.covers(Endpoint::Page, path), "another endpoint");
     }
 }

@@ -2,8 +2,6 @@
 //!
 //! What a request gets is decided and noted when it arrives; only then does anybody wait.
 
-use std::time::Duration;
-
 use axum::{
     body::Bytes,
     extract::{ConnectInfo, State, rejection::BytesRejection},
@@ -16,12 +14,12 @@ use serde_json::{Value, json};
 use super::{
     Endpoint, Handle, Request,
     archive::Order,
-    fault::{Effect, Sight},
+    fault::Effect,
     markup,
     page::Page,
-    reading::{self, Found},
+    reading,
     search::{self, Question},
-    story::Comment,
+    story::{Comment, Facts},
 };
 use crate::{
     line::Met,
@@ -56,7 +54,7 @@ pub(super) async fn answer(
     let flight = stand.begin();
     let endpoint = Endpoint::at(uri.path());
     let path = uri.path_and_query().map_or("/", |it| it.as_str());
-    let effect = stand.lock().faults.plan(Sight { endpoint, path });
+    let effect = stand.lock().faults.plan(|it| it.covers(endpoint, path));
     let answer = disturbed(effect, || {
         Answer::Reply(match endpoint {
             Endpoint::BestStories => Reply::new(JSON, json!(stand.best_stories()).to_string()),
@@ -98,10 +96,7 @@ fn disturbed(effect: Option<Effect>, make: impl FnOnce() -> Answer) -> Answer {
             make();
             Answer::Cut
         }
-        Effect::Slow { wait_ms } => changed(make(), |reply| Reply {
-            wait: reply.wait + Duration::from_millis(wait_ms),
-            ..reply
-        }),
+        Effect::Slow { wait_ms } => changed(make(), |reply| reply.after_ms(wait_ms)),
         Effect::Truncated => changed(make(), |reply| reply.sent(reply::cut_in_half)),
         Effect::MalformedJson => changed(make(), |reply| rewritten(reply, halved)),
         Effect::NullHits => changed(make(), |reply| rewritten(reply, without_hits)),
@@ -163,7 +158,7 @@ fn show_page(stand: &Handle, path: &str) -> Option<Reply> {
         let (id, hop) = it.split_once("/hop/").unwrap_or((it, "0"));
         (id.parse().ok(), hop.parse().ok())
     })?;
-    Some(stand.story(id?)?.sheet().answer(hop?))
+    Some(stand.story(id?)?.answer(hop?))
 }
 
 /// The story's own page on the site: what a story without an address is linked to.
@@ -173,8 +168,7 @@ fn discuss(stand: &Handle, path: &str) -> Option<Reply> {
     let text = facts.story.text().unwrap_or_default();
     let comments = stand.comments(facts.story.id);
     let row = |it: &Comment| format!("<tr><td>{}: {}</td></tr>\n", it.author, it.html);
-    let rows: Vec<String> = comments.iter().map(row).collect();
-    let rows = rows.concat();
+    let rows: String = comments.iter().map(row).collect();
     let html = format!(
         "<!doctype html><html><head><title>{title}</title></head><body><table><tr><td \
          class=\"title\">{title}</td></tr><tr><td class=\"toptext\">{text}</td></tr></table>\n\
@@ -198,7 +192,7 @@ struct CrawlBody {
 
 fn crawled(stand: &Handle, headers: &HeaderMap, body: &[u8]) -> Reply {
     let refused = |status, error| Reply::json(status, &json!({ "success": false, "error": error }));
-    let expected = format!("Bearer {}", stand.config().crawler_token);
+    let expected = format!("Bearer {}", stand.setup().crawler_token);
     let shown = headers.get(header::AUTHORIZATION);
     if shown.is_none_or(|shown| shown.as_bytes() != expected.as_bytes()) {
         return refused(401, "invalid token");
@@ -207,36 +201,25 @@ fn crawled(stand: &Handle, headers: &HeaderMap, body: &[u8]) -> Reply {
         return refused(400, "url is required");
     };
     let found = look_at(stand, &url);
-    Reply {
-        wait: found.as_ref().map(wait).unwrap_or_default(),
-        ..Reply::json(200, &reading::crawled(found.as_ref()))
-    }
+    Reply::json(200, &reading::crawled(found.as_ref())).after_ms(wait_ms(found.as_ref()))
 }
 
 /// The address follows as it is, with its own query.
 fn read(stand: &Handle, path: &str) -> Reply {
     let address = path.strip_prefix("/reader/").unwrap_or_default();
     let found = look_at(stand, address);
-    Reply {
-        wait: found.as_ref().map(wait).unwrap_or_default(),
-        ..reading::read(address, found.as_ref())
-    }
+    reading::read(address, found.as_ref()).after_ms(wait_ms(found.as_ref()))
 }
 
 /// What a reader of pages finds at an address.
-fn look_at(stand: &Handle, address: &str) -> Option<Found> {
-    let facts = stand.story(story_in(address)?)?;
-    Some(Found {
-        markdown: facts.sheet().markdown(),
-        page: facts.page,
-        title: facts.story.title,
-    })
+fn look_at(stand: &Handle, address: &str) -> Option<Facts> {
+    stand.story(story_in(address)?)
 }
 
 /// How long reading it takes: as long as the page itself.
-fn wait(found: &Found) -> Duration {
-    match found.page {
-        Page::Slow { wait_ms } => Duration::from_millis(wait_ms),
-        _ => Duration::ZERO,
+fn wait_ms(found: Option<&Facts>) -> u64 {
+    match found.map(|found| found.page) {
+        Some(Page::Slow { wait_ms }) => wait_ms,
+        _ => 0,
     }
 }

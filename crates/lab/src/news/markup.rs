@@ -1,22 +1,20 @@
 //! The site's own HTML: entities even for slashes and apostrophes, `<p>` between paragraphs only.
 
-use crate::chance::Chance;
+use crate::{chance::Chance, feeds::document::replaced};
+
+/// `&` last, so that nothing is unescaped twice.
+const ENTITIES: [(char, &str); 6] = [
+    ('<', "&lt;"),
+    ('>', "&gt;"),
+    ('"', "&quot;"),
+    ('\'', "&#x27;"),
+    ('/', "&#x2F;"),
+    ('&', "&amp;"),
+];
 
 /// Escapes as the site does.
 pub(super) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#x27;"),
-            '/' => escaped.push_str("&#x2F;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
+    replaced(text, &ENTITIES)
 }
 
 /// Paragraphs of plain text, as HTML.
@@ -72,20 +70,13 @@ fn without_tags(html: &str) -> String {
     text
 }
 
-/// What [`escape`] made; `&amp;` last, so that nothing is unescaped twice.
+/// What [`escape`] made.
 fn unescape(text: &str) -> String {
-    let entities = [
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&quot;", "\""),
-        ("&#x27;", "'"),
-        ("&#x2F;", "/"),
-        ("&amp;", "&"),
-    ];
-    let plain = text.to_owned();
-    entities
-        .iter()
-        .fold(plain, |text, (entity, letter)| text.replace(entity, letter))
+    let mut text = text.to_owned();
+    for (letter, entity) in ENTITIES {
+        text = text.replace(entity, &letter.to_string());
+    }
+    text
 }
 
 #[cfg(test)]

@@ -9,11 +9,9 @@
 mod bad;
 mod layout;
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
-use super::prose;
+use super::{prose, story::Facts};
 use crate::{chance::Chance, feeds::language::Language, reply::Reply};
 
 /// How long a slow page takes where only its share was named: longer than anybody waits.
@@ -22,9 +20,10 @@ const SLOW_MS: u64 = 60_000;
 const MOVES: [u16; 4] = [302, 301, 307, 308];
 
 /// What is found at a story's address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Page {
+    #[default]
     Article,
     /// An article that says "access denied" and "robots.txt", because it is about that.
     AboutBlocking,
@@ -75,17 +74,6 @@ const USUAL: [(u64, Page); 13] = [
     (10, Page::Broken),
 ];
 
-/// A page to be written.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sheet<'a> {
-    /// The story that leads here.
-    pub(super) id: i64,
-    pub(super) title: &'a str,
-    pub(super) page: Page,
-    /// The article, where there is one.
-    pub(super) article: Option<&'a [String]>,
-}
-
 impl Page {
     /// What a drawn page is like, on a web that is about as good as the real one.
     pub(super) fn draw(chance: &mut Chance) -> Self {
@@ -112,16 +100,13 @@ impl Page {
     }
 }
 
-impl Sheet<'_> {
+impl Facts {
     /// What a caller gets who asks for it; `hop` counts the redirects it has followed.
     pub(super) fn answer(&self, hop: u32) -> Reply {
         match self.page {
             Page::Redirected { hops } if hop < hops => self.redirect(hop),
             Page::RedirectLoop => self.redirect(hop),
-            Page::Slow { wait_ms } => Reply {
-                wait: Duration::from_millis(wait_ms),
-                ..self.html("text/html; charset=utf-8")
-            },
+            Page::Slow { wait_ms } => self.html("text/html; charset=utf-8").after_ms(wait_ms),
             Page::Article | Page::AboutBlocking | Page::Redirected { .. } => {
                 self.html("text/html; charset=utf-8")
             }
@@ -130,8 +115,8 @@ impl Sheet<'_> {
             Page::Blocked => bad::blocked(),
             Page::Forbidden => bad::forbidden(),
             Page::Empty => Reply::new("text/html; charset=utf-8", ""),
-            Page::Shell => bad::shell(self.title),
-            Page::Oversized => bad::oversized(self.title),
+            Page::Shell => bad::shell(&self.story.title),
+            Page::Oversized => bad::oversized(&self.story.title),
             Page::Pdf => bad::pdf(),
             Page::Missing => bad::status(404, "This page has moved on"),
             Page::Broken => bad::status(500, "Something went wrong on our side"),
@@ -142,7 +127,10 @@ impl Sheet<'_> {
         let index = usize::try_from(hop).unwrap_or(0) % MOVES.len();
         let next = hop.wrapping_add(1);
         // Relative, as many are: whoever follows must know where it stands.
-        Reply::redirect(MOVES[index], &format!("/pages/{}/hop/{next}", self.id))
+        Reply::redirect(
+            MOVES[index],
+            &format!("/pages/{}/hop/{next}", self.story.id),
+        )
     }
 
     fn html(&self, content_type: &str) -> Reply {
@@ -163,8 +151,12 @@ impl Sheet<'_> {
     /// What a reader in a browser would copy from it as Markdown; an error's status where there is
     /// nothing to copy.
     pub(super) fn markdown(&self) -> Result<String, u16> {
-        match (self.page, self.article) {
-            (_, Some(article)) => Ok(format!("# {}\n\n{}\n", self.title, article.join("\n\n"))),
+        match (self.page, &self.article) {
+            (_, Some(article)) => Ok(format!(
+                "# {}\n\n{}\n",
+                self.story.title,
+                article.join("\n\n")
+            )),
             (Page::Blocked, _) => Ok(bad::BLOCKED.to_owned()),
             (Page::Shell, _) => Ok(bad::SHELL.to_owned()),
             (Page::Oversized, _) => Ok(bad::LINE.repeat(bad::OVERSIZED_BYTES / bad::LINE.len())),

@@ -5,21 +5,12 @@
 
 use serde_json::{Value, json};
 
-use super::page::Page;
+use super::story::Facts;
 use crate::reply::Reply;
 
-/// What such a service found at an address.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) title: String,
-    pub(super) page: Page,
-    /// Markdown, or the status that it met.
-    pub(super) markdown: Result<String, u16>,
-}
-
 /// What the crawler API answers about an address; nobody's page is an error.
-pub(super) fn crawled(found: Option<&Found>) -> Value {
-    match found.map(|found| &found.markdown) {
+pub(super) fn crawled(found: Option<&Facts>) -> Value {
+    match found.map(Facts::markdown) {
         Some(Ok(markdown)) if markdown.is_empty() => json!({ "success": true }),
         Some(Ok(markdown)) => json!({ "success": true, "markdown": markdown }),
         Some(Err(status)) => {
@@ -30,14 +21,14 @@ pub(super) fn crawled(found: Option<&Found>) -> Value {
 }
 
 /// What the reader answers about an address: always 200, always text.
-pub(super) fn read(address: &str, found: Option<&Found>) -> Reply {
+pub(super) fn read(address: &str, found: Option<&Facts>) -> Reply {
     let text = match found {
         None => format!("[Reader] Error: no such host: {address}\n"),
-        Some(found) => match &found.markdown {
+        Some(found) => match found.markdown() {
             Ok(markdown) if markdown.is_empty() => String::new(),
             Ok(markdown) => format!(
                 "Title: {}\n\nURL Source: {address}\n\nMarkdown Content:\n{markdown}",
-                found.title
+                found.story.title
             ),
             Err(403) => format!(
                 "According to its robots.txt, {address} does not allow autonomous fetching. \

@@ -1,7 +1,7 @@
 //! Stories and comments, as the site keeps them.
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::page::Page;
 
@@ -71,16 +71,22 @@ impl Facts {
 }
 
 /// A story to be added by hand.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewStory {
     /// When it was submitted.
     pub created_at: Timestamp,
     pub title: String,
     pub points: Option<i64>,
-    pub link: Link,
+    /// Where it leads, if not to an article of this server.
+    pub url: Option<String>,
+    /// What it says where it leads nowhere, as HTML.
+    pub text: Option<String>,
     /// What its page is like.
+    #[serde(default)]
     pub page: Page,
     /// What is said about it, as HTML; all of it at the moment of the story.
+    #[serde(default)]
     pub comments: Vec<String>,
 }
 
@@ -91,9 +97,18 @@ impl NewStory {
             created_at,
             title: title.to_owned(),
             points: Some(points),
-            link: Link::Page,
+            url: None,
+            text: None,
             page: Page::Article,
             comments: Vec::new(),
+        }
+    }
+
+    pub(super) fn link(&self) -> Link {
+        match (&self.text, &self.url) {
+            (Some(text), _) => Link::Text(text.clone()),
+            (None, Some(url)) => Link::Elsewhere(url.clone()),
+            (None, None) => Link::Page,
         }
     }
 

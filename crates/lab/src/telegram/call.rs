@@ -1,6 +1,6 @@
 //! From a request to an answer: carried out and noted at once, under one lock.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use axum::{
     Form,
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Handle, Request,
-    fault::{Effect, Sight},
+    fault::Effect,
     html::plain_text,
     state::{Chat, Message, Refusal, Telegram},
 };
@@ -78,7 +78,7 @@ pub(super) fn judge(stand: &Handle, called: &Called) -> Answer {
     let now = stand.now();
     let inside = &mut *stand.lock();
     let (mut effect, mut message_id) = (None, None);
-    let answer = admit(stand.config(), called)
+    let answer = admit(&stand.setup().tokens, called)
         .and_then(|()| take(inside, called, now, (&mut effect, &mut message_id)));
     let status = answer
         .as_ref()
@@ -87,10 +87,7 @@ pub(super) fn judge(stand: &Handle, called: &Called) -> Answer {
     let answer = match effect {
         Some(Effect::HangBefore | Effect::HangAfter) => Answer::Hang,
         Some(Effect::CutBefore | Effect::CutAfter) => Answer::Cut,
-        Some(Effect::Slow { wait_ms }) => Answer::Reply(Reply {
-            wait: Duration::from_millis(wait_ms),
-            ..reply
-        }),
+        Some(Effect::Slow { wait_ms }) => Answer::Reply(reply.after_ms(wait_ms)),
         _ => Answer::Reply(reply),
     };
     inside.journal.note(Request {
@@ -131,11 +128,10 @@ fn take(
     (effect, message_id): (&mut Option<Effect>, &mut Option<i64>),
 ) -> Result<Value, Refusal> {
     called.parameters.as_ref().map_err(Clone::clone)?;
-    *effect = inside.faults.plan(Sight {
-        method: &called.method,
-        chat: called.parameter("chat_id").unwrap_or_default(),
-        text: called.parameter("text").unwrap_or_default(),
-    });
+    let [chat, text] = ["chat_id", "text"].map(|it| called.parameter(it).unwrap_or_default());
+    *effect = inside
+        .faults
+        .plan(|it| it.covers(&called.method, chat, text));
     match *effect {
         Some(Effect::FailBefore(status)) => return Err(broken(status)),
         Some(Effect::Limited { retry_after_s }) => return Err(Refusal::limited(retry_after_s)),

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::rule;
 pub use crate::rule::When;
-use crate::rule::{self, Covers};
 
 /// Which requests a rule looks at; what is left out matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,8 +50,6 @@ pub enum Effect {
 
 /// Which requests, how often, what.
 pub type Rule = rule::Rule<Matching, Effect>;
-/// The rules in force, oldest first.
-pub type Faults = rule::Rules<Matching, Effect>;
 
 impl Rule {
     /// A rule for messages to be sent.
@@ -60,31 +58,16 @@ impl Rule {
             method: Some("sendMessage".to_owned()),
             ..Matching::default()
         };
-        Self {
-            matching,
-            when,
-            effect,
-        }
+        Self::new(matching, when, effect)
     }
 }
 
-/// A request as rules see it.
-#[derive(Debug, Clone, Copy)]
-pub struct Sight<'a> {
-    /// The method, as called.
-    pub method: &'a str,
-    /// The chat, as sent.
-    pub chat: &'a str,
-    /// The text, as sent.
-    pub text: &'a str,
-}
-
-impl Covers<Sight<'_>> for Matching {
-    fn covers(&self, sight: Sight<'_>) -> bool {
-        let method = self.method.as_deref();
-        let method = method.is_none_or(|it| it.eq_ignore_ascii_case(sight.method));
-        let chat = self.chat.as_deref().is_none_or(|it| it == sight.chat);
-        let contains = self.contains.as_deref();
-        method && chat && contains.is_none_or(|it| sight.text.contains(it))
+impl Matching {
+    /// Whether a rule looks at a request, by its method, chat and text as they were sent.
+    pub(super) fn covers(&self, method: &str, chat: &str, text: &str) -> bool {
+        let [how, to, contains] = [&self.method, &self.chat, &self.contains].map(Option::as_deref);
+        how.is_none_or(|it| it.eq_ignore_ascii_case(method))
+            && to.is_none_or(|it| it == chat)
+            && contains.is_none_or(|it| text.contains(it))
     }
 }

@@ -8,7 +8,7 @@ mod look;
 use almanack_lab::feeds::{
     self, Config, Handle, Running,
     fault::{Fault, Rule, When},
-    feed::{Feed, Validators},
+    feed::Feed,
     fleet::Fleet,
 };
 use reqwest::header::HeaderMap;
@@ -85,7 +85,7 @@ impl World {
     fn ordinary(&self) -> u32 {
         let now = self.clock.now();
         let lives = |feed: &Feed| !feed.habit.newest(now, 1).is_empty();
-        self.pick(|feed| feed.validators == Validators::Both && lives(feed))
+        self.pick(|feed| feed.etag && feed.last_modified && lives(feed))
     }
 
     fn ask(&self, url: &str) -> reqwest::RequestBuilder {

@@ -160,7 +160,7 @@ async fn titles_with_indices_come_back_with_them() {
 #[tokio::test]
 async fn titles_are_classified_when_that_is_asked() {
     let model = Model::start_with(|config| {
-        config.sensitive_words = vec!["storm".to_owned()];
+        config.setup.sensitive_words = vec!["storm".to_owned()];
     })
     .await;
     let asked = "Classify every title as SAFE or SENSITIVE; reply with JSON.";
@@ -199,7 +199,7 @@ async fn more_tokens_than_allowed_are_cut_off() {
 
 #[tokio::test]
 async fn strangers_and_nonsense_are_refused_in_the_usual_shapes() {
-    let model = Model::start_with(|config| config.models = vec!["tide-1".to_owned()]).await;
+    let model = Model::start_with(|config| config.setup.models = vec!["tide-1".to_owned()]).await;
     let post = |path: &str| model.at(Method::POST, path);
     let good = json!({ "model": "tide-1", "messages": [{ "role": "user", "content": "x" }] });
     let kind = json!("invalid_request_error");

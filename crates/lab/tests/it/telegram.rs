@@ -213,7 +213,7 @@ async fn texts_are_refused_in_telegrams_words() {
 
 #[tokio::test]
 async fn too_many_messages_a_minute_are_told_when_to_come_again() {
-    let telegram = Telegram::start_with(|it| it.messages_per_minute = Some(2)).await;
+    let telegram = Telegram::start_with(|it| it.setup.messages_per_minute = Some(2)).await;
     telegram.send("one").await.result();
     telegram.clock.advance(20);
     telegram.send("two").await.result();

@@ -119,7 +119,7 @@ async fn a_silent_model_is_given_up_and_tried_again() {
 async fn no_more_requests_are_under_way_than_the_service_allows() {
     let desk = Desk::open_with(|config, settings| {
         settings.concurrency = 2;
-        config.in_flight_max = Some(2);
+        config.setup.in_flight_max = Some(2);
         config.latency = Duration::from_millis(20);
     });
     let desk = Arc::new(desk.await);

@@ -1,10 +1,7 @@
 //! The best list, text posts and comments.
 
 use almanack_core::edition::story::StoryKey;
-use almanack_lab::news::{
-    Endpoint,
-    story::{Link, NewStory},
-};
+use almanack_lab::news::{Endpoint, story::NewStory};
 
 use super::*;
 
@@ -57,9 +54,10 @@ async fn ed_33_a_text_post_brings_its_text_along() {
     let news = News::calm().await;
     let noon = Timestamp::from_second(DAY_S.0 + 43_200).unwrap();
     let mut story = NewStory::new(noon, "Ask HN: tea &amp; <coffee>?", 9000);
-    story.link = Link::Text("Which one?<p>I can&#x27;t decide.".to_owned());
+    story.text = Some("Which one?<p>I can&#x27;t decide.".to_owned());
     let text = news.handle().add_story(story.clone());
-    story.link = Link::Elsewhere("https://site.example/a?b=c&d".to_owned());
+    story.text = None;
+    story.url = Some("https://site.example/a?b=c&d".to_owned());
     story.points = Some(8000);
     let link = news.handle().add_story(story);
     let listed = news.list(List::Day, &today(2)).await.unwrap();

@@ -16,7 +16,6 @@ use almanack_engine::{
 };
 use almanack_store::{Location, scratch, sqlite::Durability};
 use jiff::{SignedDuration, Timestamp};
-use tokio_util::sync::CancellationToken;
 
 use super::{
     Error,
@@ -186,10 +185,7 @@ impl Field {
         let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));
         let node = node::admit(ports, settings).await?;
         lookout.hear().await.map_err(|failure| told(&failure))?;
-        let node = node.caring_for(lookout.keeper());
-        let stop = CancellationToken::new();
-        let task = tokio::spawn(node.run(stop.clone()));
-        Ok(RunningNode { stop, task })
+        Ok(RunningNode::start(node.caring_for(lookout.keeper())))
     }
 
     /// Stops all nodes; what is under way ends first.

@@ -1,8 +1,11 @@
 //! Counting what looks bring, and what they cost this process.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    ops::{Add, Sub},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use almanack_adapters::clock::{Stopwatch, processor_seconds};
@@ -13,14 +16,6 @@ use almanack_core::source::{
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
-
-/// How many looks brought what.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Brought {
-    pub(super) checks: u64,
-    pub(super) unchanged: u64,
-    pub(super) failed: u64,
-}
 
 /// Counts the looks of all nodes.
 #[derive(Debug, Clone)]
@@ -35,17 +30,12 @@ struct Counts {
     last_failure: Mutex<Option<String>>,
 }
 
-/// How things stood at a moment.
-pub(super) struct Mark {
-    brought: Brought,
-    seconds: f64,
-    processor_s: f64,
-}
-
-/// What happened between two moments.
+/// What happened between two moments; up to one, since the beginning.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Span {
-    pub(super) brought: Brought,
+    pub(super) checks: u64,
+    pub(super) unchanged: u64,
+    pub(super) failed: u64,
     seconds: f64,
     processor_s: f64,
 }
@@ -61,14 +51,13 @@ impl Meter {
         }))
     }
 
-    pub(super) fn mark(&self) -> Mark {
+    /// What has happened so far.
+    pub(super) fn mark(&self) -> Span {
         let counts = &self.0;
-        Mark {
-            brought: Brought {
-                checks: counts.checks.load(Ordering::Relaxed),
-                unchanged: counts.unchanged.load(Ordering::Relaxed),
-                failed: counts.failed.load(Ordering::Relaxed),
-            },
+        Span {
+            checks: counts.checks.load(Ordering::Relaxed),
+            unchanged: counts.unchanged.load(Ordering::Relaxed),
+            failed: counts.failed.load(Ordering::Relaxed),
             seconds: counts.watch.seconds(),
             processor_s: processor_seconds(),
         }
@@ -96,17 +85,30 @@ impl Meter {
     }
 }
 
-impl Mark {
-    pub(super) fn until(&self, later: &Self) -> Span {
-        let (from, to) = (self.brought, later.brought);
-        Span {
-            brought: Brought {
-                checks: to.checks - from.checks,
-                unchanged: to.unchanged - from.unchanged,
-                failed: to.failed - from.failed,
-            },
-            seconds: later.seconds - self.seconds,
-            processor_s: later.processor_s - self.processor_s,
+impl Sub for Span {
+    type Output = Self;
+
+    fn sub(self, before: Self) -> Self {
+        Self {
+            checks: self.checks - before.checks,
+            unchanged: self.unchanged - before.unchanged,
+            failed: self.failed - before.failed,
+            seconds: self.seconds - before.seconds,
+            processor_s: self.processor_s - before.processor_s,
+        }
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        Self {
+            checks: self.checks + more.checks,
+            unchanged: self.unchanged + more.unchanged,
+            failed: self.failed + more.failed,
+            seconds: self.seconds + more.seconds,
+            processor_s: self.processor_s + more.processor_s,
         }
     }
 }
@@ -114,24 +116,12 @@ impl Mark {
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 impl Span {
     pub(super) fn per_second(&self) -> f64 {
-        self.brought.checks as f64 / self.seconds.max(f64::MIN_POSITIVE)
+        self.checks as f64 / self.seconds.max(f64::MIN_POSITIVE)
     }
 
     /// Microseconds of processor time per check.
     pub(super) fn processor_us(&self) -> f64 {
-        self.processor_s * 1e6 / self.brought.checks.max(1) as f64
-    }
-
-    pub(super) fn sum(spans: &[Self]) -> Self {
-        spans.iter().fold(Self::default(), |sum, span| Self {
-            brought: Brought {
-                checks: sum.brought.checks + span.brought.checks,
-                unchanged: sum.brought.unchanged + span.brought.unchanged,
-                failed: sum.brought.failed + span.brought.failed,
-            },
-            seconds: sum.seconds + span.seconds,
-            processor_s: sum.processor_s + span.processor_s,
-        })
+        self.processor_s * 1e6 / self.checks.max(1) as f64
     }
 }
 

@@ -1,25 +1,22 @@
 //! `almanack bench readers`: on a scratch store that is removed afterwards.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::time::Clock as _;
-use almanack_store::{
-    Location,
-    scratch::{self, Scratch},
-    sqlite::Durability,
-};
+use almanack_lab::hooks;
+use almanack_store::{Location, scratch, sqlite::Durability};
 use tokio_util::sync::CancellationToken;
 
-use super::{FAR_US, failed};
+use super::{FAR_US, failed, lines, on_scratch};
 use crate::{
     args::ReaderLoadArguments,
-    bench::{self, READERS_KIND, ReaderFigures, ReaderLoad, Service},
+    bench::{self, READERS_KIND, ReaderFigures},
     commands::checked,
     config::{self, Inputs, Need},
     failure::{Exit, Failure},
     output::Output,
-    process, wiring,
+    process,
     wiring::Time,
 };
 
@@ -32,12 +29,10 @@ pub(super) async fn run(
     arguments: &ReaderLoadArguments,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let unique = wiring::entropy().next_u64();
-    let scratch = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
-    let at = scratch.location();
-    let measured = Box::pin(measure(&at, durability, arguments, output)).await;
-    scratch.remove().await?;
-    show(arguments.tasks, &measured?, output)
+    let measured = on_scratch(location, async |at| {
+        Box::pin(measure(at, durability, arguments, output)).await
+    });
+    show(arguments.tasks, &measured.await?, output)
 }
 
 async fn measure(
@@ -50,21 +45,20 @@ async fn measure(
     drop(almanack_store::open(location, durability).await?);
     let first = SystemClock.now().as_microsecond() + FAR_US;
     scratch::load_far(location, first, arguments.tasks).await?;
-    let service = Service::start().await.map_err(failed)?;
-    let inputs = inputs(location, durability, &service);
+    // It agrees to everything, and stays until the node has ended.
+    let service_stop = CancellationToken::new();
+    let _stops = service_stop.clone().drop_guard();
+    let here = hooks::Config::new(([127, 0, 0, 1], 0).into());
+    let service = hooks::start(here, service_stop).await;
+    let service = service.map_err(|error| Failure::caused("measure", &error))?;
+    let inputs = inputs(location, durability, &service.hook_url("due"));
     let settings = checked(config::load(&inputs, Need::Everything))?;
     let process = process::start(&settings, &inputs, &Time::Machine).await?;
     let (store, address) = (process.store.clone(), process.address);
     let stop = CancellationToken::new();
     let node = tokio::spawn(process.run(stop.clone()));
     output.note(&format!("abandoning {} lists\n", arguments.lists));
-    let load = ReaderLoad {
-        lists: arguments.lists,
-        at_once: arguments.at_once,
-        due: arguments.due,
-        spread: Duration::from_secs(arguments.seconds),
-    };
-    let measured = bench::readers(&store, address, &service, load).await;
+    let measured = bench::readers(&store, address, &service.handle, arguments).await;
     stop.cancel();
     let left = node.await;
     left.map_err(|error| Failure::new(Exit::Failed, error.to_string()))??;
@@ -72,7 +66,7 @@ async fn measure(
 }
 
 /// A node of its own on the scratch store.
-fn inputs(location: &Location, durability: Durability, service: &Service) -> Inputs {
+fn inputs(location: &Location, durability: Durability, service: &str) -> Inputs {
     let url = match location {
         Location::Sqlite(path) => format!("sqlite:{}", path.display()),
         Location::Postgres(url) => url.clone(),
@@ -81,13 +75,12 @@ fn inputs(location: &Location, durability: Durability, service: &Service) -> Inp
         Durability::Full => "full",
         Durability::Normal => "normal",
     };
-    let service = format!("http://{}", service.address);
     let called = format!("kinds.{READERS_KIND}.url");
     let flags = [
         ("database.url", url.as_str()),
         ("database.durability", durability),
         ("server.listen", "127.0.0.1:0"),
-        (&called, &service),
+        (&called, service),
     ];
     let flags = flags.map(|(key, value)| ("bench".to_owned(), key.to_owned(), value.to_owned()));
     Inputs {
@@ -104,31 +97,23 @@ fn show(tasks: i64, figures: &ReaderFigures, output: &mut Output) -> Result<(), 
     let spread = |[half, most, all]: [f64; 3]| {
         format!("{half} ms for half of them, at most {most} ms for 99 %, {all} ms for all")
     };
-    for (name, figure) in [
+    let abandoned = format!("{} in {:.1} s", figures.abandoned, figures.abandoned_s);
+    let due = format!(
+        "{}, of which {} are done after {} calls",
+        figures.due, figures.done, figures.calls
+    );
+    let (changes, refused) = (figures.changes, figures.refused);
+    let figures = [
         ("tasks in the store", tasks.to_string()),
-        (
-            "lists abandoned",
-            format!("{} in {:.1} s", figures.abandoned, figures.abandoned_s),
-        ),
-        (
-            "tasks due meanwhile",
-            format!(
-                "{}, of which {} are done after {} calls",
-                figures.due, figures.done, figures.calls
-            ),
-        ),
+        ("lists abandoned", abandoned),
+        ("tasks due meanwhile", due),
         ("late when started", spread(figures.late_ms)),
         (
             "changes meanwhile",
-            format!(
-                "{}, of which {} were refused",
-                figures.changes, figures.refused
-            ),
+            format!("{changes}, of which {refused} were refused"),
         ),
         ("a change took", spread(figures.change_ms)),
         ("leases lost", figures.leases_lost.to_string()),
-    ] {
-        output.line(&format!("{name:22} {figure}"))?;
-    }
-    Ok(())
+    ];
+    lines(figures, output)
 }

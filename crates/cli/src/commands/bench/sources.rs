@@ -2,10 +2,10 @@
 
 use almanack_store::{Location, scratch::Scratch};
 
-use super::failed;
+use super::{failed, lines, megabytes};
 use crate::{
     args::SourceLoadArguments,
-    bench::{self, PhaseFigures, Places, SourceFigures, SourceLoad, StoreFigures},
+    bench::{self, PhaseFigures, Places, SourceFigures, StoreFigures},
     config::Settings,
     failure::{Exit, Failure},
     output::Output,
@@ -19,12 +19,6 @@ pub(super) async fn run(
     arguments: &SourceLoadArguments,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let load = SourceLoad {
-        sources: arguments.sources,
-        beside: arguments.beside,
-        nodes: arguments.nodes,
-        seconds: arguments.seconds as u64,
-    };
     let unique = wiring::entropy().next_u64();
     let large = Scratch::create(location, &format!("almanack_bench_{unique:x}")).await?;
     let small = Scratch::create(location, &format!("almanack_bench_{unique:x}_small")).await?;
@@ -37,7 +31,7 @@ pub(super) async fn run(
     let tell = |doing: &str| output.note(&format!("{doing}\n"));
     // Whoever is stopped in the middle leaves neither feeds nor stores behind.
     let measured = tokio::select! {
-        measured = bench::sources(places, settings, load, tell) => measured.map_err(failed),
+        measured = bench::sources(places, settings, arguments, tell) => measured.map_err(failed),
         () = stop.cancelled() => Err(Failure::new(Exit::Failed, "measure: stopped")),
     };
     large.remove().await?;
@@ -52,42 +46,33 @@ fn show(figures: &SourceFigures, output: &mut Output) -> Result<(), Failure> {
     for store in [&figures.small, &figures.large] {
         show_store(store, output)?;
     }
-    let rss = figures.rss_kb.map(|kb| format!("{} MB", kb / 1024));
     let compared = &figures.compared;
-    for (name, figure) in [
+    let figures = [
         ("as many due at once", String::new()),
         ("  the few", phase(&compared.small)),
         ("  the many", phase(&compared.large)),
         ("  many to few", compared.cost_ratio.to_string()),
         ("nodes", figures.nodes.to_string()),
-        ("memory", rss.unwrap_or_else(|| "unknown".to_owned())),
-    ] {
-        output.line(&format!("{name:22} {figure}"))?;
-    }
-    Ok(())
+        ("memory", megabytes(figures.rss_kb)),
+    ];
+    lines(figures, output)
 }
 
 fn show_store(store: &StoreFigures, output: &mut Output) -> Result<(), Failure> {
     let growth = store.growth_bytes;
-    for (name, figure) in [
+    let bytes = format!(
+        "{:.0} per source added, {:.0} with its entries, {:.1} per later look",
+        growth.added_source, growth.source, growth.check
+    );
+    let added = format!("{:.0} per second", store.added_per_second);
+    let figures = [
         ("sources", store.sources.to_string()),
-        (
-            "  added",
-            format!("{:.0} per second", store.added_per_second),
-        ),
+        ("  added", added),
         ("  first looks", phase(&store.first)),
         ("  later looks", phase(&store.later)),
-        (
-            "  bytes",
-            format!(
-                "{:.0} per source added, {:.0} with its entries, {:.1} per later look",
-                growth.added_source, growth.source, growth.check
-            ),
-        ),
-    ] {
-        output.line(&format!("{name:22} {figure}"))?;
-    }
-    Ok(())
+        ("  bytes", bytes),
+    ];
+    lines(figures, output)
 }
 
 fn phase(figures: &PhaseFigures) -> String {

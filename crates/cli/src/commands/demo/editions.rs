@@ -116,12 +116,10 @@ impl Editions {
         let date = account.edition.date;
         self.requests.insert(date, account.requests());
         let told = self.told.entry(date).or_default();
-        lines.extend(told.news(account).into_iter().map(|(ink, what)| Line {
-            at: now,
-            who: "edition",
-            ink,
-            what: format!("{date}: {what}"),
-        }));
+        let news = told.news(account).into_iter();
+        lines.extend(
+            news.map(|(ink, what)| Line::new(now, "edition", ink, format!("{date}: {what}"))),
+        );
         if account.edition.state == State::Published {
             let (stories, places) = (account.counts().completed, destinations(account).len());
             self.published.insert(date, (stories, places));

@@ -22,6 +22,10 @@ pub(super) struct Line {
 }
 
 impl Line {
+    pub(super) fn new(at: Timestamp, who: &'static str, ink: Ink, what: String) -> Self {
+        Self { at, who, ink, what }
+    }
+
     pub(super) fn tell(&self, output: &mut Output) -> Result<(), Failure> {
         let time = self.at.strftime("%H:%M:%S");
         let line = output.paint(self.ink, &format!("{:9} {}", self.who, self.what));

@@ -85,12 +85,8 @@ impl Schedules {
             *self.untold.entry(what).or_default() += new;
             return;
         }
-        let line = first(schedule.name.as_str(), &definition, row);
-        lines.push(Line {
-            at: now,
-            who: "schedule",
-            ..line
-        });
+        let (ink, what) = first(schedule.name.as_str(), &definition, row);
+        lines.push(Line::new(now, "schedule", ink, what));
     }
 
     /// What was seen so far is the past: nothing of it counts or has been told.
@@ -113,12 +109,7 @@ impl Schedules {
         if parts.is_empty() {
             return;
         }
-        lines.push(Line {
-            at: now,
-            who: "schedule",
-            ink: Ink::Faint,
-            what: parts.join(", "),
-        });
+        lines.push(Line::new(now, "schedule", Ink::Faint, parts.join(", ")));
     }
 
     /// What it came to.
@@ -141,24 +132,15 @@ impl Schedules {
 }
 
 /// The first time that a schedule does something is worth a line.
-fn first(name: &str, definition: &Definition, row: &Slot) -> Line {
-    let (ink, what) = if row.verdict.is_fired() {
-        let (expression, tz) = (&definition.expression, &definition.tz);
-        let at = aimed_at(&definition.target);
-        (
-            Ink::Good,
-            format!("first firing of {name} (`{expression}`, {tz}) at {at}"),
-        )
-    } else {
+fn first(name: &str, definition: &Definition, row: &Slot) -> (Ink, String) {
+    if !row.verdict.is_fired() {
         let why = why(row.verdict);
-        (Ink::Notable, format!("{name} skipped a slot: {why}"))
-    };
-    Line {
-        at: row.decided_at,
-        who: "schedule",
-        ink,
-        what,
+        return (Ink::Notable, format!("{name} skipped a slot: {why}"));
     }
+    let (expression, tz) = (&definition.expression, &definition.tz);
+    let at = aimed_at(&definition.target);
+    let what = format!("first firing of {name} (`{expression}`, {tz}) at {at}");
+    (Ink::Good, what)
 }
 
 fn why(verdict: Verdict) -> &'static str {

@@ -15,15 +15,12 @@ const SOURCES_MAX: usize = 200;
 /// Sources whose learning is told each by itself; the others are counted.
 const LEARNED_TOLD_MAX: usize = 3;
 
-/// Checks that were counted but not told yet.
-#[derive(Debug, Default)]
-struct Untold {
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
     checks: u64,
     entries: u64,
     failed: u64,
     learned: usize,
-    /// Of whom something can be said, and what.
-    next: Option<(String, String)>,
 }
 
 /// What has been seen of sources.
@@ -33,10 +30,11 @@ pub(super) struct Sources {
     seen: BTreeMap<i64, Timestamp>,
     learned: BTreeSet<i64>,
     needy: BTreeMap<i64, Attention>,
-    untold: Untold,
-    checks: u64,
-    entries: u64,
-    failed: u64,
+    counts: Counts,
+    /// What of them was told.
+    told: Counts,
+    /// Of whom something can be said, and what.
+    next: Option<(String, String)>,
     highlighted: usize,
 }
 
@@ -68,17 +66,10 @@ impl Sources {
         let mut newest = *seen;
         for look in looks {
             newest = newest.max(look.at);
-            self.checks += 1;
-            self.untold.checks += 1;
+            self.counts.checks += 1;
             match look.brought {
-                Brought::New(count) => {
-                    self.entries += u64::from(count);
-                    self.untold.entries += u64::from(count);
-                }
-                Brought::Failed(_) => {
-                    self.failed += 1;
-                    self.untold.failed += 1;
-                }
+                Brought::New(count) => self.counts.entries += u64::from(count),
+                Brought::Failed(_) => self.counts.failed += 1,
                 Brought::Nothing | Brought::Unchanged => {}
             }
         }
@@ -92,11 +83,11 @@ impl Sources {
             return;
         };
         if self.learned.insert(source.id.0) {
-            self.untold.learned += 1;
+            self.counts.learned += 1;
         }
         let why = source.reason.clone().unwrap_or_default();
         let said = format!("is checked again {}: {why}", until(now, next));
-        self.untold.next = Some((source.definition.name.clone(), said));
+        self.next = Some((source.definition.name.clone(), said));
     }
 
     fn attend(&mut self, source: &Source, now: Timestamp, lines: &mut Vec<Line>) {
@@ -110,16 +101,9 @@ impl Sources {
         }
         let usual = "quiet for longer than ever was its habit";
         let error = source.stats.last_error.as_deref().unwrap_or(usual);
-        lines.push(Line {
-            at: now,
-            who: "sources",
-            ink: Ink::Bad,
-            what: format!(
-                "{} needs a person ({}): {error}",
-                quoted(&source.definition.name),
-                attention.as_str()
-            ),
-        });
+        let (name, why) = (quoted(&source.definition.name), attention.as_str());
+        let what = format!("{name} needs a person ({why}): {error}");
+        lines.push(Line::new(now, "sources", Ink::Bad, what));
     }
 
     /// What was seen so far is the past: what was learned stays, nothing of it counts or has been told.
@@ -137,38 +121,31 @@ impl Sources {
 
     /// What was counted since the last time.
     pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
-        let untold = std::mem::take(&mut self.untold);
-        if untold.checks == 0 {
+        let (told, counts) = (self.told, self.counts);
+        self.told = counts;
+        if counts.checks == told.checks {
             return;
         }
-        let failed = match untold.failed {
+        let failed = match counts.failed - told.failed {
             0 => String::new(),
             some => format!(", {some} failed"),
         };
-        let learned = match untold.learned {
+        let learned = match counts.learned - told.learned {
             0 => String::new(),
             _ => format!("; {} of {} learned", self.learned.len(), self.seen.len()),
         };
         let what = format!(
             "{}: {}{failed}{learned}",
-            counted(untold.checks, "check"),
-            counted(untold.entries, "new entry")
+            counted(counts.checks - told.checks, "check"),
+            counted(counts.entries - told.entries, "new entry")
         );
-        lines.push(Line {
-            at: now,
-            who: "sources",
-            ink: Ink::Plain,
-            what,
-        });
-        if let Some((name, said)) = untold.next {
+        lines.push(Line::new(now, "sources", Ink::Plain, what));
+        if let Some((name, said)) = self.next.take() {
             let early = self.highlighted < LEARNED_TOLD_MAX;
             self.highlighted += 1;
-            lines.push(Line {
-                at: now,
-                who: "sources",
-                ink: if early { Ink::Notable } else { Ink::Faint },
-                what: format!("{} {said}", quoted(&name)),
-            });
+            let ink = if early { Ink::Notable } else { Ink::Faint };
+            let what = format!("{} {said}", quoted(&name));
+            lines.push(Line::new(now, "sources", ink, what));
         }
     }
 
@@ -176,10 +153,10 @@ impl Sources {
     pub(super) fn summary(&self) -> String {
         format!(
             "{} of {}: {}, {} failed; the rhythm of {} learned, {} need a person",
-            counted(self.checks, "check"),
+            counted(self.counts.checks, "check"),
             counted(self.seen.len() as u64, "source"),
-            counted(self.entries, "new entry"),
-            self.failed,
+            counted(self.counts.entries, "new entry"),
+            self.counts.failed,
             self.learned.len(),
             self.needy.len()
         )

@@ -51,7 +51,7 @@ impl Story {
 
     /// An author did something.
     pub(super) fn author(&mut self, act: &authors::Happening, lines: &mut Vec<Line>) {
-        let mut tell = |ink, what: String| lines.push(line(act.at, "author", ink, what));
+        let mut tell = |ink, what: String| lines.push(Line::new(act.at, "author", ink, what));
         let Outcome::Accepted { article_id, .. } = act.outcome else {
             return tell(Ink::Faint, "came too late; nothing changed".to_owned());
         };
@@ -118,7 +118,7 @@ impl Story {
             self.title(article_id),
             until(now, publish_at)
         );
-        lines.push(line(now, "editor", Ink::Notable, what));
+        lines.push(Line::new(now, "editor", Ink::Notable, what));
         Ok(true)
     }
 
@@ -160,7 +160,7 @@ impl Story {
             Happening::AlmanackAway { reason } => (Ink::Bad, format!("Almanack is away: {reason}")),
             Happening::Audited { .. } => return Ok(()),
         };
-        lines.push(line(now, "service", ink, what));
+        lines.push(Line::new(now, "service", ink, what));
         Ok(())
     }
 
@@ -187,7 +187,7 @@ impl Story {
                 _ => format!(", due {}", until(now, task.execute_at)),
             };
             let what = format!("task {} for {title}: {}{due}", task.id, explained(rule));
-            lines.push(line(now, "almanack", Ink::Notable, what));
+            lines.push(Line::new(now, "almanack", Ink::Notable, what));
         }
         Ok(())
     }
@@ -212,10 +212,6 @@ impl Story {
         let title = self.titles.get(&article_id);
         title.map_or_else(|| format!("article {article_id}"), |title| quoted(title))
     }
-}
-
-fn line(at: Timestamp, who: &'static str, ink: Ink, what: String) -> Line {
-    Line { at, who, ink, what }
 }
 
 fn list(counts: &BTreeMap<&str, u64>) -> String {

@@ -20,20 +20,46 @@ fn habit(rhythm: Rhythm, zone: &str, seed: u64) -> Habit {
     }
 }
 
+fn rhythm(days: Days, permille: u64, entries: (i64, i64), hours: Hours) -> Rhythm {
+    Rhythm {
+        name: "",
+        days,
+        permille,
+        entries,
+        hours,
+    }
+}
+
+fn mornings() -> Rhythm {
+    let hours = Hours::Between(MORNING, MORNING + 3 * 60);
+    rhythm(Days::Working, 960, (1, 3), hours)
+}
+
+fn bursty() -> Rhythm {
+    rhythm(Days::Every, 100, (3, 15), Hours::Burst(7 * 60, 20 * 60))
+}
+
+fn news() -> Rhythm {
+    rhythm(Days::Every, 1000, (80, 120), Hours::Newsroom)
+}
+
 fn any_rhythm() -> impl Strategy<Value = Rhythm> {
-    prop_oneof![
-        (1..300_u32).prop_map(|per_day| Rhythm::News { per_day }),
-        (0..1300_i64).prop_map(|opens| Rhythm::WeekdayMornings { opens }),
-        (0..1440_i64, 0..60_i64).prop_map(|(minute, spread)| Rhythm::Daily { minute, spread }),
-        (10..900_u64).prop_map(|permille| Rhythm::FewAWeek { permille }),
-        (0..7_i64, 0..1440_i64).prop_map(|(weekday, minute)| Rhythm::Weekly {
-            weekday,
-            minute,
-            spread: 90
-        }),
-        (20..500_u64, 3..30_i64).prop_map(|(permille, most)| Rhythm::Bursty { permille, most }),
-        (1..=28_i8, 0..1440_i64).prop_map(|(day, minute)| Rhythm::Monthly { day, minute }),
-    ]
+    let days = prop_oneof![
+        Just(Days::Every),
+        Just(Days::Working),
+        (0..7_i64).prop_map(Days::Weekly),
+        (1..=28_i8).prop_map(Days::Monthly),
+    ];
+    let minutes = || (0..1300_i64, 0..140_i64);
+    let hours = prop_oneof![
+        Just(Hours::Newsroom),
+        minutes().prop_map(|(from, more)| Hours::Between(from, from + more)),
+        minutes().prop_map(|(minute, spread)| Hours::About(minute, spread)),
+        minutes().prop_map(|(from, more)| Hours::Burst(from, from + more)),
+    ];
+    let entries = (1..5_i64, 0..60_i64).prop_map(|(least, more)| (least, least + more));
+    (days, 10..=1000_u64, entries, hours)
+        .prop_map(|(days, permille, entries, hours)| rhythm(days, permille, entries, hours))
 }
 
 fn any_habit() -> impl Strategy<Value = Habit> {
@@ -103,40 +129,23 @@ proptest! {
 #[test]
 fn each_rhythm_publishes_about_as_often_as_its_name_says() {
     // (rhythm, entries in the 52 weeks of 2024 at least and at most)
+    let few = rhythm(Days::Every, 400, (1, 1), Hours::Between(8 * 60, 22 * 60));
+    let once = |days, minute| rhythm(days, 960, (1, 1), Hours::About(minute, 30));
     let rows = [
-        (Rhythm::News { per_day: 100 }, 27_000..35_000),
-        (Rhythm::WeekdayMornings { opens: MORNING }, 440..560),
-        (
-            Rhythm::Daily {
-                minute: 1430,
-                spread: 30,
-            },
-            335..362,
-        ),
-        (Rhythm::FewAWeek { permille: 400 }, 120..172),
-        (
-            Rhythm::Weekly {
-                weekday: 6,
-                minute: 5,
-                spread: 60,
-            },
-            46..53,
-        ),
-        (
-            Rhythm::Bursty {
-                permille: 100,
-                most: 15,
-            },
-            200..480,
-        ),
-        (Rhythm::Monthly { day: 1, minute: 10 }, 10..13),
+        (news(), 27_000..35_000),
+        (mornings(), 440..560),
+        (once(Days::Every, 1430), 335..362),
+        (few, 120..172),
+        (once(Days::Weekly(6), 5), 46..53),
+        (bursty(), 200..480),
+        (once(Days::Monthly(1), 10), 10..13),
     ];
     let from = at("2024-01-01T00:00:00Z");
-    for (rhythm, expected) in rows {
+    for (shown, expected) in rows {
         for (seed, zone) in [(1, "Asia/Tokyo"), (2, "America/New_York")] {
             let until = from + SignedDuration::from_hours(24 * 364);
-            let seen = habit(rhythm, zone, seed).published(from, until).len();
-            assert!(expected.contains(&seen), "{rhythm:?} in {zone}: {seen}");
+            let seen = habit(shown, zone, seed).published(from, until).len();
+            assert!(expected.contains(&seen), "{shown:?} in {zone}: {seen}");
         }
     }
 }
@@ -144,7 +153,7 @@ fn each_rhythm_publishes_about_as_often_as_its_name_says() {
 #[test]
 fn weekday_mornings_are_mornings_of_the_feeds_own_zone_across_the_year() {
     for zone in ["Asia/Shanghai", "Europe/Berlin", "America/Los_Angeles"] {
-        let habit = habit(Rhythm::WeekdayMornings { opens: MORNING }, zone, 9);
+        let habit = habit(mornings(), zone, 9);
         let all = habit.published(at("2024-01-01T00:00:00Z"), at("2025-01-01T00:00:00Z"));
         assert!(all.len() > 300);
         for it in all {
@@ -157,11 +166,7 @@ fn weekday_mornings_are_mornings_of_the_feeds_own_zone_across_the_year() {
 
 #[test]
 fn a_weekly_column_keeps_its_weekday_and_its_time() {
-    let column = Rhythm::Weekly {
-        weekday: 4,
-        minute: 9 * 60,
-        spread: 30,
-    };
+    let column = rhythm(Days::Weekly(4), 960, (1, 1), Hours::About(9 * 60, 30));
     let habit = habit(column, "Europe/London", 3);
     for it in habit.published(at("2024-01-01T00:00:00Z"), at("2025-01-01T00:00:00Z")) {
         let local = it.to_zoned(habit.zone.clone());
@@ -172,19 +177,15 @@ fn a_weekly_column_keeps_its_weekday_and_its_time() {
 
 #[test]
 fn news_sleeps_at_night_and_bursts_come_at_once() {
-    let news = habit(Rhythm::News { per_day: 100 }, "Asia/Tokyo", 4);
+    let news = habit(news(), "Asia/Tokyo", 4);
     let all = news.published(at("2024-03-04T00:00:00Z"), at("2024-04-01T00:00:00Z"));
     let hour = |it: &Timestamp| it.to_zoned(news.zone.clone()).hour();
     let night = all.iter().filter(|it| (1..5).contains(&hour(it))).count();
     let day = all.iter().filter(|it| (8..12).contains(&hour(it))).count();
     assert!(day > 10 * night, "{day} by day, {night} by night");
 
-    let bursty = Rhythm::Bursty {
-        permille: 100,
-        most: 15,
-    };
     let all =
-        habit(bursty, "UTC", 4).published(at("2024-01-01T00:00:00Z"), at("2025-01-01T00:00:00Z"));
+        habit(bursty(), "UTC", 4).published(at("2024-01-01T00:00:00Z"), at("2025-01-01T00:00:00Z"));
     let quick =
         |pair: &[Timestamp]| pair[1].duration_since(pair[0]) <= SignedDuration::from_mins(12);
     let gaps = all.windows(2).filter(|pair| quick(pair)).count();
@@ -192,27 +193,23 @@ fn news_sleeps_at_night_and_bursts_come_at_once() {
 }
 
 #[test]
-fn every_entry_lies_in_the_slot_that_drew_it_even_where_a_day_has_no_first_hour() {
-    let midnight = Rhythm::Daily {
-        minute: 20,
-        spread: 0,
-    };
+fn every_entry_lies_in_the_day_that_drew_it_even_where_a_day_has_no_first_hour() {
+    let midnight = rhythm(Days::Every, 960, (1, 1), Hours::About(20, 0));
     let habit = habit(midnight, "America/Santiago", 6);
-    let first = habit.slot_at(habit.first_at.as_second());
+    let first = habit.day_at(habit.first_at.as_second());
     let days = first..first + 1000;
     let drawn: Vec<i64> = days.clone().flat_map(|day| habit.entries_in(day)).collect();
     assert!(drawn.is_sorted_by(|a, b| a < b));
     for day in days {
-        let inside = |at: &i64| habit.slot_at(*at) == day;
+        let inside = |at: &i64| habit.day_at(*at) == day;
         assert!(habit.entries_in(day).iter().all(inside), "day {day}");
     }
 }
 
 #[test]
 fn another_seed_is_another_feed_and_the_same_seed_the_same() {
-    let rhythm = Rhythm::FewAWeek { permille: 400 };
     let all = |seed| {
-        let habit = habit(rhythm, "UTC", seed);
+        let habit = habit(bursty(), "UTC", seed);
         habit.published(habit.first_at, at("2024-01-01T00:00:00Z"))
     };
     assert_eq!(all(1), all(1));

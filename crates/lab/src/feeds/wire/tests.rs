@@ -48,7 +48,7 @@ fn by_hand() -> Vec<Announced> {
 
 #[test]
 fn the_same_state_is_304_by_tag_and_by_time_and_a_new_entry_is_200() {
-    let feed = feed(|feed| feed.validators == Validators::Both);
+    let feed = feed(|feed| feed.etag && feed.last_modified);
     let first = ask(&feed, &[], &Asked::default());
     assert_eq!(first.status, 200);
     let tag = first.header("etag").unwrap().to_owned();
@@ -76,7 +76,7 @@ fn the_same_state_is_304_by_tag_and_by_time_and_a_new_entry_is_200() {
 
 #[test]
 fn a_tag_that_differs_outweighs_a_time_that_does_not() {
-    let feed = feed(|feed| feed.validators == Validators::Both);
+    let feed = feed(|feed| feed.etag && feed.last_modified);
     let first = ask(&feed, &[], &Asked::default());
     let asked = Asked {
         if_none_match: Some("\"older\"".to_owned()),
@@ -87,14 +87,14 @@ fn a_tag_that_differs_outweighs_a_time_that_does_not() {
 
 #[test]
 fn what_a_feed_does_not_give_it_does_not_honour() {
-    let silent = feed(|feed| feed.validators == Validators::None);
+    let silent = feed(|feed| !feed.etag && !feed.last_modified);
     let first = ask(&silent, &[], &Asked::default());
     assert_eq!(
         (first.header("etag"), first.header("last-modified")),
         (None, None)
     );
     assert_eq!(ask(&silent, &[], &with_tag("*")).status, 200);
-    let by_tag = feed(|feed| feed.validators == Validators::Etag);
+    let by_tag = feed(|feed| feed.etag && !feed.last_modified);
     assert_eq!(
         ask(&by_tag, &[], &since("Mon, 05 Jan 2026 08:00:00 GMT")).status,
         200
@@ -107,7 +107,7 @@ fn what_a_feed_does_not_give_it_does_not_honour() {
 
 #[test]
 fn bodies_are_compressed_for_who_takes_it_and_their_tags_differ() {
-    let feed = feed(|feed| feed.gzip && feed.brotli && feed.validators == Validators::Both);
+    let feed = feed(|feed| feed.gzip && feed.brotli && feed.etag && feed.last_modified);
     let plain = ask(&feed, &[], &Asked::default());
     let gzip = Asked {
         gzip: true,
@@ -147,8 +147,7 @@ fn bodies_are_compressed_for_who_takes_it_and_their_tags_differ() {
 
 #[test]
 fn the_tag_changes_exactly_when_the_entries_do() {
-    let feed =
-        feed(|feed| feed.validators == Validators::Both && feed.habit.rhythm.name() == "news");
+    let feed = feed(|feed| feed.etag && feed.last_modified && feed.habit.rhythm.name == "news");
     let look = |minute: i64| {
         let at = now() + jiff::SignedDuration::from_mins(minute);
         let reply = answer(&feed, Document::Atom, &[], &Asked::default(), (at, ""));
@@ -165,8 +164,7 @@ fn the_tag_changes_exactly_when_the_entries_do() {
 
 #[test]
 fn max_age_is_told_with_200_and_304() {
-    let feed =
-        feed(|feed| feed.hints.max_age_s == Some(1800) && feed.validators == Validators::Both);
+    let feed = feed(|feed| feed.hints.max_age_s == Some(1800) && feed.etag && feed.last_modified);
     let first = ask(&feed, &[], &Asked::default());
     assert_eq!(first.header("cache-control"), Some("public, max-age=1800"));
     let again = ask(&feed, &[], &with_tag(first.header("etag").unwrap()));

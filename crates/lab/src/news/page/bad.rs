@@ -29,10 +29,7 @@ pub(super) fn blocked() -> Reply {
 pub(super) fn forbidden() -> Reply {
     let text = "Access Denied. You don't have permission to access this page on this server. \
         Reference #18.4d5e6f";
-    Reply {
-        status: 403,
-        ..Reply::new(HTML, check("Access Denied", text))
-    }
+    Reply::new(HTML, check("Access Denied", text)).at(403)
 }
 
 fn check(title: &str, text: &str) -> String {
@@ -79,8 +76,5 @@ pub(super) fn pdf() -> Reply {
 
 /// An error with a page of its own.
 pub(super) fn status(status: u16, sentence: &str) -> Reply {
-    Reply {
-        status,
-        ..Reply::new(HTML, check(sentence, sentence))
-    }
+    Reply::new(HTML, check(sentence, sentence)).at(status)
 }

@@ -2,8 +2,10 @@
 //!
 //! Two builds, taken in turn: one says `<article>`, the other is `<div>`s whose classes only hint.
 
-use super::Sheet;
-use crate::{feeds::document::escape, news::site::PER_STORY};
+use crate::{
+    feeds::document::escape,
+    news::{site::PER_STORY, story::Facts},
+};
 
 const BANNER: &str = "<div class=\"cookie-banner\" role=\"dialog\"><p>We and our 814 partners use \
     cookies.</p><button>Accept all</button> <button>Reject</button></div>";
@@ -20,15 +22,13 @@ const FOOTER: &str = "<footer><p>© The Coast Gazette. All rights reserved. <a \
     href=\"/imprint\">Imprint</a> · <a href=\"/privacy\">Privacy</a></p></footer>";
 
 /// The page as text; a charset that is named stands in the document.
-pub(super) fn write(sheet: &Sheet<'_>, charset: &str) -> String {
-    let title = escape(sheet.title);
-    let paragraphs = sheet.article.unwrap_or_default().iter();
-    let paragraphs: Vec<String> = paragraphs
-        .map(|it| format!("<p>{}</p>\n", escape(it)))
-        .collect();
-    let paragraphs = paragraphs.concat();
+pub(super) fn write(facts: &Facts, charset: &str) -> String {
+    let title = escape(&facts.story.title);
+    let paragraphs = facts.article.iter().flatten();
+    let paragraphs = paragraphs.map(|it| format!("<p>{}</p>\n", escape(it)));
+    let paragraphs: String = paragraphs.collect();
     let byline = "<p class=\"byline\">By a staff writer</p>";
-    let main = if sheet.id / PER_STORY % 2 == 0 {
+    let main = if facts.story.id / PER_STORY % 2 == 0 {
         format!(
             "<main><article><h1>{title}</h1>{byline}\n{paragraphs}</article>{ASIDE}</main>{COMMENTS}"
         )
@@ -38,10 +38,9 @@ pub(super) fn write(sheet: &Sheet<'_>, charset: &str) -> String {
              </div>{byline}<div class=\"post-content\">\n{paragraphs}</div></div>{COMMENTS}</div>"
         )
     };
-    let meta = if charset.is_empty() {
-        String::new()
-    } else {
-        format!("<meta charset=\"{charset}\">")
+    let meta = match charset {
+        "" => String::new(),
+        named => format!("<meta charset=\"{named}\">"),
     };
     format!(
         "<!doctype html>\n<html><head>{meta}<title>{title} | The Coast Gazette</title>\

@@ -1,18 +1,19 @@
 use super::*;
-use crate::reply::Body;
+use crate::{news::site::Site, reply::Body};
 
 const TITLE: &str = "R&D keeps <time>";
 
 fn written(page: Page, id: i64) -> (Option<Vec<String>>, Reply) {
     let article = page.article(&mut Chance::new(3));
-    let sheet = Sheet {
-        id,
-        title: TITLE,
+    let mut story = Site::new(3, 1).day(20_000).remove(0);
+    (story.id, story.title) = (id, TITLE.to_owned());
+    let facts = Facts {
+        story,
+        url: None,
         page,
-        article: article.as_deref(),
+        article: article.clone(),
     };
-    let reply = sheet.answer(9);
-    (article, reply)
+    (article, facts.answer(9))
 }
 
 fn bytes(reply: Reply) -> Vec<u8> {

@@ -157,7 +157,7 @@ async fn how_many_are_under_way_at_once_is_seen() {
 
 #[tokio::test]
 async fn one_too_many_at_once_is_refused() {
-    let model = Model::start_with(|config| config.in_flight_max = Some(1)).await;
+    let model = Model::start_with(|config| config.setup.in_flight_max = Some(1)).await;
     let handle = model.handle();
     handle.add_fault(Rule::any(When::Next(1), Effect::Hang));
     let waiting = tokio::spawn(model.ask("", "Tides").send());

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use almanack_lab::news::{
-    Endpoint,
-    story::{Link, NewStory},
-};
+use almanack_lab::news::{Endpoint, story::NewStory};
 use serde_json::Value;
 
 use super::News;
@@ -32,7 +29,7 @@ async fn the_best_list_names_two_hundred_stories_best_first() {
 async fn a_text_post_has_text_and_no_address() {
     let news = News::calm().await;
     let id = news.handle().add_story(NewStory {
-        link: Link::Text("Why &amp; how?".to_owned()),
+        text: Some("Why &amp; how?".to_owned()),
         ..NewStory::new(news.an_hour_ago(), "Ask HN: Why?", 3)
     });
     let page = news.get(&format!("/item?id={id}")).await;

@@ -245,7 +245,7 @@ proptest! {
             prop_assert!(raw.len() <= 20_000, "{} bytes", raw.len());
             prop_assert!(!seen.text.trim().is_empty());
             let telegrams = plain_text(&raw);
-            let telegrams = telegrams.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            let telegrams = telegrams.map_err(TestCaseError::fail)?;
             prop_assert_eq!(telegrams.trim(), seen.text.trim(), "as the world's Telegram reads it");
             let mut links = seen.links.iter();
             let mut bold = seen.bold.iter();
