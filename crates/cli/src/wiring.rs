@@ -22,8 +22,7 @@ use almanack_adapters::{
 use almanack_core::{
     address::Reach,
     clock::GuardedClock,
-    happening,
-    reserved,
+    happening, reserved,
     sign_in::password::Passwords,
     store::{self, Store},
     task::Kind,
@@ -194,7 +193,11 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
     let with_address = with_address.map(|(kind, _)| kind.clone());
     Kinds {
         configured: with_address
-            .chain(reserved::KINDS.into_iter().filter_map(|it| Kind::parse(it).ok()))
+            .chain(
+                reserved::KINDS
+                    .into_iter()
+                    .filter_map(|it| Kind::parse(it).ok()),
+            )
             .collect(),
         max_retry: settings
             .kinds
