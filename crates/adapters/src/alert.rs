@@ -17,7 +17,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use almanack_core::{
     alert::{
         Key, Severity,
-        port::{Answer, Messenger, Notice, Outcome},
+        port::{Answer, Notice, Notifier, Outcome},
     },
     edition::port::{FailureClass, Sent},
     time::Clock,
@@ -90,7 +90,7 @@ pub struct Channel {
 
 /// How all channels tell.
 #[derive(Debug, Clone, Copy)]
-pub struct Telling {
+pub struct Reporting {
     pub language: Language,
     /// How long an answer may take, connection included.
     pub timeout: Duration,
@@ -99,7 +99,7 @@ pub struct Telling {
 pub struct Channels {
     client: Client,
     clock: Arc<dyn Clock>,
-    telling: Telling,
+    reporting: Reporting,
     all: Vec<Channel>,
 }
 
@@ -108,13 +108,13 @@ impl Channels {
     pub fn new(
         client: Client,
         clock: Arc<dyn Clock>,
-        telling: Telling,
+        reporting: Reporting,
         channels: Vec<Channel>,
     ) -> Self {
         Self {
             client,
             clock,
-            telling,
+            reporting,
             all: channels,
         }
     }
@@ -125,14 +125,14 @@ impl Channels {
 
     /// Sends a message that says that it is only a test, whatever the channels want; to one of them, or to all.
     pub async fn test(&self, only: Option<&str>) -> Vec<Answer> {
-        let message = Message::test(self.telling.language, self.clock.now());
+        let message = Message::test(self.reporting.language, self.clock.now());
         let asked = self.all.iter();
         let asked = asked.filter(|channel| only.is_none_or(|only| channel.name == only));
-        let telling = asked.map(|channel| async {
+        let reporting = asked.map(|channel| async {
             let sent = self.send(channel, &message).await;
             answer(channel, Vec::new(), sent)
         });
-        join_all(telling).await
+        join_all(reporting).await
     }
 
     async fn send(&self, channel: &Channel, message: &Message) -> Sent {
@@ -146,13 +146,13 @@ impl Channels {
             }
             Way::Mail(mailer) => {
                 let at = self.clock.now();
-                mailer.send(message, at, self.telling.timeout).await
+                mailer.send(message, at, self.reporting.timeout).await
             }
             Way::Exec(program) => program.run(message).await,
         }
     }
 
-    async fn tell_one(&self, channel: &Channel, notices: &[Notice]) -> Option<Answer> {
+    async fn report_one(&self, channel: &Channel, notices: &[Notice]) -> Option<Answer> {
         let wanted = notices.iter().filter(|notice| {
             let alert = &notice.alert;
             let wants = &channel.wants;
@@ -160,7 +160,7 @@ impl Channels {
                 && !alert.taken_by.contains(&channel.name)
         });
         let wanted: Vec<&Notice> = wanted.collect();
-        let message = Message::of_alerts(&wanted, self.telling.language)?;
+        let message = Message::of_alerts(&wanted, self.reporting.language)?;
         let keys = wanted.iter().map(|it| it.alert.key.clone()).collect();
         let answer = answer(channel, keys, self.send(channel, &message).await);
         if !matches!(answer.outcome, Outcome::Taken(_)) {
@@ -177,12 +177,12 @@ impl Channels {
 }
 
 #[async_trait]
-impl Messenger for Channels {
+impl Notifier for Channels {
     /// All channels at once: the slowest bounds how long it takes.
-    async fn tell(&self, notices: &[Notice]) -> Vec<Answer> {
-        let telling = self.all.iter();
-        let telling = telling.map(|channel| self.tell_one(channel, notices));
-        join_all(telling).await.into_iter().flatten().collect()
+    async fn notify(&self, notices: &[Notice]) -> Vec<Answer> {
+        let reporting = self.all.iter();
+        let reporting = reporting.map(|channel| self.report_one(channel, notices));
+        join_all(reporting).await.into_iter().flatten().collect()
     }
 }
 

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_told_in_its_header_and_nowhere_else() {
+    fn a_token_is_reported_in_its_header_and_nowhere_else() {
         let bearer = Bearer::new(" t0ken\n").unwrap();
         let request = bearer.sign(Request::get("https://site.example/"));
         assert_eq!(request.headers[AUTHORIZATION], "Bearer t0ken");

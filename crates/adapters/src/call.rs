@@ -33,7 +33,7 @@ const WEBHOOK_TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp
 const WEBHOOK_SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct Behaviour<'a> {
     /// How long an answer may take, connection included.
     pub(crate) timeout: Duration,
     /// What calls are signed with.
@@ -107,7 +107,7 @@ impl Caller {
     pub(crate) async fn call(
         &self,
         url: &str,
-        manner: Manner<'_>,
+        behaviour: Behaviour<'_>,
         task: &ClaimedTask,
         body: Vec<u8>,
     ) -> Outcome {
@@ -119,7 +119,7 @@ impl Caller {
             Ok(permit) => permit,
             Err(at) => return host_is_busy(at),
         };
-        let mut request = self.request(url, manner, task, body);
+        let mut request = self.request(url, behaviour, task, body);
         let traced = trace::begin(self.clock.now());
         if let Some(traced) = &traced {
             request = request.header(TRACEPARENT, &traced.parent());
@@ -130,7 +130,7 @@ impl Caller {
             permit.answered();
         }
         let outcome = match answered {
-            Ok(answer) => self.read(answer, manner).await,
+            Ok(answer) => self.read(answer, behaviour).await,
             Err(error) => unanswered(&error),
         };
         if let Some(traced) = traced {
@@ -139,18 +139,24 @@ impl Caller {
         outcome
     }
 
-    fn request(&self, url: &str, manner: Manner<'_>, task: &ClaimedTask, body: Vec<u8>) -> Request {
+    fn request(
+        &self,
+        url: &str,
+        behaviour: Behaviour<'_>,
+        task: &ClaimedTask,
+        body: Vec<u8>,
+    ) -> Request {
         let sealed = Seal {
             idempotency_key: &format!("almanack-task-{}", task.id),
             id: &format!("almanack-task-{}-{}", task.id, task.term.0),
             at: self.clock.now(),
-            key: manner.key,
+            key: behaviour.key,
         };
-        sealed.post(url, manner.timeout, body)
+        sealed.post(url, behaviour.timeout, body)
     }
 
     /// The status counts. A body that cannot be read, or is too large, has no `code`.
-    async fn read(&self, mut answer: http::Answer, manner: Manner<'_>) -> Outcome {
+    async fn read(&self, mut answer: http::Answer, behaviour: Behaviour<'_>) -> Outcome {
         let body = answer.read().await;
         let code = body.ok().and_then(|body| code_of(&body));
         let answer = Answer {
@@ -158,7 +164,7 @@ impl Caller {
             code: code.as_deref(),
             retry_after: answer.head.header(&header::RETRY_AFTER),
         };
-        judge(&answer, manner.already_done, self.clock.now())
+        judge(&answer, behaviour.already_done, self.clock.now())
     }
 }
 
@@ -170,14 +176,14 @@ pub(crate) fn host_is_busy(at: Timestamp) -> Outcome {
 
 /// No answer at all may pass; an address that we do not go to stays one.
 fn unanswered(error: &http::Error) -> Outcome {
-    let told = error.to_string();
+    let reported = error.to_string();
     if error.is_transient() {
         Outcome::Retry {
-            error: told,
+            error: reported,
             retry_after: None,
         }
     } else {
-        Outcome::GiveUp { error: told }
+        Outcome::GiveUp { error: reported }
     }
 }
 

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    call::{Caller, Manner},
+    call::{Behaviour, Caller},
     http::{Client, HostLimiter},
     signature::SigningKey,
 };
@@ -40,8 +40,8 @@ pub struct CallbackSettings {
 }
 
 impl CallbackSettings {
-    fn manner(&self) -> Manner<'_> {
-        Manner {
+    fn behaviour(&self) -> Behaviour<'_> {
+        Behaviour {
             timeout: self.timeout,
             key: self.key.as_ref(),
             already_done: &self.already_done,
@@ -93,7 +93,9 @@ impl Handler for CallbackHandler {
                 error: "the stored payload is not JSON".to_owned(),
             };
         };
-        self.caller.call(url, settings.manner(), task, body).await
+        self.caller
+            .call(url, settings.behaviour(), task, body)
+            .await
     }
 }
 

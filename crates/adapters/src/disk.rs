@@ -62,7 +62,7 @@ mod tests {
         for (path, expected) in [
             ("/var/lib", "ext4"),
             ("/srv/news/almanack.db", "nfs4"),
-            ("/srv/newsroom", "ext4"),
+            ("/srv/harness", "ext4"),
             ("/srv/news/a b/c", "tmpfs"),
         ] {
             let found = filesystem(mounts, Path::new(path));

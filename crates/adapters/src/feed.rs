@@ -14,7 +14,7 @@
 
 mod advertised;
 mod answer;
-pub(crate) mod apart;
+pub(crate) mod blocking_pool;
 pub(crate) mod charset;
 pub mod checker;
 pub mod date;
@@ -28,7 +28,7 @@ mod markup;
 mod page;
 pub mod rules;
 mod sitemap;
-mod stranger;
+mod sniff;
 mod syndication;
 pub(crate) mod text;
 pub(crate) mod xml;
@@ -89,7 +89,7 @@ fn read_feed(bytes: &[u8], text: &str, base: &Url, now: Timestamp) -> Result<Doc
             return syndication::read(&mended, &root, base, now);
         }
     }
-    Err(stranger::describe(bytes, text, "a feed", base))
+    Err(sniff::describe(bytes, text, "a feed", base))
 }
 
 fn unusable(error: &RulesError) -> Failure {

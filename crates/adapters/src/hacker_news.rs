@@ -34,8 +34,8 @@ use futures_util::future::try_join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::{http::Client, party::Party};
-use ask::Asker;
+use crate::{http::Client, upstream::Upstream};
+use ask::Requester;
 use hit::{Page, Story};
 
 /// Where the lists live.
@@ -55,8 +55,8 @@ const HITS_MAX: usize = 1000;
 /// Most questions for one day. The busiest days so far had 1,600 stories.
 const SLICES_MAX: usize = 10;
 
-const LISTS: Party = Party::open("Hacker News");
-const SEARCH: Party = Party::open("the search of Hacker News");
+const LISTS: Upstream = Upstream::open("Hacker News");
+const SEARCH: Upstream = Upstream::open("the search of Hacker News");
 
 /// Which stories make today's edition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -107,7 +107,7 @@ impl Default for Settings {
 /// Hacker News as a source of stories.
 pub struct HackerNews {
     settings: Settings,
-    asker: Asker,
+    requester: Requester,
 }
 
 impl HackerNews {
@@ -118,20 +118,23 @@ impl HackerNews {
         clock: Arc<dyn Clock>,
         sleeper: Arc<dyn Sleeper>,
     ) -> Self {
-        let asker = Asker {
+        let requester = Requester {
             client,
             clock,
             sleeper,
             timeout: settings.timeout,
             retries_max: settings.retries_max,
         };
-        Self { settings, asker }
+        Self {
+            settings,
+            requester,
+        }
     }
 
     /// Those of the best list that were created at or after `since`.
     async fn best(&self, since: Timestamp, budget: &Arc<Budget>) -> Result<Vec<Story>, Failure> {
         let address = format!("{}/v0/beststories.json", base(&self.settings.firebase_url));
-        let body = self.asker.ask(LISTS, address, budget).await?;
+        let body = self.requester.ask(LISTS, address, budget).await?;
         let ids = ids(&body).ok_or_else(|| LISTS.unusable("did not answer with a list"))?;
         let groups = ids.chunks(GROUP).map(|group| self.details(group, budget));
         let pages = try_join_all(groups).await?;
@@ -181,7 +184,7 @@ impl HackerNews {
     ) -> Result<Page, Failure> {
         let algolia = base(&self.settings.algolia_url);
         let address = format!("{algolia}/api/v1/{how}?{question}&hitsPerPage={hits_max}");
-        let body = self.asker.ask(SEARCH, address, budget).await?;
+        let body = self.requester.ask(SEARCH, address, budget).await?;
         hit::stories(&body, hits_max).ok_or_else(|| SEARCH.unusable("did not answer with hits"))
     }
 }
@@ -212,7 +215,7 @@ impl StorySource for HackerNews {
         let algolia = base(&self.settings.algolia_url);
         let max = self.settings.comments_max;
         let address = format!("{algolia}/api/v1/search?tags=comment,story_{id}&hitsPerPage={max}");
-        let body = self.asker.ask(SEARCH, address, budget).await?;
+        let body = self.requester.ask(SEARCH, address, budget).await?;
         let comments = hit::comments(&body);
         let mut comments = comments.ok_or_else(|| SEARCH.unusable("did not answer with hits"))?;
         comments.truncate(max);

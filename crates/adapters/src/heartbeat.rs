@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use almanack_core::alert::port::Listener;
+use almanack_core::alert::port::HeartbeatMonitor;
 use async_trait::async_trait;
 use reqwest::Method;
 
@@ -12,7 +12,7 @@ use crate::http::{Client, Limits, Request};
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// A listener behind an address, which is the secret.
-pub struct HttpListener {
+pub struct HttpHeartbeat {
     client: Client,
     url: String,
     method: Method,
@@ -27,7 +27,7 @@ pub enum Ask {
     Post,
 }
 
-impl HttpListener {
+impl HttpHeartbeat {
     /// Beats at `url`.
     pub fn new(client: Client, url: String, ask: Ask, timeout: Duration) -> Self {
         let method = match ask {
@@ -44,7 +44,7 @@ impl HttpListener {
 }
 
 #[async_trait]
-impl Listener for HttpListener {
+impl HeartbeatMonitor for HttpHeartbeat {
     async fn beat(&self) -> Result<(), String> {
         let request = Request::new(self.method.clone(), &self.url).limits(Limits {
             total: self.timeout,

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! Request ─► every hop: core::address::check ─► literal? Guard::judge ─────────────┐
-//!                ▲                            └► name?    resolve, Guard::judge_all ├─► connect
+//!                ▲                            └► name?    resolve, Guard::check_addresses ├─► connect
 //!                └── redirect, up to so many ◄── answer ◄──────────────────────────┘
 //!                                                  └─► body: decompressed, counted, timed
 //! ```
@@ -23,9 +23,9 @@
 
 mod body;
 mod error;
-mod gate;
+mod host_admission;
 mod host_limit;
-pub mod lanes;
+pub mod host_paces;
 mod pool;
 mod redirect;
 mod request;
@@ -49,7 +49,7 @@ use body::Deadline;
 use redirect::{Step, Trail};
 
 pub use error::{Error, NoClient, Phase};
-pub use gate::Gate;
+pub use host_admission::HostAdmission;
 pub use host_limit::HostLimiter;
 pub use request::{Answer, Head, Limits, Redirects, Request, Response};
 pub use resolve::{NoName, Resolve, SystemResolver};
@@ -131,7 +131,7 @@ impl Client {
     /// Why an address that a stranger wrote is not passed on as a link, as far as it can be seen in it.
     pub fn refusal_of_link(&self, address: &str) -> Option<address::Refusal> {
         let trusted = address::parse(address).is_ok_and(|url| self.trusts(&url));
-        let judged = self.guard.judge_link(address);
+        let judged = self.guard.check_link(address);
         judged.err().filter(|_| !trusted)
     }
 
@@ -209,8 +209,8 @@ impl Client {
         if let (false, Some(ip)) = (trusted, address::literal(url)) {
             self.guard.judge(ip).map_err(Error::refused)?;
         }
-        if let (Some(gate), Some(host)) = (&request.gate, url.host_str()) {
-            let passed = gate.pass(host).await;
+        if let (Some(host_admission), Some(host)) = (&request.host_admission, url.host_str()) {
+            let passed = host_admission.pass(host).await;
             passed.map_err(|until| Error::Busy { until })?;
         }
         let pool = if trusted {

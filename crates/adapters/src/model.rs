@@ -1,7 +1,7 @@
 //! Who writes: a language model behind any OpenAI-compatible endpoint, or nobody but the text itself.
 //!
 //! [`ChatModel`] asks `POST {base_url}/chat/completions`; nothing about the service is guessed. Every
-//! request, tries included, is paid from the purse it was handed, and what an answer cost in tokens is noted
+//! request, tries included, is paid from the request budget it was handed, and what an answer cost in tokens is noted
 //! there (ED-08). [`Extractive`] asks nobody, so that a whole edition can be made without one (ED-36).
 //!
 //! What must stay true:
@@ -32,7 +32,7 @@ use almanack_core::{
 };
 use async_trait::async_trait;
 
-use self::{ask::Asker, language::Language, prompt::Prompt};
+use self::{ask::Requester, language::Language, prompt::Prompt};
 use crate::http::Client;
 
 pub use extractive::Extractive;
@@ -41,7 +41,7 @@ pub use settings::{BadSettings, Settings};
 
 /// Writes with a language model.
 pub struct ChatModel {
-    asker: Asker,
+    requester: Requester,
     model: String,
     language: Language,
     summary_chars: usize,
@@ -59,7 +59,7 @@ impl ChatModel {
         let language = Language::of(&settings.language);
         let summary_chars = settings.summary_chars;
         Ok(Self {
-            asker: Asker::new(client, clock, sleeper, settings)?,
+            requester: Requester::new(client, clock, sleeper, settings)?,
             model,
             language,
             summary_chars,
@@ -73,7 +73,7 @@ impl ChatModel {
         budget: &Arc<Budget>,
     ) -> Result<Vec<Option<String>>, Failure> {
         let prompt = Prompt::titles(&self.language, titles);
-        let reply = match self.asker.ask(&prompt, budget).await {
+        let reply = match self.requester.ask(&prompt, budget).await {
             Ok(reply) => reply,
             Err(failure) if failure.class == FailureClass::Unusable => String::new(),
             Err(failure) => return Err(failure),
@@ -121,7 +121,7 @@ impl Writer for ChatModel {
                 "there is no text to summarise",
             ));
         };
-        let reply = self.asker.ask(&prompt, budget).await?;
+        let reply = self.requester.ask(&prompt, budget).await?;
         tidy::summary(&reply, self.summary_chars)
             .ok_or_else(|| Failure::new(FailureClass::Unusable, "the model's summary is empty"))
     }
@@ -136,10 +136,10 @@ impl Writer for ChatModel {
             return Ok(Vec::new());
         }
         let prompt = Prompt::judge(titles, sensitivity);
-        let reply = self.asker.ask(&prompt, budget).await?;
+        let reply = self.requester.ask(&prompt, budget).await?;
         parse::verdicts(&reply, titles.len()).ok_or_else(|| {
-            let told = format!("the model did not judge each of {} titles", titles.len());
-            Failure::new(FailureClass::Unusable, told)
+            let reported = format!("the model did not judge each of {} titles", titles.len());
+            Failure::new(FailureClass::Unusable, reported)
         })
     }
 }

@@ -128,10 +128,10 @@ impl Bot {
             Ok(response) => response,
             Err(error) => return Err(unanswered(&error)),
         };
-        let told = serde_json::from_slice::<Told>(&response.body).unwrap_or_default();
-        match (response.head.status, told.ok) {
-            (200..=299, Some(true)) => Ok(told.result.username.unwrap_or_default()),
-            _ => Err(self.failure(&told, &response)),
+        let reported = serde_json::from_slice::<Reported>(&response.body).unwrap_or_default();
+        match (response.head.status, reported.ok) {
+            (200..=299, Some(true)) => Ok(reported.result.username.unwrap_or_default()),
+            _ => Err(self.failure(&reported, &response)),
         }
     }
 
@@ -161,21 +161,23 @@ impl Bot {
     }
 
     fn judge(&self, response: &Response) -> Sent {
-        let told = serde_json::from_slice::<Told>(&response.body);
-        let in_doubt = match (response.head.status, &told) {
-            (200..=299, Ok(told)) if told.ok == Some(true) => {
-                return confirmed(told.result.message_id);
+        let reported = serde_json::from_slice::<Reported>(&response.body);
+        let in_doubt = match (response.head.status, &reported) {
+            (200..=299, Ok(reported)) if reported.ok == Some(true) => {
+                return confirmed(reported.result.message_id);
             }
             // Somebody passed it on and nobody knows how far it came.
             (200..=299 | 504, _) => true,
             // Telegram's own words, or a front that found nobody to pass it on to.
             (502 | 503, _) => false,
-            (status, told) => {
-                let says_no = told.as_ref().is_ok_and(|told| told.ok == Some(false));
+            (status, reported) => {
+                let says_no = reported
+                    .as_ref()
+                    .is_ok_and(|reported| reported.ok == Some(false));
                 status >= 500 && !says_no
             }
         };
-        let failure = self.failure(&told.unwrap_or_default(), response);
+        let failure = self.failure(&reported.unwrap_or_default(), response);
         if in_doubt {
             Sent::Unknown(failure)
         } else {
@@ -184,9 +186,9 @@ impl Bot {
     }
 
     /// What an answer that is no success means.
-    fn failure(&self, told: &Told, response: &Response) -> Failure {
+    fn failure(&self, reported: &Reported, response: &Response) -> Failure {
         let status = response.head.status;
-        let words = self.settings.token.hide(&told.description);
+        let words = self.settings.token.hide(&reported.description);
         let (class, hint) = match status {
             200..=299 => (FailureClass::Unusable, "; that is not Telegram's answer"),
             429 => (FailureClass::RateLimited, ""),
@@ -201,13 +203,16 @@ impl Bot {
         };
         Failure {
             class,
-            detail: format!("HTTP {status}: {words}{}{hint}", told.moved()),
-            retry_after: self.wait(told, response),
+            detail: format!("HTTP {status}: {words}{}{hint}", reported.moved()),
+            retry_after: self.wait(reported, response),
         }
     }
 
-    fn wait(&self, told: &Told, response: &Response) -> Option<SignedDuration> {
-        let said = told.parameters.retry_after.map(SignedDuration::from_secs);
+    fn wait(&self, reported: &Reported, response: &Response) -> Option<SignedDuration> {
+        let said = reported
+            .parameters
+            .retry_after
+            .map(SignedDuration::from_secs);
         let header = || {
             let text = response.head.header(&header::RETRY_AFTER)?;
             wait_asked_for(text, self.clock.now())
@@ -245,7 +250,7 @@ struct Preview {
 /// What Telegram answers, as far as it matters. What is not its JSON says nothing.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct Reported {
     ok: Option<bool>,
     description: String,
     result: Taken,
@@ -266,7 +271,7 @@ struct Parameters {
     migrate_to_chat_id: Option<i64>,
 }
 
-impl Told {
+impl Reported {
     /// A group that became a larger one has another number.
     fn moved(&self) -> String {
         let to = self.parameters.migrate_to_chat_id;

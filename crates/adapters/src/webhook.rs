@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    call::{Caller, Manner},
+    call::{Behaviour, Caller},
     http::{Client, HostLimiter},
     launcher::wrong_target,
     signature::SigningKey,
@@ -70,12 +70,12 @@ impl Launcher for WebhookLauncher {
                 error: "the firing cannot be written as JSON".to_owned(),
             };
         };
-        let manner = Manner {
+        let behaviour = Behaviour {
             timeout: self.settings.timeout,
             key: self.settings.key.as_ref(),
             already_done: &self.settings.already_done,
         };
-        self.caller.call(url, manner, task, notice).await
+        self.caller.call(url, behaviour, task, notice).await
     }
 }
 

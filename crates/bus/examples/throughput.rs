@@ -23,9 +23,9 @@ use almanack_bus::{
     kafka::{CONFIRM_WITHIN, Connection, Consumer, SILENCE, Settings},
 };
 use almanack_core::{
-    event::{
-        incoming::{Format, Others, Reading},
-        intake::{Answer, Intake, Wish},
+    event::incoming::{
+        envelope::{Format, Others, Reading},
+        intake::{Answer, ChangeRequest, Intake},
     },
     reschedule::{DecisionId, Receipt, Rule},
     task::{Revision, TaskId},
@@ -62,11 +62,11 @@ struct Meter {
 
 #[async_trait]
 impl Intake for Meter {
-    async fn take(&self, wishes: Vec<Wish>) -> Vec<Answer> {
+    async fn take(&self, requests: Vec<ChangeRequest>) -> Vec<Answer> {
         self.began.get_or_init(Instant::now);
-        let many = wishes.len();
+        let many = requests.len();
         let answers = match &self.intake {
-            Some(events) => events.take(wishes).await,
+            Some(events) => events.take(requests).await,
             None => vec![Answer::Taken(receipt()); many],
         };
         if self.taken.fetch_add(many, Ordering::SeqCst) + many >= MESSAGES {
@@ -107,9 +107,9 @@ async fn main() {
     let servers = cluster.bootstrap_servers();
     fill(&servers);
     let bare = bare(&servers).await;
-    tell("the bare client", bare, bare);
+    publish("the bare client", bare, bare);
     let idle = ours(&servers, "idle", None).await;
-    tell("our consumer, an intake that does nothing", idle, bare);
+    publish("our consumer, an intake that does nothing", idle, bare);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("almanack.db");
     let store = Arc::new(SqliteStore::open(&file, Durability::Full).unwrap());
@@ -120,10 +120,10 @@ async fn main() {
     let rescheduler = Rescheduler::new(store, Arc::new(ManualClock::at(START)), kinds);
     let events = Events::new(Arc::new(rescheduler));
     let real = ours(&servers, "real", Some(events)).await;
-    tell("our consumer, SQLite with full durability", real, bare);
+    publish("our consumer, SQLite with full durability", real, bare);
 }
 
-fn tell(what: &str, took: Duration, bare: Duration) {
+fn publish(what: &str, took: Duration, bare: Duration) {
     #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
     let rate = MESSAGES as f64 / took.as_secs_f64();
     let ratio = took.as_secs_f64() / bare.as_secs_f64();

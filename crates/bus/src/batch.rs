@@ -5,9 +5,9 @@
 //! can be: an offset stands for everything before it.
 
 use almanack_core::{
-    event::{
-        incoming::{Bus, Incoming, Reading, understand},
-        intake::{Answer, Intake, Wish},
+    event::incoming::{
+        envelope::{Bus, Incoming, Reading, understand},
+        intake::{Answer, ChangeRequest, Intake},
     },
     reschedule::Receipt,
 };
@@ -52,7 +52,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    fn told(self) -> String {
+    fn published(self) -> String {
         match self {
             Self::TooLarge(why) | Self::NotNow(why) => why,
         }
@@ -74,7 +74,7 @@ struct Item {
 }
 
 enum State {
-    Asks(Wish),
+    Asks(ChangeRequest),
     Dead { code: &'static str, reason: String },
     Settled,
 }
@@ -90,7 +90,7 @@ impl Batch {
     pub(crate) fn read(bus: Bus, messages: Vec<Incoming>, reading: &Reading) -> Self {
         let items = messages.into_iter().map(|message| {
             let state = match understand(&message, reading) {
-                Ok(Some(wish)) => State::Asks(wish),
+                Ok(Some(request)) => State::Asks(request),
                 Ok(None) => {
                     count(bus, Outcome::PassedOver, 1);
                     State::Settled
@@ -121,15 +121,15 @@ impl Batch {
 
     async fn ask(&mut self, intake: &dyn Intake) -> Result<(), Unsettled> {
         let asking = self.items.iter_mut();
-        let asking: Vec<&mut Item> = asking.filter(|item| item.wish().is_some()).collect();
-        let wishes: Vec<Wish> = asking
+        let asking: Vec<&mut Item> = asking.filter(|item| item.request().is_some()).collect();
+        let requests: Vec<ChangeRequest> = asking
             .iter()
-            .filter_map(|item| item.wish().cloned())
+            .filter_map(|item| item.request().cloned())
             .collect();
-        if wishes.is_empty() {
+        if requests.is_empty() {
             return Ok(());
         }
-        let answers = intake.take(wishes).await;
+        let answers = intake.take(requests).await;
         let (mut taken, mut not_now) = (0, Vec::new());
         for (item, answer) in asking.into_iter().zip(answers) {
             match answer {
@@ -149,7 +149,7 @@ impl Batch {
         match not_now.into_iter().next() {
             Some(why) => Err(Unsettled::Store(why)),
             // An intake that answers less than it was asked breaks its contract; ask again.
-            None if self.items.iter().any(|item| item.wish().is_some()) => {
+            None if self.items.iter().any(|item| item.request().is_some()) => {
                 Err(Unsettled::Store("an answer is missing".to_owned()))
             }
             None => Ok(()),
@@ -165,17 +165,17 @@ impl Batch {
 }
 
 impl Item {
-    fn wish(&self) -> Option<&Wish> {
+    fn request(&self) -> Option<&ChangeRequest> {
         match &self.state {
-            State::Asks(wish) => Some(wish),
+            State::Asks(request) => Some(request),
             State::Dead { .. } | State::Settled => None,
         }
     }
 
     /// Said for whoever looks for what became of a message, by the name that its sender gave it.
     fn taken(&mut self, bus: Bus, receipt: &Receipt) {
-        if let Some(wish) = self.wish() {
-            tracing::debug!(events.bus = bus.as_str(), events.place = %self.message.place, events.id = ?wish.id, rule = receipt.rule.as_str(), "a message was taken");
+        if let Some(request) = self.request() {
+            tracing::debug!(events.bus = bus.as_str(), events.place = %self.message.place, events.id = ?request.id, rule = receipt.rule.as_str(), "a message was taken");
         }
         self.state = State::Settled;
     }
@@ -199,7 +199,7 @@ impl Item {
 async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Result<(), String> {
     match letters.bury(message, reason, None).await {
         Err(Refusal::TooLarge(_)) => {}
-        done => return done.map_err(Refusal::told),
+        done => return done.map_err(Refusal::published),
     }
     let cut = Some(message.body.len());
     let beginning = &message.body[..message.body.len().min(KEPT_BYTES_MAX)];
@@ -209,7 +209,7 @@ async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Re
     };
     match letters.bury(&shorter, reason, cut).await {
         Err(Refusal::TooLarge(_)) => {}
-        done => return done.map_err(Refusal::told),
+        done => return done.map_err(Refusal::published),
     }
     let bare = Incoming {
         headers: Vec::new(),
@@ -218,7 +218,7 @@ async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Re
         ..shorter
     };
     let done = letters.bury(&bare, reason, cut).await;
-    done.map_err(Refusal::told)
+    done.map_err(Refusal::published)
 }
 
 /// A header must stay one line.

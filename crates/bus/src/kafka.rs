@@ -1,4 +1,4 @@
-//! Kafka: a consumer in a group, its dead letters, and a herald.
+//! Kafka: a consumer in a group, its dead letters, and a publisher.
 //!
 //! The client is librdkafka (ADR 0020). It commits nothing by itself: `enable.auto.commit` and `enable.auto.offset.store` are off, and
 //! an offset is stored and committed only after its batch is settled. A rebalance may take partitions away in the middle of a batch; what
@@ -13,21 +13,21 @@ mod consumer;
 #[cfg(feature = "kafka")]
 mod context;
 #[cfg(feature = "kafka")]
-mod herald;
-#[cfg(feature = "kafka")]
-mod letters;
+mod dead_letters;
 #[cfg(feature = "kafka")]
 mod look;
+#[cfg(feature = "kafka")]
+mod publisher;
 mod settings;
 
 #[cfg(not(feature = "kafka"))]
-pub use absent::{Consumer, KafkaHerald, look};
+pub use absent::{Consumer, KafkaEventPublisher, look};
 #[cfg(feature = "kafka")]
 pub use consumer::Consumer;
 #[cfg(feature = "kafka")]
-pub use herald::KafkaHerald;
-#[cfg(feature = "kafka")]
 pub use look::look;
+#[cfg(feature = "kafka")]
+pub use publisher::KafkaEventPublisher;
 /// The client, for tests that play the other side.
 #[cfg(feature = "kafka")]
 #[doc(hidden)]

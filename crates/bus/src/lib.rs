@@ -1,6 +1,6 @@
 //! Almanack's events over message buses: Kafka and NATS.
 //!
-//! Inward, a consumer brings what services tell to [`almanack_core::event::intake::Intake`]. The one promise: a message is forgotten
+//! Inward, a consumer brings what services tell to [`almanack_core::event::incoming::intake::Intake`]. The one promise: a message is forgotten
 //! (its offset committed, its delivery acknowledged) only after the store has its effect or the dead letters have the message. So
 //! nothing is lost, everything may come twice, and twice is harmless because revisions decide (RS-10). Whatever does not answer, a
 //! broker or the store, is waited for and never stops the node.
@@ -11,21 +11,21 @@
 //!                             └── makes no sense ┴────► dead letter, confirmed ─► settled
 //! ```
 //!
-//! Outward, a herald hands Almanack's own happenings to a topic or a subject.
+//! Outward, a publisher hands Almanack's own events to a topic or a subject.
 //!
-//! [`batch`](self) and patience are shared; [`kafka`] and [`nats`] differ only in how messages come and how they are forgotten.
+//! [`batch`](self) and longest wait are shared; [`kafka`] and [`nats`] differ only in how messages come and how they are forgotten.
 
 mod batch;
 pub mod kafka;
 mod measures;
 pub mod nats;
-mod patience;
 mod settings;
+mod wait_backoff;
 
 use std::sync::Arc;
 
 use almanack_core::{
-    event::intake::{Intake, Links},
+    event::incoming::intake::{Intake, Links},
     time::{Clock, Entropy, Sleeper},
 };
 

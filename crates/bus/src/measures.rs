@@ -1,6 +1,6 @@
 //! What is counted about messages, under the same names for every bus.
 
-use almanack_core::event::incoming::Bus;
+use almanack_core::event::incoming::envelope::Bus;
 
 use crate::Ports;
 

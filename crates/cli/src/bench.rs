@@ -20,9 +20,9 @@ use std::{
 };
 
 use almanack_core::{
+    event::outgoing::{Name, Subscription, Subscriptions, Wants},
     finish::Outcome,
     handler::Handler,
-    happening::{Name, Subscription, Subscriptions, Wants},
     lease::LeasePolicy,
     reschedule::{Put, Request},
     store::{self, Store},
@@ -234,7 +234,7 @@ impl Handler for Counting {
     }
 }
 
-fn wish(subject: &str, execute_at: Timestamp) -> Result<Request, Invalid> {
+fn request(subject: &str, execute_at: Timestamp) -> Result<Request, Invalid> {
     let identity = Identity {
         subject: Subject::parse(subject)?,
         kind: Kind::parse(KIND)?,

@@ -12,7 +12,7 @@
 //! at a hook of ours. The oracles are not Almanack: the customer knows what was acknowledged and what arrived ([`almanack_lab::customer`]), the article
 //! service has a table of its own, and the slot ledger is held against the schedule's own expression ([`ledger`]).
 //!
-//! Blows are drawn from a seed ([`almanack_lab::chaos::plan`]); which instant a process has reached when it is hit is not, so a seed repeats the blows and not the story.
+//! Injections are drawn from a seed ([`almanack_lab::chaos::plan`]); which instant a process has reached when it is hit is not, so a seed repeats the injections and not the story.
 
 pub(crate) mod configuration;
 mod ledger;

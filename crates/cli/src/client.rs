@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::{Desk, Errand},
+    commands::{CommandContext, DatabaseNeed},
     config::{Inputs, Settings},
     failure::Failure,
 };
@@ -168,19 +168,26 @@ impl Connector<'_> {
     }
 
     /// The node that was named, or the configured database.
-    pub(crate) async fn open(&self, errand: Errand) -> Result<Client, Failure> {
+    pub(crate) async fn open(&self, database_need: DatabaseNeed) -> Result<Client, Failure> {
         if let Some(server) = &self.server {
             let remote = Remote::new(server, &self.inputs.environment)?;
             return Ok(Client::Remote(Box::new(remote)));
         }
-        Client::on(Desk::open(self.inputs, errand).await?, None).await
+        Client::on(
+            CommandContext::open(self.inputs, database_need).await?,
+            None,
+        )
+        .await
     }
 }
 
 impl Client {
     /// On the database of a desk; with editions, where the command is about them.
-    pub(crate) async fn on(desk: Desk, editions: Option<Arc<Editions>>) -> Result<Self, Failure> {
-        let local = Local::new(desk, editions).await?;
+    pub(crate) async fn on(
+        context: CommandContext,
+        editions: Option<Arc<Editions>>,
+    ) -> Result<Self, Failure> {
+        let local = Local::new(context, editions).await?;
         Ok(Self::Local(Box::new(local)))
     }
 
@@ -201,7 +208,7 @@ impl Client {
         }
         match Refusal::read(&reply) {
             Some(refusal) => Ok(Err(refusal)),
-            None => Err(self.stranger(&reply)),
+            None => Err(self.unexpected(&reply)),
         }
     }
 
@@ -230,9 +237,9 @@ impl Client {
         }
     }
 
-    fn stranger(&self, reply: &Reply) -> Failure {
+    fn unexpected(&self, reply: &Reply) -> Failure {
         match self {
-            Self::Remote(remote) => remote.stranger(reply),
+            Self::Remote(remote) => remote.unexpected(reply),
             Self::Local(_) => {
                 let what = format!("the API answered with status {}", reply.status);
                 Failure::failed(what)

@@ -8,7 +8,7 @@ use almanack_core::{
     task::{Identity, Invalid, Kind, Subject},
     time::Clock,
 };
-use almanack_engine::{live::Live, reschedule::Rescheduler, sources::Sources};
+use almanack_engine::{reloadable::Reloadable, reschedule::Rescheduler, sources::Sources};
 
 use crate::{
     args::{Arguments, Command, IdentityArguments, SchemaCommand},
@@ -19,6 +19,7 @@ use crate::{
     wiring,
 };
 
+mod actions;
 mod alert;
 mod alive;
 mod backup;
@@ -36,7 +37,6 @@ mod doctor;
 mod edition;
 mod guard;
 mod health;
-mod hub;
 mod idle;
 mod import;
 mod migrate;
@@ -117,11 +117,11 @@ pub(crate) fn dispatch(
         Command::Subscription(command) => wait_for(subscription::run(&at, command, output)),
         Command::Alert(command) => wait_for(alert::run(&at, command, output)),
         Command::Clock(command) => wait_for(async {
-            let desk = Desk::open(&inputs, Errand::Existing).await?;
-            clock::run(&desk, command, output).await
+            let context = CommandContext::open(&inputs, DatabaseNeed::Existing).await?;
+            clock::run(&context, command, output).await
         }),
         Command::Why(arguments) => wait_for(async {
-            let client = at.open(Errand::Existing).await?;
+            let client = at.open(DatabaseNeed::Existing).await?;
             if arguments.name.starts_with(source::PREFIX) {
                 return source::why(&client, arguments, output).await;
             }
@@ -223,12 +223,12 @@ fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
 }
 
 /// What a command that works on the database works with.
-pub(crate) struct Desk {
+pub(crate) struct CommandContext {
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
     /// Who may be called from here.
-    pub(crate) reach: Live<Reach>,
+    pub(crate) reach: Reloadable<Reach>,
     /// Who asks, as the history will show it.
     pub(crate) origin: String,
     /// What programs that are started may see some of.
@@ -237,7 +237,7 @@ pub(crate) struct Desk {
 
 /// Whether a command can do anything on a database that is not there yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Errand {
+pub(crate) enum DatabaseNeed {
     /// It is about what is there already.
     Existing,
     /// It may be the first to write.
@@ -246,27 +246,36 @@ pub(crate) enum Errand {
     Nothing,
 }
 
-impl Desk {
-    pub(crate) async fn open(inputs: &Inputs, errand: Errand) -> Result<Self, Failure> {
-        Self::open_for(inputs, errand, Need::Database).await
+impl CommandContext {
+    pub(crate) async fn open(
+        inputs: &Inputs,
+        database_need: DatabaseNeed,
+    ) -> Result<Self, Failure> {
+        Self::open_for(inputs, database_need, Need::Database).await
     }
 
-    async fn open_for(inputs: &Inputs, errand: Errand, need: Need) -> Result<Self, Failure> {
+    async fn open_for(
+        inputs: &Inputs,
+        database_need: DatabaseNeed,
+        need: Need,
+    ) -> Result<Self, Failure> {
         let loaded = config::load(inputs, need);
         let hooks = loaded.schedules.wanted.clone();
         let settings = checked(loaded)?;
         let missing = wiring::missing_file(&settings.database);
-        if let Some(file) = missing.filter(|_| errand == Errand::Existing) {
+        if let Some(file) = missing.filter(|_| database_need == DatabaseNeed::Existing) {
             return Err(no_database(&file));
         }
-        let store = match errand {
-            Errand::Nothing => wiring::scratch_store()?,
-            Errand::Existing | Errand::New => wiring::open_store(&settings.database).await?,
+        let store = match database_need {
+            DatabaseNeed::Nothing => wiring::scratch_store()?,
+            DatabaseNeed::Existing | DatabaseNeed::New => {
+                wiring::open_store(&settings.database).await?
+            }
         };
         let origin = format!("cli:{}", user(&inputs.environment));
         let clock = wiring::clock(store.as_ref()).await?;
         Ok(Self {
-            reach: Live::new(wiring::reach(&settings, &hooks)),
+            reach: Reloadable::new(wiring::reach(&settings, &hooks)),
             settings,
             store,
             clock,

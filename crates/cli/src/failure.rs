@@ -70,7 +70,7 @@ pub(crate) enum Failure {
     NobodyReads,
     /// The configuration is wrong; all of it is said at once.
     Configuration(Box<Report>),
-    Told {
+    Reported {
         exit: Exit,
         /// What, where and why.
         what: String,
@@ -82,18 +82,18 @@ pub(crate) enum Failure {
 impl Failure {
     /// What failed, with all its causes.
     pub(crate) fn caused(what: &str, error: &dyn std::error::Error) -> Self {
-        let mut told = format!("{what}: {error}");
+        let mut reported = format!("{what}: {error}");
         let mut source = error.source();
         while let Some(cause) = source {
-            told = format!("{told}: {cause}");
+            reported = format!("{reported}: {cause}");
             source = cause.source();
         }
-        Self::failed(told)
+        Self::failed(reported)
     }
 
     /// A failure with a code and a sentence.
     pub(crate) fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self::Told {
+        Self::Reported {
             exit,
             what: what.into(),
             hint: None,
@@ -103,7 +103,7 @@ impl Failure {
     /// The same with advice.
     pub(crate) fn hint(self, advice: impl Into<String>) -> Self {
         match self {
-            Self::Told { exit, what, .. } => Self::Told {
+            Self::Reported { exit, what, .. } => Self::Reported {
                 exit,
                 what,
                 hint: Some(advice.into()),
@@ -115,7 +115,7 @@ impl Failure {
     /// The same with another code.
     pub(crate) fn exiting(self, exit: Exit) -> Self {
         match self {
-            Self::Told { what, hint, .. } => Self::Told { exit, what, hint },
+            Self::Reported { what, hint, .. } => Self::Reported { exit, what, hint },
             other => other,
         }
     }
@@ -123,7 +123,7 @@ impl Failure {
     /// The same, saying first what was being done: a present-tense phrase.
     pub(crate) fn during(self, phrase: &str) -> Self {
         match self {
-            Self::Told { exit, what, hint } => Self::Told {
+            Self::Reported { exit, what, hint } => Self::Reported {
                 exit,
                 what: format!("{phrase}: {what}"),
                 hint,
@@ -137,7 +137,7 @@ impl Failure {
         match self {
             Self::NobodyReads => Exit::Ok,
             Self::Configuration(_) => Exit::Usage,
-            Self::Told { exit, .. } => *exit,
+            Self::Reported { exit, .. } => *exit,
         }
     }
 
@@ -146,7 +146,7 @@ impl Failure {
         match self {
             Self::NobodyReads => String::new(),
             Self::Configuration(report) => report.render(Severity::Error),
-            Self::Told { what, hint, .. } => {
+            Self::Reported { what, hint, .. } => {
                 let mut text = format!("error: {what}\n");
                 if let Some(hint) = hint {
                     let _ = writeln!(text, "hint: {hint}");
@@ -157,7 +157,7 @@ impl Failure {
     }
 
     /// What is wrong, and what to do about it, each by itself.
-    pub(crate) fn told(&self) -> (String, String) {
+    pub(crate) fn reported(&self) -> (String, String) {
         let text = self.text();
         let (what, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
         let what = what.trim_start_matches("error: ").trim();
@@ -171,7 +171,7 @@ impl Failure {
             Self::Configuration(report) => {
                 json!({ "error": { "code": "configuration", "problems": report.views() } })
             }
-            Self::Told { exit, what, hint } => {
+            Self::Reported { exit, what, hint } => {
                 json!({ "error": { "code": exit.name(), "message": what, "hint": hint } })
             }
         }
@@ -233,7 +233,7 @@ impl From<store::Error> for Failure {
                 Self::failed("this is not a SQLite database, but some other file")
                     .hint("check the name in database.url; a file that is not there is created")
             }
-            store::Error::Incompatible { what: ref told } if told.contains("malformed") => {
+            store::Error::Incompatible { what: ref reported } if reported.contains("malformed") => {
                 Self::failed(what).hint(DAMAGED)
             }
             store::Error::Incompatible { .. } => {
@@ -285,7 +285,7 @@ impl From<Problem> for Failure {
 }
 
 /// What the engine refuses a command that works without the API is told in the API's words.
-macro_rules! told_as_problem {
+macro_rules! reported_as_problem {
     ($($error:ty),+) => {$(
         impl From<$error> for Failure {
             fn from(error: $error) -> Self {
@@ -295,7 +295,7 @@ macro_rules! told_as_problem {
     )+};
 }
 
-told_as_problem!(
+reported_as_problem!(
     reschedule::Error,
     schedules::Error,
     sources::Error,
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_told_to_the_last() {
+    fn causes_are_reported_to_the_last() {
         let source = Box::new(io::Error::other("disk on fire"));
         let failure = Failure::from(store::Error::Unwritable {
             statement: "apply",

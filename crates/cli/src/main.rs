@@ -64,13 +64,13 @@ fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {
     let done = done.and_then(|exit| output.flush().map(|()| exit));
     done.unwrap_or_else(|failure| {
         let _ = output.flush();
-        let told = if output.json {
+        let reported = if output.json {
             format!("{}\n", failure.json())
         } else {
             failure.text()
         };
         if failure.exit() != Exit::Ok {
-            output.note(&told);
+            output.note(&reported);
         }
         failure.exit()
     })

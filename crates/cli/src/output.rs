@@ -121,7 +121,7 @@ impl Output {
     }
 
     /// Whether an answer was all that is told of it: for programs it is.
-    pub(crate) fn is_told(&mut self, answer: &Answer) -> Result<bool, Failure> {
+    pub(crate) fn is_reported(&mut self, answer: &Answer) -> Result<bool, Failure> {
         if self.json {
             self.line(answer.text())?;
         }
@@ -139,12 +139,12 @@ impl Output {
     }
 
     /// Writes what the API answered: to programs as it came, to people in a sentence.
-    pub(crate) fn tell(
+    pub(crate) fn report(
         &mut self,
         answer: &Answer,
         sentence: impl FnOnce(&Value) -> String,
     ) -> Done {
-        if !self.is_told(answer)? {
+        if !self.is_reported(answer)? {
             self.line(&sentence(&answer.value()))?;
         }
         Ok(Exit::Ok)
@@ -285,8 +285,8 @@ impl Output {
         now: Timestamp,
     ) -> Result<(), Failure> {
         let cells = columns.iter().map(|it| (it.title, it.cell(item, now)));
-        let told = cells.filter(|(_, cell)| !cell.text.is_empty());
-        let rows: Vec<Vec<Cell>> = told
+        let reported = cells.filter(|(_, cell)| !cell.text.is_empty());
+        let rows: Vec<Vec<Cell>> = reported
             .map(|(title, cell)| vec![Cell::new(title).ink(Ink::Faint), cell])
             .collect();
         self.fitted(rows)
@@ -478,10 +478,13 @@ mod tests {
         let item = serde_json::json!({ "name": "n", "why": why });
         let now = Timestamp::UNIX_EPOCH;
         output.columns(&columns, &[item], now, true).unwrap();
-        let told = written(&paper);
-        assert!(told.lines().all(|line| line.len() <= WIDTH), "{told}");
-        assert_eq!(told.matches("because").count(), 20, "{told}");
-        assert_eq!(told.lines().count(), 4, "{told}");
+        let reported = written(&paper);
+        assert!(
+            reported.lines().all(|line| line.len() <= WIDTH),
+            "{reported}"
+        );
+        assert_eq!(reported.matches("because").count(), 20, "{reported}");
+        assert_eq!(reported.lines().count(), 4, "{reported}");
     }
 
     #[test]

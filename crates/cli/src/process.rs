@@ -14,7 +14,7 @@ use almanack_engine::{
     node::{self, AdmittedNode},
     sources::Sources,
     tick::Ticker,
-    turns::Turns,
+    watchdog::Watchdog,
 };
 use almanack_server::{
     AppState, Limits, Tick,
@@ -110,7 +110,7 @@ pub(crate) async fn start(
     let files = Files::new(inputs.clone(), schedules.clone(), outbound)
         .synced(settings)
         .await?;
-    let passes = wiring::ticker(stores.changes.clone(), &timing, node.tally());
+    let passes = wiring::ticker(stores.changes.clone(), &timing, node.counters());
     let leaving = CancellationToken::new();
     let app = almanack_server::app(Arc::new(AppState {
         rescheduler: equipment.rescheduler(),
@@ -261,17 +261,19 @@ pub(crate) async fn admit(
     settings: &Settings,
     name: String,
 ) -> Result<AdmittedNode, Failure> {
-    let told = equipment.node_settings(settings, name);
-    node::admit(equipment.ports(), told).await.map_err(refused)
+    let reported = equipment.node_settings(settings, name);
+    node::admit(equipment.ports(), reported)
+        .await
+        .map_err(refused)
 }
 
 impl Process {
-    /// That the node still turns.
-    pub(crate) fn turns(&self) -> Arc<Turns> {
-        self.node.turns()
+    /// That the node still watchdog.
+    pub(crate) fn watchdog(&self) -> Arc<Watchdog> {
+        self.node.watchdog()
     }
 
-    /// Turns this when the level of the log is changed in the configuration.
+    /// Watchdog this when the level of the log is changed in the configuration.
     #[must_use]
     pub(crate) fn turning(mut self, log: LogLevel) -> Self {
         self.reload = self.reload.turning(log);
@@ -280,10 +282,10 @@ impl Process {
 
     /// Works until `stop`; requests and attempts under way end first, within their bounds.
     pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
-        let (leave_within, told) = (self.leave_within, stop.clone());
+        let (leave_within, reported) = (self.leave_within, stop.clone());
         tokio::select! {
             ended = Box::pin(self.work(stop)) => ended,
-            () = overdue(&told, leave_within) => {
+            () = overdue(&reported, leave_within) => {
                 tracing::error!("stopped without an answer from the database; the leases have passed");
                 Ok(())
             }
@@ -292,10 +294,10 @@ impl Process {
 
     async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
         let drained = CancellationToken::new();
-        let (leaving, told, health) = (self.leaving, stop.clone(), self.node.health());
+        let (leaving, reported, health) = (self.leaving, stop.clone(), self.node.health());
         // Readiness fails first: who balances load sends nobody here any more when the address is given up.
         let closing = async {
-            told.cancelled().await;
+            reported.cancelled().await;
             health.note_leaving();
             pause(self.shutdown_delay).await;
             leaving.cancel();
@@ -333,8 +335,8 @@ impl Process {
     }
 }
 
-async fn overdue(told: &CancellationToken, leave_within: Duration) {
-    told.cancelled().await;
+async fn overdue(reported: &CancellationToken, leave_within: Duration) {
+    reported.cancelled().await;
     pause(leave_within).await;
 }
 
@@ -455,12 +457,12 @@ pub(crate) fn node_name(
         return name.clone();
     }
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let told = ["HOSTNAME", "COMPUTERNAME"]
+    let reported = ["HOSTNAME", "COMPUTERNAME"]
         .into_iter()
         .find_map(|name| environment.get(name));
     let host = machine
         .as_deref()
-        .or(told.map(String::as_str))
+        .or(reported.map(String::as_str))
         .unwrap_or("")
         .trim();
     let host = if host.is_empty() { "node" } else { host };

@@ -48,7 +48,7 @@ pub(crate) struct Reload {
 /// Why the files are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    Told,
+    Reported,
     /// One of them has changed.
     Changed,
 }
@@ -71,11 +71,11 @@ impl Reload {
         self
     }
 
-    /// Looks at the files until `stop`, as often as the settings in force say and whenever `told`.
+    /// Looks at the files until `stop`, as often as the settings in force say and whenever `reported`.
     pub(crate) async fn run(
         mut self,
         (clock, sleeper): (Arc<dyn Clock>, Arc<dyn Sleeper>),
-        mut told: Signal,
+        mut reported: Signal,
         stop: CancellationToken,
     ) {
         loop {
@@ -84,7 +84,7 @@ impl Reload {
             let cause = tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                _ = told.recv() => Cause::Told,
+                _ = reported.recv() => Cause::Reported,
                 () = sleeper.until(next.unwrap_or(Timestamp::MAX)) => Cause::Changed,
             };
             if cause == Cause::Changed && !self.files.have_changed() {
@@ -200,9 +200,9 @@ fn one_line(failure: &Failure) -> String {
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let all: Vec<&str> = names.collect();
-    let told = all[..all.len().min(NAMES_MAX)].join(", ");
+    let reported = all[..all.len().min(NAMES_MAX)].join(", ");
     match all.len().saturating_sub(NAMES_MAX) {
-        0 => told,
-        more => format!("{told} and {more} more"),
+        0 => reported,
+        more => format!("{reported} and {more} more"),
     }
 }

@@ -4,7 +4,7 @@ pub(crate) mod alerts;
 mod buses;
 pub(crate) mod editions;
 mod equipment;
-mod happenings;
+mod event_delivery;
 pub(crate) mod opml;
 mod outbound;
 mod sources;
@@ -22,7 +22,8 @@ use almanack_adapters::{
 use almanack_core::{
     address::Reach,
     clock::GuardedClock,
-    happening, reserved,
+    event::outgoing,
+    reserved,
     sign_in::password::Passwords,
     store::{self, Store},
     task::Kind,
@@ -30,13 +31,13 @@ use almanack_core::{
 };
 use almanack_engine::{
     backups::Backups,
-    live::Live,
+    counters::Counters,
     node::NodeSettings,
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     retention,
     runner::{RunnerSettings, Shares},
     schedules::Schedules,
-    tally::Tally,
     tick::Ticker,
     zones::Zones,
 };
@@ -54,7 +55,7 @@ use crate::{
 
 pub(crate) use buses::Buses;
 pub(crate) use equipment::{Equipment, Ground};
-pub(crate) use happenings::subscriptions;
+pub(crate) use event_delivery::subscriptions;
 pub(crate) use outbound::{Outbound, client_of, hooks, reach};
 pub(crate) use sources::{Lookout, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};
@@ -222,16 +223,16 @@ pub(crate) fn rescheduler(
 pub(crate) fn schedules(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    reach: Live<Reach>,
+    reach: Reloadable<Reach>,
 ) -> Arc<Schedules> {
     let schedules = Schedules::new(store, clock, Arc::new(Zones::default()));
     Arc::new(schedules.reaching(reach))
 }
 
 /// Makes passes of everything due on the node whose tally this is.
-pub(crate) fn ticker(store: Arc<dyn Store>, timing: &Timing, tally: Arc<Tally>) -> Ticker {
+pub(crate) fn ticker(store: Arc<dyn Store>, timing: &Timing, counters: Arc<Counters>) -> Ticker {
     let (clock, sleeper) = (timing.clock.clone(), timing.sleeper.clone());
-    Ticker::new(store, tally, clock, sleeper)
+    Ticker::new(store, counters, clock, sleeper)
 }
 
 /// What a node without equipment is told about itself.
@@ -294,7 +295,7 @@ const LONG_PER_SLOT: usize = 4;
 fn shares(slots: usize) -> Shares {
     // Who is told is out of our hands, and never urgent.
     let few = (slots / 4).max(1);
-    let of_kind = Kind::parse(happening::KIND).map(|kind| (kind, few));
+    let of_kind = Kind::parse(outgoing::KIND).map(|kind| (kind, few));
     Shares {
         leaves_room: true,
         of_kind: of_kind.into_iter().collect(),
@@ -354,8 +355,8 @@ mod tests {
             assert_eq!(share(slots), most, "{slots}");
             assert!(shares(slots).leaves_room, "{slots}");
         }
-        let told = Kind::parse(happening::KIND).unwrap();
-        assert_eq!(shares(64).of_kind[&told], 16);
+        let reported = Kind::parse(outgoing::KIND).unwrap();
+        assert_eq!(shares(64).of_kind[&reported], 16);
         assert_eq!(
             shares(64).long_max,
             256,

@@ -195,7 +195,7 @@ impl Guard {
 
     /// Whether an address that a stranger wrote may be passed on: to people as a link, or to somebody who fetches it in our place. As
     /// far as that can be seen in the address: where its name leads is asked by whoever has a resolver. A link to any port is one.
-    pub fn judge_link(&self, text: &str) -> Result<(), Refusal> {
+    pub fn check_link(&self, text: &str) -> Result<(), Refusal> {
         let url = Url::parse(text).map_err(|_| Refusal::Unreadable)?;
         check_shape(&url)?;
         let Some(host) = url.host() else {
@@ -215,7 +215,7 @@ impl Guard {
 
     /// Those of a name's addresses that may be connected to; if there is none, why not. A name that leads
     /// both ways keeps its public addresses: only these are connected to, so the others do no harm.
-    pub fn judge_all(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
+    pub fn check_addresses(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
         let (mut fit, mut refused) = (Vec::new(), None);
         for ip in ips {
             match self.judge(*ip) {

@@ -1,7 +1,7 @@
 //! Alerts: what a person should hear, once when it begins and once when it is over.
 //!
 //! ```text
-//!            found                    not found                 calm for long enough
+//!            found                    not found                 cool-down for long enough
 //!   (none) ───────► open ──────────────────────► calming ──────────────────────────► closed
 //!                    ▲                              │                                   │
 //!                    └────────── found: it returned ┘                                   │
@@ -13,8 +13,8 @@
 //! schedule are one alert. What is over is believed only after a while, the longer the oftener it came back, so that something
 //! that comes and goes does not wake anybody each time.
 //!
-//! INVARIANT: what people heard last about an alert is true, or what is true waits to be told (`tell_at`). The row decides who
-//! tells: whoever moves `tell_at` ahead by a compare-and-set has a lease on telling, and if it dies, the lease passes.
+//! INVARIANT: what people heard last about an alert is true, or what is true waits to be told (`notify_at`). The row decides who
+//! tells: whoever moves `notify_at` ahead by a compare-and-set has a lease on telling, and if it dies, the lease passes.
 
 pub mod decide;
 pub mod facts;
@@ -193,19 +193,19 @@ pub struct Alert {
     /// Since when.
     pub opened_at: Timestamp,
     /// Since when nothing was found wrong any more; it may come back.
-    pub calm_since: Option<Timestamp>,
+    pub cool_down_since: Option<Timestamp>,
     /// Until when; none while it lasts.
     pub closed_at: Option<Timestamp>,
     /// How often it came back while or soon after it calmed down.
     pub returns: u32,
     /// When people were told that it began.
-    pub open_told_at: Option<Timestamp>,
+    pub open_notified_at: Option<Timestamp>,
     /// When people were told that it is over.
-    pub close_told_at: Option<Timestamp>,
+    pub close_notified_at: Option<Timestamp>,
     /// When somebody may tell what is not told yet: at once, when quiet hours end, when whoever is telling it must have died.
     /// None when there is nothing to tell.
     #[serde(skip)]
-    pub tell_at: Option<Timestamp>,
+    pub notify_at: Option<Timestamp>,
     /// The channels that took what is being told, while others have not.
     #[serde(skip)]
     pub taken_by: Vec<String>,
@@ -239,7 +239,11 @@ impl News {
 impl Alert {
     /// What people do not know yet.
     pub fn news(&self) -> Option<News> {
-        match (self.open_told_at, self.closed_at, self.close_told_at) {
+        match (
+            self.open_notified_at,
+            self.closed_at,
+            self.close_notified_at,
+        ) {
             (None, None, _) => Some(News::Opened),
             (None, Some(_), _) => Some(News::Passed),
             (Some(_), Some(_), None) => Some(News::Closed),

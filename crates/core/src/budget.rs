@@ -1,14 +1,14 @@
 //! Budgets: how many requests somebody may still make, counted where they leave.
 //!
 //! A caller that promises to spend so many requests cannot keep the promise by counting its own calls: one
-//! call may follow redirects or try again, another may never leave. So the purse is handed along to the one
+//! call may follow redirects or try again, another may never leave. So the request budget is handed along to the one
 //! HTTP client, which takes from it for every hop and refuses when all is spent (ED-08). What a language
-//! model charges is noted in the same purse, because it is asked for in the same breath.
+//! model charges is noted in the same request budget, because it is asked for in the same breath.
 //!
-//! A purse can be part of another: what is taken from it is taken from both, so that those who spend side by side from one
+//! A request budget can be part of another: what is taken from it is taken from both, so that those who spend side by side from one
 //! budget each know what they spent.
 //!
-//! INVARIANT: `left` and `spent` together never exceed what the purse began with.
+//! INVARIANT: `left` and `spent` together never exceed what the request budget began with.
 
 use std::sync::{
     Arc,
@@ -17,7 +17,7 @@ use std::sync::{
 
 use serde::{Deserialize, Serialize};
 
-/// So many requests, and no more. Shared by whoever spends from the same purse.
+/// So many requests, and no more. Shared by whoever spends from the same request budget.
 #[derive(Debug)]
 pub struct Budget {
     within: Option<Arc<Self>>,
@@ -28,7 +28,7 @@ pub struct Budget {
     tokens_out: AtomicU64,
 }
 
-/// What was spent from a purse.
+/// What was spent from a request budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Spend {
@@ -49,12 +49,12 @@ pub struct Spend {
 pub struct Spent;
 
 impl Budget {
-    /// A purse of `requests`.
+    /// A request budget of `requests`.
     pub fn new(requests: u32) -> Arc<Self> {
         Self::filled(requests, None)
     }
 
-    /// A part of another purse: it holds as much, and takes from both.
+    /// A part of another request budget: it holds as much, and takes from both.
     pub fn within(whole: &Arc<Self>) -> Arc<Self> {
         Self::filled(u32::MAX, Some(Arc::clone(whole)))
     }
@@ -70,7 +70,7 @@ impl Budget {
         })
     }
 
-    /// Takes one request out of the purse.
+    /// Takes one request out of the request budget.
     pub fn take(&self) -> Result<Ticket<'_>, Spent> {
         let whole = self.within.as_deref().map(Self::take).transpose()?;
         let less = |left: u32| left.checked_sub(1);
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ed_08_parts_of_a_purse_spend_from_the_whole() {
+    fn ed_08_parts_of_a_request_budget_spend_from_the_whole() {
         let whole = Budget::new(3);
         let (one, other) = (Budget::within(&whole), Budget::within(&whole));
         drop(one.take().unwrap());
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn ed_08_a_purse_gives_so_many_and_no_more() {
+    fn ed_08_a_request_budget_gives_so_many_and_no_more() {
         let budget = Budget::new(2);
         drop(budget.take().unwrap());
         budget.take().unwrap().give_back();

@@ -58,27 +58,29 @@ pub struct Answer<'a> {
 
 /// What an answer means for the attempt that got it at `now`.
 pub fn judge(answer: &Answer<'_>, already_done: &[AlreadyDone], now: Timestamp) -> Outcome {
-    let told = tell(answer);
+    let reported = report(answer);
     match answer.status {
-        200..=299 => Outcome::Done { detail: Some(told) },
+        200..=299 => Outcome::Done {
+            detail: Some(reported),
+        },
         _ if already_done.iter().any(|known| known.matches(answer)) => Outcome::Done {
-            detail: Some(format!("{told}: had already taken effect")),
+            detail: Some(format!("{reported}: had already taken effect")),
         },
         408 | 425 | 429 | 500..=599 => Outcome::Retry {
-            error: told,
+            error: reported,
             retry_after: answer
                 .retry_after
                 .and_then(|text| wait_asked_for(text, now)),
         },
         300..=399 => Outcome::GiveUp {
-            error: format!("{told}: redirects are not followed"),
+            error: format!("{reported}: redirects are not followed"),
         },
-        _ => Outcome::GiveUp { error: told },
+        _ => Outcome::GiveUp { error: reported },
     }
 }
 
 /// The body is not kept: it may hold anything. Its `code` is meant to be shown.
-fn tell(answer: &Answer<'_>) -> String {
+fn report(answer: &Answer<'_>) -> String {
     match answer.code {
         Some(code) => format!(
             "HTTP {} ({})",

@@ -24,17 +24,17 @@
 mod budget;
 mod guard;
 mod line;
+mod lock_history;
 mod note;
-mod recall;
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 pub use budget::{LOCK_CALLS_MAX, calls_an_hour};
-pub use guard::{FAILURES_MAX, Found, Seen, judge};
+pub use guard::{ChainHealth, FAILURES_MAX, RunStatus, judge};
 pub use line::{Due, Line, Looked, MARKED_GAP_MIN};
-pub use note::{Note, Said, Settled};
-pub use recall::Recall;
+pub use lock_history::LockHistory;
+pub use note::{ChainEvent, Note, Settled};
 
 /// How often a chain looks, unless it is told otherwise.
 pub const ROUND_DEFAULT: SignedDuration = SignedDuration::from_secs(10);
@@ -119,7 +119,7 @@ pub enum Leave {
     /// Its time is over; the next run takes up.
     Over,
     /// It was told to.
-    Told,
+    Reported,
     /// It was asked for one round only.
     Once,
 }

@@ -164,22 +164,24 @@ impl Reader {
             return Ok(());
         };
         let whole = Span::new(first.start, last.span().end);
-        let wish = read::line(&words.tokens, &self.zones)?;
-        let content = content(&wish.definition);
+        let request = read::line(&words.tokens, &self.zones)?;
+        let content = content(&request.definition);
         if let Some(line) = self.contents.get(&content) {
             return Err(Fault::new(whole, Reason::Same { line: *line }));
         }
-        let name = wish.name.map(|(name, span)| match self.names.get(&name) {
-            Some(line) => Err(Fault::new(span, Reason::NameTaken { line: *line })),
-            None => Ok(name),
-        });
-        let name = name.unwrap_or_else(|| Ok(name_of(&wish.definition)))?;
+        let name = request
+            .name
+            .map(|(name, span)| match self.names.get(&name) {
+                Some(line) => Err(Fault::new(span, Reason::NameTaken { line: *line })),
+                None => Ok(name),
+            });
+        let name = name.unwrap_or_else(|| Ok(name_of(&request.definition)))?;
         self.contents.insert(content, row.number);
         self.names.insert(name.clone(), row.number);
         self.lines.push(Line {
             place: row.place(whole),
             name,
-            definition: wish.definition,
+            definition: request.definition,
             commented: words.commented,
         });
         Ok(())

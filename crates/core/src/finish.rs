@@ -107,7 +107,7 @@ pub struct Finish {
     /// The attempt itself, for the history.
     pub ended: EndedAttempt,
     /// Who is told of it: written with the ending, or not at all if the ending is late.
-    pub tells: Vec<NewTask>,
+    pub event_tasks: Vec<NewTask>,
 }
 
 impl Finish {
@@ -124,11 +124,11 @@ impl Finish {
             detail: Some("the database refused what the attempt said".to_owned()),
             ..self.clone()
         };
-        let untold = Self {
-            tells: Vec::new(),
+        let unreported = Self {
+            event_tasks: Vec::new(),
             ..unsaid.clone()
         };
-        [unsaid, untold]
+        [unsaid, unreported]
     }
 
     /// Whether the task is over, well or badly.
@@ -181,7 +181,7 @@ pub fn finish(
             finished_at: now.max(task.started_at),
             outcome: outcome.name(),
         },
-        tells: Vec::new(),
+        event_tasks: Vec::new(),
     }
 }
 

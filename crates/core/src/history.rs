@@ -2,7 +2,7 @@
 //!
 //! The store writes as little as it can. A row is its own first decision (who created it, when, for
 //! when) and its own last attempt; only what a later event would overwrite gets a row elsewhere.
-//! [`tell`] puts the pieces back together in the order they happened.
+//! [`report`] puts the pieces back together in the order they happened.
 
 mod page;
 
@@ -120,14 +120,14 @@ pub struct Attempt {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub enum Happening {
+pub enum HistoryEvent {
     /// Somebody changed the intent.
     Decision(Decision),
     /// Somebody tried.
     Attempt(Attempt),
 }
 
-impl Happening {
+impl HistoryEvent {
     /// When it happened (an attempt: when it started).
     pub fn at(&self) -> Timestamp {
         match self {
@@ -138,7 +138,11 @@ impl Happening {
 }
 
 /// Tells the story of an identity from its rows, oldest first: row by row, because a row's whole story comes before its successor's.
-pub fn tell(tasks: &[Task], decisions: Vec<Decision>, attempts: Vec<Attempt>) -> Vec<Happening> {
+pub fn report(
+    tasks: &[Task],
+    decisions: Vec<Decision>,
+    attempts: Vec<Attempt>,
+) -> Vec<HistoryEvent> {
     let mut decided: BTreeMap<TaskId, Vec<Decision>> = BTreeMap::new();
     for decision in decisions {
         decided
@@ -153,24 +157,28 @@ pub fn tell(tasks: &[Task], decisions: Vec<Decision>, attempts: Vec<Attempt>) ->
     let of_row = |task: &Task| {
         let decisions = decided.remove(&task.id).unwrap_or_default();
         let attempts = tried.remove(&task.id).unwrap_or_default();
-        tell_row(task, decisions, attempts)
+        report_row(task, decisions, attempts)
     };
     tasks.iter().flat_map(of_row).collect()
 }
 
 /// One row's story: it is created, and then decisions and attempts are merged by time. Each sort keeps its own order, whatever clocks said.
-fn tell_row(task: &Task, decisions: Vec<Decision>, mut attempts: Vec<Attempt>) -> Vec<Happening> {
+fn report_row(
+    task: &Task,
+    decisions: Vec<Decision>,
+    mut attempts: Vec<Attempt>,
+) -> Vec<HistoryEvent> {
     let is_written = attempts.iter().any(|attempt| attempt.term == task.term);
     attempts.extend(last_attempt(task).filter(|_| !is_written));
-    let mut story = vec![Happening::Decision(creation(task))];
+    let mut story = vec![HistoryEvent::Decision(creation(task))];
     let mut attempts = attempts.into_iter().peekable();
     for decision in decisions {
         while let Some(attempt) = attempts.next_if(|attempt| is_before(attempt, &decision)) {
-            story.push(Happening::Attempt(attempt));
+            story.push(HistoryEvent::Attempt(attempt));
         }
-        story.push(Happening::Decision(decision));
+        story.push(HistoryEvent::Decision(decision));
     }
-    story.extend(attempts.map(Happening::Attempt));
+    story.extend(attempts.map(HistoryEvent::Attempt));
     story
 }
 

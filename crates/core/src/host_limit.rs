@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::lane::Turn;
+use crate::host_pace::Turn;
 
 /// How much of its calls' time is between two turns, at least; and at most.
 const GAP_MIN: SignedDuration = SignedDuration::from_millis(10);

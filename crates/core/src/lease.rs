@@ -37,7 +37,7 @@ impl LeasePolicy {
     }
 
     /// Until when the holder itself may act on a claim it asked for at `asked_at`.
-    pub fn trusted_until(&self, asked_at: Timestamp) -> Timestamp {
+    pub fn valid_until(&self, asked_at: Timestamp) -> Timestamp {
         asked_at
             .saturating_add(self.ttl - self.margin)
             .unwrap_or(LATEST)
@@ -52,7 +52,7 @@ mod tests {
     fn rs_07_a_holder_stops_trusting_itself_before_the_database_lets_others_in() {
         let policy = LeasePolicy::default();
         let asked_at = Timestamp::UNIX_EPOCH;
-        assert!(policy.trusted_until(asked_at) < policy.lease_until(asked_at));
+        assert!(policy.valid_until(asked_at) < policy.lease_until(asked_at));
         assert!(
             policy.beat * 3 < policy.ttl,
             "two lost heartbeats must not lose the lease"

@@ -25,12 +25,11 @@ pub mod finish;
 #[cfg(test)]
 mod fixture;
 pub mod handler;
-pub mod happening;
 pub mod history;
 pub mod host_limit;
+pub mod host_pace;
 pub mod import;
 pub mod json;
-pub mod lane;
 pub mod lease;
 pub mod lock;
 pub mod percent;

@@ -41,7 +41,9 @@ pub use definition::{
     CatchUp, Definition, GRACE_DEFAULT_MAX, MAX_CATCH_UP_MAX, NAME_BYTES_MAX, OnResume, Overlap,
     PROMPT, Ready, ScheduleName, Unfit,
 };
-pub use firing::{DISPATCH, Firing, NewFiring, Trigger, manual_identity, slot_identity, told};
+pub use firing::{
+    DISPATCH, Firing, NewFiring, Trigger, manual_identity, shareable_detail, slot_identity,
+};
 pub use ledger::{Reason, Slot, Verdict, append_rows};
 pub use rewind::{AHEAD_MIN, Rewound, is_ahead, rewind};
 pub use schedule::{
@@ -384,7 +386,7 @@ fn wait_until(since: Timestamp, now: Timestamp) -> Timestamp {
     now.saturating_add(wait).unwrap_or(now)
 }
 
-/// Ends a pause at `end`: records what fell into it, and catches up its last slot where that is wished.
+/// Ends a pause at `end`: records what fell into it, and catches up its last slot where that is requested.
 /// The slots from then on are for the next look.
 fn lift(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
     let Look { ready, now, .. } = look;

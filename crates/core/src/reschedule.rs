@@ -43,12 +43,12 @@ pub struct Put {
     pub max_retry: Option<u32>,
     /// `None` keeps what the identity's current row has.
     pub priority: Option<Priority>,
-    /// The asker's own numbering of its changes; `None` takes effect in the order of arrival.
+    /// The requester's own numbering of its changes; `None` takes effect in the order of arrival.
     pub revision: Option<Revision>,
 }
 
 impl Put {
-    /// A wish for a time and nothing else.
+    /// A request for a time and nothing else.
     pub fn at(identity: Identity, execute_at: Timestamp) -> Self {
         Self {
             identity,
@@ -67,7 +67,7 @@ impl Put {
 pub struct Cancel {
     /// Whose task is withdrawn.
     pub identity: Identity,
-    /// The asker's own numbering of its changes; `None` takes effect in the order of arrival.
+    /// The requester's own numbering of its changes; `None` takes effect in the order of arrival.
     pub revision: Option<Revision>,
 }
 
@@ -127,7 +127,7 @@ names! {
         IgnoredDone = "ignored_done",
         /// A newer revision is already known: nothing changed (RS-10).
         IgnoredStale = "ignored_stale",
-        /// This revision is already recorded, or the task already is as wished: nothing changed.
+        /// This revision is already recorded, or the task already is as requested: nothing changed.
         Unchanged = "unchanged",
     }
 }
@@ -274,7 +274,7 @@ fn decide_on(
         (_, Request::Put(put))
             if revision == task.revision
                 && task.due_at.is_some()
-                && is_as_wished(task, put, now) =>
+                && is_as_requested(task, put, now) =>
         {
             (Rule::Unchanged, Some(annotate(task)), None)
         }
@@ -324,11 +324,11 @@ fn repeats_or_lags(task: &Task, request: &Request) -> Option<Rule> {
     }
 }
 
-/// Whether a waiting task is already as a wish wants it. Both times past is the same wish: a past
+/// Whether a waiting task is already as a request wants it. Both times past is the same request: a past
 /// time was stored as the instant it was decided.
-fn is_as_wished(task: &Task, put: &Put, now: Timestamp) -> bool {
-    fn keeps<T: PartialEq>(wished: Option<&T>, has: &T) -> bool {
-        wished.is_none_or(|wished| wished == has)
+fn is_as_requested(task: &Task, put: &Put, now: Timestamp) -> bool {
+    fn keeps<T: PartialEq>(requested: Option<&T>, has: &T) -> bool {
+        requested.is_none_or(|requested| requested == has)
     }
     task.execute_at.max(now) == when(put, now)
         && keeps(put.payload.as_ref(), &task.payload)

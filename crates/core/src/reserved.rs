@@ -10,7 +10,7 @@
 
 use crate::{
     edition::{self, EDITION_RUN},
-    happening,
+    event::outgoing,
     plan::DISPATCH,
     reschedule::{Cancel, Put, Request},
     source::{SOURCE_CHECK, SourceId},
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// All of them.
-pub const KINDS: [&str; 4] = [DISPATCH, happening::KIND, SOURCE_CHECK, EDITION_RUN];
+pub const KINDS: [&str; 4] = [DISPATCH, outgoing::KIND, SOURCE_CHECK, EDITION_RUN];
 
 /// Whether tasks of this kind are the engine's.
 pub fn is_reserved(kind: &Kind) -> bool {
@@ -59,7 +59,7 @@ pub fn may_try_again(row: &Task) -> bool {
 /// by asking.
 pub fn may_fire(identity: &Identity) -> bool {
     match identity.kind.as_str() {
-        DISPATCH | happening::KIND => false,
+        DISPATCH | outgoing::KIND => false,
         SOURCE_CHECK => SourceId::of(identity).is_some(),
         EDITION_RUN => edition::date_of(identity).is_some(),
         _ => true,

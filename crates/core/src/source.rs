@@ -246,7 +246,7 @@ fn hundredths<S: Serializer>(hour: &Option<f64>, serializer: S) -> Result<S::Ok,
 pub struct Memory {
     /// What the server gave to recognise its last answer by.
     pub validators: Validators,
-    /// What the publisher last wished.
+    /// What the publisher last requested.
     pub hints: Hints,
     /// Where it says it has moved for good, and how often in a row it has said so.
     pub moving: Option<Moving>,

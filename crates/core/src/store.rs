@@ -9,9 +9,9 @@
 mod alert;
 mod edition;
 mod error;
-mod lane;
 mod overview;
 mod page;
+mod permit;
 mod schedule;
 mod sign_in;
 mod source;
@@ -23,12 +23,12 @@ use serde::{Deserialize, Serialize};
 pub use alert::{AlertFilter, AlertStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
 pub use error::{Cause, Error, Result};
-pub use lane::{LaneAnswer, LaneAsk, LaneStore, Visitor};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
     TaskLine, TaskSearch,
 };
 pub use page::{EXAMINED_MAX, Page};
+pub use permit::{PermitGrant, PermitRequest, PermitStore, Visitor};
 pub use schedule::{DueSchedules, LedgerPage, ScheduleFilter, ScheduleStore};
 pub use sign_in::SignInStore;
 pub use source::{
@@ -110,7 +110,7 @@ pub struct OnceRecord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClaimId(pub i64);
 
-/// A node's wish for work.
+/// A node's request for work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimRequest {
     /// Names this claim.
@@ -395,7 +395,7 @@ pub trait Store:
     + TokenStore
     + SignInStore
     + OverviewStore
-    + LaneStore
+    + PermitStore
     + AlertStore
 {
     /// Subscribes to hints; those given before are not repeated.

@@ -121,7 +121,7 @@ pub enum Unusable {
     Placeholder,
     /// Of a kind that belongs to the engine, and not one that a schedule may put.
     #[error(
-        "target.kind: a schedule puts no DISPATCH and no HAPPENING, SOURCE_CHECK about source:NUMBER alone, EDITION_RUN about edition:DATE"
+        "target.kind: a schedule puts no DISPATCH and no EVENT, SOURCE_CHECK about source:NUMBER alone, EDITION_RUN about edition:DATE"
     )]
     Reserved,
     /// The task would be refused.
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn dp_15_debug_never_tells_where_a_target_is() {
+    fn dp_15_debug_never_reports_where_a_target_is() {
         let target = read(r#"{"type":"workflow","repository":"secret/repo","workflow":"w.yml"}"#);
         assert_eq!(format!("{target:?}"), "Target::workflow");
     }

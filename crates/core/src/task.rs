@@ -249,7 +249,7 @@ impl fmt::Display for Status {
 pub struct Priority(u8);
 
 impl Priority {
-    /// In the middle, so that a later wish can go either way.
+    /// In the middle, so that a later request can go either way.
     pub const DEFAULT: Self = Self(5);
     /// After what people wait for.
     pub const LOW: Self = Self(2);

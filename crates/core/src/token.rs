@@ -31,7 +31,7 @@ pub const TOKEN_PREFIX: &str = "alm_";
 /// A token as the store knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What its maker called it; unique, and what the history shows as the asker.
+    /// What its maker called it; unique, and what the history shows as the requester.
     pub name: String,
     /// SHA-256 of the token, as lower-case hexadecimal.
     pub hash: String,

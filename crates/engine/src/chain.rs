@@ -5,18 +5,18 @@
 //!
 //! The order of things at a slot is what makes it safe: lock, fire, mark. Whoever dies after the lock leaves a
 //! lock without a mark, which the next look finds and settles. And the slots of a line are locked in their
-//! order, so that a newest lock has none behind it that nobody has decided; see `shot`.
+//! order, so that a newest lock has none behind it that nobody has decided; see `slot_dispatch`.
 
 mod beside;
 mod open;
-mod shot;
+mod slot_dispatch;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
     chain::{
-        ChainName, Leave, Line, Look, Looks, NotSeen, Note, OwnRuns, Recall, Said, calls_an_hour,
-        leaves, next_round,
+        ChainEvent, ChainName, Leave, Line, LockHistory, Look, Looks, NotSeen, Note, OwnRuns,
+        calls_an_hour, leaves, next_round,
     },
     dispatch::Dispatch,
     lock::{self, LockKey, SlotLock},
@@ -30,13 +30,13 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::{beside::Beside, open::Open, shot::Shot};
+use self::{beside::Beside, open::Open, slot_dispatch::SlotDispatch};
 use crate::zones::Zones;
 
 /// How long firings may take to end when the run's time is over.
 const LAST_FIRINGS: SignedDuration = SignedDuration::from_secs(60);
 /// The same when somebody wants it gone: GitHub waits seven and a half seconds before it kills.
-const LAST_FIRINGS_TOLD: SignedDuration = SignedDuration::from_secs(7);
+const LAST_FIRINGS_REPORTED: SignedDuration = SignedDuration::from_secs(7);
 /// How many chains share the request budget.
 const CHAINS: u64 = 2;
 /// Longest wait after looks that failed, unless the other side asks for a longer one. Nothing is fired before the first look.
@@ -60,7 +60,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    fn tell(&self, said: Said) {
+    fn report(&self, said: ChainEvent) {
         let at = self.clock.now();
         // That nobody listens any more is no reason to stop firing.
         let _ = self.notes.send(Note { at, said });
@@ -100,7 +100,7 @@ pub struct Chain {
     /// Whose turn it is to lock, for each line.
     turns: Vec<Arc<Mutex<()>>>,
     looks: Looks,
-    recall: Recall,
+    lock_history: LockHistory,
     /// Firings under way. Bounded by how many slots lie within one window for trying again.
     firings: JoinSet<()>,
     /// The look under way, if any.
@@ -123,7 +123,7 @@ impl Chain {
         let now = ports.clock.now();
         let lines = hold(&ports, dispatch, now);
         let ends_at = ports.after(settings.length);
-        ports.tell(Said::Began {
+        ports.report(ChainEvent::Began {
             lines: lines.len(),
             round: settings.round,
             ends_at,
@@ -136,7 +136,7 @@ impl Chain {
             beside: Beside::new(lines.clone()),
             turns: lines.iter().map(|_| Arc::default()).collect(),
             lines,
-            recall: Recall::default(),
+            lock_history: LockHistory::default(),
             firings: JoinSet::new(),
             looking: JoinSet::new(),
             begun: false,
@@ -220,7 +220,7 @@ impl Chain {
             }
             tokio::select! {
                 biased;
-                () = stop.cancelled() => return Some(Leave::Told),
+                () = stop.cancelled() => return Some(Leave::Reported),
                 Some(saw) = self.looking.join_next(), if !self.looking.is_empty() => {
                     let begun = self.begun;
                     if let Ok(saw) = saw {
@@ -242,7 +242,7 @@ impl Chain {
         };
         let looked = line.look(now);
         for slots in looked.skipped {
-            self.ports.tell(Said::Skipped {
+            self.ports.report(ChainEvent::Skipped {
                 line: line.number,
                 expression: line.expression().to_owned(),
                 slots,
@@ -251,13 +251,14 @@ impl Chain {
         if looked.due.is_empty() && looked.remember.is_none() {
             return;
         }
-        if let Some(shot) = self.shot(index) {
-            self.firings.spawn(shot.fire(looked.due, looked.remember));
+        if let Some(slot_dispatch) = self.slot_dispatch(index) {
+            self.firings
+                .spawn(slot_dispatch.fire(looked.due, looked.remember));
         }
     }
 
-    fn shot(&self, index: usize) -> Option<Shot> {
-        Some(Shot {
+    fn slot_dispatch(&self, index: usize) -> Option<SlotDispatch> {
+        Some(SlotDispatch {
             ports: Arc::clone(&self.ports),
             closing: self.closing.clone(),
             open: self.open.clone(),
@@ -295,7 +296,7 @@ impl Chain {
 
     fn trouble(&mut self, doing: &'static str, why: &str, retry_after: Option<SignedDuration>) {
         let why = why.to_owned();
-        self.ports.tell(Said::Trouble { doing, why });
+        self.ports.report(ChainEvent::Trouble { doing, why });
         // The first is tried again in the next round. Rounds may be as short as a tenth of a second, and who fails at once would be
         // asked that often (SF-07).
         let rounds = (1_i32 << self.troubles.min(10)) - 1;
@@ -309,14 +310,15 @@ impl Chain {
         if !self.begun {
             self.begin(locks);
         }
-        for key in self.recall.unsettled(&self.lines, locks, now) {
+        for key in self.lock_history.unsettled(&self.lines, locks, now) {
             let mut lines = self.lines.iter();
             let index = lines.position(|line| line.content() == key.content());
-            if let Some(shot) = index.and_then(|index| self.shot(index)) {
-                self.firings.spawn(async move { shot.settle(key).await });
+            if let Some(slot_dispatch) = index.and_then(|index| self.slot_dispatch(index)) {
+                self.firings
+                    .spawn(async move { slot_dispatch.settle(key).await });
             }
         }
-        let expired = self.recall.expired(&self.lines, locks, now);
+        let expired = self.lock_history.expired(&self.lines, locks, now);
         if !expired.is_empty() {
             let ports = Arc::clone(&self.ports);
             self.firings
@@ -328,7 +330,7 @@ impl Chain {
         self.begun = true;
         for line in &mut self.lines {
             line.resume(locks);
-            self.ports.tell(Said::Keeps {
+            self.ports.report(ChainEvent::Keeps {
                 line: line.number,
                 expression: line.expression().to_owned(),
                 next_at: line.next_at(),
@@ -340,7 +342,7 @@ impl Chain {
     async fn leave(mut self, leave: Leave) {
         self.closing.cancel();
         let bound = match leave {
-            Leave::Told => LAST_FIRINGS_TOLD,
+            Leave::Reported => LAST_FIRINGS_REPORTED,
             _ => LAST_FIRINGS,
         };
         let ports = Arc::clone(&self.ports);
@@ -355,16 +357,16 @@ impl Chain {
         let unfinished = self.open.unfinished();
         let open = unfinished.len();
         for said in unfinished {
-            ports.tell(said);
+            ports.report(said);
         }
-        ports.tell(Said::Left { leave, open });
+        ports.report(ChainEvent::Left { leave, open });
     }
 }
 
 /// The lines that can be kept; the others are told with their reasons.
 fn hold(ports: &Ports, dispatch: Dispatch, now: Timestamp) -> Vec<Line> {
     for problem in dispatch.problems {
-        ports.tell(Said::Refused {
+        ports.report(ChainEvent::Refused {
             line: problem.place.line,
             column: problem.place.column,
             why: problem.reason.to_string(),
@@ -375,7 +377,7 @@ fn hold(ports: &Ports, dispatch: Dispatch, now: Timestamp) -> Vec<Line> {
     for line in dispatch.lines {
         match zones.ready(&line.name, line.definition) {
             Ok(ready) => lines.push(Line::new(line.place.line, line.name, ready, now)),
-            Err(unfit) => ports.tell(Said::Refused {
+            Err(unfit) => ports.report(ChainEvent::Refused {
                 line: line.place.line,
                 column: line.place.column,
                 why: unfit.to_string(),
@@ -387,13 +389,13 @@ fn hold(ports: &Ports, dispatch: Dispatch, now: Timestamp) -> Vec<Line> {
 
 async fn clean(ports: &Ports, expired: &[LockKey]) {
     let said = match ports.lock.clean(expired).await {
-        Ok(()) => Said::Cleaned {
+        Ok(()) => ChainEvent::Cleaned {
             locks: expired.len(),
         },
-        Err(error) => Said::Trouble {
+        Err(error) => ChainEvent::Trouble {
             doing: "clean locks",
             why: error.to_string(),
         },
     };
-    ports.tell(said);
+    ports.report(said);
 }

@@ -29,17 +29,17 @@ struct Held {
     tasks_left: usize,
     /// Whether an ending of it was given up.
     given_up: bool,
-    trusted_until: Timestamp,
+    valid_until: Timestamp,
 }
 
 impl ClaimBook {
-    /// A claim with so many tasks is held now, and may be acted on until `trusted_until`.
-    pub fn open(&self, claim: ClaimId, tasks: usize, trusted_until: Timestamp) {
+    /// A claim with so many tasks is held now, and may be acted on until `valid_until`.
+    pub fn open(&self, claim: ClaimId, tasks: usize, valid_until: Timestamp) {
         if tasks > 0 {
             let held = Held {
                 tasks_left: tasks,
                 given_up: false,
-                trusted_until,
+                valid_until,
             };
             self.pages().open.insert(claim, held);
         }
@@ -47,14 +47,14 @@ impl ClaimBook {
 
     /// A heartbeat asked for `asked` and extended `extended` of them. What it did not extend has
     /// passed on to others.
-    pub fn extended(&self, asked: &[ClaimId], extended: &[ClaimId], trusted_until: Timestamp) {
+    pub fn extended(&self, asked: &[ClaimId], extended: &[ClaimId], valid_until: Timestamp) {
         let mut pages = self.pages();
         for claim in asked {
             let Some(held) = pages.open.get_mut(claim) else {
                 continue;
             };
-            held.trusted_until = if extended.contains(claim) {
-                trusted_until.max(held.trusted_until)
+            held.valid_until = if extended.contains(claim) {
+                valid_until.max(held.valid_until)
             } else {
                 Timestamp::MIN
             };
@@ -62,9 +62,9 @@ impl ClaimBook {
     }
 
     /// Until when every claim in the book may be acted on.
-    pub fn trusted_until(&self) -> Timestamp {
+    pub fn valid_until(&self) -> Timestamp {
         let pages = self.pages();
-        let each = pages.open.values().map(|held| held.trusted_until);
+        let each = pages.open.values().map(|held| held.valid_until);
         each.min().unwrap_or(Timestamp::MAX)
     }
 
@@ -73,8 +73,8 @@ impl ClaimBook {
     pub fn take_lapsed(&self, now: Timestamp) -> Vec<ClaimId> {
         let mut lapsed = Vec::new();
         for (claim, held) in &mut self.pages().open {
-            if held.trusted_until <= now {
-                held.trusted_until = Timestamp::MAX;
+            if held.valid_until <= now {
+                held.valid_until = Timestamp::MAX;
                 lapsed.push(*claim);
             }
         }
@@ -170,7 +170,7 @@ mod tests {
     fn rs_07_a_claim_that_no_heartbeat_has_covered_is_trusted_no_longer_for_it() {
         let book = ClaimBook::default();
         assert_eq!(
-            book.trusted_until(),
+            book.valid_until(),
             Timestamp::MAX,
             "nothing held, nothing to distrust"
         );
@@ -179,13 +179,13 @@ mod tests {
         // Its answer came only after the heartbeat had been sent.
         book.open(ClaimId(2), 1, at(25));
         book.extended(&covered, &covered, at(45));
-        assert_eq!(book.trusted_until(), at(25));
+        assert_eq!(book.valid_until(), at(25));
         let both = book.held();
         book.extended(&both, &both, at(50));
-        assert_eq!(book.trusted_until(), at(50));
+        assert_eq!(book.valid_until(), at(50));
         book.extended(&both, &both, at(10));
         assert_eq!(
-            book.trusted_until(),
+            book.valid_until(),
             at(50),
             "an answer that arrives late shortens nothing"
         );
@@ -205,7 +205,7 @@ mod tests {
         );
         assert_eq!(book.take_lapsed(at(10)), [], "told once");
         assert_eq!(
-            book.trusted_until(),
+            book.valid_until(),
             at(40),
             "and no reason to distrust the other"
         );

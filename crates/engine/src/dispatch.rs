@@ -235,7 +235,7 @@ pub struct TaskLauncher {
 }
 
 impl TaskLauncher {
-    fn wish(&self, firing: &Firing) -> Result<Request, String> {
+    fn request(&self, firing: &Firing) -> Result<Request, String> {
         let Target::Task {
             kind,
             subject,
@@ -267,12 +267,12 @@ impl Launcher for TaskLauncher {
         {
             return handler.attempt(task).await;
         }
-        let wish = match self.wish(firing) {
-            Ok(wish) => wish,
+        let request = match self.request(firing) {
+            Ok(request) => request,
             Err(error) => return give_up(error),
         };
         let origin = format!("schedule {}", firing.schedule);
-        match self.rescheduler.ask_own(wish, &origin).await {
+        match self.rescheduler.ask_own(request, &origin).await {
             // After an earlier claim it may be our own put that is done. A claim that was handed back
             // or whose node died is not always counted as an attempt; its term is.
             Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.term.0 == 1 => give_up(

@@ -19,34 +19,34 @@ mod fetch;
 pub mod handler;
 mod hold;
 pub mod judged;
-mod press;
+mod render;
+mod requests;
 mod run;
 mod status;
 mod tick;
-mod wishes;
 
 use std::sync::Arc;
 
 use almanack_core::{
     edition::{
-        port::{Press, Publisher, Reader, Sensitivity, StorySource, Writer},
+        port::{Publisher, Reader, Renderer, Sensitivity, StorySource, Writer},
         rules::Rules,
     },
-    happening::Subscriptions,
+    event::outgoing::Subscriptions,
     schedule::{Timetable, Zone},
     store::Store,
     time::{Clock, Sleeper},
 };
 use jiff::tz::TimeZone;
 
-use crate::{live::Live, reschedule::Rescheduler};
+use crate::{reloadable::Reloadable, reschedule::Rescheduler};
 
 pub use error::Error;
-pub use press::Rebuilt;
+pub use render::Rebuilt;
+pub use requests::{Forced, Redelivered, Requested, Retried};
 pub use run::{End, Observer, Ran, Stepped, Unwatched};
 pub use status::Status;
 pub use tick::Ticked;
-pub use wishes::{Forced, Redelivered, Requested, Retried};
 
 /// What an edition is made from and goes to.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ pub struct Outside {
     pub reader: Arc<dyn Reader>,
     /// Writes titles and summaries.
     pub writer: Arc<dyn Writer>,
-    pub press: Arc<dyn Press>,
+    pub renderer: Arc<dyn Renderer>,
     /// Deliver documents, each to its destination; no two to one of the same name.
     pub publishers: Vec<Arc<dyn Publisher>>,
 }
@@ -97,7 +97,7 @@ pub struct Editions {
     rescheduler: Arc<Rescheduler>,
     outside: Outside,
     settings: Settings,
-    subscriptions: Live<Subscriptions>,
+    subscriptions: Reloadable<Subscriptions>,
 }
 
 impl Editions {
@@ -118,13 +118,13 @@ impl Editions {
             rescheduler,
             outside,
             settings,
-            subscriptions: Live::default(),
+            subscriptions: Reloadable::default(),
         }
     }
 
     /// Tells these of what was published.
     #[must_use]
-    pub fn telling(mut self, subscriptions: Live<Subscriptions>) -> Self {
+    pub fn reporting(mut self, subscriptions: Reloadable<Subscriptions>) -> Self {
         self.subscriptions = subscriptions;
         self
     }

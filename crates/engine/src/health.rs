@@ -13,7 +13,7 @@ use std::{
 
 use almanack_core::{
     alert::{Rule, trouble::Trouble},
-    event::{incoming::Bus, intake::Links},
+    event::incoming::{envelope::Bus, intake::Links},
 };
 use jiff::{SignedDuration, Timestamp};
 

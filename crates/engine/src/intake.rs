@@ -1,13 +1,13 @@
-//! The way in for message queues: wishes in batches, carried out like any other change of intent.
+//! The way in for message queues: requests in batches, carried out like any other change of intent.
 //!
 //! Redelivery and reordering are the [`Rescheduler`]'s business, which compares revisions. Here is only what a queue has to know
-//! afterwards. A wish is refused for good only if it breaks a rule of its own; whatever somebody else may put right, the store that does
+//! afterwards. A request is refused for good only if it breaks a rule of its own; whatever somebody else may put right, the store that does
 //! not answer or a schema that is still too new, leaves the message in its queue.
 
 use std::sync::Arc;
 
 use almanack_core::{
-    event::intake::{Answer, Intake, Wish},
+    event::incoming::intake::{Answer, ChangeRequest, Intake},
     store,
 };
 use async_trait::async_trait;
@@ -25,7 +25,7 @@ impl Events {
         Self { rescheduler }
     }
 
-    /// Carries out wishes of one asker.
+    /// Carries out requests of one requester.
     async fn take_run(&self, run: Run) -> Vec<Answer> {
         let many = run.requests.len();
         match self.rescheduler.ask_all(run.requests, &run.origin).await {
@@ -41,29 +41,29 @@ impl Events {
 
 #[async_trait]
 impl Intake for Events {
-    async fn take(&self, wishes: Vec<Wish>) -> Vec<Answer> {
-        let mut answers = Vec::with_capacity(wishes.len());
-        for run in runs(wishes) {
+    async fn take(&self, requests: Vec<ChangeRequest>) -> Vec<Answer> {
+        let mut answers = Vec::with_capacity(requests.len());
+        for run in runs(requests) {
             answers.extend(self.take_run(run).await);
         }
         answers
     }
 }
 
-/// Neighbours with the same origin: one call to the store has one asker.
+/// Neighbours with the same origin: one call to the store has one requester.
 struct Run {
     origin: String,
     requests: Vec<almanack_core::reschedule::Request>,
 }
 
-fn runs(wishes: Vec<Wish>) -> Vec<Run> {
+fn runs(requests: Vec<ChangeRequest>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    for wish in wishes {
+    for request in requests {
         match runs.last_mut() {
-            Some(run) if run.origin == wish.origin => run.requests.push(wish.request),
+            Some(run) if run.origin == request.origin => run.requests.push(request.request),
             _ => runs.push(Run {
-                origin: wish.origin,
-                requests: vec![wish.request],
+                origin: request.origin,
+                requests: vec![request.request],
             }),
         }
     }

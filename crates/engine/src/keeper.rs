@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     endings::Writing,
     node::{Holdings, NodeIdentity, NodeSettings, Ports},
-    places::Asker,
+    permits::Requester,
     wake::later,
 };
 
@@ -60,7 +60,7 @@ impl Keeper {
     pub async fn run(self, stop: CancellationToken) {
         loop {
             self.pass().await;
-            self.holdings.turns.add();
+            self.holdings.watchdog.add();
             // Counted from the clock as the pass has corrected it.
             let next = later(self.ports.clock.now(), self.settings.lease.beat);
             tokio::select! {
@@ -77,10 +77,10 @@ impl Keeper {
     async fn pass(&self) {
         // The first that fails tells of them all: they fail together, and one line is enough.
         match self.keep().await {
-            Ok(()) => self.holdings.pulse.note(),
+            Ok(()) => self.holdings.rounds_noted.note(),
             Err(error) => {
-                let trusted_until = self.holdings.trusted_until();
-                tracing::warn!(error = error.chain(), %trusted_until, "the keeper's round failed; trying again");
+                let valid_until = self.holdings.valid_until();
+                tracing::warn!(error = error.chain(), %valid_until, "the keeper's round failed; trying again");
             }
         }
     }
@@ -148,11 +148,9 @@ impl Keeper {
         let held = self.holdings.claims.held();
         let lease_until = lease.lease_until(asked_at);
         let extended = store.extend_claims(&held, asked_at, lease_until).await?;
-        let trusted_until = lease.trusted_until(asked_at);
-        self.holdings
-            .claims
-            .extended(&held, &extended, trusted_until);
-        self.holdings.trust.extend(trusted_until);
+        let valid_until = lease.valid_until(asked_at);
+        self.holdings.claims.extended(&held, &extended, valid_until);
+        self.holdings.lease_validity.extend(valid_until);
         store.save_node(&self.describe(asked_at)).await?;
         self.holdings.health.note_written(asked_at);
         self.publish_troubles().await?;
@@ -171,12 +169,12 @@ impl Keeper {
     }
 
     async fn keep_places(&self, now: Timestamp) -> Result<(), store::Error> {
-        let asker = Asker {
+        let requester = Requester {
             session: &self.identity.session,
             lease: &self.settings.lease,
         };
         let store = self.ports.store.as_ref();
-        self.holdings.places.keep(store, asker, now).await
+        self.holdings.permits.keep(store, requester, now).await
     }
 
     /// Tidiness: a claim that is not forgotten here expires with nothing left in it.
@@ -221,7 +219,7 @@ impl Keeper {
                 now,
                 jitter,
             );
-            finish.tells = self.ports.subscriptions.get().of_finish(task, &finish);
+            finish.event_tasks = self.ports.subscriptions.get().of_finish(task, &finish);
             finish
         };
         let finishes: Vec<_> = claim.tasks.iter().map(end).collect();

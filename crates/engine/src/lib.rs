@@ -1,41 +1,41 @@
 //! Almanack's duties and the way in for changes of intent.
 //!
-//! Each duty is one file: the [`planner`] turns the slots of schedules into tasks, the [`runner`] tries
+//! Each duty is one file: the [`planner`] watchdog the slots of schedules into tasks, the [`runner`] tries
 //! what is due, the [`keeper`] keeps leases and nodes honest, [`retention`] forgets what ended long
-//! ago, [`backups`] copies the store, the [`mod@watch`] looks for what people should hear about, and [`pulse`] tells somebody outside that the node lives; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a wish
+//! ago, [`backups`] copies the store, the [`mod@watch`] looks for what people should hear about, and [`rounds_noted`] tells somebody outside that the node lives; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a request
 //! from outside becomes a change of a task, [`schedules`] the same for schedules; [`editions`] makes a day's digest,
-//! [`dispatch`] fires a slot at its target, [`happenings`] tells others what happened, [`chain`] keeps schedules where there is no database, and [`tick`] is one pass of
+//! [`dispatch`] fires a slot at its target, [`event_delivery`] tells others what happened, [`chain`] keeps schedules where there is no database, and [`tick`] is one pass of
 //! everything for who drives Almanack from outside. None of them sees SQL, reads a clock or rolls
 //! dice on its own; what they need comes in as ports.
 
 pub mod backups;
 pub mod chain;
 pub mod claims;
+pub mod counters;
 mod current;
 pub mod dispatch;
 pub mod editions;
 mod endings;
+pub mod event_delivery;
 pub mod handlers;
-pub mod happenings;
 pub mod health;
+pub mod heartbeat;
 pub mod intake;
 pub mod keeper;
-pub mod live;
+pub mod lease_validity;
 pub mod lock;
 pub mod node;
-pub mod places;
+pub mod permits;
 pub mod planner;
-pub mod pulse;
-pub mod rehearsal;
+pub mod reloadable;
 pub mod reschedule;
 pub mod retention;
 pub mod runner;
 pub mod schedules;
+pub mod simulation;
 pub mod sources;
-pub mod tally;
 pub mod tick;
-pub mod trust;
-pub mod turns;
 mod wake;
 pub mod watch;
+pub mod watchdog;
 pub mod zones;

@@ -53,7 +53,7 @@ impl StoreLock {
         }
     }
 
-    async fn create(&self, key: &LockKey, mark: u64) -> Result<Applied, Error> {
+    async fn create(&self, key: &LockKey, receipt: u64) -> Result<Applied, Error> {
         let now = self.clock.now();
         let change = Change {
             rule: Rule::Cancelled,
@@ -61,24 +61,24 @@ impl StoreLock {
             decided_at: now,
             requested: None,
             amend: None,
-            insert: Some(marker(key, mark, now)?),
+            insert: Some(lock_task(key, receipt, now)?),
         };
         let applied = self.store.apply(vec![change]).await?;
         applied.first().copied().ok_or_else(silent)
     }
 
     /// Whether the marker is the one that this caller tried to write.
-    async fn is_own(&self, key: &LockKey, mark: u64) -> Result<bool, Error> {
+    async fn is_own(&self, key: &LockKey, receipt: u64) -> Result<bool, Error> {
         let identity = identity(key)?;
-        let payload = payload(mark)?;
+        let payload = payload(receipt)?;
         let rows = self.store.load_current(&[identity]).await?;
         Ok(rows.into_iter().flatten().any(|row| row.payload == payload))
     }
 
-    async fn settle(&self, key: &LockKey, mark: u64, in_doubt: bool) -> Result<Acquired, Error> {
-        let won = match self.create(key, mark).await? {
+    async fn settle(&self, key: &LockKey, receipt: u64, in_doubt: bool) -> Result<Acquired, Error> {
+        let won = match self.create(key, receipt).await? {
             Applied::Done { .. } | Applied::Repeated { .. } => true,
-            Applied::Lost => in_doubt && self.is_own(key, mark).await?,
+            Applied::Lost => in_doubt && self.is_own(key, receipt).await?,
         };
         Ok(if won { Acquired::Won } else { Acquired::Lost })
     }
@@ -92,10 +92,10 @@ impl StoreLock {
 impl SlotLock for StoreLock {
     async fn acquire(&self, key: &LockKey) -> Result<Acquired, Error> {
         let doubted = self.doubts().take(key);
-        let mark = doubted.unwrap_or_else(|| self.entropy.next_u64());
-        let settled = self.settle(key, mark, doubted.is_some()).await;
+        let receipt = doubted.unwrap_or_else(|| self.entropy.next_u64());
+        let settled = self.settle(key, receipt, doubted.is_some()).await;
         if settled.is_err() {
-            self.doubts().put(*key, mark);
+            self.doubts().put(*key, receipt);
         }
         settled
     }
@@ -142,16 +142,19 @@ fn key_of(identity: &Identity) -> Option<LockKey> {
     LockKey::parse(identity.subject.as_str().strip_prefix(SUBJECT_PREFIX)?)
 }
 
-fn payload(mark: u64) -> Result<Payload, Invalid> {
-    Payload::parse(&format!(r#"{{"mark":"{mark:016x}"}}"#), PAYLOAD_BYTES_MAX)
+fn payload(receipt: u64) -> Result<Payload, Invalid> {
+    Payload::parse(
+        &format!(r#"{{"mark":"{receipt:016x}"}}"#),
+        PAYLOAD_BYTES_MAX,
+    )
 }
 
-fn marker(key: &LockKey, mark: u64, now: Timestamp) -> Result<NewTask, Invalid> {
+fn lock_task(key: &LockKey, receipt: u64, now: Timestamp) -> Result<NewTask, Invalid> {
     Ok(NewTask {
         identity: identity(key)?,
         status: Status::Cancelled,
         execute_at: now,
-        payload: payload(mark)?,
+        payload: payload(receipt)?,
         callback_url: None,
         priority: Priority::DEFAULT,
         max_retry: 0,

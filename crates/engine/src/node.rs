@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    happening::Subscriptions,
+    event::outgoing::Subscriptions,
     lease::LeasePolicy,
     store::{self, Node, Store},
     time::{Clock, CorrectedClock, Entropy, Sleeper},
@@ -18,20 +18,20 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     backups::Backups,
     claims::ClaimBook,
+    counters::Counters,
     handlers::Handlers,
     health::Health,
+    heartbeat::{Heartbeat, KeeperRounds},
     keeper::Keeper,
-    live::Live,
-    places::Places,
+    lease_validity::LeaseValidity,
+    permits::Permits,
     planner::Planner,
-    pulse::{Heartbeat, Pulse},
+    reloadable::Reloadable,
     retention::{self, Keep, Retention},
     runner::{Runner, RunnerSettings},
     sources::keeper::SourceKeeper,
-    tally::Tally,
-    trust::Trust,
-    turns::Turns,
     watch::Watch,
+    watchdog::Watchdog,
     zones::Zones,
 };
 
@@ -46,7 +46,7 @@ pub struct NodeSettings {
     pub lease: LeasePolicy,
     /// What it may run at once, and how failures wait. Limits in all are taken from it once, when the node is admitted: an attempt
     /// that began without a place would give back another's.
-    pub runner: Live<RunnerSettings>,
+    pub runner: Reloadable<RunnerSettings>,
     /// How long ended tasks are kept.
     pub retention: Retention,
 }
@@ -59,9 +59,9 @@ pub struct Ports {
     pub sleeper: Arc<dyn Sleeper>,
     /// How it is surprised.
     pub entropy: Arc<dyn Entropy>,
-    pub handlers: Live<Handlers>,
+    pub handlers: Reloadable<Handlers>,
     /// Who is told of what ended.
-    pub subscriptions: Live<Subscriptions>,
+    pub subscriptions: Reloadable<Subscriptions>,
 }
 
 /// Why a node did not start.
@@ -94,23 +94,23 @@ pub struct NodeIdentity {
 #[derive(Debug, Clone, Default)]
 pub struct Holdings {
     pub claims: Arc<ClaimBook>,
-    pub trust: Arc<Trust>,
+    pub lease_validity: Arc<LeaseValidity>,
     /// Which places among all nodes.
-    pub places: Arc<Places>,
+    pub permits: Arc<Permits>,
     /// What the node is doing, in numbers.
-    pub tally: Arc<Tally>,
+    pub counters: Arc<Counters>,
     /// The rounds of its keeper that went well.
-    pub pulse: Pulse,
+    pub rounds_noted: KeeperRounds,
     /// All rounds of its keeper.
-    pub turns: Arc<Turns>,
+    pub watchdog: Arc<Watchdog>,
     /// What it knows about itself.
     pub health: Arc<Health>,
 }
 
 impl Holdings {
     /// Until when the node may act on everything it holds.
-    pub fn trusted_until(&self) -> Timestamp {
-        self.trust.until().min(self.claims.trusted_until())
+    pub fn valid_until(&self) -> Timestamp {
+        self.lease_validity.until().min(self.claims.valid_until())
     }
 }
 
@@ -118,8 +118,8 @@ impl Holdings {
 pub struct AdmittedNode {
     planner: Planner,
     duties: Duties,
-    tally: Arc<Tally>,
-    turns: Arc<Turns>,
+    counters: Arc<Counters>,
+    watchdog: Arc<Watchdog>,
     health: Arc<Health>,
     name: String,
 }
@@ -132,7 +132,7 @@ struct Duties {
     sources: Option<SourceKeeper>,
     watch: Option<Watch>,
     heartbeat: Option<Heartbeat>,
-    pulse: Pulse,
+    rounds_noted: KeeperRounds,
     backups: Option<Backups>,
     health: Arc<Health>,
 }
@@ -144,9 +144,9 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         name: settings.name.clone(),
         session,
     };
-    let places = Places::new(settings.runner.get().limits_in_all.clone());
+    let permits = Permits::new(settings.runner.get().limits_in_all.clone());
     let holdings = Holdings {
-        places: Arc::new(places),
+        permits: Arc::new(permits),
         health: Arc::new(Health::of_beat(settings.lease.beat)),
         ..Holdings::default()
     };
@@ -167,10 +167,10 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         stories: Retention::Keep,
     };
     let zones = Arc::new(Zones::default());
-    let (tally, turns) = (holdings.tally.clone(), holdings.turns.clone());
-    let (pulse, health) = (holdings.pulse.clone(), holdings.health.clone());
+    let (counters, watchdog) = (holdings.counters.clone(), holdings.watchdog.clone());
+    let (rounds_noted, health) = (holdings.rounds_noted.clone(), holdings.health.clone());
     let planner =
-        Planner::new(ports.store.clone(), ports.clock.clone(), zones).counting(tally.clone());
+        Planner::new(ports.store.clone(), ports.clock.clone(), zones).counting(counters.clone());
     let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
     let duties = Duties {
         ports,
@@ -180,15 +180,15 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
         sources: None,
         watch: None,
         heartbeat: None,
-        pulse,
+        rounds_noted,
         backups: None,
         health: health.clone(),
     };
     Ok(AdmittedNode {
         planner,
         duties,
-        tally,
-        turns,
+        counters,
+        watchdog,
         health,
         name: settings.name,
     })
@@ -196,13 +196,13 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
 
 impl AdmittedNode {
     /// What it is doing, for who waits until it is idle.
-    pub fn tally(&self) -> Arc<Tally> {
-        Arc::clone(&self.tally)
+    pub fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.counters)
     }
 
-    /// That it still turns, for who watches it.
-    pub fn turns(&self) -> Arc<Turns> {
-        Arc::clone(&self.turns)
+    /// That it still watchdog, for who watches it.
+    pub fn watchdog(&self) -> Arc<Watchdog> {
+        Arc::clone(&self.watchdog)
     }
 
     /// What it knows about itself, for who asks whether it is ready and for who can tell it more.
@@ -281,7 +281,7 @@ impl Duties {
         };
         let beating = async {
             if let Some(heartbeat) = self.heartbeat {
-                heartbeat.run(&self.pulse, stop).await;
+                heartbeat.run(&self.rounds_noted, stop).await;
             }
         };
         let (backups, health) = (self.backups, self.health);
@@ -363,8 +363,8 @@ fn refuse_any_other(nodes: &[Node], before: &[Node]) -> Result<(), Error> {
 }
 
 async fn wait_a_beat(ports: &Ports, lease: &LeasePolicy) {
-    let patience = lease.beat + SignedDuration::from_secs(1);
-    let until = ports.clock.now().saturating_add(patience);
+    let wait_max = lease.beat + SignedDuration::from_secs(1);
+    let until = ports.clock.now().saturating_add(wait_max);
     ports.sleeper.until(until.unwrap_or(Timestamp::MAX)).await;
 }
 

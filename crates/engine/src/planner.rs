@@ -25,7 +25,7 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    tally::Tally,
+    counters::Counters,
     wake::{earlier_hint, later},
     zones::Zones,
 };
@@ -67,7 +67,7 @@ pub struct Planner {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     zones: Arc<Zones>,
-    tally: Arc<Tally>,
+    counters: Arc<Counters>,
     /// Held through a pass: two passes of one planner would only race each other.
     set_aside: Mutex<SetAside>,
 }
@@ -82,15 +82,15 @@ impl Planner {
             store,
             clock,
             zones,
-            tally: Arc::default(),
+            counters: Arc::default(),
             set_aside: Mutex::default(),
         }
     }
 
-    /// Counts what it does in `tally` too.
+    /// Counts what it does in `counters` too.
     #[must_use]
-    pub fn counting(self, tally: Arc<Tally>) -> Self {
-        Self { tally, ..self }
+    pub fn counting(self, counters: Arc<Counters>) -> Self {
+        Self { counters, ..self }
     }
 
     /// Plans until `stop`.
@@ -232,7 +232,7 @@ impl Planner {
             planned.fired - before.fired,
             planned.skipped - before.skipped,
         );
-        self.tally.planned(fired, skipped);
+        self.counters.planned(fired, skipped);
         Ok(next)
     }
 

@@ -1,4 +1,4 @@
-//! The way in: a wish from outside becomes a change in the store, or a clear refusal.
+//! The way in: a request from outside becomes a change in the store, or a clear refusal.
 //!
 //! Read the identity's current row, let `core` decide, ask the store to carry the decision out on
 //! exactly that row. If the row moved on in between, the answer is "lost" and we read and decide
@@ -21,22 +21,22 @@ use almanack_core::{
     time::Clock,
 };
 
-use crate::{current::load_each, live::Live};
+use crate::{current::load_each, reloadable::Reloadable};
 
 use kinds::CrowdedOut;
 pub use kinds::Kinds;
 
 /// How often a lost race is decided again. Each round means that somebody else succeeded, so this
-/// many in a row for one identity is a stampede, and the asker had better hear about it.
+/// many in a row for one identity is a stampede, and the requester had better hear about it.
 const ROUNDS_MAX: usize = 50;
 
-/// From so many wishes in one call on, they are first decided as if nothing were there yet. A call
+/// From so many requests in one call on, they are first decided as if nothing were there yet. A call
 /// of this size is almost always new work, and creating a task that exists is refused by the
 /// database itself, so guessing wrong costs one more round and guessing right saves a look at every
 /// single identity.
 const GUESSED_NEW_FROM: usize = 64;
 
-/// Why a wish was not carried out. Nothing changed.
+/// Why a request was not carried out. Nothing changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is nothing to withdraw or to retry.
@@ -52,7 +52,7 @@ pub enum Error {
     },
     /// Of a kind that belongs to the engine ([`almanack_core::reserved`]).
     #[error(
-        "tasks of kind `{kind}` are made and changed by Almanack itself; only a DISPATCH, HAPPENING or EDITION_RUN task that exists can be \
+        "tasks of kind `{kind}` are made and changed by Almanack itself; only a DISPATCH, EVENT or EDITION_RUN task that exists can be \
          cancelled (without a revision), or tried again once it has failed"
     )]
     Reserved {
@@ -87,13 +87,13 @@ pub enum Error {
     Store(#[from] store::Error),
 }
 
-/// Carries wishes out.
+/// Carries requests out.
 pub struct Rescheduler {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    kinds: Live<Kinds>,
+    kinds: Reloadable<Kinds>,
     /// Who may be called; `None` leaves that to whoever calls.
-    reach: Option<Live<Reach>>,
+    reach: Option<Reloadable<Reach>>,
     /// Kinds that are not configured and were seen waiting, or were admitted since: asking the store for each put would cost too much.
     waiting: Mutex<BTreeSet<Kind>>,
 }
@@ -104,7 +104,7 @@ impl Rescheduler {
         Self {
             store,
             clock,
-            kinds: Live::new(kinds),
+            kinds: Reloadable::new(kinds),
             reach: None,
             waiting: Mutex::default(),
         }
@@ -112,7 +112,7 @@ impl Rescheduler {
 
     /// Refuses addresses that may never be called.
     #[must_use]
-    pub fn reaching(self, reach: Live<Reach>) -> Self {
+    pub fn reaching(self, reach: Reloadable<Reach>) -> Self {
         Self {
             reach: Some(reach),
             ..self
@@ -124,44 +124,44 @@ impl Rescheduler {
         self.kinds.put(kinds);
     }
 
-    /// Carries out one wish.
+    /// Carries out one request.
     pub async fn ask(&self, request: Request, origin: &str) -> Result<Receipt, Error> {
         let mut answers = self.ask_all(vec![request], origin).await?;
         answers.pop().unwrap_or_else(|| Err(short_answer()))
     }
 
-    /// Carries out one wish of the engine's own, about a kind that may be reserved.
+    /// Carries out one request of the engine's own, about a kind that may be reserved.
     pub(crate) async fn ask_own(&self, request: Request, by: &str) -> Result<Receipt, Error> {
         let mut answers = self.ask_all_own(vec![request], by).await?;
         answers.pop().unwrap_or_else(|| Err(short_answer()))
     }
 
-    /// Carries out many wishes, each for itself; the answers are in the order asked. Wishes about
+    /// Carries out many requests, each for itself; the answers are in the order asked. Requests about
     /// one identity are carried out one after the other, in that order.
     ///
-    /// If the store fails midway the whole call fails, although some wishes may have taken effect:
+    /// If the store fails midway the whole call fails, although some requests may have taken effect:
     /// asking again is harmless and is the way to find out.
     pub async fn ask_all(
         &self,
         requests: Vec<Request>,
         origin: &str,
     ) -> Result<Vec<Result<Receipt, Error>>, Error> {
-        self.carry_out(requests, (Asker::Outside, origin)).await
+        self.carry_out(requests, (Requester::Outside, origin)).await
     }
 
-    /// The same for wishes of the engine's own, about kinds that may be reserved. Only the engine can call this.
+    /// The same for requests of the engine's own, about kinds that may be reserved. Only the engine can call this.
     pub(crate) async fn ask_all_own(
         &self,
         requests: Vec<Request>,
         by: &str,
     ) -> Result<Vec<Result<Receipt, Error>>, Error> {
-        self.carry_out(requests, (Asker::Engine, by)).await
+        self.carry_out(requests, (Requester::Engine, by)).await
     }
 
     async fn carry_out(
         &self,
         requests: Vec<Request>,
-        by: (Asker, &str),
+        by: (Requester, &str),
     ) -> Result<Vec<Result<Receipt, Error>>, Error> {
         let mut open: Vec<Asked> = requests.into_iter().enumerate().map(Asked::new).collect();
         let mut answers: BTreeMap<usize, Result<Receipt, Error>> = BTreeMap::new();
@@ -190,7 +190,7 @@ impl Rescheduler {
         &self,
         turn: Vec<Asked>,
         look: Look,
-        by: (Asker, &str),
+        by: (Requester, &str),
         answers: &mut BTreeMap<usize, Result<Receipt, Error>>,
     ) -> Result<Vec<Asked>, Error> {
         let requests: Vec<&Request> = turn.iter().map(|asked| &asked.request).collect();
@@ -230,7 +230,7 @@ impl Rescheduler {
         Ok(lost)
     }
 
-    /// Carries out all wishes and records the key in one transaction; asked again with the same
+    /// Carries out all requests and records the key in one transaction; asked again with the same
     /// key, answers what was answered the first time.
     pub async fn ask_once(
         &self,
@@ -243,7 +243,7 @@ impl Rescheduler {
             if let Some(record) = self.store.load_once(&key.key).await? {
                 return replay(record, &key);
             }
-            let by = (Asker::Outside, origin);
+            let by = (Requester::Outside, origin);
             let decided = self.decide_all(&asked, Look::First, by).await?;
             let changes = decided
                 .into_iter()
@@ -306,18 +306,18 @@ impl Rescheduler {
         &self,
         requests: &[&Request],
         look: Look,
-        (asker, origin): (Asker, &str),
+        (requester, origin): (Requester, &str),
     ) -> Result<Vec<Result<Change, Error>>, store::Error> {
         let rows = match look {
             Look::First => self.load_current(requests).await?,
             Look::GuessNew => requests.iter().map(|_| Ok(None)).collect(),
         };
         let (now, kinds) = (self.clock.now(), self.kinds.get());
-        let reach = self.reach.as_ref().map(Live::get);
+        let reach = self.reach.as_ref().map(Reloadable::get);
         let crowded_out = self.admit(requests, &kinds).await?;
         let decided = requests.iter().zip(rows).map(|(request, row)| {
             let row = row?;
-            if asker == Asker::Outside && !may_ask(request, row.as_ref()) {
+            if requester == Requester::Outside && !may_ask(request, row.as_ref()) {
                 let kind = request.identity().kind.clone();
                 return Err(Error::Reserved { kind });
             }
@@ -374,9 +374,9 @@ impl Rescheduler {
     }
 }
 
-/// On which side of the engine's boundary a wish was made.
+/// On which side of the engine's boundary a request was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asker {
+enum Requester {
     /// The API, the dashboard, the command line, events, queues.
     Outside,
     /// A duty, or the way in for sources, editions or schedules.
@@ -402,7 +402,7 @@ enum Look {
     GuessNew,
 }
 
-/// A wish on its way, and how often it was lost.
+/// A request on its way, and how often it was lost.
 struct Asked {
     place: usize,
     request: Request,
@@ -419,7 +419,7 @@ impl Asked {
     }
 }
 
-/// Splits off everything that must wait for an earlier wish about the same identity: decided
+/// Splits off everything that must wait for an earlier request about the same identity: decided
 /// together, all but one would be lost, and not necessarily the later ones.
 fn first_of_each_identity(open: Vec<Asked>) -> (Vec<Asked>, Vec<Asked>) {
     let mut seen = BTreeSet::new();

@@ -6,7 +6,7 @@
 
 mod finisher;
 mod measures;
-mod places;
+mod permits;
 mod running;
 mod shares;
 
@@ -24,14 +24,14 @@ use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    live::Live,
+    lease_validity::LeaseValidity,
     node::{Holdings, NodeIdentity, Ports},
+    reloadable::Reloadable,
     runner::{
         finisher::{Finisher, FinisherHandle},
-        places::count_by_kind,
+        permits::count_by_kind,
         running::Running,
     },
-    trust::Trust,
     wake::{earlier_hint, later},
 };
 
@@ -84,7 +84,7 @@ pub struct Runner {
     ports: Ports,
     identity: NodeIdentity,
     lease: LeasePolicy,
-    settings: Live<RunnerSettings>,
+    settings: Reloadable<RunnerSettings>,
     holdings: Holdings,
     finisher: Finisher,
 }
@@ -95,7 +95,7 @@ impl Runner {
         ports: Ports,
         identity: NodeIdentity,
         lease: LeasePolicy,
-        settings: Live<RunnerSettings>,
+        settings: Reloadable<RunnerSettings>,
         holdings: Holdings,
     ) -> Self {
         let finisher = Finisher::new(ports.clone(), settings.clone(), holdings.clone());
@@ -121,7 +121,7 @@ impl Runner {
             finisher,
         } = self;
         let (handle, endings) = FinisherHandle::new(finisher.backlog.clone());
-        let (trust, drained) = (holdings.trust.clone(), CancellationToken::new());
+        let (lease_validity, drained) = (holdings.lease_validity.clone(), CancellationToken::new());
         let work = async {
             let running = Running::new(ports.handlers.clone(), handle, &holdings);
             let mut shift = Shift {
@@ -143,7 +143,7 @@ impl Runner {
             tokio::select! {
                 biased;
                 () = finisher.run(endings) => {}
-                () = leases_passed(&ports, &trust, &drained) => {
+                () = leases_passed(&ports, &lease_validity, &drained) => {
                     tracing::error!("stopped with endings unwritten; their leases have passed");
                 }
             }
@@ -154,10 +154,10 @@ impl Runner {
 
 /// After the drain, waits for the end of the node's trust. While it works a node keeps an ending
 /// for as long as the store is away; one that was told to stop must not wait for ever.
-async fn leases_passed(ports: &Ports, trust: &Trust, drained: &CancellationToken) {
+async fn leases_passed(ports: &Ports, lease_validity: &LeaseValidity, drained: &CancellationToken) {
     drained.cancelled().await;
-    while ports.clock.now() < trust.until() {
-        ports.sleeper.until(trust.until()).await;
+    while ports.clock.now() < lease_validity.until() {
+        ports.sleeper.until(lease_validity.until()).await;
     }
 }
 
@@ -166,7 +166,7 @@ struct Shift<'a> {
     ports: &'a Ports,
     identity: NodeIdentity,
     lease: LeasePolicy,
-    settings: Live<RunnerSettings>,
+    settings: Reloadable<RunnerSettings>,
     holdings: Holdings,
     running: Running,
     /// Whether the last look left work behind for want of slots, all or one kind's.
@@ -178,7 +178,7 @@ struct Shift<'a> {
 impl Shift<'_> {
     async fn work(&mut self, stop: &CancellationToken) {
         let mut nudges = self.ports.store.nudges();
-        let mut trusted = self.holdings.trust.watch();
+        let mut trusted = self.holdings.lease_validity.watch();
         let mut claim_at = Timestamp::MIN;
         while !stop.is_cancelled() {
             trusted.mark_unchanged();
@@ -188,7 +188,7 @@ impl Shift<'_> {
                 claim_at = self.step().await;
             }
             self.return_places(claim_at).await;
-            let trusted_until = self.holdings.trusted_until();
+            let valid_until = self.holdings.valid_until();
             tokio::select! {
                 biased;
                 () = stop.cancelled() => {}
@@ -200,7 +200,7 @@ impl Shift<'_> {
                 }
                 () = earlier_hint(&mut *nudges, claim_at) => claim_at = Timestamp::MIN,
                 () = self.ports.sleeper.until(claim_at) => {}
-                () = self.ports.sleeper.until(trusted_until), if !self.running.is_empty() => {}
+                () = self.ports.sleeper.until(valid_until), if !self.running.is_empty() => {}
                 _ = trusted.changed() => {
                     // A heartbeat: a reason to look only if trust was missing.
                     if self.distrusted {
@@ -215,7 +215,7 @@ impl Shift<'_> {
     async fn step(&mut self) -> Timestamp {
         let now = self.ports.clock.now();
         let poll_at = later(now, self.ports.store.safety_poll());
-        self.distrusted = now >= self.holdings.trust.until();
+        self.distrusted = now >= self.holdings.lease_validity.until();
         if self.distrusted {
             return poll_at;
         }
@@ -233,11 +233,11 @@ impl Shift<'_> {
         if self.short_of_room {
             return poll_at.min(self.running.next_long_at());
         }
-        self.holdings.tally.asks();
+        self.holdings.counters.asks();
         let slots = free.min(settings.claim_max);
         let slots = slots.min(settings.shares.most(settings.slots));
         let asked = self.ask(now, slots).await;
-        self.holdings.tally.asked();
+        self.holdings.counters.asked();
         asked.map_or_else(
             |error| {
                 tracing::warn!(error = error.chain(), "claim failed");
@@ -251,22 +251,22 @@ impl Shift<'_> {
     /// claim must not be trusted for longer than the places that its attempts need.
     async fn ask(&mut self, now: Timestamp, slots: usize) -> store::Result<Timestamp> {
         let wanted = self.wanted(slots);
-        let places = self.take_places(&wanted, now).await?;
-        let request = self.request(now, slots, &places);
+        let permits = self.take_places(&wanted, now).await?;
+        let request = self.request(now, slots, &permits);
         let ports = self.ports;
         let claimed = self.watching(ports.store.claim(request.clone())).await;
         let kept = match &claimed {
             Ok(claimed) => count_by_kind(&claimed.tasks),
             Err(_) => BTreeMap::new(),
         };
-        for (kind, granted) in &places {
+        for (kind, granted) in &permits {
             let unused = granted.saturating_sub(kept.get(kind).copied().unwrap_or(0));
-            self.holdings.places.give_back(kind, unused);
+            self.holdings.permits.give_back(kind, unused);
         }
         let wake_at = self.start(&request, claimed?);
         let short = wanted
             .iter()
-            .any(|(kind, wanted)| places.get(kind) < Some(wanted));
+            .any(|(kind, wanted)| permits.get(kind) < Some(wanted));
         let wake_at = if self.short_of_room {
             wake_at.min(self.running.next_long_at())
         } else {
@@ -292,12 +292,12 @@ impl Shift<'_> {
     async fn watching<T>(&mut self, mut answer: Pin<Box<dyn Future<Output = T> + Send + '_>>) -> T {
         let ports = self.ports;
         loop {
-            let trusted_until = self.holdings.trusted_until();
+            let valid_until = self.holdings.valid_until();
             tokio::select! {
                 biased;
                 answer = &mut answer => return answer,
                 () = self.running.next_ended() => self.running.collect_ended(),
-                () = ports.sleeper.until(trusted_until), if !self.running.is_empty() => {
+                () = ports.sleeper.until(valid_until), if !self.running.is_empty() => {
                     self.abandon_lapsed();
                 }
             }
@@ -308,16 +308,17 @@ impl Shift<'_> {
         &self,
         now: Timestamp,
         slots: usize,
-        places: &BTreeMap<Kind, usize>,
+        permits: &BTreeMap<Kind, usize>,
     ) -> ClaimRequest {
         let settings = self.settings.get();
         let own = settings.limits.keys();
-        let own = own.filter(|kind| !places.contains_key(*kind));
+        let own = own.filter(|kind| !permits.contains_key(*kind));
         let own = own.filter_map(|kind| Some((kind.clone(), self.room(kind)?)));
-        let in_all = places
+        let in_all = permits
             .iter()
             .map(|(kind, granted)| (kind.clone(), *granted));
-        let limited = |kind: &Kind| settings.limits.contains_key(kind) || places.contains_key(kind);
+        let limited =
+            |kind: &Kind| settings.limits.contains_key(kind) || permits.contains_key(kind);
         let shared = self.running.shares(&settings.shares, settings.slots);
         let shared = shared.into_iter().filter(|(kind, _)| !limited(kind));
         ClaimRequest {
@@ -338,21 +339,21 @@ impl Shift<'_> {
         self.short_of_room = !request.full_after(&claimed.tasks).is_empty();
         // The claim may have taken long to answer: what would lapse before the next heartbeat can
         // cover it is handed back unstarted.
-        let trusted_until = self.lease.trusted_until(request.now);
+        let valid_until = self.lease.valid_until(request.now);
         let (claim_id, tasks) = (request.claim_id, claimed.tasks);
         let covered_until = later(now, self.lease.beat);
-        if covered_until < trusted_until && now < self.holdings.trust.until() {
+        if covered_until < valid_until && now < self.holdings.lease_validity.until() {
             self.holdings
                 .claims
-                .open(claim_id, tasks.len(), trusted_until);
+                .open(claim_id, tasks.len(), valid_until);
             self.running.start(claim_id, tasks, now);
         } else {
             // Nothing of it is acted on, so it is no reason to distrust what else is held.
             self.holdings
                 .claims
                 .open(claim_id, tasks.len(), Timestamp::MAX);
-            for (kind, places) in count_by_kind(&tasks) {
-                self.holdings.places.give_back(&kind, places);
+            for (kind, permits) in count_by_kind(&tasks) {
+                self.holdings.permits.give_back(&kind, permits);
             }
             self.running.hand_back(claim_id, tasks);
         }
@@ -368,7 +369,7 @@ impl Shift<'_> {
     /// died would have been. If somebody else runs it by now, the report is fenced off.
     fn abandon_lapsed(&mut self) {
         let now = self.ports.clock.now();
-        let stopped = if now >= self.holdings.trust.until() {
+        let stopped = if now >= self.holdings.lease_validity.until() {
             self.running.end_all(&Outcome::LeaseExpired)
         } else {
             let lapsed = self.holdings.claims.take_lapsed(now);
@@ -390,7 +391,7 @@ impl Shift<'_> {
         }
         while !self.running.is_empty() && self.ports.clock.now() < until {
             // The heartbeat goes on while we wait, so trust is looked at anew each time.
-            let look_at = until.min(self.holdings.trusted_until());
+            let look_at = until.min(self.holdings.valid_until());
             tokio::select! {
                 biased;
                 () = self.running.next_ended() => {}

@@ -30,8 +30,8 @@ use almanack_core::{
 use jiff::Timestamp;
 
 use crate::{
-    live::Live,
     planner::{edit, in_the_way, load_running},
+    reloadable::Reloadable,
     zones::Zones,
 };
 
@@ -52,7 +52,7 @@ pub const NOTE_BYTES_MAX: usize = 500;
 /// What became of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// What was done; `None` if it already was as wished.
+    /// What was done; `None` if it already was as requested.
     pub edited: Option<Edited>,
     pub schedule: Schedule,
 }
@@ -68,7 +68,7 @@ pub struct Schedules {
     clock: Arc<dyn Clock>,
     zones: Arc<Zones>,
     /// Who may be called; `None` leaves that to whoever calls.
-    reach: Option<Live<Reach>>,
+    reach: Option<Reloadable<Reach>>,
 }
 
 impl Schedules {
@@ -84,7 +84,7 @@ impl Schedules {
 
     /// Refuses webhooks that may never be called, unless they are of the operator's own files.
     #[must_use]
-    pub fn reaching(self, reach: Live<Reach>) -> Self {
+    pub fn reaching(self, reach: Reloadable<Reach>) -> Self {
         Self {
             reach: Some(reach),
             ..self
@@ -305,12 +305,12 @@ impl Schedules {
     async fn decide<'a>(
         &self,
         name: &ScheduleName,
-        wish: impl Fn(Option<Schedule>, Timestamp) -> Deciding<'a> + Send + Sync,
+        request: impl Fn(Option<Schedule>, Timestamp) -> Deciding<'a> + Send + Sync,
     ) -> Result<Changed, Error> {
         for _ in 0..ROUNDS_MAX {
             let found = self.load_any(name).await?;
             let now = self.clock.now();
-            let Some((write, edited)) = wish(found.clone(), now).await? else {
+            let Some((write, edited)) = request(found.clone(), now).await? else {
                 let schedule = found.ok_or_else(|| Error::Unknown { name: name.clone() })?;
                 return Ok(Changed {
                     edited: None,
@@ -329,12 +329,14 @@ impl Schedules {
     async fn change<'a>(
         &self,
         name: &'a ScheduleName,
-        wished: &'static str,
-        wish: impl Fn(Schedule, Timestamp) -> Deciding<'a> + Send + Sync,
+        requested: &'static str,
+        request: impl Fn(Schedule, Timestamp) -> Deciding<'a> + Send + Sync,
     ) -> Result<Changed, Error> {
-        self.decide(name, |found, now| match changeable(name, wished, found) {
-            Ok(found) => wish(found, now),
-            Err(error) => Box::pin(std::future::ready(Err(error))),
+        self.decide(name, |found, now| {
+            match changeable(name, requested, found) {
+                Ok(found) => request(found, now),
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            }
         })
         .await
     }
@@ -415,17 +417,17 @@ fn edited(mut write: ScheduleWrite, what: Edited, by: &str, now: Timestamp) -> S
 /// What was found, if it is there and in a state for this.
 fn changeable(
     name: &ScheduleName,
-    wished: &'static str,
+    requested: &'static str,
     found: Option<Schedule>,
 ) -> Result<Schedule, Error> {
     let found = found
         .filter(|found| !matches!(found.state, State::Removed { .. }))
         .ok_or_else(|| Error::Unknown { name: name.clone() })?;
-    if matches!(found.state, State::Parked { .. }) && wished != "removed" {
+    if matches!(found.state, State::Parked { .. }) && requested != "removed" {
         return Err(Error::NotNow {
             name: name.clone(),
             state: "parked",
-            wish: wished,
+            request: requested,
         });
     }
     Ok(found)

@@ -1,6 +1,6 @@
 //! The way in for people: sources added, checked now, paused, resumed, changed, removed.
 //!
-//! A source's row says what it is; its task says when it is looked at. Every wish is written to the row first and then
+//! A source's row says what it is; its task says when it is looked at. Every request is written to the row first and then
 //! put to the task as a reschedule like any other (RS-01…RS-07). Who dies between the two leaves a row
 //! without a task, which the [`keeper`] finds, or a task without an active row, which ends by itself.
 
@@ -273,7 +273,7 @@ impl Sources {
             change(&mut source);
             source.updated_at = at;
             let write = SourceWrite {
-                tells: Vec::new(),
+                event_tasks: Vec::new(),
                 source: source.clone(),
                 entries: Vec::new(),
                 at,

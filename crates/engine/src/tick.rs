@@ -12,7 +12,7 @@ use almanack_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{planner::Planner, tally::Tally, zones::Zones};
+use crate::{counters::Counters, planner::Planner, zones::Zones};
 
 /// How often it looks whether the work is done.
 const LOOK_EVERY: SignedDuration = SignedDuration::from_millis(50);
@@ -36,7 +36,7 @@ pub struct Ticked {
 pub struct Ticker {
     store: Arc<dyn Store>,
     planner: Planner,
-    tally: Arc<Tally>,
+    counters: Arc<Counters>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
 }
@@ -46,16 +46,16 @@ impl Ticker {
     /// in the tally, so that a tick tells of it all the same.
     pub fn new(
         store: Arc<dyn Store>,
-        tally: Arc<Tally>,
+        counters: Arc<Counters>,
         clock: Arc<dyn Clock>,
         sleeper: Arc<dyn Sleeper>,
     ) -> Self {
         let zones = Arc::new(Zones::default());
         let planner = Planner::new(store.clone(), clock.clone(), zones);
         Self {
-            planner: planner.counting(tally.clone()),
+            planner: planner.counting(counters.clone()),
             store,
-            tally,
+            counters,
             clock,
             sleeper,
         }
@@ -65,7 +65,7 @@ impl Ticker {
     pub async fn tick(&self, budget: SignedDuration) -> store::Result<Ticked> {
         let ticked_at = self.clock.now();
         let until = ticked_at.saturating_add(budget).unwrap_or(Timestamp::MAX);
-        let before = self.tally.counts();
+        let before = self.counters.counts();
         let mut planned = self.planner.pass().await?;
         let mut waits_until = planned.waits_until;
         let complete = loop {
@@ -85,7 +85,7 @@ impl Ticker {
                 waits_until = planned.waits_until;
             }
         };
-        let after = self.tally.counts();
+        let after = self.counters.counts();
         Ok(Ticked {
             ticked_at,
             fired: after.fired - before.fired,
@@ -100,13 +100,13 @@ impl Ticker {
     /// that is due, and a task that is being claimed is neither due nor under way: so the node must have stood still
     /// from before the question until after the answer.
     async fn is_idle(&self) -> store::Result<bool> {
-        let before = self.tally.counts();
+        let before = self.counters.counts();
         if before.under_way > 0 || before.asking > 0 {
             return Ok(false);
         }
         let depths = self.store.load_depths(self.clock.now()).await?;
         let due: u64 = depths.iter().map(|depth| depth.due).sum();
-        Ok(due == 0 && self.tally.counts() == before)
+        Ok(due == 0 && self.counters.counts() == before)
     }
 
     async fn next_due_at(&self, look_at: Option<Timestamp>) -> store::Result<Option<Timestamp>> {

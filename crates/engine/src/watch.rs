@@ -15,10 +15,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use almanack_core::{
     alert::{
         Alert, Key, News, Rule, Severity,
-        decide::{self, ALERTS_MAX, Manner, TELLING_LEASE},
+        decide::{self, ALERTS_MAX, Behaviour, NOTIFY_LEASE},
         facts::{Bounds, Facts},
         find::find,
-        port::{Answer, Messenger, Notice},
+        port::{Answer, Notice, Notifier},
     },
     store::{self, AlertFilter, Applied, Store},
     time::{Clock, Sleeper},
@@ -26,7 +26,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
-use crate::{health::Health, live::Live, wake::later};
+use crate::{health::Health, reloadable::Reloadable, wake::later};
 use collect::Collector;
 pub use own::FreeBytes;
 use own::Own;
@@ -48,7 +48,7 @@ pub struct WatchSettings {
     /// When something is wrong.
     pub bounds: Bounds,
     /// How people want to hear of it.
-    pub manner: Manner,
+    pub behaviour: Behaviour,
     /// How many checks a day a source may cost, on average over all of them.
     pub checks_per_day: f64,
 }
@@ -58,7 +58,7 @@ impl Default for WatchSettings {
         Self {
             every: SignedDuration::from_secs(20),
             bounds: Bounds::default(),
-            manner: Manner::default(),
+            behaviour: Behaviour::default(),
             checks_per_day: 24.0,
         }
     }
@@ -68,7 +68,7 @@ impl Default for WatchSettings {
 #[derive(Clone)]
 pub struct Watching {
     pub settings: WatchSettings,
-    pub messenger: Arc<dyn Messenger>,
+    pub notifier: Arc<dyn Notifier>,
 }
 
 /// What a round looks at.
@@ -83,14 +83,18 @@ pub struct Watch {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     /// Taken anew for every round.
-    watching: Live<Watching>,
+    watching: Reloadable<Watching>,
     collector: Collector,
     own: Own,
 }
 
 impl Watch {
     /// Not watching yet.
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, watching: Live<Watching>) -> Self {
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        watching: Reloadable<Watching>,
+    ) -> Self {
         Self {
             store,
             clock,
@@ -151,7 +155,7 @@ impl Watch {
         let watching = self.watching.get();
         let known = self.load(&watching, now).await?;
         self.decide(&watching, sight, &known, now).await?;
-        self.tell(&watching).await?;
+        self.notify(&watching).await?;
         if self.clock.standing().may_delete() {
             let before = now.saturating_sub(KEPT_FOR).unwrap_or(Timestamp::MIN);
             self.store.prune_alerts(before, FORGOTTEN_MAX).await?;
@@ -164,11 +168,11 @@ impl Watch {
         let watching = self.watching.get();
         let now = self.clock.now();
         self.own.measure(self.store.as_ref(), &watching, now).await;
-        self.own.tell_unwritable(&watching, now).await;
+        self.own.report_unwritable(&watching, now).await;
     }
 
     async fn load(&self, watching: &Watching, now: Timestamp) -> Result<Vec<Alert>, store::Error> {
-        let back = watching.settings.manner.known_for();
+        let back = watching.settings.behaviour.known_for();
         let closed_from = now.saturating_sub(back).unwrap_or(Timestamp::MIN);
         let filter = AlertFilter {
             closed_from,
@@ -195,7 +199,7 @@ impl Watch {
             },
         };
         let found = find(&facts, &settings.bounds, now);
-        let changes = decide::decide(&found, known, &settings.manner, now);
+        let changes = decide::decide(&found, known, &settings.behaviour, now);
         if changes.is_empty() {
             show_open(known.iter());
             return Ok(());
@@ -211,9 +215,9 @@ impl Watch {
     }
 
     /// Tells what waits and is this node's to tell.
-    async fn tell(&self, watching: &Watching) -> Result<(), store::Error> {
+    async fn notify(&self, watching: &Watching) -> Result<(), store::Error> {
         let now = self.clock.now();
-        let until = later(now, TELLING_LEASE);
+        let until = later(now, NOTIFY_LEASE);
         let won = self.store.claim_alerts(now, until, NOTICES_MAX).await?;
         let notices: Vec<Notice> = won
             .into_iter()
@@ -225,7 +229,7 @@ impl Watch {
         if notices.is_empty() {
             return Ok(());
         }
-        let answers = watching.messenger.tell(&notices).await;
+        let answers = watching.notifier.notify(&notices).await;
         for answer in &answers {
             let (channel, outcome) = (answer.channel.clone(), answer.outcome.as_str());
             metrics::counter!("almanack_alerts_told_total", "channel" => channel, "outcome" => outcome)
@@ -241,7 +245,7 @@ impl Watch {
         notices: &[Notice],
         answers: &[Answer],
     ) -> Result<(), store::Error> {
-        let manner = &watching.settings.manner;
+        let behaviour = &watching.settings.behaviour;
         let mut left: Vec<&Notice> = notices.iter().collect();
         for _ in 0..NOTE_TRIES {
             let now = self.clock.now();
@@ -250,12 +254,12 @@ impl Watch {
                 let is_it = |row: &&Alert| row.key == notice.alert.key;
                 known.iter().find(is_it).map(|row| (*notice, row))
             });
-            let told: Vec<(&Notice, Alert)> = rows
-                .map(|(notice, row)| (notice, told(notice, row, (answers, manner), now)))
+            let notified: Vec<(&Notice, Alert)> = rows
+                .map(|(notice, row)| (notice, notified(notice, row, (answers, behaviour), now)))
                 .collect();
-            let writes = told.iter().map(|(_, row)| row.clone()).collect();
+            let writes = notified.iter().map(|(_, row)| row.clone()).collect();
             let written = self.store.write_alerts(writes).await?;
-            let lost = told.iter().zip(written).filter(|(_, it)| !is_done(*it));
+            let lost = notified.iter().zip(written).filter(|(_, it)| !is_done(*it));
             left = lost.map(|((notice, _), _)| *notice).collect();
             if left.is_empty() {
                 return Ok(());
@@ -269,17 +273,17 @@ impl Watch {
     }
 }
 
-fn told(
+fn notified(
     notice: &Notice,
     row: &Alert,
-    (answers, manner): (&[Answer], &Manner),
+    (answers, behaviour): (&[Answer], &Behaviour),
     now: Timestamp,
 ) -> Alert {
     // Opened anew meanwhile: what was told was about the one before.
     if row.opened_at != notice.alert.opened_at {
         return row.clone();
     }
-    decide::told(row, notice.news, answers, manner, now)
+    decide::notified(row, notice.news, answers, behaviour, now)
 }
 
 fn is_done(applied: Applied) -> bool {
@@ -300,7 +304,7 @@ fn show_open<'a>(alerts: impl Iterator<Item = &'a Alert>) {
 fn log_change(alert: &Alert) {
     let (rule, about) = (alert.key.rule.as_str(), alert.key.about.to_string());
     let detail = alert.detail.as_str();
-    match (alert.news(), alert.calm_since) {
+    match (alert.news(), alert.cool_down_since) {
         (Some(News::Opened), None) => {
             metrics::counter!("almanack_alerts_opened_total", "rule" => rule).increment(1);
             match alert.severity {

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_will_fire_is_told_as_next() {
+    fn only_what_will_fire_is_reported_as_next() {
         let at = |text: &str| -> Timestamp { text.parse().unwrap() };
         let (eight, since) = (at("2026-01-01T08:00:00Z"), Timestamp::UNIX_EPOCH);
         let paused = |until: Option<&str>| {
@@ -145,9 +145,9 @@ mod tests {
             (State::Parked { since, reason }, None),
             (State::Removed { since }, None),
         ] {
-            let told = format!("{state:?}");
+            let reported = format!("{state:?}");
             let found = Zones::default().next_firing(&schedule(state.clone(), Some(eight)));
-            assert_eq!(found, next.map(at), "{told}");
+            assert_eq!(found, next.map(at), "{reported}");
             assert_eq!(Zones::default().next_firing(&schedule(state, None)), None);
         }
     }

@@ -25,9 +25,9 @@
 //! lose the publication. Nothing is lost by `superseded` either, because whatever raised the
 //! revision also put a newer event into the outbox.
 
+pub mod activity;
 mod callback;
 pub mod event;
-pub mod happening;
 mod http;
 pub mod refusal;
 pub mod relay;
@@ -43,7 +43,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use happening::Happening;
+use activity::Activity;
 
 use crate::{
     client,
@@ -53,8 +53,8 @@ use crate::{
     stand, webhook,
 };
 
-/// Happenings kept for a slow watcher before it misses the oldest.
-const HAPPENINGS_KEPT: usize = 1024;
+/// Events kept for a slow watcher before it misses the oldest.
+const EVENTS_KEPT: usize = 1024;
 
 /// Why the service did not start, or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -93,7 +93,7 @@ pub struct Config {
     /// `whsec_…`; without one, callbacks are believed unsigned.
     pub webhook_secret: Option<String>,
     /// What each event says besides the time.
-    pub wishes: event::Wishes,
+    pub requests: event::ChangeRequests,
     /// How the relay waits while Almanack does not take events.
     pub pace: relay::Pace,
     pub faults: Faults,
@@ -115,7 +115,7 @@ impl Config {
             almanack_token: None,
             bus: None,
             webhook_secret: None,
-            wishes: event::Wishes::default(),
+            requests: event::ChangeRequests::default(),
             pace: relay::Pace::default(),
             faults: Faults::default(),
             clock: clock::system(),
@@ -143,7 +143,7 @@ pub struct Running {
     pub addr: SocketAddr,
     /// Ends when the service has stopped.
     pub join: JoinHandle<Result<(), Error>>,
-    happenings: broadcast::Sender<Happening>,
+    events: broadcast::Sender<Activity>,
     store: store::Store,
 }
 
@@ -152,9 +152,9 @@ impl Running {
         format!("http://{}", self.addr)
     }
 
-    /// Tells what happens from now on. A slow watcher misses happenings; the service never waits.
-    pub fn watch(&self) -> broadcast::Receiver<Happening> {
-        self.happenings.subscribe()
+    /// Tells what happens from now on. A slow watcher misses events; the service never waits.
+    pub fn watch(&self) -> broadcast::Receiver<Activity> {
+        self.events.subscribe()
     }
 
     /// Its own table, the newest `limit` of it: what really took effect.
@@ -174,13 +174,13 @@ struct Service {
     secret: Option<webhook::Secret>,
     faults: Faults,
     clock: Clock,
-    happenings: broadcast::Sender<Happening>,
+    events: broadcast::Sender<Activity>,
 }
 
 impl Service {
-    fn tell(&self, happening: Happening) {
+    fn report(&self, activity: Activity) {
         // Nobody watching is the usual case, not a failure.
-        let _ = self.happenings.send(happening);
+        let _ = self.events.send(activity);
     }
 }
 
@@ -198,14 +198,14 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
     let http_client = client::build()?;
     let (listener, addr) = stand::listen(config.listen).await?;
 
-    let writer = event::Writer::new(config.wishes, addr);
+    let writer = event::Writer::new(config.requests, addr);
     let path = config.database.clone();
     let outbox_changed = Arc::new(Notify::new());
     let store = store::Store::open(config.database, writer, outbox_changed.clone())
         .await
         .map_err(|source| Error::Database { path, source })?;
 
-    let (happenings, _) = broadcast::channel(HAPPENINGS_KEPT);
+    let (events, _) = broadcast::channel(EVENTS_KEPT);
     let relay = relay::Relay {
         store: store.clone(),
         clock: config.clock.clone(),
@@ -215,7 +215,7 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
         bus: config.bus.map(relay::Sender::new),
         pace: config.pace,
         outbox_changed,
-        happenings: happenings.clone(),
+        events: events.clone(),
     };
     let table = store.clone();
     let service = Service {
@@ -223,13 +223,13 @@ pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running,
         secret,
         faults: config.faults,
         clock: config.clock,
-        happenings: happenings.clone(),
+        events: events.clone(),
     };
     let join = tokio::spawn(run(listener, Arc::new(service), relay, cancel));
     Ok(Running {
         addr,
         join,
-        happenings,
+        events,
         store: table,
     })
 }

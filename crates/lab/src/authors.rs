@@ -1,6 +1,6 @@
 //! Authors: people who write articles, change their minds about the time, and withdraw them.
 //!
-//! What they do next is a pure function of what they have on their [`Desk`] and of the time; the
+//! What they do next is a pure function of what they have on their [`Manuscripts`] and of the time; the
 //! same seed and the same clock give the same story. [`run`] carries the story out against an
 //! article service and tells what came of it.
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use driver::{Config, Editor, Error, Happening, Outcome, run};
+pub use driver::{AuthorActivity, Config, Editor, Error, Outcome, run};
 
 use crate::{article::state::FORBIDDEN, chance::Chance};
 
@@ -92,14 +92,14 @@ struct Planned {
 
 /// What the authors remember: their chance and the articles still to come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Desk {
+pub struct Manuscripts {
     chance: Chance,
     habits: Habits,
     written: u64,
     open: Vec<Planned>,
 }
 
-impl Desk {
+impl Manuscripts {
     pub fn new(seed: u64, habits: Habits) -> Self {
         Self {
             chance: Chance::new(seed),
@@ -127,21 +127,21 @@ impl Desk {
 }
 
 /// Decides what the authors do at `now`, and notes it on the desk.
-pub fn next_action(desk: &mut Desk, now: Timestamp) -> Action {
+pub fn next_action(manuscripts: &mut Manuscripts, now: Timestamp) -> Action {
     // Articles whose time has come are out of the authors' hands.
-    desk.open.retain(|planned| planned.publish_at > now);
-    let drawn = desk.chance.below(100);
-    let open = u64::try_from(desk.open.len()).unwrap_or(u64::MAX);
-    let index = usize::try_from(desk.chance.below(open)).unwrap_or_default();
-    let Some(planned) = desk.open.get(index).copied() else {
-        return write(desk, now);
+    manuscripts.open.retain(|planned| planned.publish_at > now);
+    let drawn = manuscripts.chance.below(100);
+    let open = u64::try_from(manuscripts.open.len()).unwrap_or(u64::MAX);
+    let index = usize::try_from(manuscripts.chance.below(open)).unwrap_or_default();
+    let Some(planned) = manuscripts.open.get(index).copied() else {
+        return write(manuscripts, now);
     };
     match drawn {
-        0..50 if desk.open.len() < OPEN_MAX => write(desk, now),
-        0..70 => move_later(desk, index, planned),
-        70..88 => move_earlier(desk, index, planned, now),
+        0..50 if manuscripts.open.len() < OPEN_MAX => write(manuscripts, now),
+        0..70 => move_later(manuscripts, index, planned),
+        70..88 => move_earlier(manuscripts, index, planned, now),
         _ => {
-            desk.open.swap_remove(index);
+            manuscripts.open.swap_remove(index);
             Action::Withdraw {
                 article_id: planned.article_id,
             }
@@ -149,39 +149,49 @@ pub fn next_action(desk: &mut Desk, now: Timestamp) -> Action {
     }
 }
 
-fn write(desk: &mut Desk, now: Timestamp) -> Action {
-    desk.written += 1;
-    let who = desk.chance.pick(&WHO).copied().unwrap_or_default();
-    let what = desk.chance.pick(&WHAT).copied().unwrap_or_default();
+fn write(manuscripts: &mut Manuscripts, now: Timestamp) -> Action {
+    manuscripts.written += 1;
+    let who = manuscripts.chance.pick(&WHO).copied().unwrap_or_default();
+    let what = manuscripts.chance.pick(&WHAT).copied().unwrap_or_default();
     let title = format!("{who} {what}");
-    let refused = desk.chance.below(12) == 0;
+    let refused = manuscripts.chance.below(12) == 0;
     let word = if refused { FORBIDDEN } else { "allowed" };
     let body = format!(
         "Story {} of the desk. Every word of it is {word}.",
-        desk.written
+        manuscripts.written
     );
     Action::Write {
         title,
         body,
-        publish_at: desk.ahead(now),
+        publish_at: manuscripts.ahead(now),
     }
 }
 
-fn move_later(desk: &mut Desk, index: usize, planned: Planned) -> Action {
-    let publish_at = desk.ahead(planned.publish_at);
-    Action::MoveLater(note(desk, index, planned, publish_at))
+fn move_later(manuscripts: &mut Manuscripts, index: usize, planned: Planned) -> Action {
+    let publish_at = manuscripts.ahead(planned.publish_at);
+    Action::MoveLater(note(manuscripts, index, planned, publish_at))
 }
 
 /// Half-way between now and then, so that "earlier" is never in the past.
-fn move_earlier(desk: &mut Desk, index: usize, planned: Planned, now: Timestamp) -> Action {
+fn move_earlier(
+    manuscripts: &mut Manuscripts,
+    index: usize,
+    planned: Planned,
+    now: Timestamp,
+) -> Action {
     let left = Duration::try_from(planned.publish_at.duration_since(now)).unwrap_or_default();
     let publish_at = later(now, left / 2);
-    Action::MoveEarlier(note(desk, index, planned, publish_at))
+    Action::MoveEarlier(note(manuscripts, index, planned, publish_at))
 }
 
-fn note(desk: &mut Desk, index: usize, planned: Planned, publish_at: Timestamp) -> Move {
-    if let Some(on_desk) = desk.open.get_mut(index) {
-        on_desk.publish_at = publish_at;
+fn note(
+    manuscripts: &mut Manuscripts,
+    index: usize,
+    planned: Planned,
+    publish_at: Timestamp,
+) -> Move {
+    if let Some(on_manuscripts) = manuscripts.open.get_mut(index) {
+        on_manuscripts.publish_at = publish_at;
     }
     Move {
         article_id: planned.article_id,

@@ -3,9 +3,9 @@
 //! - [`plan`]: which fault hits which node when, drawn from a seed;
 //! - [`fleet`]: real nodes as processes, killed, frozen, cut off and put back in time;
 //! - [`wire`]: a connection to the database that can be cut;
-//! - [`verdict`]: what came of it, held against what was promised.
+//! - [`report`]: what came of it, held against what was promised.
 
 pub mod fleet;
 pub mod plan;
-pub mod verdict;
+pub mod report;
 pub mod wire;

@@ -113,14 +113,14 @@ impl Customer {
             let now = self.0.handle.now();
             let wanted =
                 owed(self.0.handle.setup().rate, now.duration_since(begun)).saturating_sub(put);
-            let wishes = self.wish(put, wanted.min(BATCH_MAX), now, &mut chance);
-            put += wishes.len() as u64;
-            while !wishes.is_empty() && !stop.is_cancelled() {
+            let requests = self.request(put, wanted.min(BATCH_MAX), now, &mut chance);
+            put += requests.len() as u64;
+            while !requests.is_empty() && !stop.is_cancelled() {
                 turn = turn.wrapping_add(1);
                 let Some(node) = nodes.get(turn % nodes.len().max(1)) else {
                     return Ok(());
                 };
-                if self.put(&http_client, node, &wishes).await {
+                if self.put(&http_client, node, &requests).await {
                     break;
                 }
                 clock::pause(AGAIN_AFTER).await;
@@ -130,7 +130,7 @@ impl Customer {
         Ok(())
     }
 
-    fn wish(
+    fn request(
         &self,
         first: u64,
         count: u64,
@@ -151,10 +151,10 @@ impl Customer {
         &self,
         http_client: &reqwest::Client,
         node: &str,
-        wishes: &[(u64, Timestamp)],
+        requests: &[(u64, Timestamp)],
     ) -> bool {
-        self.0.handle.lock().state.asked(wishes);
-        let tasks: Vec<Value> = wishes
+        self.0.handle.lock().state.asked(requests);
+        let tasks: Vec<Value> = requests
             .iter()
             .map(|(number, at)| body(*number, *at))
             .collect();
@@ -176,9 +176,9 @@ impl Customer {
         if let Some(why) = refused {
             self.0.handle.lock().state.refused(why);
         }
-        let whole = refused.is_none() && receipts.len() == wishes.len();
+        let whole = refused.is_none() && receipts.len() == requests.len();
         if whole {
-            self.0.handle.lock().state.acknowledged(wishes);
+            self.0.handle.lock().state.acknowledged(requests);
         }
         whole
     }

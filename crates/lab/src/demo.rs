@@ -187,7 +187,7 @@ fn here() -> SocketAddr {
 
 async fn start_news(setting: &Setting) -> Result<news::Running, Error> {
     let mut site = Site::new(setting.seed, STORIES_PER_DAY);
-    site.calm = false;
+    site.quiet = false;
     let config = news::Config {
         clock: setting.clock.clone(),
         ..news::Config::new(here(), site)
@@ -315,8 +315,8 @@ pub async fn start_service(
     almanack_url: String,
 ) -> Result<article::Running, article::Error> {
     let mut config = article::Config::new(database, here(), almanack_url);
-    config.wishes.callback_url = true;
-    config.wishes.max_retry = Some(MAX_RETRY);
+    config.requests.callback_url = true;
+    config.requests.max_retry = Some(MAX_RETRY);
     config.faults = Faults {
         seed: setting.seed,
         ..FAULTS
@@ -330,12 +330,12 @@ pub fn start_authors(
     setting: &Setting,
     service: &article::Running,
     habits: authors::Habits,
-) -> mpsc::Receiver<authors::Happening> {
-    let (told, acts) = mpsc::channel(64);
+) -> mpsc::Receiver<authors::AuthorActivity> {
+    let (reported, acts) = mpsc::channel(64);
     let mut config = authors::Config::new(service.url(), setting.seed);
     config.every = ACT_EVERY;
     config.clock = setting.clock.clone();
     config.habits = habits;
-    tokio::spawn(authors::run(config, told, setting.stop.clone()));
+    tokio::spawn(authors::run(config, reported, setting.stop.clone()));
     acts
 }

@@ -47,7 +47,7 @@ pub use crate::stand::{Error, start};
 pub type Config = stand::Config<Feeds>;
 
 impl Config {
-    /// A calm fleet on a free port, with the machine's clock.
+    /// A quiet fleet on a free port, with the machine's clock.
     pub fn new(fleet: Fleet) -> Self {
         Self::of(([0, 0, 0, 0], 0).into(), fleet)
     }

@@ -70,7 +70,7 @@ mod tests {
     };
 
     #[test]
-    fn a_service_that_was_not_told_to_misbehave_behaves() {
+    fn a_service_that_was_not_reported_to_misbehave_behaves() {
         let faults = Faults {
             seed: 5,
             ..Faults::default()
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_attempt_meets_the_same_fate_and_the_next_one_may_not() {
+    fn the_same_attempt_meets_the_same_injected_fault_and_the_next_one_may_not() {
         let first: Vec<Fault> = (0..200).map(|task| FLAKY.plan(task, 1)).collect();
         let again: Vec<Fault> = (0..200).map(|task| FLAKY.plan(task, 1)).collect();
         let second: Vec<Fault> = (0..200).map(|task| FLAKY.plan(task, 2)).collect();

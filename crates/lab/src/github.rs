@@ -18,8 +18,8 @@
 //! INVARIANT: a request that is charged against a limit is noted as charged, and the other way
 //! round, so that budgets counted here are budgets at GitHub.
 
+mod admission;
 pub mod fault;
-mod gate;
 mod http;
 pub mod limit;
 mod page;
@@ -54,7 +54,7 @@ use self::{
 use crate::stand::{self, Noted, Stand, Upstream, done};
 pub use crate::stand::{Error, start};
 
-pub type Config = stand::Config<Hub>;
+pub type Config = stand::Config<GithubStand>;
 
 impl Config {
     /// An empty GitHub with the machine's clock.
@@ -65,7 +65,7 @@ impl Config {
 
 /// GitHub, its limits, and who runs what is dispatched.
 #[derive(Debug)]
-pub struct Hub {
+pub struct GithubStand {
     github: GitHub,
     limits: Limits,
     /// Requests that arrived, for their ids.
@@ -73,9 +73,9 @@ pub struct Hub {
     runners: Vec<mpsc::UnboundedSender<RunEvent>>,
 }
 
-impl Hub {
+impl GithubStand {
     /// Tells every runner, and forgets those that have left.
-    fn tell_runners(&mut self, events: &[RunEvent]) {
+    fn report_runners(&mut self, events: &[RunEvent]) {
         self.runners.retain(|runner| {
             let mut events = events.iter().cloned();
             events.all(|event| runner.send(event).is_ok())
@@ -84,9 +84,9 @@ impl Hub {
 }
 
 /// Reaches into a running GitHub from the same process.
-pub type Handle = Stand<Hub>;
+pub type Handle = Stand<GithubStand>;
 /// A GitHub that runs.
-pub type Running = stand::Running<Hub>;
+pub type Running = stand::Running<GithubStand>;
 
 /// One request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -143,14 +143,14 @@ impl Handle {
         remaining: u32,
     ) -> Result<(), Refusal> {
         let now = self.now();
-        let hub = &mut self.lock().state;
-        let token = hub.github.token_named(token).ok_or(Refusal::NOT_FOUND)?;
+        let github = &mut self.lock().state;
+        let token = github.github.token_named(token).ok_or(Refusal::NOT_FOUND)?;
         let account = Account {
             name: token.window(),
             limit: token.requests_per_hour,
             resource,
         };
-        hub.limits.leave(account, remaining, now);
+        github.limits.leave(account, remaining, now);
         Ok(())
     }
 
@@ -189,9 +189,9 @@ impl Handle {
     pub fn start_run(&self, owner: &str, name: &str, workflow: &str) -> Result<Run, Refusal> {
         let now = self.now();
         let run = {
-            let hub = &mut self.lock().state;
-            let run = hub.github.start_run((owner, name), workflow, now)?;
-            hub.tell_runners(&[RunEvent::Queued(run.clone())]);
+            let github = &mut self.lock().state;
+            let run = github.github.start_run((owner, name), workflow, now)?;
+            github.report_runners(&[RunEvent::Queued(run.clone())]);
             run
         };
         self.changed();
@@ -229,7 +229,7 @@ impl Handle {
     }
 }
 
-impl Upstream for Hub {
+impl Upstream for GithubStand {
     const NAME: &'static str = "GitHub";
     const WELCOME: &'static str = include_str!("github/welcome.txt");
     type Setup = Setup;

@@ -57,7 +57,7 @@ pub enum Access {
 
 /// Who asked, as far as the history should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asker {
+pub(crate) struct Requester {
     name: String,
     scope: Scope,
     /// What stands before the name in the history.
@@ -67,7 +67,7 @@ pub(crate) struct Asker {
 /// What stands before the names of those who ask over HTTP.
 const OVER_HTTP: &str = "api:";
 
-impl Asker {
+impl Requester {
     /// Somebody who showed no token, but is known otherwise.
     pub(crate) fn known_as(name: &str) -> Self {
         Self {
@@ -127,19 +127,19 @@ impl Asker {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asker {
+impl<S: Send + Sync> FromRequestParts<S> for Requester {
     type Rejection = Problem;
 
     /// Refuses where the gate was not passed: a route registered outside it must not change things.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
-        let asker = parts.extensions.get::<Self>().cloned();
-        asker.ok_or_else(|| Problem::new(Code::Internal, "this path is not guarded"))
+        let requester = parts.extensions.get::<Self>().cloned();
+        requester.ok_or_else(|| Problem::new(Code::Internal, "this path is not guarded"))
     }
 }
 
 /// A browser that was let in.
 pub(crate) struct Visit {
-    pub(crate) asker: Asker,
+    pub(crate) requester: Requester,
     /// What a form of theirs must bring back.
     pub(crate) form_key: String,
     /// Whether there is a session to end.
@@ -147,7 +147,7 @@ pub(crate) struct Visit {
 }
 
 /// What stands before every guarded route.
-pub(crate) struct Gate {
+pub(crate) struct Authentication {
     state: Arc<AppState>,
     /// Of this process: forms of those who show nothing are known by it.
     secret: [u64; 4],
@@ -158,7 +158,7 @@ pub(crate) struct Gate {
     pub(crate) tries: Mutex<Tries>,
 }
 
-impl Gate {
+impl Authentication {
     pub(crate) fn new(state: Arc<AppState>) -> Arc<Self> {
         let secret = std::array::from_fn(|_| state.entropy.next_u64());
         Arc::new(Self {
@@ -179,22 +179,22 @@ impl Gate {
         Arc::clone(&self.state)
     }
 
-    pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Asker> {
+    pub(crate) async fn admit(&self, request: &Parts, needed: Scope) -> Result<Requester> {
         if let Access::Local(origin) = &self.state.access {
-            return Ok(Asker::local(origin));
+            return Ok(Requester::local(origin));
         }
         if self.is_open().await? {
             check_host(request, &[], ONLY_LOOPBACK)?;
             check_direct(request)?;
             check_origin(request)?;
             if !request.headers.contains_key(header::AUTHORIZATION) {
-                return Ok(Asker::known_as("anonymous"));
+                return Ok(Requester::known_as("anonymous"));
             }
         }
         let Token { name, scope, .. } = self.token(&request.headers).await?;
-        let asker = Asker::recognised(name, scope);
-        asker.allowed(needed, "token")?;
-        Ok(asker)
+        let requester = Requester::recognised(name, scope);
+        requester.allowed(needed, "token")?;
+        Ok(requester)
     }
 
     /// Lets a browser in. Its requests carry what it was given whoever made them, so a change must come from a page of ours
@@ -203,19 +203,19 @@ impl Gate {
         self.check_page_host(request).await?;
         check_origin(request)?;
         if !request.headers.contains_key(header::AUTHORIZATION)
-            && let Some((asker, form_key)) = self.signed_in(&request.headers).await?
+            && let Some((requester, form_key)) = self.signed_in(&request.headers).await?
         {
-            asker.allowed(needed, "session of")?;
+            requester.allowed(needed, "session of")?;
             return Ok(Visit {
-                asker,
+                requester,
                 form_key,
                 signed_in: true,
             });
         }
-        let asker = self.admit(request, needed).await?;
+        let requester = self.admit(request, needed).await?;
         Ok(Visit {
-            form_key: self.form_key(&asker),
-            asker,
+            form_key: self.form_key(&requester),
+            requester,
             signed_in: false,
         })
     }
@@ -241,12 +241,12 @@ impl Gate {
     }
 
     /// For those who show no session: of this process, and of who they are.
-    fn form_key(&self, asker: &Asker) -> String {
+    fn form_key(&self, requester: &Requester) -> String {
         let mut digest = Sha256::new();
         for part in self.secret {
             digest.update(part.to_le_bytes());
         }
-        digest.update(asker.name());
+        digest.update(requester.name());
         format!("{:x}", digest.finalize())
     }
 
@@ -276,30 +276,34 @@ impl Gate {
     }
 }
 
-/// Lets a request through with its [`Asker`], or answers why not.
-pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Answer {
+/// Lets a request through with its [`Requester`], or answers why not.
+pub(crate) async fn guard(
+    State(authentication): State<Arc<Authentication>>,
+    request: Request,
+    next: Next,
+) -> Answer {
     let needed = needed_scope(request.method());
-    let_through(&gate, needed, request, next).await
+    let_through(&authentication, needed, request, next).await
 }
 
 /// [`guard`], where even a POST only looks.
 pub(crate) async fn guard_looking(
-    State(gate): State<Arc<Gate>>,
+    State(authentication): State<Arc<Authentication>>,
     request: Request,
     next: Next,
 ) -> Answer {
-    let_through(&gate, Scope::Read, request, next).await
+    let_through(&authentication, Scope::Read, request, next).await
 }
 
 pub(crate) async fn let_through(
-    gate: &Gate,
+    authentication: &Authentication,
     needed: Scope,
     request: Request,
     next: Next,
 ) -> Answer {
     let (mut parts, body) = request.into_parts();
-    let asker = gate.admit(&parts, needed).await?;
-    parts.extensions.insert(asker);
+    let requester = authentication.admit(&parts, needed).await?;
+    parts.extensions.insert(requester);
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! From outside in: a request id, a span without bodies or tokens, counting, headers that keep
 //! browsers careful, compression, one form for every error, panics caught, a body limit, a time limit
-//! (a tick has its own, longer one; building an edition has none, because it ends by itself), the route, and before every guarded route the [`Gate`].
+//! (a tick has its own, longer one; building an edition has none, because it ends by itself), the route, and before every guarded route the [`Authentication`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use tower_http::trace::TraceLayer;
 use utoipa::OpenApi as _;
 use utoipa_axum::{router::OpenApiRouter, routes as register};
 
-use crate::access::{Gate, guard, guard_looking, needed_scope};
+use crate::access::{Authentication, guard, guard_looking, needed_scope};
 use crate::prelude::*;
 use crate::{
     alerts, batch, editions, events, health, lookup, metrics, nodes, openapi, problem, receipts,
@@ -38,19 +38,25 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The whole HTTP API.
 pub fn app(state: Arc<AppState>) -> Router {
     let (body_bytes, numbered) = (state.limits.body_bytes, Numbered::new(state.clock.as_ref()));
-    let (gate, clock) = (Gate::new(Arc::clone(&state)), Arc::clone(&state.clock));
-    let guarded = guarded().route_layer(from_fn_with_state(Arc::clone(&gate), guard));
-    let asked = asked().route_layer(from_fn_with_state(Arc::clone(&gate), guard_looking));
+    let (authentication, clock) = (
+        Authentication::new(Arc::clone(&state)),
+        Arc::clone(&state.clock),
+    );
+    let guarded = guarded().route_layer(from_fn_with_state(Arc::clone(&authentication), guard));
+    let asked = asked().route_layer(from_fn_with_state(
+        Arc::clone(&authentication),
+        guard_looking,
+    ));
     let read = read().route_layer(from_fn_with_state(
-        Arc::clone(&gate),
+        Arc::clone(&authentication),
         editions::pages::guard,
     ));
-    let built = built().route_layer(from_fn_with_state(Arc::clone(&gate), guard));
+    let built = built().route_layer(from_fn_with_state(Arc::clone(&authentication), guard));
     let built = built.layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
     let timed = described().merge(guarded).merge(asked).merge(read);
     let timed = timed.layer(within(ANSWER_WITHIN));
-    let pages = ui::routes(&gate).layer(within(ANSWER_WITHIN));
-    let ticked = ticked().route_layer(from_fn_with_state(gate, tick::guard));
+    let pages = ui::routes(&authentication).layer(within(ANSWER_WITHIN));
+    let ticked = ticked().route_layer(from_fn_with_state(authentication, tick::guard));
     // Whoever sends a body bit by bit would otherwise keep a connection for as long as a tick may take.
     let ticked = ticked
         .layer(within(tick::ANSWER_WITHIN))
@@ -179,9 +185,9 @@ fn guarded_editions() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(editions::acts::reset_edition))
         .routes(register!(editions::redelivery::resend_delivery))
         .routes(register!(editions::redelivery::skip_delivery))
-        .routes(register!(editions::founding::trigger_export))
-        .routes(register!(editions::founding::reset_task))
-        .routes(register!(editions::founding::task_status))
+        .routes(register!(editions::compat::trigger_export))
+        .routes(register!(editions::compat::reset_task))
+        .routes(register!(editions::compat::task_status))
 }
 
 /// What builds editions, and may take as long as that takes.
@@ -189,9 +195,9 @@ fn built() -> OpenApiRouter<Arc<AppState>> {
     let router = OpenApiRouter::new()
         .routes(register!(editions::acts::run_edition))
         .routes(register!(editions::acts::publish_edition))
-        .routes(register!(editions::founding::trigger_export_sync))
-        .routes(register!(editions::founding::force_publish))
-        .routes(register!(editions::founding::retry_failed_tasks));
+        .routes(register!(editions::compat::trigger_export_sync))
+        .routes(register!(editions::compat::force_publish))
+        .routes(register!(editions::compat::retry_failed_tasks));
     by_method(router)
 }
 

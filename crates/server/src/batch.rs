@@ -6,7 +6,7 @@
 use serde_json::value::RawValue;
 
 use crate::call::{OnceHeader, read_object};
-use crate::idempotency::{Answers, Wishes, ask_all};
+use crate::idempotency::{Answers, ChangeRequests, ask_all};
 use crate::prelude::*;
 use crate::{receipts::ReceiptView, tasks::body::ItemBody};
 
@@ -60,9 +60,9 @@ impl From<Answers> for BatchView {
 pub(crate) async fn put_batch(State(state): App, call: Call) -> Result<Json<BatchView>> {
     let body: BatchBody = call.json()?;
     check_count(body.tasks.len(), state.limits.batch_items_max)?;
-    let read = |item: &RawValue| read_object::<ItemBody>(item.get())?.into_wish(&state.limits);
-    let wishes: Wishes = body.tasks.iter().map(|item| read(item)).collect();
-    let answers = ask_all(&state, &call, wishes, &call.asker.origin()).await?;
+    let read = |item: &RawValue| read_object::<ItemBody>(item.get())?.into_request(&state.limits);
+    let requests: ChangeRequests = body.tasks.iter().map(|item| read(item)).collect();
+    let answers = ask_all(&state, &call, requests, &call.requester.origin()).await?;
     Ok(Json(answers.into()))
 }
 

@@ -11,11 +11,11 @@ use serde_json::{error::Category, value::RawValue};
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::prelude::*;
-use crate::{access::Asker, idempotency, openapi::in_path, problem, words};
+use crate::{access::Requester, idempotency, openapi::in_path, problem, words};
 
 /// A changing request.
 pub(crate) struct Call {
-    pub(crate) asker: Asker,
+    pub(crate) requester: Requester,
     pub(crate) once: Option<OnceKey>,
     pub(crate) headers: HeaderMap,
     body: Bytes,
@@ -26,7 +26,7 @@ impl FromRequest<Arc<AppState>> for Call {
 
     async fn from_request(request: Request, state: &Arc<AppState>) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
-        let asker = Asker::from_request_parts(&mut parts, state).await?;
+        let requester = Requester::from_request_parts(&mut parts, state).await?;
         // Rebuilt with the extensions, because the body limit may be one of them.
         let mut bodied = Request::new(body);
         *bodied.extensions_mut() = parts.extensions.clone();
@@ -35,9 +35,9 @@ impl FromRequest<Arc<AppState>> for Call {
             StatusCode::PAYLOAD_TOO_LARGE => problem::body_too_large(state.limits.body_bytes),
             _ => Problem::new(Code::BadRequest, "the body could not be read to its end"),
         })?;
-        let once = idempotency::key(&parts, &asker, &body)?;
+        let once = idempotency::key(&parts, &requester, &body)?;
         Ok(Self {
-            asker,
+            requester,
             once,
             headers: parts.headers,
             body,

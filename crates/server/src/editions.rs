@@ -1,12 +1,12 @@
 //! Editions: what they are, how they stand, and what people want of them.
 //!
 //! Three faces over the one facade of the engine ([`Editions`]): the founding documents' endpoints at the root
-//! ([`founding`]), the same and more below `/api/v1/editions`, and pages for readers ([`pages`]). What takes longer than
+//! ([`compat`]), the same and more below `/api/v1/editions`, and pages for readers ([`pages`]). What takes longer than
 //! an answer may is carried out whether or not its caller waits ([`runs`]).
 
 pub(crate) mod acts;
+pub(crate) mod compat;
 pub(crate) mod document;
-pub(crate) mod founding;
 pub(crate) mod list;
 pub(crate) mod pages;
 pub(crate) mod rebuild;
@@ -81,7 +81,7 @@ async fn run_through(editions: &Editions, date: Date) -> Result<Ran, Error> {
 }
 
 /// How a run ended, for people.
-struct Told {
+struct Reported {
     /// Whether the edition is published.
     published: bool,
     /// In a sentence.
@@ -89,15 +89,15 @@ struct Told {
 }
 
 /// Tells how a run ended; a failure of the outside is a problem.
-fn tell(account: &Account, end: &End) -> Result<Told> {
+fn report(account: &Account, end: &End) -> Result<Reported> {
     let edition = &account.edition;
     let (date, state) = (edition.date, edition.state);
-    let unfinished = |why: String| Told {
+    let unfinished = |why: String| Reported {
         published: false,
         message: format!("the edition of {date} is {state}: {why}"),
     };
     Ok(match end {
-        End::Rests(_) if account.edition.is_published() => Told {
+        End::Rests(_) if account.edition.is_published() => Reported {
             published: true,
             message: format!("the edition of {date} is published"),
         },

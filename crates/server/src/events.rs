@@ -4,14 +4,14 @@
 //! queue. Here is only how HTTP carries it. A batch is carried out in the order given; what is wrong
 //! with one event is said in its place and stops no other.
 
-use almanack_core::event::{self, EventError};
+use almanack_core::event::incoming::{self, EventError};
 use almanack_core::reschedule::Request;
 use serde_json::value::{RawValue, Value};
 
 use self::schema::{EventBody, EventsView};
 use crate::batch::{BatchView, check_count};
 use crate::call::{OnceHeader, read_json, unsupported};
-use crate::idempotency::{Answers, Wishes, ask, ask_all};
+use crate::idempotency::{Answers, ChangeRequests, ask, ask_all};
 use crate::prelude::*;
 use crate::receipts::{ReceiptView, answer};
 use crate::tasks::body::{check_callback, parse_instant};
@@ -24,7 +24,7 @@ const BATCHED: &str = "application/cloudevents-batch+json";
 const PLAIN: &str = "application/json";
 
 /// An event that was understood: what it asks for, and what the history says about who asked.
-struct Wish {
+struct ChangeRequest {
     request: Request,
     origin: String,
 }
@@ -56,24 +56,24 @@ pub(crate) async fn post_events(State(state): App, call: Call) -> Answer {
         STRUCTURED | PLAIN => call.text()?.to_owned(),
         _ => return Err(unsupported(&format!("{STRUCTURED}` or `{BATCHED}"))),
     };
-    let wish = understand(&text, &state.limits)?;
-    let identity = wish.request.identity().clone();
-    let receipt = ask(&state, &call, wish.request, &wish.origin).await?;
+    let request = understand(&text, &state.limits)?;
+    let identity = request.request.identity().clone();
+    let receipt = ask(&state, &call, request.request, &request.origin).await?;
     Ok(answer(&identity, &receipt))
 }
 
 async fn post_batch(state: &AppState, call: &Call) -> Answer {
     let events: Vec<&RawValue> = read_json(call.text()?)?;
     check_count(events.len(), state.limits.batch_items_max)?;
-    let wishes: Vec<_> = events
+    let requests: Vec<_> = events
         .iter()
         .map(|e| understand(e.get(), &state.limits))
         .collect();
     if call.once.is_some() {
-        check_one_source(&wishes)?;
+        check_one_source(&requests)?;
     }
-    let mut answers = Answers::with_capacity(wishes.len());
-    for (origin, run) in runs(wishes) {
+    let mut answers = Answers::with_capacity(requests.len());
+    for (origin, run) in runs(requests) {
         answers.extend(ask_all(state, call, run, &origin).await?);
     }
     Ok(Json(BatchView::from(answers)).into_response())
@@ -82,28 +82,28 @@ async fn post_batch(state: &AppState, call: &Call) -> Answer {
 /// Cuts a batch into runs of equal origin, because one call to the engine has one origin. The order
 /// stays: it matters where two events are about one identity. An unreadable event joins the run it
 /// stands in.
-fn runs(wishes: Vec<Result<Wish>>) -> Vec<(String, Wishes)> {
-    let mut runs: Vec<(String, Wishes)> = Vec::new();
-    for wish in wishes {
+fn runs(requests: Vec<Result<ChangeRequest>>) -> Vec<(String, ChangeRequests)> {
+    let mut runs: Vec<(String, ChangeRequests)> = Vec::new();
+    for request in requests {
         let last = runs.last().map(|(origin, _)| origin.clone());
-        let origin = wish
+        let origin = request
             .as_ref()
             .ok()
-            .map(|wish| wish.origin.clone())
+            .map(|request| request.origin.clone())
             .or_else(|| last.clone());
         let origin = origin.unwrap_or_default();
-        let wish = wish.map(|wish| wish.request);
+        let request = request.map(|request| request.request);
         match runs.last_mut() {
-            Some((_, run)) if last.as_ref() == Some(&origin) => run.push(wish),
-            _ => runs.push((origin, vec![wish])),
+            Some((_, run)) if last.as_ref() == Some(&origin) => run.push(request),
+            _ => runs.push((origin, vec![request])),
         }
     }
     runs
 }
 
-/// All or nothing means one transaction, which has one asker.
-fn check_one_source(wishes: &[Result<Wish>]) -> Result<()> {
-    let mut origins = wishes.iter().flatten().map(|wish| &wish.origin);
+/// All or nothing means one transaction, which has one requester.
+fn check_one_source(requests: &[Result<ChangeRequest>]) -> Result<()> {
+    let mut origins = requests.iter().flatten().map(|request| &request.origin);
     let first = origins.next();
     if origins.all(|origin| Some(origin) == first) {
         return Ok(());
@@ -112,12 +112,13 @@ fn check_one_source(wishes: &[Result<Wish>]) -> Result<()> {
     Err(Problem::new(Code::InvalidEvent, detail))
 }
 
-fn understand(text: &str, limits: &Limits) -> Result<Wish> {
-    let event = event::parse(text, limits.payload_bytes).map_err(|error| explain(text, error))?;
+fn understand(text: &str, limits: &Limits) -> Result<ChangeRequest> {
+    let event =
+        incoming::parse(text, limits.payload_bytes).map_err(|error| explain(text, error))?;
     if let Request::Put(put) = &event.request {
         check_callback(put.callback_url.as_deref(), "data.callback_url")?;
     }
-    Ok(Wish {
+    Ok(ChangeRequest {
         origin: event.origin(),
         request: event.request,
     })
@@ -142,5 +143,5 @@ fn explain(text: &str, error: EventError) -> Problem {
 /// A binary-mode event in structured form.
 fn envelope(headers: &HeaderMap, data: &str) -> Result<String> {
     let header = |name: &str| percent::decode(headers.get(name)?.to_str().ok()?);
-    Ok(event::gather("ce-", header, read_json(data)?)?)
+    Ok(incoming::gather("ce-", header, read_json(data)?)?)
 }

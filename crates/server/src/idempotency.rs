@@ -1,6 +1,6 @@
-//! Carrying wishes out, at most once where the asker says so.
+//! Carrying requests out, at most once where the requester says so.
 //!
-//! With an `Idempotency-Key` the wishes of a call and the key are stored in one transaction, or not
+//! With an `Idempotency-Key` the requests of a call and the key are stored in one transaction, or not
 //! at all; the same key with the same request answers what it answered before, with a different one
 //! it is refused. Keys belong to the token that used them. A request is the same if its method, its
 //! target, its body and (where an event travels in headers) its `ce-` headers are, byte for byte. A caller who turns
@@ -15,12 +15,12 @@ use axum::{http::request::Parts, http::uri::PathAndQuery};
 use sha2::{Digest, Sha256};
 
 use crate::prelude::*;
-use crate::{access::Asker, problem::ItemProblem};
+use crate::{access::Requester, problem::ItemProblem};
 
 const KEY_BYTES_MAX: usize = 200;
 
 /// The key a request asks to be remembered by, with the digest that tells it from others.
-pub(crate) fn key(parts: &Parts, asker: &Asker, body: &[u8]) -> Result<Option<OnceKey>> {
+pub(crate) fn key(parts: &Parts, requester: &Requester, body: &[u8]) -> Result<Option<OnceKey>> {
     let Some(given) = parts.headers.get("idempotency-key") else {
         return Ok(None);
     };
@@ -32,7 +32,7 @@ pub(crate) fn key(parts: &Parts, asker: &Asker, body: &[u8]) -> Result<Option<On
             format!("Idempotency-Key must be 1 to {KEY_BYTES_MAX} visible ASCII characters");
         Problem::new(Code::InvalidIdempotencyKey, detail)
     })?;
-    let key = format!("{}:{text}", asker.name());
+    let key = format!("{}:{text}", requester.name());
     Ok(Some(OnceKey {
         key,
         digest: digest(parts, body),
@@ -71,19 +71,19 @@ fn digest(parts: &Parts, body: &[u8]) -> String {
     format!("{:x}", digest.finalize())
 }
 
-/// Carries out one wish.
+/// Carries out one request.
 pub(crate) async fn ask(
     state: &AppState,
     call: &Call,
-    wish: Request,
+    request: Request,
     origin: &str,
 ) -> Result<Receipt> {
     let receipt = match &call.once {
-        None => state.rescheduler.ask(wish, origin).await?,
+        None => state.rescheduler.ask(request, origin).await?,
         Some(key) => {
             let receipts = state
                 .rescheduler
-                .ask_once(key.clone(), vec![wish], origin)
+                .ask_once(key.clone(), vec![request], origin)
                 .await?;
             let missing = || Problem::new(Code::Internal, "the stored answer has no receipt");
             receipts.into_iter().next().ok_or_else(missing)?
@@ -93,26 +93,26 @@ pub(crate) async fn ask(
     Ok(receipt)
 }
 
-/// Wishes as far as they could be read; `Err` is what is wrong with that item.
-pub(crate) type Wishes = Vec<Result<Request>>;
+/// Requests as far as they could be read; `Err` is what is wrong with that item.
+pub(crate) type ChangeRequests = Vec<Result<Request>>;
 /// What became of each of them, in order, with the identity it was about.
 pub(crate) type Answers = Vec<Result<(Identity, Receipt)>>;
 
-/// Carries out many wishes: each for itself, or with a key all or none.
+/// Carries out many requests: each for itself, or with a key all or none.
 pub(crate) async fn ask_all(
     state: &AppState,
     call: &Call,
-    wishes: Wishes,
+    requests: ChangeRequests,
     origin: &str,
 ) -> Result<Answers> {
     let answers = match &call.once {
-        None => ask_each(state, wishes, origin).await?,
+        None => ask_each(state, requests, origin).await?,
         Some(key) => {
-            let wishes = all_or_nothing(wishes)?;
-            let identities: Vec<Identity> = wishes.iter().map(|w| w.identity().clone()).collect();
+            let requests = all_or_nothing(requests)?;
+            let identities: Vec<Identity> = requests.iter().map(|w| w.identity().clone()).collect();
             let receipts = state
                 .rescheduler
-                .ask_once(key.clone(), wishes, origin)
+                .ask_once(key.clone(), requests, origin)
                 .await?;
             identities.into_iter().zip(receipts).map(Ok).collect()
         }
@@ -124,15 +124,15 @@ pub(crate) async fn ask_all(
     Ok(answers)
 }
 
-async fn ask_each(state: &AppState, wishes: Wishes, origin: &str) -> Result<Answers> {
-    let mut readable = Vec::with_capacity(wishes.len());
-    let sort = |wish: Result<Request>| {
-        let wish = wish?;
-        let identity = wish.identity().clone();
-        readable.push(wish);
+async fn ask_each(state: &AppState, requests: ChangeRequests, origin: &str) -> Result<Answers> {
+    let mut readable = Vec::with_capacity(requests.len());
+    let sort = |request: Result<Request>| {
+        let request = request?;
+        let identity = request.identity().clone();
+        readable.push(request);
         Ok(identity)
     };
-    let asked: Vec<Result<Identity>> = wishes.into_iter().map(sort).collect();
+    let asked: Vec<Result<Identity>> = requests.into_iter().map(sort).collect();
     let mut answers = state
         .rescheduler
         .ask_all(readable, origin)
@@ -147,18 +147,18 @@ async fn ask_each(state: &AppState, wishes: Wishes, origin: &str) -> Result<Answ
     Ok(asked.into_iter().map(answer).collect())
 }
 
-/// All wishes, if all are readable and no two are about the same identity: in one transaction the
+/// All requests, if all are readable and no two are about the same identity: in one transaction the
 /// second of two would be decided from a row that the first is about to change.
-fn all_or_nothing(wishes: Wishes) -> Result<Vec<Request>> {
-    let mut readable = Vec::with_capacity(wishes.len());
+fn all_or_nothing(requests: ChangeRequests) -> Result<Vec<Request>> {
+    let mut readable = Vec::with_capacity(requests.len());
     let mut errors = Vec::new();
     let mut seen = BTreeSet::new();
-    for (index, wish) in wishes.into_iter().enumerate() {
-        match wish {
-            Ok(wish) if seen.insert(wish.identity().clone()) => readable.push(wish),
-            Ok(wish) => errors.push(ItemProblem {
+    for (index, request) in requests.into_iter().enumerate() {
+        match request {
+            Ok(request) if seen.insert(request.identity().clone()) => readable.push(request),
+            Ok(request) => errors.push(ItemProblem {
                 index,
-                error: twice(wish.identity()),
+                error: twice(request.identity()),
             }),
             Err(error) => errors.push(ItemProblem { index, error }),
         }

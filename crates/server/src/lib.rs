@@ -1,6 +1,6 @@
 //! Almanack's HTTP API.
 //!
-//! A thin face: a request becomes a wish ([`almanack_core::reschedule::Request`]), the engine's
+//! A thin face: a request becomes a request ([`almanack_core::reschedule::Request`]), the engine's
 //! [`Rescheduler`] carries it out, and the receipt becomes the answer; [`Schedules`] does the same for
 //! schedules, [`Sources`] for sources, [`Editions`] for editions. This crate owns what the
 //! outside relies on: paths, the JSON of bodies and answers, stable error codes ([`problem`]) and
@@ -52,8 +52,8 @@ use almanack_core::{
     time::{Clock, Entropy, Sleeper},
 };
 use almanack_engine::{
-    editions::Editions, health::Health, live::Live, reschedule::Rescheduler, schedules::Schedules,
-    sources::Sources, tick::Ticker,
+    editions::Editions, health::Health, reloadable::Reloadable, reschedule::Rescheduler,
+    schedules::Schedules, sources::Sources, tick::Ticker,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio_util::sync::CancellationToken;
@@ -97,7 +97,7 @@ pub struct AppState {
     /// Reads and writes lists of sources.
     pub opml: Arc<dyn Opml>,
     /// Who is sent events.
-    pub subscriptions: Live<Vec<Subscription>>,
+    pub subscriptions: Reloadable<Vec<Subscription>>,
     /// Makes editions; none where they are not configured.
     pub editions: Option<Arc<Editions>>,
     /// Whether everybody may read the pages of published editions, or only who shows a token.
@@ -131,7 +131,7 @@ pub struct AppState {
     /// How much one request may bring.
     pub limits: Limits,
     /// What is configured, for people to look at.
-    pub configuration: Live<Vec<Configured>>,
+    pub configuration: Reloadable<Vec<Configured>>,
     /// Renders what the process has counted.
     pub metrics: PrometheusHandle,
     /// The version to report.
@@ -159,7 +159,7 @@ pub struct Tick {
     /// Makes the pass; without one, this process ticks for nobody.
     pub ticker: Option<Arc<Ticker>>,
     /// Knows the secret by which ticks are signed; without one, they need a token.
-    pub verifier: Live<Option<Arc<dyn Verifier>>>,
+    pub verifier: Reloadable<Option<Arc<dyn Verifier>>>,
 }
 
 /// How much one request may bring.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::{event::EventError, store, task::Invalid, token::Scope};
+use almanack_core::{event::incoming::EventError, store, task::Invalid, token::Scope};
 use almanack_engine::reschedule;
 use utoipa::IntoResponses;
 use utoipa::openapi::{self, Content, RefOr};
@@ -226,7 +226,7 @@ impl From<EventError> for Problem {
     fn from(error: EventError) -> Self {
         match error {
             EventError::Invalid(invalid) => invalid.into(),
-            EventError::Shape(told) => Self::new(Code::InvalidEvent, words::of_json(&told)),
+            EventError::Shape(reported) => Self::new(Code::InvalidEvent, words::of_json(&reported)),
             other => Self::new(Code::InvalidEvent, other.to_string()),
         }
     }
@@ -369,7 +369,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sf_01_too_many_readers_are_told_when_to_ask_again() {
+    fn sf_01_too_many_readers_are_reported_when_to_ask_again() {
         let response = Problem::from(store::Error::Busy).into_response();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()[header::RETRY_AFTER], "1");

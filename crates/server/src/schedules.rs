@@ -12,11 +12,11 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use self::explain::{TimetableView, check_count, preferred, told_in};
+use self::explain::{TimetableView, check_count, preferred, reported_in};
 use self::view::{ScheduleView, SchedulesView, SlotView};
 use crate::call::named;
 use crate::prelude::*;
-use crate::{access::Asker, openapi::in_path};
+use crate::{access::Requester, openapi::in_path};
 
 pub(crate) mod acts;
 pub(crate) mod explain;
@@ -179,7 +179,7 @@ pub(crate) async fn get_schedule(
         timetable,
         slots: slots.collect(),
     };
-    let mut response = told_in(language, view);
+    let mut response = reported_in(language, view);
     response.headers_mut().extend(tag);
     Ok(response)
 }
@@ -198,14 +198,14 @@ pub(crate) async fn get_schedule(
     request_body = Definition,
     responses(
         (status = 201, description = "Created, or brought back after it was removed", body = ScheduleView),
-        (status = 200, description = "Changed, or already as wished", body = ScheduleView),
+        (status = 200, description = "Changed, or already as requested", body = ScheduleView),
     ),
 )]
 pub(crate) async fn put_schedule(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let expected = expected(&call.headers)?;
     let definition: Definition = call.json()?;
-    admit(&state, &name, &definition, &call.asker)?;
+    admit(&state, &name, &definition, &call.requester)?;
     let writer = writer(&call);
     let put = state
         .schedules
@@ -240,11 +240,11 @@ pub(crate) async fn delete_schedule(State(state): App, Named(name): Named, call:
 fn writer(call: &Call) -> Writer<'_> {
     Writer {
         origin: Origin::Api,
-        by: call.asker.name(),
+        by: call.requester.name(),
     }
 }
 
-/// What the asker believes to be there.
+/// What the requester believes to be there.
 fn expected(headers: &HeaderMap) -> Result<Expected> {
     let invalid = |detail: &str| Problem::new(Code::BadRequest, detail);
     if let Some(none) = headers.get(header::IF_NONE_MATCH) {
@@ -267,19 +267,19 @@ fn expected(headers: &HeaderMap) -> Result<Expected> {
         .ok_or_else(|| invalid("If-Match must be the ETag of an earlier answer, such as \"3\""))
 }
 
-/// Refuses what is too large, and what the asker may not write.
+/// Refuses what is too large, and what the requester may not write.
 pub(crate) fn admit(
     state: &AppState,
     name: &ScheduleName,
     definition: &Definition,
-    asker: &Asker,
+    requester: &Requester,
 ) -> Result<()> {
     check_size(definition, state.limits.payload_bytes)?;
     // Who may change times may not therefore run programs on the node.
     if matches!(definition.target, Target::Command { .. }) {
         let checked = state.schedules.check(name, definition.clone());
         checked.map_err(Error::from)?;
-        asker.must(Scope::Admin, "a schedule that runs commands")?;
+        requester.must(Scope::Admin, "a schedule that runs commands")?;
     }
     Ok(())
 }

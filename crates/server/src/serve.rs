@@ -134,9 +134,9 @@ async fn talk(
         .header_read_timeout(connections.head_within)
         .serve_connection(TokioIo::new(stream), service);
     let mut talking = std::pin::pin!(talking);
-    let mut leave = std::pin::pin!(told_to_leave(&seat, &stop));
+    let mut leave = std::pin::pin!(reported_to_leave(&seat, &stop));
     tokio::select! {
-        ended = talking.as_mut() => return told(ended),
+        ended = talking.as_mut() => return reported(ended),
         () = leave.as_mut() => {}
     }
     if !seat.was_asked() {
@@ -145,12 +145,12 @@ async fn talk(
     }
     talking.as_mut().graceful_shutdown();
     tokio::select! {
-        ended = talking.as_mut() => told(ended),
-        () = out_of_patience(&seat) => {}
+        ended = talking.as_mut() => reported(ended),
+        () = timed_out(&seat) => {}
     }
 }
 
-async fn told_to_leave(seat: &Seat, stop: &CancellationToken) {
+async fn reported_to_leave(seat: &Seat, stop: &CancellationToken) {
     tokio::select! {
         () = seat.gives_way() => {}
         () = stop.cancelled() => {}
@@ -158,7 +158,7 @@ async fn told_to_leave(seat: &Seat, stop: &CancellationToken) {
 }
 
 /// When a client whose place is needed has had time to take the rest of its last answer.
-async fn out_of_patience(seat: &Seat) {
+async fn timed_out(seat: &Seat) {
     seat.gives_way().await;
     while !seat.is_idle() {
         seat.comes_to_rest().await;
@@ -166,7 +166,7 @@ async fn out_of_patience(seat: &Seat) {
     TokioTimer::new().sleep(LAST_WORDS).await;
 }
 
-fn told(ended: hyper::Result<()>) {
+fn reported(ended: hyper::Result<()>) {
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended before its time");
     }

@@ -96,9 +96,9 @@ pub(crate) async fn get_source(
 )]
 pub(crate) async fn patch_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
-    let wish = call.json::<ChangesBody>()?.into_changes()?;
-    let by = call.asker.origin();
-    let changed = state.sources.change(id, &wish, &by).await?;
+    let request = call.json::<ChangesBody>()?.into_changes()?;
+    let by = call.requester.origin();
+    let changed = state.sources.change(id, &request, &by).await?;
     written(&state, StatusCode::OK, changed).await
 }
 
@@ -114,7 +114,7 @@ pub(crate) async fn delete_source(
     call: Call,
 ) -> Result<StatusCode> {
     refuse_key(&call)?;
-    state.sources.remove(id, &call.asker.origin()).await?;
+    state.sources.remove(id, &call.requester.origin()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use almanack_core::happening::{KIND, subscriber};
+use almanack_core::event::outgoing::{KIND, subscriber};
 use almanack_core::store::TaskSearch;
 use almanack_core::task::{Kind, Status};
 

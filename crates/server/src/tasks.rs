@@ -33,10 +33,10 @@ const HISTORY_DEFAULT: usize = 200;
     ),
 )]
 pub(crate) async fn put_task(State(state): App, At(identity): At, call: Call) -> Answer {
-    let wish = call
+    let request = call
         .json::<PutBody>()?
-        .into_wish(identity.clone(), &state.limits)?;
-    let receipt = ask(&state, &call, wish, &call.asker.origin()).await?;
+        .into_request(identity.clone(), &state.limits)?;
+    let receipt = ask(&state, &call, request, &call.requester.origin()).await?;
     Ok(answer(&identity, &receipt))
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn get_task(State(state): App, At(identity): At) -> Result<Json
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CancelQuery {
-    /// The asker's own numbering of its changes.
+    /// The requester's own numbering of its changes.
     revision: Option<i64>,
 }
 
@@ -73,11 +73,11 @@ pub(crate) async fn cancel_task(
     call: Call,
 ) -> Answer {
     let revision = query.revision.map(parse_revision).transpose()?;
-    let wish = Request::Cancel(Cancel {
+    let request = Request::Cancel(Cancel {
         identity: identity.clone(),
         revision,
     });
-    let receipt = ask(&state, &call, wish, &call.asker.origin()).await?;
+    let receipt = ask(&state, &call, request, &call.requester.origin()).await?;
     Ok(answer(&identity, &receipt))
 }
 
@@ -93,7 +93,7 @@ pub(crate) async fn cancel_task(
 pub(crate) async fn retry_task(State(state): App, At(identity): At, call: Call) -> Answer {
     find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity.clone(), state.clock.now());
-    let receipt = ask(&state, &call, Request::Put(again), &call.asker.origin()).await?;
+    let receipt = ask(&state, &call, Request::Put(again), &call.requester.origin()).await?;
     Ok(answer(&identity, &receipt))
 }
 

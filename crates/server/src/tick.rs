@@ -16,7 +16,7 @@ use almanack_engine::tick::Ticked;
 use axum::body::{Body, to_bytes};
 use axum::{Extension, extract::Request, middleware::Next};
 
-use crate::access::{Asker, Gate, let_through};
+use crate::access::{Authentication, Requester, let_through};
 use crate::prelude::*;
 
 pub(crate) use self::ticks::Ticks;
@@ -119,19 +119,23 @@ fn budget(call: &Call) -> Result<SignedDuration> {
 
 /// Lets a tick through: by its signature if it shows one, by its token otherwise. A signature that is
 /// shown counts even where none is needed, as tokens do.
-pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Answer {
+pub(crate) async fn guard(
+    State(authentication): State<Arc<Authentication>>,
+    request: Request,
+    next: Next,
+) -> Answer {
     let signed = request.headers().contains_key("webhook-signature");
     if !signed {
-        return let_through(&gate, Scope::Operate, request, next).await;
+        return let_through(&authentication, Scope::Operate, request, next).await;
     }
     let (mut parts, body) = request.into_parts();
     let body = to_bytes(body, SIGNED_BODY_BYTES_MAX).await.map_err(|_| {
         let detail = format!("a signed body has at most {SIGNED_BODY_BYTES_MAX} bytes");
         Problem::new(Code::BodyTooLarge, detail)
     })?;
-    let id = check(gate.state(), &parts.headers, &body)?;
+    let id = check(authentication.state(), &parts.headers, &body)?;
     parts.extensions.insert(SignedId(id));
-    parts.extensions.insert(Asker::known_as("tick"));
+    parts.extensions.insert(Requester::known_as("tick"));
     Ok(next.run(Request::from_parts(parts, Body::from(body))).await)
 }
 

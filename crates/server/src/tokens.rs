@@ -8,7 +8,7 @@ use almanack_core::token::{Scope, Token};
 use axum::extract::Path;
 
 use crate::prelude::*;
-use crate::{access::Asker, tasks::body::parse_instant, token};
+use crate::{access::Requester, tasks::body::parse_instant, token};
 
 /// A token as the store knows it; its hash stays there.
 #[derive(Serialize, ToSchema)]
@@ -77,8 +77,11 @@ pub(crate) struct TokenBody {
     get, path = "/api/v1/tokens", tag = "access",
     responses((status = 200, description = "The tokens, by name", body = TokensView)),
 )]
-pub(crate) async fn list_tokens(State(state): App, asker: Asker) -> Result<Json<TokensView>> {
-    asker.must(Scope::Admin, "looking at tokens")?;
+pub(crate) async fn list_tokens(
+    State(state): App,
+    requester: Requester,
+) -> Result<Json<TokensView>> {
+    requester.must(Scope::Admin, "looking at tokens")?;
     let now = state.clock.now();
     let tokens = state.store.load_tokens().await?.into_iter();
     Ok(Json(TokensView {
@@ -93,7 +96,7 @@ pub(crate) async fn list_tokens(State(state): App, asker: Asker) -> Result<Json<
     responses((status = 201, description = "The token, shown this once", body = NewTokenView)),
 )]
 pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
-    call.asker.must(Scope::Admin, "making a token")?;
+    call.requester.must(Scope::Admin, "making a token")?;
     call.refuse_key_because("a token is made at most once per name; it takes no Idempotency-Key")?;
     let body: TokenBody = call.json()?;
     check_name("token", &body.name)?;
@@ -151,7 +154,7 @@ pub(crate) async fn revoke_token(
     Path(name): Path<String>,
     call: Call,
 ) -> Result<Json<TokenView>> {
-    call.asker.must(Scope::Admin, "taking a token back")?;
+    call.requester.must(Scope::Admin, "taking a token back")?;
     let now = state.clock.now();
     let none = || {
         let detail = format!("no working token is called `{name}`");

@@ -11,7 +11,7 @@
 
 mod activity;
 mod assets;
-mod door;
+mod authentication;
 mod editions;
 mod equivalent;
 mod form;
@@ -47,7 +47,7 @@ use axum::{
 
 use self::live::Live;
 pub(crate) use self::viewer::cookie;
-use crate::{AppState, access::Gate};
+use crate::{AppState, access::Authentication};
 
 /// What every page is written with.
 mod prelude {
@@ -55,7 +55,7 @@ mod prelude {
     pub(crate) use maud::{Markup, html};
     pub(crate) use serde_json::json;
 
-    pub(crate) use super::door::{again, told};
+    pub(crate) use super::authentication::{again, reported};
     pub(crate) use super::equivalent::Equivalent;
     pub(crate) use super::form::{Filled, Question, see};
     pub(crate) use super::lang::{Lang, pick, say, words};
@@ -83,16 +83,19 @@ const FORM_BYTES_MAX: usize = 4 * 1024 * 1024;
 const OPEN_FORM_BYTES_MAX: usize = 16 * 1024;
 
 /// All pages, behind their door, and what is open to everybody.
-pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
-    let behind = from_fn_with_state(Arc::clone(gate), door::enter);
+pub(crate) fn routes(authentication: &Arc<Authentication>) -> Router<Arc<AppState>> {
+    let behind = from_fn_with_state(Arc::clone(authentication), authentication::enter);
     let inside = inside().route_layer(behind.clone());
-    let live = Live::new(gate.shared(), inside.clone().with_state(gate.shared()));
+    let live = Live::new(
+        authentication.shared(),
+        inside.clone().with_state(authentication.shared()),
+    );
     let stream = get(async move |which, headers: HeaderMap| live.stream(which, &headers));
     let stream = stream.route_layer(behind);
-    let before = from_fn_with_state(Arc::clone(gate), door::arrive);
+    let before = from_fn_with_state(Arc::clone(authentication), authentication::arrive);
     inside
         .route("/ui/live", stream)
-        .merge(outside(gate).route_layer(before))
+        .merge(outside(authentication).route_layer(before))
         .route("/", get(|| async { Redirect::to("/ui") }))
         .merge(assets::routes())
 }
@@ -112,10 +115,10 @@ fn inside() -> Router<Arc<AppState>> {
 }
 
 /// What is open to those who are not known yet.
-fn outside(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
+fn outside(authentication: &Arc<Authentication>) -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/preferences", post(preferences::choose))
-        .merge(sign_in::routes(gate))
+        .merge(sign_in::routes(authentication))
         .layer(DefaultBodyLimit::max(OPEN_FORM_BYTES_MAX))
 }
 

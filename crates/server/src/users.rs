@@ -6,7 +6,7 @@ use almanack_core::sign_in::{PasswordHash, User};
 use almanack_core::{store, token::Scope};
 use axum::extract::Path;
 
-use crate::access::Asker;
+use crate::access::Requester;
 use crate::prelude::*;
 use crate::tokens::{check_name, parse_scope};
 
@@ -72,8 +72,8 @@ pub(crate) struct PasswordBody {
     get, path = "/api/v1/users", tag = "access",
     responses((status = 200, description = "The users, by name", body = UsersView)),
 )]
-pub(crate) async fn list_users(State(state): App, asker: Asker) -> Result<Json<UsersView>> {
-    asker.must(Scope::Admin, "looking at users")?;
+pub(crate) async fn list_users(State(state): App, requester: Requester) -> Result<Json<UsersView>> {
+    requester.must(Scope::Admin, "looking at users")?;
     let users = state.store.load_users().await?.into_iter();
     Ok(Json(UsersView {
         users: users.map(UserView::from).collect(),
@@ -87,12 +87,12 @@ pub(crate) async fn list_users(State(state): App, asker: Asker) -> Result<Json<U
     responses((status = 201, description = "The user", body = UserView)),
 )]
 pub(crate) async fn create_user(State(state): App, call: Call) -> Answer {
-    call.asker.must(Scope::Admin, "making a user")?;
+    call.requester.must(Scope::Admin, "making a user")?;
     let body: UserBody = call.json()?;
     check_name("user", &body.name)?;
     let scope = parse_scope(&body.scope)?;
     let tokens = state.changes.load_tokens().await?;
-    // The history shows a name alone, so it must be one of one asker.
+    // The history shows a name alone, so it must be one of one requester.
     if tokens.iter().any(|token| token.name == body.name) {
         let detail = format!("a token is called `{}`", body.name);
         return Err(Problem::new(Code::NameTaken, detail).at("name"));
@@ -134,7 +134,7 @@ pub(crate) async fn set_password(
     Path(name): Path<String>,
     call: Call,
 ) -> Result<Json<UserView>> {
-    call.asker.must(Scope::Admin, "setting a password")?;
+    call.requester.must(Scope::Admin, "setting a password")?;
     let body: PasswordBody = call.json()?;
     let user = state.changes.load_user(&name).await?;
     let mut user = user.ok_or_else(|| nobody(&name))?;
@@ -157,7 +157,7 @@ pub(crate) async fn remove_user(
     Path(name): Path<String>,
     call: Call,
 ) -> Result<StatusCode> {
-    call.asker.must(Scope::Admin, "removing a user")?;
+    call.requester.must(Scope::Admin, "removing a user")?;
     if state.changes.remove_user(&name).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {

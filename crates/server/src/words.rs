@@ -47,14 +47,14 @@ fn in_json(found: &str) -> String {
 
 /// A query parser's message.
 pub(crate) fn of_query(message: &str) -> String {
-    let told = message
+    let reported = message
         .strip_prefix("Failed to deserialize query string: ")
         .unwrap_or(message);
     // Its path may stand before, and says the same name.
-    if let Some((_, rest)) = told.split_once("unknown field ") {
+    if let Some((_, rest)) = reported.split_once("unknown field ") {
         return format!("unknown parameter {rest}");
     }
-    if let Some((_, rest)) = told.split_once("duplicate field ") {
+    if let Some((_, rest)) = reported.split_once("duplicate field ") {
         return format!("parameter given twice: {rest}");
     }
     let numbers = [
@@ -73,11 +73,11 @@ pub(crate) fn of_query(message: &str) -> String {
         ),
     ];
     for (rust, plain) in numbers {
-        if let Some(parameter) = told.strip_suffix(rust) {
+        if let Some(parameter) = reported.strip_suffix(rust) {
             return format!("{} {plain}", parameter.trim_end_matches([':', ' ']));
         }
     }
-    told.to_owned()
+    reported.to_owned()
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use crate::{
 /// What [`crate::row::alert`] reads, and the order in which a row is written.
 macro_rules! columns {
     () => {
-        "rule, about, severity, detail, opened_at_us, calm_since_us, closed_at_us, returns, \
-         open_told_at_us, close_told_at_us, tell_at_us, taken_by"
+        "rule, about, severity, detail, opened_at_us, cool_down_since_us, closed_at_us, returns, \
+         open_notified_at_us, close_notified_at_us, notify_at_us, taken_by"
     };
 }
 
@@ -27,7 +27,7 @@ pub(crate) const LOAD: &str = concat!(
     columns!(),
     ", version from alert where closed_at_us is null union select ",
     columns!(),
-    ", version from alert where tell_at_us is not null union select ",
+    ", version from alert where notify_at_us is not null union select ",
     columns!(),
     ", version from alert where closed_at_us >= $1 order by 5 desc, 1, 2 limit $2"
 );
@@ -39,23 +39,23 @@ pub(crate) const OPEN: &str = concat!(
     ", version) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 1) \
      on conflict (rule, about) do update set severity = excluded.severity, \
      detail = excluded.detail, opened_at_us = excluded.opened_at_us, \
-     calm_since_us = excluded.calm_since_us, closed_at_us = excluded.closed_at_us, \
-     returns = excluded.returns, open_told_at_us = excluded.open_told_at_us, \
-     close_told_at_us = excluded.close_told_at_us, tell_at_us = excluded.tell_at_us, \
+     cool_down_since_us = excluded.cool_down_since_us, closed_at_us = excluded.closed_at_us, \
+     returns = excluded.returns, open_notified_at_us = excluded.open_notified_at_us, \
+     close_notified_at_us = excluded.close_notified_at_us, notify_at_us = excluded.notify_at_us, \
      taken_by = excluded.taken_by, version = alert.version + 1 \
-     where alert.closed_at_us is not null and alert.tell_at_us is null"
+     where alert.closed_at_us is not null and alert.notify_at_us is null"
 );
 
 pub(crate) const CHANGE: &str = "update alert set severity = $1, detail = $2, opened_at_us = $3, \
-     calm_since_us = $4, closed_at_us = $5, returns = $6, open_told_at_us = $7, \
-     close_told_at_us = $8, tell_at_us = $9, taken_by = $10, version = version + 1 \
+     cool_down_since_us = $4, closed_at_us = $5, returns = $6, open_notified_at_us = $7, \
+     close_notified_at_us = $8, notify_at_us = $9, taken_by = $10, version = version + 1 \
      where rule = $11 and about = $12 and version = $13";
 
 /// The condition stands twice: who waited for another node's claim looks at the row again, and only at what is outside.
 pub(crate) const CLAIM: &str = concat!(
-    "update alert set tell_at_us = $1, version = version + 1 \
-     where tell_at_us <= $2 and (rule, about) in (select rule, about from alert \
-     where tell_at_us <= $2 order by opened_at_us, rule, about limit $3) returning ",
+    "update alert set notify_at_us = $1, version = version + 1 \
+     where notify_at_us <= $2 and (rule, about) in (select rule, about from alert \
+     where notify_at_us <= $2 order by opened_at_us, rule, about limit $3) returning ",
     columns!(),
     ", version"
 );
@@ -67,7 +67,7 @@ pub(crate) fn in_order(mut alerts: Vec<Alert>) -> Vec<Alert> {
 }
 
 pub(crate) const PRUNE: &str = "delete from alert where (rule, about) in (select rule, about \
-     from alert where closed_at_us < $1 and tell_at_us is null limit $2)";
+     from alert where closed_at_us < $1 and notify_at_us is null limit $2)";
 
 #[async_trait]
 impl<D: Database> AlertStore for SqlStore<D> {

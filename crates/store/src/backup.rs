@@ -144,20 +144,20 @@ pub struct Held {
 }
 
 /// How far it is: pages left, pages in all.
-pub type Told<'a> = &'a mut dyn FnMut(u64, u64);
+pub type Reported<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// Copies the store at `from` into a file.
 pub fn save(
     from: &Path,
     to: &Path,
     (replace, verify): (Replace, Verify),
-    told: Told<'_>,
+    reported: Reported<'_>,
 ) -> Result<Held> {
     if replace == Replace::Never && to.exists() {
         return Err(Error::Exists { path: to.into() });
     }
     let source = open(from)?;
-    copy_of(&source, to, verify, told)
+    copy_of(&source, to, verify, reported)
 }
 
 /// Reads a backup from end to end.
@@ -205,14 +205,14 @@ fn examine(copy: &Connection, path: &Path) -> Result<Held> {
     })
 }
 
-fn copy_of(source: &Connection, to: &Path, verify: Verify, told: Told<'_>) -> Result<Held> {
+fn copy_of(source: &Connection, to: &Path, verify: Verify, reported: Reported<'_>) -> Result<Held> {
     let part = beside(to, ".partial");
     let _lock = WriterLock::take(&part)?;
     let draft = Draft {
         part: &part,
         journal: Journal::Alone,
     };
-    let done = written(source, draft, verify, told).and_then(|held| sealed(&part, held));
+    let done = written(source, draft, verify, reported).and_then(|held| sealed(&part, held));
     match done {
         Ok(held) => rename(&part, to).map(|()| held),
         Err(error) => {
@@ -260,14 +260,19 @@ struct Draft<'a> {
 }
 
 /// Writes a copy of one moment, and holds it against that moment.
-fn written(source: &Connection, draft: Draft<'_>, check: Verify, told: Told<'_>) -> Result<Held> {
+fn written(
+    source: &Connection,
+    draft: Draft<'_>,
+    check: Verify,
+    reported: Reported<'_>,
+) -> Result<Held> {
     let Draft { part, journal } = draft;
     let failed = |error: rusqlite::Error| explain("copy", error.into());
     create(part)?;
     let snapshot = "begin; select 1 from sqlite_schema limit 1";
     source.execute_batch(snapshot).map_err(failed)?;
     let mut copy = open(part)?;
-    pages(source, &mut copy, told).map_err(failed)?;
+    pages(source, &mut copy, reported).map_err(failed)?;
     copy.pragma_update(None, "journal_mode", journal.mode())
         .map_err(failed)?;
     // Whoever closes it last brings its log into it, and removes the log.
@@ -297,13 +302,17 @@ fn written(source: &Connection, draft: Draft<'_>, check: Verify, told: Told<'_>)
     }
 }
 
-fn pages(source: &Connection, copy: &mut Connection, told: Told<'_>) -> rusqlite::Result<()> {
+fn pages(
+    source: &Connection,
+    copy: &mut Connection,
+    reported: Reported<'_>,
+) -> rusqlite::Result<()> {
     let backup = Backup::new(source, copy)?;
     loop {
         let step = backup.step(STEP_PAGES)?;
         let progress = backup.progress();
         let number = |pages: i32| u64::try_from(pages).unwrap_or_default();
-        told(number(progress.remaining), number(progress.pagecount));
+        reported(number(progress.remaining), number(progress.pagecount));
         if step == StepResult::Done {
             return Ok(());
         }
@@ -314,8 +323,8 @@ fn pages(source: &Connection, copy: &mut Connection, told: Told<'_>) -> rusqlite
 pub(crate) fn faults(copy: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut statement = copy.prepare("pragma integrity_check(10)")?;
-    let told = statement.query_map([], |row| row.get::<_, String>(0))?;
-    for line in told {
+    let reported = statement.query_map([], |row| row.get::<_, String>(0))?;
+    for line in reported {
         found.extend(Some(line?).filter(|line| line != "ok"));
     }
     let mut statement = copy.prepare("pragma foreign_key_check")?;

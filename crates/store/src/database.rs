@@ -11,8 +11,8 @@ use almanack_core::{
     source::{Source, SourceId},
     store::{
         Added, Applied, AppliedOnce, ClaimId, ClaimRequest, Claimed, EntryRetention, Finished,
-        LaneAnswer, LaneAsk, Nudges, OnceKey, Pruned, PrunedEntries, Result, SourceWrite, Store,
-        TaskLine, Visitor, Written,
+        Nudges, OnceKey, PermitGrant, PermitRequest, Pruned, PrunedEntries, Result, SourceWrite,
+        Store, TaskLine, Visitor, Written,
     },
     task::{Identity, Task, TaskId},
 };
@@ -154,13 +154,13 @@ pub(crate) trait Sources: Send + Sync {
     ) -> impl Future<Output = Result<PrunedEntries>> + Send;
 }
 
-/// See [`almanack_core::store::LaneStore`].
+/// See [`almanack_core::store::PermitStore`].
 pub(crate) trait Lanes: Send + Sync {
-    fn enter_lanes(
+    fn request_permits(
         &self,
         visitor: &Visitor,
-        asks: &[LaneAsk],
-    ) -> impl Future<Output = Result<Vec<LaneAnswer>>> + Send;
+        asks: &[PermitRequest],
+    ) -> impl Future<Output = Result<Vec<PermitGrant>>> + Send;
 }
 
 /// What one statement does; `name` is for errors, never its text or parameters.

@@ -19,7 +19,7 @@ use jiff::{Timestamp, civil::Date};
 
 use crate::{
     database::{Access, Database, SqlStore},
-    nudge::earliest_told,
+    nudge::earliest_reported,
     row::{edition as row, micros, most, readable, strict, values},
     session::Session,
 };
@@ -275,7 +275,7 @@ impl<D: Database> EditionStore for SqlStore<D> {
     }
 
     async fn write_edition(&self, change: Change) -> Result<EditionWritten> {
-        let told_at = earliest_told(&change.tells);
+        let reported_at = earliest_reported(&change.event_tasks);
         let written = self
             .0
             .ask(
@@ -285,7 +285,7 @@ impl<D: Database> EditionStore for SqlStore<D> {
                 |session, change| Box::pin(write(session, change)),
             )
             .await?;
-        self.0.hint(told_at).await;
+        self.0.hint(reported_at).await;
         Ok(written)
     }
 
@@ -355,7 +355,9 @@ async fn write(session: &dyn Session, change: &Change) -> Result<EditionWritten>
         session.execute(SKIP_OLDER, &skipped).await?;
     }
     let written_at_us = micros(change.edition.updated_at);
-    session.insert_tasks(&change.tells, written_at_us).await?;
+    session
+        .insert_tasks(&change.event_tasks, written_at_us)
+        .await?;
     Ok(EditionWritten::Done)
 }
 

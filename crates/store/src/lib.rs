@@ -1,6 +1,6 @@
 //! The store ports on SQLite and PostgreSQL. All SQL lives here, one file per aggregate.
 //!
-//! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `lane`,
+//! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `permit`,
 //! `overview`, `activity` and `alert` hold the statements and carry out what is the same for both
 //! databases; `row` reads what statements return and lists what they are given. `database` says what
 //! `sqlite` and `postgres` do each in its own way, `session` what a connection of either can be
@@ -17,12 +17,12 @@ mod depth;
 mod edition;
 mod entry;
 mod history;
-mod lane;
 mod lanes;
 mod measure;
 mod migrate;
 mod nudge;
 mod overview;
+mod permit;
 pub mod postgres;
 mod register;
 mod row;

@@ -52,13 +52,15 @@ pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option
         .iter()
         .filter(worth)
         .map(|finish| finish.execute_at);
-    let told = finishes.iter().filter_map(|f| earliest_told(&f.tells));
-    waits.chain(told).min()
+    let reported = finishes
+        .iter()
+        .filter_map(|f| earliest_reported(&f.event_tasks));
+    waits.chain(reported).min()
 }
 
 /// The same for tasks that tell: they are due as they are written.
-pub(crate) fn earliest_told(tells: &[NewTask]) -> Option<Timestamp> {
-    tells.iter().filter_map(NewTask::due_at).min()
+pub(crate) fn earliest_reported(event_tasks: &[NewTask]) -> Option<Timestamp> {
+    event_tasks.iter().filter_map(NewTask::due_at).min()
 }
 
 /// The same for a schedule's write: the planner must look at it, or the runner at its firings.

@@ -248,8 +248,8 @@ pub(crate) fn soonest(mut lines: Vec<TaskLine>, limit: usize) -> Vec<TaskLine> {
 /// How many of each list are read for a page: of the instant where the page before ended, all that was told stands
 /// before what was not.
 pub(crate) fn reach(filter: &ActivityFilter) -> usize {
-    let told = filter.after.map_or(0, |cursor| cursor.told);
-    filter.limit.saturating_add(told)
+    let reported = filter.after.map_or(0, |cursor| cursor.reported);
+    filter.limit.saturating_add(reported)
 }
 
 /// The page that `filter` asks for of what was found. Edits of one instant stay as they were found: nothing in them tells
@@ -262,11 +262,15 @@ pub(crate) fn newest(mut found: Vec<Activity>, filter: &ActivityFilter) -> Vec<A
         };
         Reverse((activity.at(), about))
     });
-    let told = filter.after.map_or(0, |cursor| {
-        let told = found.iter().take(cursor.told);
-        told.take_while(|line| line.at() == cursor.at).count()
+    let reported = filter.after.map_or(0, |cursor| {
+        let reported = found.iter().take(cursor.reported);
+        reported.take_while(|line| line.at() == cursor.at).count()
     });
-    found.into_iter().skip(told).take(filter.limit).collect()
+    found
+        .into_iter()
+        .skip(reported)
+        .take(filter.limit)
+        .collect()
 }
 
 /// A part of a text as the statements compare it; an empty one is in every text.

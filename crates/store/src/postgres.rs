@@ -2,14 +2,14 @@
 //!
 //! Statements take whole lists, so a round trip carries a batch; independent ones are sent without
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
-//! (see `gate.rs`). Each sort of caller has connections of its own (see `caller.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
+//! (see `batcher.rs`). Each sort of caller has connections of its own (see `caller.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod address;
+mod batcher;
 mod claim;
-mod gate;
-mod lane;
 mod listen;
 mod migration;
+mod permit;
 mod plan;
 mod question;
 mod records;
@@ -39,13 +39,13 @@ use crate::{
     nudge::Nudger,
     postgres::{
         address::Address,
-        gate::Gate,
+        batcher::Batcher,
         listen::Listener,
         question::Question,
         records::LoadCurrent,
         session::PostgresSession,
         source::{LoadSources, WriteSources},
-        task::{Apply, tell},
+        task::{Apply, report},
         tls::Tls,
     },
     register,
@@ -90,10 +90,10 @@ pub struct Postgres {
     shared: Arc<Shared>,
     caller: Caller,
     pool: Pool,
-    changes: Gate<Apply>,
-    looks: Gate<LoadCurrent>,
-    sources: Gate<LoadSources>,
-    source_writes: Gate<WriteSources>,
+    changes: Batcher<Apply>,
+    looks: Batcher<LoadCurrent>,
+    sources: Batcher<LoadSources>,
+    source_writes: Batcher<WriteSources>,
     nudger: Nudger,
     /// Where hints are told and heard; one per schema.
     channel: String,
@@ -167,13 +167,13 @@ impl Postgres {
             Caller::Pages => shared.pages.clone(),
         };
         let channel = shared.channel.clone();
-        let changes = Gate::open(Apply {
+        let changes = Batcher::open(Apply {
             pool: pool.clone(),
             channel: channel.clone(),
         });
-        let looks = Gate::open(LoadCurrent { pool: pool.clone() });
-        let sources = Gate::open(LoadSources { pool: pool.clone() });
-        let source_writes = Gate::open(WriteSources {
+        let looks = Batcher::open(LoadCurrent { pool: pool.clone() });
+        let sources = Batcher::open(LoadSources { pool: pool.clone() });
+        let source_writes = Batcher::open(WriteSources {
             pool: pool.clone(),
             channel: channel.clone(),
         });
@@ -211,15 +211,15 @@ fn pool(address: &Address, connections: usize) -> Result<Pool> {
     let Address {
         config,
         tls,
-        patience,
+        wait_max,
     } = address;
     let manager = ManagerConfig {
         recycling_method: RecyclingMethod::Fast,
     };
     let timeouts = Timeouts {
-        wait: Some(*patience),
-        create: Some(*patience),
-        recycle: Some(*patience),
+        wait: Some(*wait_max),
+        create: Some(*wait_max),
+        recycle: Some(*wait_max),
     };
     Pool::builder(Manager::from_config(config.clone(), tls.clone(), manager))
         .max_size(connections)
@@ -293,7 +293,7 @@ impl Database for Postgres {
         if due_at.is_some()
             && let Ok(client) = self.client().await
         {
-            tell(&client, &self.channel, due_at).await;
+            report(&client, &self.channel, due_at).await;
         }
     }
 
@@ -403,8 +403,8 @@ fn bare(error: tokio_postgres::Error) -> Cause {
     if error.as_db_error().is_none() {
         return Box::new(error);
     }
-    let told = error.to_string();
-    error.into_source().unwrap_or_else(|| told.into())
+    let reported = error.to_string();
+    error.into_source().unwrap_or_else(|| reported.into())
 }
 
 /// Whether the server refuses the values themselves (a null byte, a number too large, a key that
@@ -434,9 +434,10 @@ pub(crate) fn explain(statement: &'static str, error: tokio_postgres::Error) -> 
         },
         Some(code) if incompatible.contains(code) => Error::Incompatible {
             // The driver's own words are just "db error"; the server names what is missing.
-            what: error
-                .as_db_error()
-                .map_or_else(|| error.to_string(), |told| told.message().to_owned()),
+            what: error.as_db_error().map_or_else(
+                || error.to_string(),
+                |reported| reported.message().to_owned(),
+            ),
         },
         _ => Error::Unavailable {
             statement,

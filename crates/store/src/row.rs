@@ -5,8 +5,8 @@
 
 mod alert;
 pub(crate) mod edition;
-pub(crate) mod lane;
 mod overview;
+pub(crate) mod permit;
 mod schedule;
 mod sign_in;
 mod source;

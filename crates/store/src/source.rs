@@ -4,9 +4,6 @@
 //! have. A look that brings nothing new changes neither address nor type, state, cadence or attention, and then
 //! writes no index but those of the due time: SQLite touches every index whose column a statement
 //! names, so such a write has a statement of its own that does not name them.
-//!
-//! Its next time stands in `due_at_us`. `next_due_at_us`, where the time before any backoff stood, is neither read nor
-//! written; it stays for nodes of earlier versions, until a step that contracts takes it away.
 
 pub(crate) mod numbers;
 

@@ -5,8 +5,8 @@
 //! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
 
 mod claim;
-mod lane;
 mod node_lock;
+mod permit;
 mod schedule;
 mod session;
 mod source;
@@ -451,7 +451,7 @@ pub(crate) fn explain(statement: &'static str, fault: Fault) -> Error {
 /// A quota or a limit on file sizes refuses a write as a full disk does, but SQLite calls only the
 /// disk full; the others are I/O errors to it.
 fn write_failed(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error().map(|told| told.extended_code);
+    let code = error.sqlite_error().map(|reported| reported.extended_code);
     matches!(
         code,
         Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_TRUNCATE | ffi::SQLITE_IOERR_SHMSIZE)

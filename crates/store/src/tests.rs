@@ -6,7 +6,7 @@ mod overview;
 use rusqlite::{Connection, Params, StatementStatus, ToSql, params_from_iter, types::Value};
 
 use crate::{
-    alert, claim, entry, history, lane, migrate, register, schedule,
+    alert, claim, entry, history, migrate, permit, register, schedule,
     source::{self, numbers},
     task,
 };
@@ -32,7 +32,7 @@ const SHARED: &[&str] = &[
     history::LOAD_ONCE,
     history::NOTE_ONCE,
     history::PRUNE_ONCE,
-    lane::PRUNE,
+    permit::PRUNE,
     migrate::MARK_APPLIED,
     migrate::NOTE_APPLIED,
     register::FORGET_NODE,

@@ -149,7 +149,7 @@ pub async fn transfer(
     from: &Location,
     to: &Location,
     others: Others,
-    told: &mut dyn FnMut(Step),
+    reported: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     match (from, to) {
         (Location::Sqlite(from), Location::Postgres(url)) => {
@@ -157,12 +157,12 @@ pub async fn transfer(
             postgres::refuse_used(url).await?;
             crate::open(to, Durability::Full).await?;
             let target = postgres::Side::write(url).await?;
-            let moved = into_postgres(&source, &target, told).await;
+            let moved = into_postgres(&source, &target, reported).await;
             target.end(moved).await
         }
         (Location::Postgres(url), Location::Sqlite(path)) => {
             let source = postgres::Side::read(url, others).await?;
-            let moved = into_file(&source, path, told).await;
+            let moved = into_file(&source, path, reported).await;
             source.let_go().await;
             moved
         }
@@ -174,26 +174,26 @@ pub async fn transfer(
 async fn into_postgres(
     source: &sqlite::Side,
     target: &postgres::Side,
-    told: &mut dyn FnMut(Step),
+    reported: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let tables = target.tables().await?;
     agree(&source.names()?, &tables)?;
     source.fit(&tables)?;
     refuse_filled(target.counts(&names(&tables)).await?)?;
-    told(Step::Total(total(&source.counts(&names(&tables))?)));
-    postgres::fill(source, target, &tables, told).await
+    reported(Step::Total(total(&source.counts(&names(&tables))?)));
+    postgres::fill(source, target, &tables, reported).await
 }
 
 /// Into a file that may not be there yet.
 async fn into_file(
     source: &postgres::Side,
     path: &Path,
-    told: &mut dyn FnMut(Step),
+    reported: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     sqlite::refuse_used(path)?;
     drop(SqliteStore::open(path, Durability::Full)?);
     let target = sqlite::Side::write(path)?;
-    let moved = into_sqlite(source, &target, told).await?;
+    let moved = into_sqlite(source, &target, reported).await?;
     target.commit()?;
     Ok(moved)
 }
@@ -201,14 +201,14 @@ async fn into_file(
 async fn into_sqlite(
     source: &postgres::Side,
     target: &sqlite::Side,
-    told: &mut dyn FnMut(Step),
+    reported: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let tables = source.tables().await?;
     agree(&target.names()?, &tables)?;
     target.fit(&tables)?;
     refuse_filled(target.counts(&names(&tables))?)?;
-    told(Step::Total(total(&source.counts(&names(&tables)).await?)));
-    sqlite::fill(source, target, &tables, told).await
+    reported(Step::Total(total(&source.counts(&names(&tables)).await?)));
+    sqlite::fill(source, target, &tables, reported).await
 }
 
 fn names(tables: &[Table]) -> Vec<&str> {

@@ -78,6 +78,6 @@ fn openssl(folder: &Path, arguments: &str) {
         .current_dir(folder)
         .output();
     let done = done.expect("openssl is there");
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "openssl {arguments}: {told}");
+    let reported = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "openssl {arguments}: {reported}");
 }

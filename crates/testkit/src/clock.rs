@@ -90,7 +90,7 @@ mod tests {
     use crate::fixture::START;
 
     #[test]
-    fn it_moves_only_when_told_to() {
+    fn it_moves_only_when_reported_to() {
         let clock = ManualClock::at(START);
         assert_eq!(clock.now(), START);
         clock.advance(SignedDuration::from_micros(1));

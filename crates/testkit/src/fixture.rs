@@ -9,7 +9,7 @@ use almanack_core::{
         Verdict, slot_identity,
     },
     reschedule::{Cancel, Put, Request},
-    source::{self, Source, entry::Found, reading::Reading},
+    source::{self, Source, entry::FoundEntry, reading::Reading},
     store::{ClaimId, ClaimRequest, Node, SourceWrite},
     target::Target,
     task::{
@@ -51,7 +51,7 @@ pub fn payload(json: &str) -> Payload {
     Payload::parse(json, PAYLOAD_BYTES_MAX).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A wish to try at a time, leaving everything else to the defaults.
+/// A request to try at a time, leaving everything else to the defaults.
 pub fn put(subject: &str, kind_name: &str, execute_at: Timestamp) -> Put {
     Put {
         identity: identity(subject, kind_name),
@@ -73,7 +73,7 @@ pub fn put_rev(subject: &str, kind_name: &str, execute_at: Timestamp, revision: 
     })
 }
 
-/// A wish to withdraw.
+/// A request to withdraw.
 pub fn cancel(subject: &str, kind_name: &str) -> Cancel {
     Cancel {
         identity: identity(subject, kind_name),
@@ -90,7 +90,7 @@ pub fn cancel_rev(subject: &str, kind_name: &str, revision: i64) -> Request {
     })
 }
 
-/// A wish of `node-a` for up to `slots` tasks due at `now`, held for [`LEASE`]. Give each claim its
+/// A request of `node-a` for up to `slots` tasks due at `now`, held for [`LEASE`]. Give each claim its
 /// own number.
 pub fn claim_request(claim: i64, now: Timestamp, slots: usize) -> ClaimRequest {
     ClaimRequest {
@@ -256,7 +256,7 @@ pub fn next_look(source: &Source, now: Timestamp, change: impl FnOnce(&mut Sourc
     after.updated_at = now;
     change(&mut after);
     SourceWrite {
-        tells: Vec::new(),
+        event_tasks: Vec::new(),
         source: after,
         entries: Vec::new(),
         at: now,
@@ -264,12 +264,12 @@ pub fn next_look(source: &Source, now: Timestamp, change: impl FnOnce(&mut Sourc
 }
 
 /// An entry known by `id`, with its key.
-pub fn found(id: &str, published_at: Option<Timestamp>) -> (String, Found) {
-    let found = Found {
+pub fn found(id: &str, published_at: Option<Timestamp>) -> (String, FoundEntry) {
+    let found = FoundEntry {
         id: Some(id.to_owned()),
         title: format!("Entry {id}"),
         published_at,
-        ..Found::default()
+        ..FoundEntry::default()
     };
     let key = found.key().expect("an id is a key");
     (key, found)

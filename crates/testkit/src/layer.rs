@@ -24,9 +24,9 @@ use almanack_core::{
         Activity, ActivityFilter, Added, AlertFilter, AlertStore, Applied, AppliedOnce, ClaimId,
         ClaimLine, ClaimRequest, Claimed, Depth, DueSchedules, EditionFilter, EditionLine,
         EditionStore, EditionWritten, EntryFilter, EntryRetention, ExpiredClaim, Finished, Fleet,
-        HistoryPage, LaneAnswer, LaneAsk, LaneStore, LedgerPage, Node, NodeStore, Nudges, OnceKey,
-        OnceRecord, OverviewStore, Page, Pruned, PrunedEntries, PrunedStories, Records, Result,
-        ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers,
+        HistoryPage, LedgerPage, Node, NodeStore, Nudges, OnceKey, OnceRecord, OverviewStore, Page,
+        PermitGrant, PermitRequest, PermitStore, Pruned, PrunedEntries, PrunedStories, Records,
+        Result, ScheduleFilter, ScheduleStore, SignInStore, SlotLine, SourceFilter, SourceNumbers,
         SourceStore, SourceWrite, StatusCount, Store, TaskFilter, TaskLine, TaskSearch, TaskStore,
         TokenStore, Visitor, Written,
     },
@@ -254,8 +254,8 @@ layered! {
         load_slots_between(from: Timestamp, until: Timestamp, limit: usize) -> Vec<SlotLine>;
         load_activity(&filter: ActivityFilter) -> Vec<Activity>;
     }
-    LaneStore {
-        enter_lanes(&visitor: Visitor, &asks: [LaneAsk]) -> Vec<LaneAnswer>;
+    PermitStore {
+        request_permits(&visitor: Visitor, &asks: [PermitRequest]) -> Vec<PermitGrant>;
         prune_lanes(before: Timestamp, now: Timestamp) -> usize;
     }
     AlertStore {

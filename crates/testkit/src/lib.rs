@@ -13,11 +13,11 @@
 
 pub mod authority;
 pub mod clock;
+pub mod edition_harness;
 pub mod entropy;
 pub mod fixture;
 pub mod kafka;
 pub mod layer;
 pub mod lock;
 pub mod nats;
-pub mod newsroom;
 pub mod postgres;

@@ -57,7 +57,7 @@ macro_rules! lock_conformance {
             dp_05_another_slot_and_another_content_are_other_locks,
             dp_05_many_slots_are_raced_for_at_once_and_each_has_one_winner,
             dp_07_locks_are_listed,
-            dp_07_cleaning_removes_what_it_is_told_and_nothing_else,
+            dp_07_cleaning_removes_what_it_is_reported_and_nothing_else,
             dp_07_cleaning_what_is_gone_is_no_error,
         }
     };
@@ -161,7 +161,7 @@ pub async fn dp_07_locks_are_listed(place: &Place) {
 }
 
 /// And what was removed can be won again: that is why only expired ones are.
-pub async fn dp_07_cleaning_removes_what_it_is_told_and_nothing_else(place: &Place) {
+pub async fn dp_07_cleaning_removes_what_it_is_reported_and_nothing_else(place: &Place) {
     let (lock, other) = (place.acquirer(), place.acquirer());
     for slot in [60, 70, 80] {
         acquire(lock.as_ref(), key(1, slot)).await;

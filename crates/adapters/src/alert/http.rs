@@ -35,7 +35,7 @@ impl Channels {
             key,
         };
         let body = message.body.to_string().into_bytes();
-        self.ask(seal.post(url, self.telling.timeout, body)).await
+        self.ask(seal.post(url, self.reporting.timeout, body)).await
     }
 
     /// As JSON: the headers of the other way cannot hold every script.
@@ -77,7 +77,7 @@ impl Channels {
     }
 
     fn json(&self, url: &str, body: &Value) -> Request {
-        let timeout = self.telling.timeout;
+        let timeout = self.reporting.timeout;
         Request::post_json(url, body.to_string().into_bytes()).limits(Limits {
             total: timeout,
             idle: timeout,

@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_output_is_told_whole_and_an_empty_one_not_at_all() {
+    fn a_short_output_is_reported_whole_and_an_empty_one_not_at_all() {
         assert_eq!(
             tail(&[b"one\n", b"two\n"]).after("exit code 1"),
             "exit code 1: one\ntwo"
@@ -90,10 +90,10 @@ mod tests {
         let long = "ü".repeat(40_000) + "the reason";
         for split in [1, 7, 4_096] {
             let chunks: Vec<&[u8]> = long.as_bytes().chunks(split).collect();
-            let told = tail(&chunks).after("exit code 1");
-            assert!(told.len() <= DETAIL_BYTES_MAX, "{}", told.len());
-            assert!(told.starts_with("exit code 1: …ü"), "{told}");
-            assert!(told.ends_with("the reason"), "{told}");
+            let reported = tail(&chunks).after("exit code 1");
+            assert!(reported.len() <= DETAIL_BYTES_MAX, "{}", reported.len());
+            assert!(reported.starts_with("exit code 1: …ü"), "{reported}");
+            assert!(reported.ends_with("the reason"), "{reported}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) fn refusal(head: &Head, now: Timestamp) -> Option<Failure> {
     let class = class_of(head.status, retry_after.is_some())?;
     Some(Failure {
         class,
-        detail: told(head.status, class),
+        detail: reported(head.status, class),
         retry_after,
     })
 }
@@ -31,7 +31,7 @@ fn class_of(status: u16, says_when: bool) -> Option<FailureClass> {
     })
 }
 
-fn told(status: u16, class: FailureClass) -> String {
+fn reported(status: u16, class: FailureClass) -> String {
     let what = match class {
         FailureClass::RateLimited => "the site asks us to come less often",
         FailureClass::Unauthorised => "the site wants credentials that we do not have",
@@ -116,11 +116,11 @@ mod tests {
 
     #[test]
     fn sentences_about_statuses() {
-        let told: Vec<String> = [400, 401, 403, 404, 410, 429, 451, 500, 503]
+        let reported: Vec<String> = [400, 401, 403, 404, 410, 429, 451, 500, 503]
             .into_iter()
             .filter_map(|status| Some(check(status, None)?.detail))
             .collect();
-        insta::assert_snapshot!(told.join("\n"), @"
+        insta::assert_snapshot!(reported.join("\n"), @"
         the site does not accept the request (HTTP 400)
         the site wants credentials that we do not have (HTTP 401)
         the site does not let us read this (HTTP 403)

@@ -27,10 +27,12 @@ use reqwest::header::{
 
 use super::{
     answer,
-    apart::{self, Apart},
+    blocking_pool::{self, BlockingPool},
     discover, freshness,
 };
-use crate::http::{Client, Error, Gate, Head, Limits, Request, Response, lanes::Lanes};
+use crate::http::{
+    Client, Error, Head, HostAdmission, Limits, Request, Response, host_paces::HostPaces,
+};
 
 /// How many redirects are followed.
 pub(crate) const REDIRECTS_MAX: usize = 5;
@@ -45,37 +47,40 @@ const VALIDATOR_BYTES_MAX: usize = 1000;
 #[derive(Debug, Clone)]
 pub struct FeedChecker {
     client: Client,
-    lanes: Lanes,
+    host_paces: HostPaces,
     limits: Limits,
-    apart: Apart,
+    blocking_pool: BlockingPool,
 }
 
 impl FeedChecker {
     /// A checker with the usual limits of time and size.
-    pub fn new(client: Client, lanes: Lanes) -> Self {
-        Self::with_limits(client, lanes, Limits::default())
+    pub fn new(client: Client, host_paces: HostPaces) -> Self {
+        Self::with_limits(client, host_paces, Limits::default())
     }
 
     /// A checker with limits of its own.
-    pub fn with_limits(client: Client, lanes: Lanes, limits: Limits) -> Self {
-        let apart = Apart::new(apart::TIME_MAX);
+    pub fn with_limits(client: Client, host_paces: HostPaces, limits: Limits) -> Self {
+        let blocking_pool = BlockingPool::new(blocking_pool::TIME_MAX);
         Self {
             client,
-            lanes,
+            host_paces,
             limits,
-            apart,
+            blocking_pool,
         }
     }
 
     /// The same, but a document may take so long to be read, for builds and machines that are slow.
     #[must_use]
     pub fn reading_within(self, time_max: Duration) -> Self {
-        let apart = Apart::new(time_max);
-        Self { apart, ..self }
+        let blocking_pool = BlockingPool::new(time_max);
+        Self {
+            blocking_pool,
+            ..self
+        }
     }
 
     async fn ask(&self, ask: &Ask, now: Timestamp) -> Result<Look, Failure> {
-        let visit: Arc<dyn Gate> = Arc::new(self.lanes.visit(now));
+        let visit: Arc<dyn HostAdmission> = Arc::new(self.host_paces.visit(now));
         let request = request(ask).limits(self.limits).through(Arc::clone(&visit));
         let response = match self.client.send(request).await {
             Ok(response) => response,
@@ -90,7 +95,7 @@ impl FeedChecker {
             return unchanged(&response.head, &ask.validators, now);
         }
         let document = self.read(&ask.reading, response, now).await?;
-        // Only now are the lanes free for others.
+        // Only now are the host paces free for others.
         drop(visit);
         Ok(Look::Document(Box::new(document)))
     }
@@ -105,7 +110,7 @@ impl FeedChecker {
         let content_type = head.header(&CONTENT_TYPE).map(str::to_owned);
         let (reading, base) = (reading.clone(), head.address.clone());
         let read = self
-            .apart
+            .blocking_pool
             .run(move || super::read(&reading, &body, content_type.as_deref(), &base, now));
         let mut document = read.await?;
         document.validators = validators(&head);
@@ -135,7 +140,7 @@ impl FeedChecker {
         };
         let until = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
         if let Some(host) = head.address.host_str() {
-            self.lanes.hold(host, until, now);
+            self.host_paces.hold(host, until, now);
         }
     }
 }
@@ -147,7 +152,7 @@ impl Checker for FeedChecker {
     }
 
     async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure> {
-        discover::discover(&self.client, self.limits, &self.apart, address, now).await
+        discover::discover(&self.client, self.limits, &self.blocking_pool, address, now).await
     }
 
     fn problem(&self, address: &str, reading: &Reading) -> Option<String> {

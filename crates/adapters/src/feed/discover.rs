@@ -20,7 +20,7 @@ use url::Url;
 use super::{
     advertised::{self, Format},
     answer,
-    apart::Apart,
+    blocking_pool::BlockingPool,
     charset,
     checker::REDIRECTS_MAX,
     page,
@@ -44,7 +44,7 @@ enum Shown {
 pub(crate) async fn discover(
     client: &Client,
     limits: Limits,
-    apart: &Apart,
+    blocking_pool: &BlockingPool,
     site: &str,
     now: Timestamp,
 ) -> Result<Vec<Candidate>, Failure> {
@@ -52,7 +52,7 @@ pub(crate) async fn discover(
         client,
         limits,
         budget: Budget::new(REQUESTS_MAX),
-        apart,
+        blocking_pool,
         now,
     };
     let found = timeout(TIME_MAX, search(&visit, &absolute(site))).await;
@@ -112,7 +112,7 @@ struct Visit<'a> {
     client: &'a Client,
     limits: Limits,
     budget: Arc<Budget>,
-    apart: &'a Apart,
+    blocking_pool: &'a BlockingPool,
     now: Timestamp,
 }
 
@@ -130,7 +130,10 @@ impl Visit<'_> {
         }
         let here = response.head.address.clone();
         let now = self.now;
-        let shown = self.apart.run(move || Ok(shown(&response, now))).await?;
+        let shown = self
+            .blocking_pool
+            .run(move || Ok(shown(&response, now)))
+            .await?;
         Ok((here, shown))
     }
 }

@@ -1,4 +1,4 @@
-//! Entries on their way from a document to [`Found`].
+//! Entries on their way from a document to [`FoundEntry`].
 //!
 //! Every reader brings drafts; here they are told apart, chosen and cleaned, so that all readings keep to the same limits. Cleaning comes last:
 //! of a document with 50,000 entries only the chosen ones are worth it.
@@ -9,7 +9,7 @@ use almanack_core::source::{
     NAME_BYTES_MAX,
     check::Document,
     entry::{
-        CONTENT_BYTES_MAX, ENTRIES_MAX, Found, SUMMARY_BYTES_MAX, TITLE_BYTES_MAX, believable,
+        CONTENT_BYTES_MAX, ENTRIES_MAX, FoundEntry, SUMMARY_BYTES_MAX, TITLE_BYTES_MAX, believable,
         canonical_link, key_hash,
     },
 };
@@ -79,7 +79,7 @@ pub(crate) fn document(
 }
 
 /// What an entry is known by.
-fn name(draft: &Draft, base: &Url) -> Found {
+fn name(draft: &Draft, base: &Url) -> FoundEntry {
     let id = draft.id.as_deref().map(short_id);
     let id = id.filter(|id| !id.is_empty());
     let link = draft.link.as_deref().map(text::one_line);
@@ -88,11 +88,11 @@ fn name(draft: &Draft, base: &Url) -> Found {
     let link = link.and_then(|link| canonical_link(Some(base), &link));
     // RSS says that an id is the entry's address unless it says otherwise.
     let link = link.or_else(|| canonical_link(None, id.as_deref()?));
-    Found {
+    FoundEntry {
         id,
         link,
         title: text::short_line(&draft.title, TITLE_BYTES_MAX),
-        ..Found::default()
+        ..FoundEntry::default()
     }
 }
 
@@ -108,7 +108,7 @@ fn short_id(id: &str) -> String {
 
 /// The newest, since new entries are what a source is looked at for, and some show the oldest first. An entry without a time is taken
 /// for as old as its neighbour; if none has one, the first count, since most show the newest first.
-fn newest(entries: Vec<(Found, Draft)>) -> Vec<(Found, Draft)> {
+fn newest(entries: Vec<(FoundEntry, Draft)>) -> Vec<(FoundEntry, Draft)> {
     if entries.len() <= ENTRIES_MAX {
         return entries;
     }
@@ -127,7 +127,7 @@ fn newest(entries: Vec<(Found, Draft)>) -> Vec<(Found, Draft)> {
         .collect()
 }
 
-fn fill(mut found: Found, draft: &Draft, base: &Url, sanitiser: &mut Sanitiser) -> Found {
+fn fill(mut found: FoundEntry, draft: &Draft, base: &Url, sanitiser: &mut Sanitiser) -> FoundEntry {
     let here = found.link.as_deref().and_then(|link| Url::parse(link).ok());
     let base = draft.base.as_ref().or(here.as_ref()).unwrap_or(base);
     let author = draft.author.as_deref();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     fn ids(document: &Document) -> Vec<usize> {
-        let id = |found: &Found| found.id.as_deref()?.parse().ok();
+        let id = |found: &FoundEntry| found.id.as_deref()?.parse().ok();
         document.entries.iter().filter_map(id).collect()
     }
 

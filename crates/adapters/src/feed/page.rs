@@ -139,12 +139,12 @@ fn parse_selector(name: &'static str, selector: &str) -> Result<Selector, RulesE
     Selector::parse(selector).map_err(|error| RulesError::Selector {
         name,
         selector: selector.to_owned(),
-        reason: told(&error.to_string()),
+        reason: reported(&error.to_string()),
     })
 }
 
 /// What the parser's words mean to whoever wrote the selector; most of them are for its own authors.
-fn told(error: &str) -> String {
+fn reported(error: &str) -> String {
     const MEANINGS: [(&str, &str); 5] = [
         ("EmptySelector", "it is empty"),
         ("ClassNeedsIdent", "a name must follow the dot"),

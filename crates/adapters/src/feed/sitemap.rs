@@ -52,7 +52,7 @@ pub(crate) fn read(
     match xml::root(&mended).map(|root| root.name).as_deref() {
         Some("urlset") => {}
         Some("sitemapindex") => return Err(index(&mended, base)),
-        _ => return Err(super::stranger::describe(bytes, &text, "a sitemap", base)),
+        _ => return Err(super::sniff::describe(bytes, &text, "a sitemap", base)),
     }
     xml::outline(&mended)?;
     let pages = pages(&mended);
@@ -128,7 +128,7 @@ fn pages(mended: &str) -> Vec<Draft> {
             Ok(Event::End(end)) => {
                 match end.local_name().as_ref() {
                     "url" | "sitemap" => pages.push(std::mem::take(&mut page)),
-                    name => tell(&mut page, name, words.trim()),
+                    name => report(&mut page, name, words.trim()),
                 }
                 words.clear();
             }
@@ -152,7 +152,7 @@ fn resolve(name: &str) -> String {
 }
 
 /// One field of a page. A picture's own `loc` and `title` come after the page's; the first counts.
-fn tell(page: &mut Draft, name: &str, words: &str) {
+fn report(page: &mut Draft, name: &str, words: &str) {
     match name {
         "loc" if page.link.is_none() && !words.is_empty() => page.link = Some(words.to_owned()),
         "title" if page.title.is_empty() => words.clone_into(&mut page.title),

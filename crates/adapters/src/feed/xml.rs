@@ -15,7 +15,7 @@ use super::{html::DEPTH_MAX, text};
 
 mod place;
 
-use place::{Place, Wishes};
+use place::{ChangeRequests, Place};
 
 /// Most attributes of an element, counted by their `=`.
 const ATTRIBUTES_MAX: usize = 1000;
@@ -93,7 +93,7 @@ pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
     }
     Ok(Outline {
         entries: walk.entries,
-        hints: walk.wishes.hints(),
+        hints: walk.requests.hints(),
     })
 }
 
@@ -110,7 +110,7 @@ fn is_end(error: &quick_xml::Error, behind: u64) -> bool {
 struct Walk {
     path: Vec<Place>,
     entries: usize,
-    wishes: Wishes,
+    requests: ChangeRequests,
     words: String,
     is_over: bool,
 }
@@ -149,7 +149,7 @@ impl Walk {
     }
 
     fn hear(&mut self, words: &str) {
-        let listens = self.path.last().is_some_and(|place| place.is_wish());
+        let listens = self.path.last().is_some_and(|place| place.is_request());
         if listens && self.words.len() + words.len() < 100 {
             self.words.push_str(words);
         }
@@ -157,7 +157,7 @@ impl Walk {
 
     fn leave(&mut self) {
         if let Some(place) = self.path.pop() {
-            self.wishes.hear(place, self.words.trim());
+            self.requests.hear(place, self.words.trim());
         }
         self.words.clear();
         self.is_over = self.path.is_empty();

@@ -110,11 +110,11 @@ fn instant(date: &str) -> Option<Timestamp> {
 /// GitHub's `message`; an answer that is not GitHub's JSON has none.
 fn message_of(body: &[u8]) -> String {
     #[derive(Deserialize)]
-    struct Told {
+    struct Reported {
         message: String,
     }
-    let told = serde_json::from_slice::<Told>(body);
-    told.map_or_else(|_| "no message".to_owned(), |told| told.message)
+    let reported = serde_json::from_slice::<Reported>(body);
+    reported.map_or_else(|_| "no message".to_owned(), |reported| reported.message)
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    fn told(message: &str) -> Vec<u8> {
+    fn reported(message: &str) -> Vec<u8> {
         serde_json::json!({"message": message, "documentation_url": "x"})
             .to_string()
             .into_bytes()
@@ -199,7 +199,7 @@ mod tests {
             ),
             (facts(401, None, None, None), "Bad credentials", None, "no"),
         ] {
-            let error = facts.error(&told(message), &[]);
+            let error = facts.error(&reported(message), &[]);
             assert_eq!(
                 error.retry_after(),
                 waits.map(SignedDuration::from_secs),

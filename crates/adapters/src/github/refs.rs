@@ -137,7 +137,7 @@ impl Github {
     /// All or none: if one of them is already gone, GitHub refuses all of them.
     async fn delete_at_once(&self, repository: &Repository, names: &[String]) -> Result<(), Error> {
         #[derive(Deserialize)]
-        struct Told {
+        struct Reported {
             #[serde(default)]
             errors: Vec<Value>,
         }
@@ -149,10 +149,10 @@ impl Github {
             "variables": {"input": {"repositoryId": id, "refUpdates": updates}},
         });
         let hidden = repository.names();
-        let told: Told = self
+        let reported: Reported = self
             .post(self.graphql(), &body, &hidden, "deleted refs")
             .await?;
-        if told.errors.is_empty() {
+        if reported.errors.is_empty() {
             return Ok(());
         }
         // GraphQL refuses with 200 and a list of errors.

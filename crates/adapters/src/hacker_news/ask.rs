@@ -1,6 +1,6 @@
 //! One question, asked again when the failure may pass.
 //!
-//! Every try is paid from the same purse, so an empty one ends the tries at once.
+//! Every try is paid from the same request budget, so an empty one ends the tries at once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use reqwest::header::ACCEPT;
 
 use crate::{
     http::{Client, Limits, Request},
-    party::Party,
+    upstream::Upstream,
 };
 
 /// Most of an answer that is read: a thousand stories have some 3 MB.
@@ -26,7 +26,7 @@ const WAIT: SignedDuration = SignedDuration::from_secs(1);
 /// Longest wait between two tries. Who wants to be left alone for longer is asked by a later tick.
 const WAIT_MAX: SignedDuration = SignedDuration::from_secs(15);
 
-pub(super) struct Asker {
+pub(super) struct Requester {
     pub(super) client: Client,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) sleeper: Arc<dyn Sleeper>,
@@ -34,18 +34,18 @@ pub(super) struct Asker {
     pub(super) retries_max: u32,
 }
 
-impl Asker {
+impl Requester {
     /// The body of the answer.
     pub(super) async fn ask(
         &self,
-        party: Party,
+        upstream: Upstream,
         address: String,
         budget: &Arc<Budget>,
     ) -> Result<Vec<u8>, Failure> {
         let request = self.request(address, budget);
         let mut retries = 0;
         loop {
-            let failure = match self.once(party, request.clone()).await {
+            let failure = match self.once(upstream, request.clone()).await {
                 Ok(body) => return Ok(body),
                 Err(failure) => failure,
             };
@@ -74,10 +74,10 @@ impl Asker {
             .paid_by(Arc::clone(budget))
     }
 
-    async fn once(&self, party: Party, request: Request) -> Result<Vec<u8>, Failure> {
+    async fn once(&self, upstream: Upstream, request: Request) -> Result<Vec<u8>, Failure> {
         let sent = self.client.send(request).await;
-        let response = sent.map_err(|error| party.no_answer(&error))?;
-        match party.refusal(&response.head, self.clock.now()) {
+        let response = sent.map_err(|error| upstream.no_answer(&error))?;
+        match upstream.refusal(&response.head, self.clock.now()) {
             Some(failure) => Err(failure),
             None => Ok(response.body),
         }

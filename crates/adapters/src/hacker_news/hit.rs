@@ -1,4 +1,4 @@
-//! What Algolia finds, read with patience.
+//! What Algolia finds, read with longest wait.
 //!
 //! Fields are missing, null, or numbers written as text; an item may be anything. What cannot be read costs its item and
 //! never the list. INVARIANT: a story has an id, a title and a time, or it is none.

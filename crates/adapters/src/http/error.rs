@@ -25,7 +25,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    fn told(self) -> &'static str {
+    fn reported(self) -> &'static str {
         match self {
             Self::Connect => "could not connect in time",
             Self::Answer => "no answer in time",
@@ -61,7 +61,7 @@ pub enum Error {
     #[error("no secure connection: {why}")]
     Tls { why: String },
     /// It takes longer than allowed.
-    #[error("{} ({} s)", phase.told(), after.as_secs_f32())]
+    #[error("{} ({} s)", phase.reported(), after.as_secs_f32())]
     Timeout {
         /// What was waited for.
         phase: Phase,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use almanack_core::{
     host_limit::{Called, HostLimits},
-    lane::Turn,
+    host_pace::Turn,
     time::Clock,
 };
 use jiff::Timestamp;

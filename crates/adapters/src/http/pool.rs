@@ -89,7 +89,7 @@ async fn judged(
 ) -> Result<Vec<SocketAddr>, Unresolved> {
     let mut ips = resolver.resolve(host).await?;
     if let Some(guard) = guard {
-        ips = guard.judge_all(&ips)?;
+        ips = guard.check_addresses(&ips)?;
     }
     if ips.is_empty() {
         let why = "the name has no address".to_owned();

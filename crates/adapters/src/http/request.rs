@@ -10,7 +10,7 @@ use reqwest::{
 use url::Url;
 
 use super::{
-    Error, Gate, Phase,
+    Error, HostAdmission, Phase,
     body::{self, Deadline},
 };
 
@@ -58,7 +58,7 @@ pub struct Request {
     pub redirects: Redirects,
     pub budget: Option<Arc<Budget>>,
     /// Who is asked before a host is.
-    pub gate: Option<Arc<dyn Gate>>,
+    pub host_admission: Option<Arc<dyn HostAdmission>>,
 }
 
 impl Request {
@@ -72,7 +72,7 @@ impl Request {
             limits: Limits::default(),
             redirects: Redirects::Never,
             budget: None,
-            gate: None,
+            host_admission: None,
         }
     }
 
@@ -117,17 +117,17 @@ impl Request {
         self
     }
 
-    /// Is paid from this purse, hop by hop.
+    /// Is paid from this request budget, hop by hop.
     #[must_use]
     pub fn paid_by(mut self, budget: Arc<Budget>) -> Self {
         self.budget = Some(budget);
         self
     }
 
-    /// Goes to no host that `gate` does not let it pass to.
+    /// Goes to no host that `host_admission` does not let it pass to.
     #[must_use]
-    pub fn through(mut self, gate: Arc<dyn Gate>) -> Self {
-        self.gate = Some(gate);
+    pub fn through(mut self, host_admission: Arc<dyn HostAdmission>) -> Self {
+        self.host_admission = Some(host_admission);
         self
     }
 

@@ -1,7 +1,7 @@
 //! Asking: one question, as many tries as it may take.
 //!
 //! An answer that says "later" is waited for and asked for again, so often and so long as the settings allow.
-//! Every try is paid; where the purse is empty nobody waits, and what the last try said is what is told:
+//! Every try is paid; where the request budget is empty nobody waits, and what the last try said is what is told:
 //! it was answered, so it is a failure and not a lack of budget.
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(1);
 /// How much of an answer is read.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
-pub(super) struct Asker {
+pub(super) struct Requester {
     client: Client,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
@@ -39,7 +39,7 @@ pub(super) struct Asker {
     settings: Settings,
 }
 
-impl Asker {
+impl Requester {
     pub(super) fn new(
         client: Client,
         clock: Arc<dyn Clock>,

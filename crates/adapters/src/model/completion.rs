@@ -81,7 +81,7 @@ pub(super) fn read(
             ..refusal(inside.unwrap_or(answer.status), message.as_deref())
         });
     }
-    let unusable = |told: &str| Failure::new(FailureClass::Unusable, told);
+    let unusable = |reported: &str| Failure::new(FailureClass::Unusable, reported);
     let said = said.ok_or_else(|| unusable("the model's answer is not a chat completion"))?;
     let usage = said.usage.unwrap_or_default();
     let choice = said.choices.into_iter().next();
@@ -111,11 +111,11 @@ fn refusal(status: u16, message: Option<&str>) -> Failure {
         _ => "the model did not answer",
     };
     let message = message.filter(|message| repeated && !message.is_empty());
-    let told = match message {
+    let reported = match message {
         Some(message) => format!("{what} (HTTP {status}): {message}"),
         None => format!("{what} (HTTP {status})"),
     };
-    Failure::new(class, told)
+    Failure::new(class, reported)
 }
 
 /// What no answer at all means.

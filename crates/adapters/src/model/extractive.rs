@@ -44,8 +44,8 @@ impl Writer for Extractive {
             Text::Comments(comments) => extract(&comments.join("\n\n"), self.summary_chars),
         };
         if summary.is_empty() {
-            let told = "there is no sentence to summarise with";
-            return Err(Failure::new(FailureClass::Unusable, told));
+            let reported = "there is no sentence to summarise with";
+            return Err(Failure::new(FailureClass::Unusable, reported));
         }
         Ok(summary)
     }
@@ -66,7 +66,7 @@ mod tests {
 
     #[tokio::test]
     async fn ed_36_without_a_model_titles_stay_and_summaries_are_taken_from_the_text() {
-        // An empty purse: whoever asked anybody would be refused.
+        // An empty request budget: whoever asked anybody would be refused.
         let budget = Budget::new(0);
         let writer = Extractive::default();
         let titles = ["A title".to_owned(), "Another".to_owned()];

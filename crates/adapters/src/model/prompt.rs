@@ -159,16 +159,16 @@ mod tests {
     #[test]
     fn each_level_of_sensitivity_refuses_what_the_one_before_does() {
         let titles = ["a".to_owned()];
-        let told = |level| Prompt::judge(&titles, level).system;
+        let reported = |level| Prompt::judge(&titles, level).system;
         for level in [Sensitivity::Low, Sensitivity::Medium, Sensitivity::High] {
-            assert!(told(level).contains("plainly illegal"));
-            assert!(told(level).contains("SAFE") && told(level).contains("SENSITIVE"));
+            assert!(reported(level).contains("plainly illegal"));
+            assert!(reported(level).contains("SAFE") && reported(level).contains("SENSITIVE"));
         }
-        assert!(!told(Sensitivity::Low).contains("political"));
-        assert!(told(Sensitivity::Medium).contains("political controversy"));
-        assert!(!told(Sensitivity::Medium).contains("censorship"));
-        assert!(told(Sensitivity::High).contains("political controversy"));
-        assert!(told(Sensitivity::High).contains("censorship"));
+        assert!(!reported(Sensitivity::Low).contains("political"));
+        assert!(reported(Sensitivity::Medium).contains("political controversy"));
+        assert!(!reported(Sensitivity::Medium).contains("censorship"));
+        assert!(reported(Sensitivity::High).contains("political controversy"));
+        assert!(reported(Sensitivity::High).contains("censorship"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use almanack_core::{
     edition::{
         delivery::{OnRevision, OnUnknown},
         document::Document,
-        port::{Failure, FailureClass, Letter, Publisher, Seen, Sent},
+        port::{Failure, FailureClass, Message, Presence, Publisher, Sent},
     },
     time::Entropy,
 };
@@ -48,10 +48,10 @@ impl DirectoryPublisher {
         Self { settings, entropy }
     }
 
-    fn place(&self, letter: &Letter<'_>) -> Place {
+    fn place(&self, message: &Message<'_>) -> Place {
         Place {
             root: self.settings.root.clone(),
-            path: self.settings.path.fill(letter.document.inputs.date),
+            path: self.settings.path.fill(message.document.inputs.date),
         }
     }
 }
@@ -79,10 +79,10 @@ impl Publisher for DirectoryPublisher {
         0
     }
 
-    async fn send(&self, letter: &Letter<'_>, _: &Arc<Budget>) -> Sent {
-        let (place, body) = (self.place(letter), letter.body.as_bytes().to_vec());
+    async fn send(&self, message: &Message<'_>, _: &Arc<Budget>) -> Sent {
+        let (place, body) = (self.place(message), message.body.as_bytes().to_vec());
         let mark = self.entropy.next_u64();
-        let written = apart(move || place.write(&body, mark).map(|()| place.receipt()));
+        let written = blocking_pool(move || place.write(&body, mark).map(|()| place.receipt()));
         match written.await {
             Ok(receipt) => Sent::Confirmed {
                 receipt: Some(receipt),
@@ -91,19 +91,20 @@ impl Publisher for DirectoryPublisher {
         }
     }
 
-    async fn look(&self, letter: &Letter<'_>, _: &Arc<Budget>) -> Seen {
-        let (place, body) = (self.place(letter), letter.body.as_bytes().to_vec());
-        let found = apart(move || place.says(&body).map(|same| same.then(|| place.receipt())));
+    async fn look(&self, message: &Message<'_>, _: &Arc<Budget>) -> Presence {
+        let (place, body) = (self.place(message), message.body.as_bytes().to_vec());
+        let found =
+            blocking_pool(move || place.says(&body).map(|same| same.then(|| place.receipt())));
         match found.await {
-            Ok(receipt @ Some(_)) => Seen::There { receipt },
-            Ok(None) => Seen::NotThere,
-            Err(error) => Seen::Failed(error.into()),
+            Ok(receipt @ Some(_)) => Presence::There { receipt },
+            Ok(None) => Presence::NotThere,
+            Err(error) => Presence::Failed(error.into()),
         }
     }
 }
 
 /// Disks make one wait; the runtime's threads do not.
-async fn apart<T: Send + 'static>(
+async fn blocking_pool<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     let done = tokio::task::spawn_blocking(work).await;

@@ -11,7 +11,7 @@ use almanack_core::{
     edition::{
         delivery::{OnRevision, OnUnknown},
         document::Document,
-        port::{Failure, FailureClass, Letter, Publisher, Seen, Sent},
+        port::{Failure, FailureClass, Message, Presence, Publisher, Sent},
     },
 };
 use async_trait::async_trait;
@@ -60,8 +60,8 @@ impl GithubPublisher {
         Self { github, settings }
     }
 
-    fn path(&self, letter: &Letter<'_>) -> String {
-        self.settings.path.fill(letter.document.inputs.date)
+    fn path(&self, message: &Message<'_>) -> String {
+        self.settings.path.fill(message.document.inputs.date)
     }
 
     fn at<'a>(&'a self, path: &'a str) -> FileAt<'a> {
@@ -72,9 +72,9 @@ impl GithubPublisher {
         }
     }
 
-    async fn try_once(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Tried {
-        let path = self.path(letter);
-        let content = letter.body.as_bytes();
+    async fn try_once(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Tried {
+        let path = self.path(message);
+        let content = message.body.as_bytes();
         let id = blob_id(content);
         let present = match self.github.read_file(self.at(&path), budget).await {
             Ok(present) => present,
@@ -86,7 +86,7 @@ impl GithubPublisher {
         }
         let change = Change {
             content,
-            message: &self.settings.message.fill(letter.document.inputs.date),
+            message: &self.settings.message.fill(message.document.inputs.date),
             replaces: present.as_ref().map(|file| file.sha.as_str()),
         };
         let written = self.github.write_file(self.at(&path), change, budget);
@@ -118,10 +118,10 @@ impl Publisher for GithubPublisher {
         2
     }
 
-    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {
+    async fn send(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Sent {
         let mut tries = 1;
         loop {
-            match self.try_once(letter, budget).await {
+            match self.try_once(message, budget).await {
                 Tried::Ended(sent) => return sent,
                 Tried::Overtaken(failure) if tries == WRITES_MAX => return Sent::Failed(failure),
                 Tried::Overtaken(_) => tries += 1,
@@ -129,15 +129,15 @@ impl Publisher for GithubPublisher {
         }
     }
 
-    async fn look(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Seen {
-        let path = self.path(letter);
-        let id = blob_id(letter.body.as_bytes());
+    async fn look(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Presence {
+        let path = self.path(message);
+        let id = blob_id(message.body.as_bytes());
         match self.github.read_file(self.at(&path), budget).await {
-            Ok(Some(file)) if file.sha == id => Seen::There {
+            Ok(Some(file)) if file.sha == id => Presence::There {
                 receipt: Some(receipt(&id, file.html_url.as_deref())),
             },
-            Ok(_) => Seen::NotThere,
-            Err(error) => Seen::Failed(failure(&error)),
+            Ok(_) => Presence::NotThere,
+            Err(error) => Presence::Failed(failure(&error)),
         }
     }
 }
@@ -151,8 +151,8 @@ fn judge(written: Result<Written, Error>, id: &str) -> Tried {
         Err(error) => error,
     };
     if error.refused_with(409, "") || error.refused_with(422, "sha") {
-        let told = format!("the file changes while it is written: {error}");
-        return Tried::Overtaken(Failure::new(FailureClass::Transient, told));
+        let reported = format!("the file changes while it is written: {error}");
+        return Tried::Overtaken(Failure::new(FailureClass::Transient, reported));
     }
     Tried::Ended(if error.may_have_taken_effect() {
         Sent::Unknown(failure(&error))
@@ -206,7 +206,10 @@ mod tests {
     #[test]
     fn a_receipt_is_kept_without_control_characters() {
         assert_eq!(receipt("abc", None), "abc");
-        let url = "https://hub.example/\u{0}x\n";
-        assert_eq!(receipt("a\u{0}bc", Some(url)), "abc https://hub.example/x");
+        let url = "https://github.example/\u{0}x\n";
+        assert_eq!(
+            receipt("a\u{0}bc", Some(url)),
+            "abc https://github.example/x"
+        );
     }
 }

@@ -16,7 +16,7 @@ use almanack_core::{
     edition::{
         delivery::{OnRevision, OnUnknown},
         document::Document,
-        port::{Letter, Publisher, Seen, Sent},
+        port::{Message, Presence, Publisher, Sent},
     },
 };
 use async_trait::async_trait;
@@ -100,16 +100,16 @@ impl Publisher for TelegramPublisher {
         PAUSE
     }
 
-    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {
-        self.bot.say(letter.body, Form::Html, Some(budget)).await
+    async fn send(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Sent {
+        self.bot.say(message.body, Form::Html, Some(budget)).await
     }
 
     /// Nobody sees what a chat has. But a bot that is not answered at all is in an outage, and nothing is decided about a
     /// message in one.
-    async fn look(&self, _: &Letter<'_>, budget: &Arc<Budget>) -> Seen {
+    async fn look(&self, _: &Message<'_>, budget: &Arc<Budget>) -> Presence {
         match self.bot.reach(Some(budget)).await {
-            Ok(_) => Seen::CannotTell,
-            Err(failure) => Seen::Failed(failure),
+            Ok(_) => Presence::CannotVerify,
+            Err(failure) => Presence::Failed(failure),
         }
     }
 }

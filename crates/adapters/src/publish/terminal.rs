@@ -10,7 +10,7 @@ use almanack_core::{
     edition::{
         delivery::{OnRevision, OnUnknown},
         document::Document,
-        port::{Failure, FailureClass, Letter, Publisher, Seen, Sent},
+        port::{Failure, FailureClass, Message, Presence, Publisher, Sent},
     },
 };
 use async_trait::async_trait;
@@ -63,25 +63,25 @@ impl Publisher for TerminalPublisher {
         0
     }
 
-    async fn send(&self, letter: &Letter<'_>, _: &Arc<Budget>) -> Sent {
-        match self.print(&page(letter)) {
+    async fn send(&self, message: &Message<'_>, _: &Arc<Budget>) -> Sent {
+        match self.print(&page(message)) {
             Ok(()) => Sent::Confirmed { receipt: None },
             Err(error) => {
-                let told = format!("could not print: {error}");
-                Sent::Failed(Failure::new(FailureClass::Transient, told))
+                let reported = format!("could not print: {error}");
+                Sent::Failed(Failure::new(FailureClass::Transient, reported))
             }
         }
     }
 
-    async fn look(&self, _: &Letter<'_>, _: &Arc<Budget>) -> Seen {
-        Seen::CannotTell
+    async fn look(&self, _: &Message<'_>, _: &Arc<Budget>) -> Presence {
+        Presence::CannotVerify
     }
 }
 
-fn page(letter: &Letter<'_>) -> String {
-    let inputs = &letter.document.inputs;
+fn page(message: &Message<'_>) -> String {
+    let inputs = &message.document.inputs;
     let (title, date) = (&inputs.title, inputs.date);
-    let body = letter.body.trim_end_matches('\n');
+    let body = message.body.trim_end_matches('\n');
     let count = inputs.stories.len();
     format!(
         "{RULE}\n{title} - {date}\n{RULE}\n\n{body}\n\n{RULE}\nExport completed: {count} stories\n{RULE}\n"

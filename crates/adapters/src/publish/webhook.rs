@@ -12,7 +12,7 @@ use almanack_core::{
     edition::{
         delivery::{OnRevision, OnUnknown},
         document::{Document, Printed},
-        port::{Failure, FailureClass, Letter, Publisher, Seen, Sent},
+        port::{Failure, FailureClass, Message, Presence, Publisher, Sent},
     },
     time::Clock,
 };
@@ -80,14 +80,14 @@ impl Publisher for WebhookPublisher {
         1
     }
 
-    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {
-        let Ok(body) = serde_json::to_vec(&Published::of(letter)) else {
-            let told = "the edition cannot be written as JSON";
-            return Sent::Failed(Failure::new(FailureClass::Refused, told));
+    async fn send(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Sent {
+        let Ok(body) = serde_json::to_vec(&Published::of(message)) else {
+            let reported = "the edition cannot be written as JSON";
+            return Sent::Failed(Failure::new(FailureClass::Refused, reported));
         };
         let seal = Seal {
-            idempotency_key: &letter.key,
-            id: &letter.key,
+            idempotency_key: &message.key,
+            id: &message.key,
             at: self.clock.now(),
             key: self.settings.key.as_ref(),
         };
@@ -100,8 +100,8 @@ impl Publisher for WebhookPublisher {
         }
     }
 
-    async fn look(&self, _: &Letter<'_>, _: &Arc<Budget>) -> Seen {
-        Seen::CannotTell
+    async fn look(&self, _: &Message<'_>, _: &Arc<Budget>) -> Presence {
+        Presence::CannotVerify
     }
 }
 
@@ -137,13 +137,13 @@ struct Published<'a> {
     title: &'a str,
     language: &'a str,
     markdown: &'a str,
-    stories: Vec<Told<'a>>,
+    stories: Vec<Reported<'a>>,
     left_out: u32,
 }
 
 /// A story as receivers see it; a promise of its own, so that documents can change without it.
 #[derive(Serialize)]
-struct Told<'a> {
+struct Reported<'a> {
     rank: u32,
     key: &'a str,
     title: &'a str,
@@ -158,22 +158,22 @@ struct Told<'a> {
 }
 
 impl<'a> Published<'a> {
-    fn of(letter: &'a Letter<'_>) -> Self {
-        let inputs = &letter.document.inputs;
+    fn of(message: &'a Message<'_>) -> Self {
+        let inputs = &message.document.inputs;
         Self {
             r#type: "edition.published",
             date: inputs.date,
             revision: inputs.revision,
             title: &inputs.title,
             language: &inputs.language,
-            markdown: letter.body,
-            stories: inputs.stories.iter().map(Told::of).collect(),
+            markdown: message.body,
+            stories: inputs.stories.iter().map(Reported::of).collect(),
             left_out: inputs.left_out,
         }
     }
 }
 
-impl<'a> Told<'a> {
+impl<'a> Reported<'a> {
     fn of(story: &'a Printed) -> Self {
         Self {
             rank: story.rank,

@@ -19,11 +19,11 @@ use super::{LIMITS, check, judge_article};
 use crate::{
     bearer::Bearer,
     http::{Client, Limits, Request},
-    party::Party,
     redact::redact,
+    upstream::Upstream,
 };
 
-const CRAWLER: Party = Party::keyed("the crawler");
+const CRAWLER: Upstream = Upstream::keyed("the crawler");
 
 /// Has pages read by a crawler.
 pub struct CrawlerApi {

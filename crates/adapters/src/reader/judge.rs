@@ -135,17 +135,17 @@ fn is_block_page(text: &str) -> bool {
     };
     let text = sign::unquoted(&text.to_lowercase().replace('’', "'"));
     let mut found = sign::Found::default();
-    let mut telling_chars = 0;
+    let mut reporting_chars = 0;
     for sentence in sign::sentences(&text) {
         if found.search(sentence) {
-            telling_chars += sentence.chars().take(SENTENCE_CHARS_MAX).count();
+            reporting_chars += sentence.chars().take(SENTENCE_CHARS_MAX).count();
         }
     }
     let share_min = match found.certain {
         0 => DOUBTFUL_SHARE,
         _ => CERTAIN_SHARE,
     };
-    found.points() >= *points_min && telling_chars * 100 >= share_min * chars
+    found.points() >= *points_min && reporting_chars * 100 >= share_min * chars
 }
 
 #[cfg(test)]

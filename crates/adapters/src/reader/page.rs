@@ -13,9 +13,9 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 
 use super::{LIMITS, judge_article};
 use crate::{
-    feed::{apart::Apart, charset, html},
+    feed::{blocking_pool::BlockingPool, charset, html},
     http::{Client, Limits, Request},
-    party::Party,
+    upstream::Upstream,
 };
 
 /// Redirects that are followed: link shorteners, then http to https, then www.
@@ -25,14 +25,14 @@ const TIME_MAX: Duration = Duration::from_secs(10);
 /// Most elements that are searched for an article; the search compares many of them with each other.
 const ELEMENTS_MAX: usize = 50_000;
 
-const SITE: Party = Party::open("the site");
+const SITE: Upstream = Upstream::open("the site");
 
 /// Fetches pages and finds the articles in them.
 pub struct PageReader {
     client: Client,
     clock: Arc<dyn Clock>,
     limits: Limits,
-    apart: Apart,
+    blocking_pool: BlockingPool,
 }
 
 impl PageReader {
@@ -42,7 +42,7 @@ impl PageReader {
             client,
             clock,
             limits: LIMITS,
-            apart: Apart::new(TIME_MAX),
+            blocking_pool: BlockingPool::new(TIME_MAX),
         }
     }
 
@@ -55,8 +55,11 @@ impl PageReader {
     /// The same, but finding an article may take so long, for builds and machines that are slow.
     #[must_use]
     pub fn reading_within(self, time_max: Duration) -> Self {
-        let apart = Apart::new(time_max);
-        Self { apart, ..self }
+        let blocking_pool = BlockingPool::new(time_max);
+        Self {
+            blocking_pool,
+            ..self
+        }
     }
 
     async fn fetch(&self, url: &str, budget: &Arc<Budget>) -> Result<Fetched, Failure> {
@@ -89,7 +92,7 @@ impl PageReader {
 impl Reader for PageReader {
     async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
         let fetched = self.fetch(url, budget).await?;
-        let read = self.apart.run(move || {
+        let read = self.blocking_pool.run(move || {
             let content_type = fetched.content_type.as_deref();
             Ok(read_page(&fetched.body, content_type, &fetched.address))
         });

@@ -1,6 +1,6 @@
 //! A service that reads whatever address is put behind its own, like `https://r.jina.ai/https://site.example/`.
 //!
-//! Without a key such a service answers a few times a minute, with one more often, and the two are counted apart: who
+//! Without a key such a service answers a few times a minute, with one more often, and the two are counted separately: who
 //! alternates has the sum of both.
 
 use std::sync::{
@@ -21,7 +21,7 @@ use crate::{
     bearer::Bearer,
     feed::charset,
     http::{Client, Limits, Request},
-    party::Party,
+    upstream::Upstream,
 };
 
 /// The service that the founding documents name.
@@ -35,7 +35,7 @@ const WARNING: &str = "Warning: Target URL returned error";
 /// How much of an answer is searched for that.
 const HEAD_BYTES: usize = 2000;
 
-const SERVICE: Party = Party::keyed("the reader service");
+const SERVICE: Upstream = Upstream::keyed("the reader service");
 
 /// Has pages read by a service.
 pub struct ReaderPrefix {
@@ -47,7 +47,7 @@ pub struct ReaderPrefix {
     /// Whether the key is left out every other time.
     rotates: bool,
     /// Whether the key was told the last time.
-    told: AtomicBool,
+    reported: AtomicBool,
 }
 
 impl ReaderPrefix {
@@ -60,7 +60,7 @@ impl ReaderPrefix {
             prefix,
             key,
             rotates: false,
-            told: AtomicBool::new(false),
+            reported: AtomicBool::new(false),
         }
     }
 
@@ -90,7 +90,7 @@ impl ReaderPrefix {
     }
 
     fn next_key(&self) -> Option<&Bearer> {
-        let left_out = self.rotates && self.told.fetch_not(Ordering::Relaxed);
+        let left_out = self.rotates && self.reported.fetch_not(Ordering::Relaxed);
         self.key.as_ref().filter(|_| !left_out)
     }
 }

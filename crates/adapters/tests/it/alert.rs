@@ -13,14 +13,14 @@ use std::{
 };
 
 use almanack_adapters::{
-    alert::{Channel, Channels, Language, Telling, Wants, Way},
+    alert::{Channel, Channels, Language, Reporting, Wants, Way},
     signature::SigningKey,
     telegram::{Bot, BotSettings, BotToken},
 };
 use almanack_core::{
     alert::{
         About, Alert, News, Rule, Severity,
-        port::{Answer, Messenger, Notice, Outcome},
+        port::{Answer, Notice, Notifier, Outcome},
     },
     time::Clock,
 };
@@ -74,7 +74,7 @@ impl World {
             telegram,
             status,
             received,
-            channels: told_by(channels),
+            channels: reported_by(channels),
             _stop: cancel.drop_guard(),
         }
     }
@@ -105,12 +105,12 @@ fn channel(name: &str, way: Way) -> Channel {
     }
 }
 
-fn told_by(channels: Vec<Channel>) -> Channels {
-    let telling = Telling {
+fn reported_by(channels: Vec<Channel>) -> Channels {
+    let reporting = Reporting {
         language: Language::Chinese,
         timeout: Duration::from_secs(30),
     };
-    Channels::new(client(), Arc::new(Fixed), telling, channels)
+    Channels::new(client(), Arc::new(Fixed), reporting, channels)
 }
 
 fn chat(url: &str) -> Channel {
@@ -136,18 +136,18 @@ fn unreached() -> Alert {
     }
 }
 
-async fn tell(channels: &Channels, alert: &Alert, news: News) -> Vec<Answer> {
+async fn notify(channels: &Channels, alert: &Alert, news: News) -> Vec<Answer> {
     let alert = alert.clone();
-    channels.tell(&[Notice { alert, news }]).await
+    channels.notify(&[Notice { alert, news }]).await
 }
 
 #[tokio::test]
 async fn ed_12_people_hear_once_when_it_begins_and_once_when_it_is_over() {
     let mut world = World::start().await;
     let mut alert = unreached();
-    tell(&world.channels, &alert, News::Opened).await;
+    notify(&world.channels, &alert, News::Opened).await;
     alert.closed_at = Some(alert.opened_at + SignedDuration::from_mins(20));
-    tell(&world.channels, &alert, News::Closed).await;
+    notify(&world.channels, &alert, News::Closed).await;
     assert_eq!(
         world.texts(),
         [
@@ -155,7 +155,7 @@ async fn ed_12_people_hear_once_when_it_begins_and_once_when_it_is_over() {
             "✅ 已恢复（持续 20m）：2026-01-10 日报到 github 的投递失败，或无法确认是否送达（HTTP 403: <no> & never）。",
         ]
     );
-    let mut told = Vec::new();
+    let mut notified = Vec::new();
     for _ in 0..2 {
         let (headers, body) = world.received.recv().await.unwrap();
         let id = headers["webhook-id"].to_str().unwrap();
@@ -165,13 +165,13 @@ async fn ed_12_people_hear_once_when_it_begins_and_once_when_it_is_over() {
             headers["webhook-signature"],
             key.sign(id, Fixed.now(), &body)
         );
-        told.push((
+        notified.push((
             id.to_owned(),
             serde_json::from_slice::<Value>(&body).unwrap(),
         ));
     }
-    assert_ne!(told[0].0, told[1].0, "two notices, two keys");
-    for ((id, told), (news, closed_at)) in told
+    assert_ne!(notified[0].0, notified[1].0, "two notices, two keys");
+    for ((id, notified), (news, closed_at)) in notified
         .iter()
         .zip([("opened", None), ("closed", Some("2026-01-05T08:20:00Z"))])
     {
@@ -185,7 +185,7 @@ async fn ed_12_people_hear_once_when_it_begins_and_once_when_it_is_over() {
             "opened_at": "2026-01-05T08:00:00Z",
             "closed_at": closed_at,
         }] });
-        assert_eq!(*told, expected);
+        assert_eq!(*notified, expected);
     }
 }
 
@@ -194,14 +194,14 @@ async fn ed_12_a_channel_that_took_it_is_not_asked_again_for_the_other() {
     let mut world = World::start().await;
     let mut alert = unreached();
     world.status.store(503, Ordering::SeqCst);
-    let answers = tell(&world.channels, &alert, News::Opened).await;
+    let answers = notify(&world.channels, &alert, News::Opened).await;
     let failed = Outcome::Failed("HTTP 503".to_owned());
     assert_eq!(answers[0].outcome, failed);
     assert!(answers[1].outcome.is_final());
     assert_eq!((world.posts(), world.texts().len()), (1, 1));
     alert.taken_by = vec![answers[1].channel.clone()];
     world.status.store(200, Ordering::SeqCst);
-    let answers = tell(&world.channels, &alert, News::Opened).await;
+    let answers = notify(&world.channels, &alert, News::Opened).await;
     assert_eq!((answers.len(), answers[0].channel.as_str()), (1, "pager"));
     assert_eq!((world.posts(), world.texts().len()), (1, 1));
 }
@@ -210,7 +210,7 @@ async fn ed_12_a_channel_that_took_it_is_not_asked_again_for_the_other() {
 async fn ed_12_failures_name_the_channel_and_no_secret() {
     let gone = "http://127.0.0.1:1025";
     let channels = vec![hook(&format!("{gone}/hush")), chat(gone)];
-    let answers = tell(&told_by(channels), &unreached(), News::Opened).await;
+    let answers = notify(&reported_by(channels), &unreached(), News::Opened).await;
     let names: Vec<&str> = answers.iter().map(|it| it.channel.as_str()).collect();
     assert_eq!(names, ["pager", "ops chat"]);
     for Answer { outcome, .. } in answers {
@@ -219,8 +219,8 @@ async fn ed_12_failures_name_the_channel_and_no_secret() {
             "{outcome:?}"
         );
     }
-    let none = told_by(Vec::new());
-    assert_eq!(tell(&none, &unreached(), News::Opened).await, []);
+    let none = reported_by(Vec::new());
+    assert_eq!(notify(&none, &unreached(), News::Opened).await, []);
 }
 
 #[tokio::test]
@@ -230,7 +230,7 @@ async fn ed_12_a_channel_that_will_never_take_it_keeps_nobody_from_hearing_the_e
     for status in [400, 401, 403, 404, 410] {
         world.status.store(status, Ordering::SeqCst);
         for news in [News::Opened, News::Closed] {
-            let answers = tell(&world.channels, &alert, news).await;
+            let answers = notify(&world.channels, &alert, news).await;
             assert!(answers.iter().all(|it| it.outcome.is_final()), "{status}");
             assert_eq!(world.posts(), 1, "{status}");
         }
@@ -240,7 +240,7 @@ async fn ed_12_a_channel_that_will_never_take_it_keeps_nobody_from_hearing_the_e
     let limit = Effect::Limited { retry_after_s: 9 };
     let rule = fault::Rule::on_send(When::Always, limit);
     world.telegram.handle.add_fault(rule);
-    let answers = tell(&world.channels, &alert, News::Opened).await;
+    let answers = notify(&world.channels, &alert, News::Opened).await;
     assert!(matches!(answers[0].outcome, Outcome::Refused(_)));
     let why = &answers[1].outcome;
     assert!(

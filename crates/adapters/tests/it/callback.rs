@@ -232,7 +232,7 @@ async fn an_address_that_is_none_is_given_up() {
 
 #[tokio::test]
 async fn ss_14_a_task_s_own_address_may_not_lead_into_a_network_that_is_not_allowed() {
-    for (url, told) in [
+    for (url, reported) in [
         ("http://10.0.0.7/hook?token=hush", "outbound.allow"),
         (
             "http://[::ffff:169.254.169.254]/latest?hush",
@@ -245,7 +245,10 @@ async fn ss_14_a_task_s_own_address_may_not_lead_into_a_network_that_is_not_allo
         let Outcome::GiveUp { error } = outcome else {
             panic!("{url}: {outcome:?}: it does not become public by waiting");
         };
-        assert!(error.contains(told) && !error.contains("hush"), "{error}");
+        assert!(
+            error.contains(reported) && !error.contains("hush"),
+            "{error}"
+        );
     }
     let unknown = task(Some("http://almanack.invalid/".to_owned()));
     let outcome = handler(None).attempt(&unknown).await;

@@ -9,11 +9,11 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use almanack_adapters::{
     feed::checker::FeedChecker,
-    http::{Client, Limits, NoName, Resolve, Settings, lanes::Lanes},
+    http::{Client, Limits, NoName, Resolve, Settings, host_paces::HostPaces},
 };
 use almanack_core::{
     address::{Guard, parse_net},
-    lane::Pace,
+    host_pace::Pace,
     source::{
         check::{Ask, Checker, Document, Failure, Look, Validators},
         reading::Reading,
@@ -58,7 +58,7 @@ fn checker(client: &Client) -> FeedChecker {
 }
 
 fn checker_within(client: &Client, limits: Limits) -> FeedChecker {
-    let lanes = Lanes::new(Pace::default(), Arc::new(Fixed));
+    let lanes = HostPaces::new(Pace::default(), Arc::new(Fixed));
     let checker = FeedChecker::with_limits(client.clone(), lanes, limits);
     // Builds for tests are slow, and so are machines that run many tests at once.
     checker.reading_within(Duration::from_mins(10))

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::{
+    fake_github::{FakeGithub, Fault, TOKEN, client, repository},
     fixture::{firing, task},
-    hub::{Fault, Hub, TOKEN, client, repository},
 };
 
 const NOW: i64 = 1_767_600_000;
@@ -26,8 +26,8 @@ async fn fire(github: Arc<Github>) -> Outcome {
 }
 
 async fn fire_into(fault: Fault) -> Outcome {
-    let (hub, github) = Hub::start().await;
-    hub.break_next(fault);
+    let (fake_github, github) = FakeGithub::start().await;
+    fake_github.break_next(fault);
     fire(github).await
 }
 
@@ -40,9 +40,9 @@ fn error_of(outcome: &Outcome) -> &str {
 
 #[tokio::test]
 async fn dp_11_a_workflow_is_dispatched_with_its_ref_and_inputs() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     assert_eq!(fire(github).await.name(), "done");
-    let requests = hub.requests.lock().unwrap();
+    let requests = fake_github.requests.lock().unwrap();
     let [(what, headers, body)] = requests.as_slice() else {
         panic!("one firing, one request: {requests:?}");
     };
@@ -67,12 +67,12 @@ async fn dp_11_a_workflow_is_dispatched_with_its_ref_and_inputs() {
 
 #[tokio::test]
 async fn dp_11_a_server_that_cannot_name_the_run_is_asked_without() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     let message = "Invalid request.\n\n\"return_run_details\" is not a permitted key.";
-    hub.break_next(Fault::answer(DISPATCH, 422, message));
+    fake_github.break_next(Fault::answer(DISPATCH, 422, message));
     assert_eq!(fire(Arc::clone(&github)).await.name(), "done");
     assert_eq!(fire(github).await.name(), "done");
-    let requests = hub.requests.lock().unwrap();
+    let requests = fake_github.requests.lock().unwrap();
     let asked = requests.iter().map(|(_, _, body)| {
         let body: Value = serde_json::from_slice(body).unwrap();
         body.get("return_run_details").is_some()
@@ -118,16 +118,20 @@ async fn dp_12_refusals_are_final_and_limits_and_troubles_are_waited_out() {
             Some(9),
         ),
     ] {
-        let told = format!("{fault:?}");
+        let reported = format!("{fault:?}");
         let message = fault.body["message"].as_str().unwrap().to_owned();
         let outcome = fire_into(fault).await;
-        assert_eq!(outcome.name(), expected, "{told}");
+        assert_eq!(outcome.name(), expected, "{reported}");
         assert!(
             error_of(&outcome).contains(&message),
             "{outcome:?}: GitHub's own words"
         );
         if let Outcome::Retry { retry_after, .. } = outcome {
-            assert_eq!(retry_after, waits.map(SignedDuration::from_secs), "{told}");
+            assert_eq!(
+                retry_after,
+                waits.map(SignedDuration::from_secs),
+                "{reported}"
+            );
         }
     }
 }
@@ -163,7 +167,7 @@ async fn dp_15_no_error_names_the_repository_the_workflow_or_the_token() {
             "{error}"
         );
     }
-    let (_hub, github) = Hub::start().await;
+    let (_github, github) = FakeGithub::start().await;
     for shown in [
         format!("{:?}", Token::new(TOKEN)),
         format!("{:?}", repository()),
@@ -176,14 +180,14 @@ async fn dp_15_no_error_names_the_repository_the_workflow_or_the_token() {
 
 #[tokio::test]
 async fn a_target_that_would_leave_its_path_is_given_up_unasked() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     let target = json!({"type": "workflow", "repository": "acme/..", "workflow": "w.yml"});
     let launcher = WorkflowLauncher::new(github);
     assert_eq!(
         launcher.fire(&firing(target), &task(None)).await.name(),
         "give_up"
     );
-    assert_eq!(hub.asked(), [""; 0]);
+    assert_eq!(fake_github.asked(), [""; 0]);
     for bad in [
         "",
         "acme",
@@ -199,12 +203,12 @@ async fn a_target_that_would_leave_its_path_is_given_up_unasked() {
 
 #[tokio::test]
 async fn dp_13_an_unchanged_list_is_not_sent_again() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     let run = |id: u64| {
         let created_at = "2026-01-05T08:00:00Z";
         json!({"id": id, "status": "in_progress", "conclusion": null, "created_at": created_at})
     };
-    hub.runs.lock().unwrap().push(run(7));
+    fake_github.runs.lock().unwrap().push(run(7));
     let repository = repository();
     let filter = RunFilter {
         status: Some("in_progress"),
@@ -215,13 +219,13 @@ async fn dp_13_an_unchanged_list_is_not_sent_again() {
     let first = list().await.unwrap();
     assert_eq!((first[0].id, first[0].status.as_str()), (7, "in_progress"));
     assert_eq!(list().await.unwrap(), first, "from memory");
-    hub.runs.lock().unwrap().insert(0, run(8));
+    fake_github.runs.lock().unwrap().insert(0, run(8));
     assert_eq!(
         list().await.unwrap().len(),
         2,
         "and not from memory once it has changed"
     );
-    let requests = hub.requests.lock().unwrap();
+    let requests = fake_github.requests.lock().unwrap();
     let asked =
         "GET /repos/acme/news/actions/workflows/tick-a.yml/runs?per_page=10&status=in_progress";
     let conditional: Vec<bool> = requests
@@ -238,10 +242,11 @@ fn name(number: usize) -> String {
 
 #[tokio::test]
 async fn dp_07_all_pages_of_refs_are_listed_and_many_are_deleted_at_once() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     let all: BTreeMap<String, String> = (0..250).map(|n| (name(n), "c0ffee".to_owned())).collect();
-    *hub.refs.lock().unwrap() = all.clone();
-    hub.refs
+    *fake_github.refs.lock().unwrap() = all.clone();
+    fake_github
+        .refs
         .lock()
         .unwrap()
         .insert("refs/tags/locksmith".to_owned(), "c0ffee".to_owned());
@@ -254,11 +259,11 @@ async fn dp_07_all_pages_of_refs_are_listed_and_many_are_deleted_at_once() {
         250,
         "three pages, and only what is under the prefix"
     );
-    assert_eq!(hub.asked().len(), 3);
+    assert_eq!(fake_github.asked().len(), 3);
     let names: Vec<String> = all.into_keys().take(150).collect();
     github.delete_refs(&repository(), &names).await.unwrap();
-    assert_eq!(hub.refs.lock().unwrap().len(), 101);
-    let asked = hub.asked().split_off(3);
+    assert_eq!(fake_github.refs.lock().unwrap().len(), 101);
+    let asked = fake_github.asked().split_off(3);
     assert_eq!(
         asked,
         ["GET /repos/acme/news", "POST /graphql", "POST /graphql"]
@@ -267,30 +272,32 @@ async fn dp_07_all_pages_of_refs_are_listed_and_many_are_deleted_at_once() {
 
 #[tokio::test]
 async fn dp_07_a_ref_that_is_already_gone_does_not_save_the_others() {
-    let (hub, github) = Hub::start().await;
-    hub.refs
+    let (fake_github, github) = FakeGithub::start().await;
+    fake_github
+        .refs
         .lock()
         .unwrap()
         .insert(name(1), "c0ffee".to_owned());
-    hub.refs
+    fake_github
+        .refs
         .lock()
         .unwrap()
         .insert(name(3), "c0ffee".to_owned());
     let names = [name(1), name(2), name(3)];
     github.delete_refs(&repository(), &names).await.unwrap();
     assert!(
-        hub.refs.lock().unwrap().is_empty(),
+        fake_github.refs.lock().unwrap().is_empty(),
         "one by one, because at once was refused"
     );
 }
 
 #[tokio::test]
 async fn a_link_to_somewhere_else_is_not_followed_with_our_token() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     let elsewhere = "<http://127.0.0.1:1/steal>; rel=\"next\"";
     let mut fault = Fault::answer("matching-refs", 200, "").header("link", &elsewhere);
     fault.body = json!([]);
-    hub.break_next(fault);
+    fake_github.break_next(fault);
     let listed = github.list_refs(&repository(), "refs/tags/lock/").await;
     assert!(
         matches!(listed, Err(Error::Unreadable { .. })),
@@ -300,12 +307,12 @@ async fn a_link_to_somewhere_else_is_not_followed_with_our_token() {
 
 #[tokio::test]
 async fn dp_13_the_client_knows_what_is_left_of_its_budget() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     assert_eq!(github.limit(), None);
     let fault = Fault::answer(DISPATCH, 500, "x")
         .header("x-ratelimit-remaining", &12)
         .header("x-ratelimit-reset", &(NOW + 60));
-    hub.break_next(fault);
+    fake_github.break_next(fault);
     fire(Arc::clone(&github)).await;
     let limit = github.limit().unwrap();
     assert_eq!(

@@ -9,12 +9,12 @@
 mod alert;
 mod callback;
 mod command;
+mod event_publisher;
+mod fake_github;
 mod feed;
 mod fixture;
 mod github;
-mod herald;
 mod http;
-mod hub;
 mod lock;
 mod model;
 mod news;

@@ -43,14 +43,14 @@ impl Sleeper for Impatient {
 }
 
 /// A model of the world, and the writer that asks it.
-struct Desk {
+struct Fixture {
     running: Running,
     writer: ChatModel,
     slept: Arc<Impatient>,
     _stop: DropGuard,
 }
 
-impl Desk {
+impl Fixture {
     async fn open() -> Self {
         Self::open_with(|_, _| {}).await
     }
@@ -113,13 +113,13 @@ fn belongs(place: usize, translation: &str) -> bool {
 
 #[tokio::test]
 async fn ed_07_all_titles_of_a_batch_are_one_request_each_at_its_place() {
-    let desk = Desk::open().await;
-    let (translated, spend) = desk.titles(&titles()).await;
+    let fixture = Fixture::open().await;
+    let (translated, spend) = fixture.titles(&titles()).await;
     for (place, title) in translated.iter().enumerate() {
         let title = title.as_deref().unwrap();
         assert!(belongs(place, title), "{place}: {title}");
     }
-    let seen = desk.handle().requests();
+    let seen = fixture.handle().requests();
     let asked = seen[0].asked.as_ref().unwrap();
     assert_eq!((seen.len(), asked.kind, asked.titles), (1, Kind::Titles, 4));
     assert_eq!(seen[0].path, "/v1/chat/completions");
@@ -134,59 +134,65 @@ async fn ed_07_all_titles_of_a_batch_are_one_request_each_at_its_place() {
 
 #[tokio::test]
 async fn ed_36_summaries_are_of_the_text_and_of_the_length_asked_for() {
-    let desk = Desk::open_with(|_, settings| settings.summary_chars = 60).await;
+    let fixture = Fixture::open_with(|_, settings| settings.summary_chars = 60).await;
     let budget = Budget::new(45);
     let article = "Harbour tides. The harbour is deep. [\"not\", \"titles\"]";
-    let summary = desk.writer.summary(Text::Article(article), &budget).await;
+    let summary = fixture
+        .writer
+        .summary(Text::Article(article), &budget)
+        .await;
     let summary = summary.unwrap();
     assert!(summary.contains("harbour"), "{summary}");
     assert!(summary.chars().count() <= 60, "{summary}");
     let comments = ["Nice harbour", "No harbour", "Yes"].map(str::to_owned);
-    let said = desk
+    let said = fixture
         .writer
         .summary(Text::Comments(&comments), &budget)
         .await;
     assert!(said.unwrap().contains("harbour"));
-    assert_eq!(desk.handle().count(Kind::Summary), 2);
-    let nothing = desk.writer.summary(Text::Article(" "), &budget).await;
+    assert_eq!(fixture.handle().count(Kind::Summary), 2);
+    let nothing = fixture.writer.summary(Text::Article(" "), &budget).await;
     assert_eq!(nothing.unwrap_err().class, FailureClass::Unusable);
     assert_eq!(budget.spent(), 2, "nobody is asked about nothing");
 }
 
 #[tokio::test]
 async fn every_title_is_judged_in_one_request() {
-    let desk = Desk::open().await;
+    let fixture = Fixture::open().await;
     let budget = Budget::new(45);
     let mut titles = titles();
     titles.push("The election of 1998".to_owned());
-    let judged = desk
+    let judged = fixture
         .writer
         .judge(&titles, Sensitivity::Medium, &budget)
         .await;
     assert_eq!(judged.unwrap(), [true, true, true, true, false]);
-    assert_eq!(desk.handle().count(Kind::Filter), 1);
+    assert_eq!(fixture.handle().count(Kind::Filter), 1);
     assert_eq!(budget.spent(), 1);
 }
 
 #[tokio::test]
 async fn nothing_is_asked_about_no_titles() {
-    let desk = Desk::open().await;
-    let (translated, spend) = desk.titles(&[]).await;
+    let fixture = Fixture::open().await;
+    let (translated, spend) = fixture.titles(&[]).await;
     assert_eq!((translated.len(), spend), (0, Spend::default()));
     let budget = Budget::new(1);
-    let judged = desk.writer.judge(&[], Sensitivity::Low, &budget).await;
+    let judged = fixture.writer.judge(&[], Sensitivity::Low, &budget).await;
     assert_eq!((judged.unwrap().len(), budget.spent()), (0, 0));
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_for_a_person_and_is_never_told() {
+async fn a_wrong_key_is_for_a_person_and_is_never_reported() {
     let wrong = "sk-wrong-0123456789abcdef";
-    let desk = Desk::open_with(|_, settings| settings.key = Some(Secret::new(wrong))).await;
+    let fixture = Fixture::open_with(|_, settings| settings.key = Some(Secret::new(wrong))).await;
     let budget = Budget::new(45);
-    let failure = desk.writer.titles(&titles(), &budget).await.unwrap_err();
+    let failure = fixture.writer.titles(&titles(), &budget).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Credentials);
-    let told = format!("{failure:?} {failure}");
-    assert!(!told.contains("sk-") && !told.contains("cdef"), "{told}");
+    let reported = format!("{failure:?} {failure}");
+    assert!(
+        !reported.contains("sk-") && !reported.contains("cdef"),
+        "{reported}"
+    );
     assert_eq!(budget.spent(), 1, "a wrong key is not tried twice");
     let settings = Settings::new("https://example.org", "m", Some(Secret::new(wrong)));
     assert!(!format!("{settings:?}").contains("wrong"));
@@ -194,20 +200,21 @@ async fn a_wrong_key_is_for_a_person_and_is_never_told() {
 
 #[tokio::test]
 async fn a_model_that_does_not_exist_is_refused_with_what_was_said() {
-    let desk = Desk::open_with(|config, _| config.setup.models = vec!["other".to_owned()]).await;
-    let failure = desk.writer.titles(&titles(), &Budget::new(9)).await;
+    let fixture =
+        Fixture::open_with(|config, _| config.setup.models = vec!["other".to_owned()]).await;
+    let failure = fixture.writer.titles(&titles(), &Budget::new(9)).await;
     let failure = failure.unwrap_err();
     assert_eq!(failure.class, FailureClass::Refused);
     assert!(failure.detail.contains("does not exist"), "{failure}");
 }
 
 /// What a service of a test's own was told in headers.
-type Told = Arc<Mutex<Vec<HeaderMap>>>;
+type Reported = Arc<Mutex<Vec<HeaderMap>>>;
 
 /// A writer, in English, at a service that answers everybody with this.
-async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Told) {
-    let told = Told::default();
-    let noting = Arc::clone(&told);
+async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Reported) {
+    let reported = Reported::default();
+    let noting = Arc::clone(&reported);
     let answer = post(move |headers: HeaderMap| async move {
         noting.lock().unwrap().push(headers);
         let elsewhere = [
@@ -225,18 +232,18 @@ async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Tol
     ];
     let sleeper = Arc::new(Impatient::default());
     let writer = ChatModel::new(client(), Arc::new(Fixed), sleeper, settings);
-    (writer.unwrap(), told)
+    (writer.unwrap(), reported)
 }
 
 #[tokio::test]
-async fn a_service_is_told_who_asks() {
+async fn a_service_is_reported_who_asks() {
     let body = r#"{"choices":[{"message":{"content":"It is."}}]}"#;
-    let (writer, told) = at_a_service(StatusCode::OK, body).await;
+    let (writer, reported) = at_a_service(StatusCode::OK, body).await;
     let budget = Budget::new(1);
     let summary = writer.summary(Text::Article("Tides."), &budget).await;
     assert_eq!(summary.unwrap(), "It is.");
-    let told = told.lock().unwrap();
-    let header = |name: &str| told[0].get(name).unwrap().to_str().unwrap().to_owned();
+    let reported = reported.lock().unwrap();
+    let header = |name: &str| reported[0].get(name).unwrap().to_str().unwrap().to_owned();
     assert_eq!(header("authorization"), format!("Bearer {KEY}"));
     assert_eq!(header("http-referer"), "https://news.example");
     assert_eq!(header("x-title"), "Daily");
@@ -250,12 +257,12 @@ async fn a_service_is_told_who_asks() {
 
 #[tokio::test]
 async fn a_service_that_sends_us_elsewhere_is_not_followed() {
-    let (writer, told) = at_a_service(StatusCode::TEMPORARY_REDIRECT, "").await;
+    let (writer, reported) = at_a_service(StatusCode::TEMPORARY_REDIRECT, "").await;
     let failure = writer
         .summary(Text::Article("Tides."), &Budget::new(9))
         .await;
     assert_eq!(failure.unwrap_err().class, FailureClass::Refused);
-    assert_eq!(told.lock().unwrap().len(), 1);
+    assert_eq!(reported.lock().unwrap().len(), 1);
 }
 
 #[test]

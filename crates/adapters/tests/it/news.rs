@@ -33,13 +33,13 @@ const MORNING: Timestamp = Timestamp::constant(1_767_600_000, 0);
 const DAY_S: (i64, i64) = (1_767_484_800, 1_767_571_200);
 
 /// Waits by moving the clock, and remembers how long.
-struct Patience {
+struct Waits {
     clock: Arc<ManualClock>,
     waits: Mutex<Vec<i64>>,
 }
 
 #[async_trait]
-impl Sleeper for Patience {
+impl Sleeper for Waits {
     async fn until(&self, at: Timestamp) {
         let wait = at.duration_since(self.clock.now());
         self.waits.lock().unwrap().push(wait.as_secs());
@@ -51,7 +51,7 @@ impl Sleeper for Patience {
 struct News {
     running: Running,
     clock: Arc<ManualClock>,
-    patience: Arc<Patience>,
+    wait_max: Arc<Waits>,
     _stop: DropGuard,
 }
 
@@ -62,20 +62,20 @@ impl News {
         let stop = CancellationToken::new();
         let running = news::start(config, stop.clone()).await.unwrap();
         let clock = Arc::new(ManualClock::at(MORNING));
-        let patience = Arc::new(Patience {
+        let wait_max = Arc::new(Waits {
             clock: clock.clone(),
             waits: Mutex::default(),
         });
         Self {
             running,
             clock,
-            patience,
+            wait_max,
             _stop: stop.drop_guard(),
         }
     }
 
     /// A site with few stories.
-    async fn calm() -> Self {
+    async fn quiet() -> Self {
         Self::with(Site::new(3, 40)).await
     }
 
@@ -105,7 +105,7 @@ impl News {
             timeout,
             ..Settings::default()
         };
-        let (clock, sleeper) = (self.clock.clone(), self.patience.clone());
+        let (clock, sleeper) = (self.clock.clone(), self.wait_max.clone());
         HackerNews::new(client(), settings, clock, sleeper)
     }
 
@@ -122,7 +122,7 @@ impl News {
     }
 
     fn waits(&self) -> Vec<i64> {
-        std::mem::take(&mut self.patience.waits.lock().unwrap())
+        std::mem::take(&mut self.wait_max.waits.lock().unwrap())
     }
 }
 

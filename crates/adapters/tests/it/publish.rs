@@ -11,7 +11,7 @@ use almanack_core::{
     budget::Budget,
     edition::{
         document::{Document, Inputs, Printed},
-        port::{Failure, FailureClass, Letter, Sent},
+        port::{Failure, FailureClass, Message, Sent},
         story::StoryKey,
     },
 };
@@ -53,8 +53,8 @@ pub(crate) fn document(stories: u32, body: &str) -> Document {
 }
 
 /// The document itself, as its first part.
-fn letter(document: &Document) -> Letter<'_> {
-    Letter {
+fn message(document: &Document) -> Message<'_> {
+    Message {
         document,
         part: 1,
         body: &document.body,
@@ -62,7 +62,7 @@ fn letter(document: &Document) -> Letter<'_> {
     }
 }
 
-fn purse() -> Arc<Budget> {
+fn request_budget() -> Arc<Budget> {
     Budget::new(45)
 }
 

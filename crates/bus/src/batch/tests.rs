@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
 use almanack_core::{
-    event::incoming::{Format, Others},
+    event::incoming::envelope::{Format, Others},
     reschedule::{DecisionId, Receipt, Rule},
     task::{Revision, TaskId},
 };
@@ -46,8 +46,8 @@ impl Scripted {
 
 #[async_trait]
 impl Intake for Scripted {
-    async fn take(&self, wishes: Vec<Wish>) -> Vec<Answer> {
-        let ids = wishes.into_iter().map(|wish| wish.id).collect();
+    async fn take(&self, requests: Vec<ChangeRequest>) -> Vec<Answer> {
+        let ids = requests.into_iter().map(|request| request.id).collect();
         self.asked.lock().unwrap().push(ids);
         self.answers.lock().unwrap().remove(0)
     }
@@ -125,10 +125,13 @@ async fn rs_10_only_what_is_not_settled_is_tried_again() {
         message("e", &other),
     ];
     let mut batch = Batch::read(Bus::Kafka, messages, &reading());
-    let told = batch.round(&intake, &letters).await;
-    assert_eq!(told, Err(Unsettled::Store("the store is away".to_owned())));
-    let told = batch.round(&intake, &letters).await;
-    assert_eq!(told, Err(Unsettled::DeadLetters("closed".to_owned())));
+    let published = batch.round(&intake, &letters).await;
+    assert_eq!(
+        published,
+        Err(Unsettled::Store("the store is away".to_owned()))
+    );
+    let published = batch.round(&intake, &letters).await;
+    assert_eq!(published, Err(Unsettled::DeadLetters("closed".to_owned())));
     *letters.open.lock().unwrap() = true;
     assert_eq!(batch.round(&intake, &letters).await, Ok(()));
     assert_eq!(
@@ -152,8 +155,11 @@ async fn rs_10_an_answer_that_is_missing_settles_nothing() {
     let letters = Cemetery::default();
     let messages = vec![message("a", PUT), message("b", PUT)];
     let mut batch = Batch::read(Bus::Kafka, messages, &reading());
-    let told = batch.round(&intake, &letters).await;
-    assert!(matches!(told, Err(Unsettled::Store(_))), "{told:?}");
+    let published = batch.round(&intake, &letters).await;
+    assert!(
+        matches!(published, Err(Unsettled::Store(_))),
+        "{published:?}"
+    );
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! In place of the client in a build that has none. Whoever configures Kafka is told before any of this is called.
 
 use almanack_core::{
+    event::outgoing::{CloudEvent, EventPublisher, Mode},
     finish::Outcome,
-    happening::{CloudEvent, Herald, Mode},
 };
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -25,17 +25,17 @@ impl Consumer {
     }
 }
 
-pub enum KafkaHerald {}
+pub enum KafkaEventPublisher {}
 
-impl KafkaHerald {
+impl KafkaEventPublisher {
     pub fn new(_: &Connection, _: &str, _: Mode) -> Result<Self, Error> {
         Err(Error::NotBuilt)
     }
 }
 
 #[async_trait]
-impl Herald for KafkaHerald {
-    async fn tell(&self, _: &CloudEvent) -> Outcome {
+impl EventPublisher for KafkaEventPublisher {
+    async fn publish(&self, _: &CloudEvent) -> Outcome {
         match *self {}
     }
 }

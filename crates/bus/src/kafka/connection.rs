@@ -76,7 +76,7 @@ fn encrypt(config: &mut ClientConfig, tls: &Tls) {
 pub(crate) fn made<T>(result: KafkaResult<T>) -> Result<T, Error> {
     result.map_err(|error| Error::Settings {
         bus: "Kafka",
-        what: told(&error),
+        what: published(&error),
     })
 }
 
@@ -87,10 +87,10 @@ const NOT_RECOGNISED: &str =
 const NOT_TRUSTED: &str = "no encrypted connection comes about: check in [events.kafka] that tls_ca vouches for the brokers, that brokers has the names of their certificates, and tls_certificate and tls_key if they ask for a certificate";
 
 /// An error in words. The library's own repeat the value of a setting, which may be the password.
-pub(crate) fn told(error: &KafkaError) -> String {
+pub(crate) fn published(error: &KafkaError) -> String {
     match error {
         KafkaError::ClientConfig(_, _, key, _) => format!("`{key}` has a value it does not accept"),
-        other => trouble(other).map_or_else(|| other.to_string(), Trouble::told),
+        other => trouble(other).map_or_else(|| other.to_string(), Trouble::published),
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) enum Trouble {
 
 impl Trouble {
     /// What to look at.
-    pub(crate) fn told(self) -> String {
+    pub(crate) fn published(self) -> String {
         match self {
             Self::Unreachable => UNREACHABLE.to_owned(),
             Self::Refused(why) => why.to_owned(),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_is_told_how_it_is_to_be_reached_and_recognised() {
+    fn the_client_is_reported_how_it_is_to_be_reached_and_recognised() {
         let plain = Connection {
             tls: None,
             sasl: None,
@@ -186,16 +186,16 @@ mod tests {
     }
 
     #[test]
-    fn no_password_is_told() {
+    fn no_password_is_reported() {
         let connection = connection("hunter2");
         assert!(!format!("{connection:?} {:?}", connection.client()).contains("hunter2"));
         let mut config = connection.client();
         config.set("sasl.pasword", "hunter2");
         let made: KafkaResult<BaseConsumer> = config.create();
-        let told = super::made(made).err().map(|error| error.to_string());
-        let told = told.expect("there is no such setting");
+        let published = super::made(made).err().map(|error| error.to_string());
+        let published = published.expect("there is no such setting");
         assert_eq!(
-            told,
+            published,
             "Kafka client: `sasl.pasword` has a value it does not accept"
         );
     }

@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use almanack_core::event::incoming::{Bus, Incoming};
+use almanack_core::event::incoming::envelope::{Bus, Incoming};
 use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use rdkafka::{
@@ -21,16 +21,16 @@ use rdkafka::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    connection::{Trouble, made, told, trouble},
+    connection::{Trouble, made, published, trouble},
     context::Context,
-    letters::{Letters, place},
+    dead_letters::{DeadLetterQueue, place},
     settings::Settings,
 };
 use crate::{
     Error, Ports,
     batch::{BYTES_MAX, Batch, MESSAGES_MAX, Unsettled},
     measures,
-    patience::Patience,
+    wait_backoff::WaitBackoff,
 };
 
 pub struct Consumer {
@@ -54,7 +54,7 @@ impl Consumer {
 
     /// Reads until `stop`. What does not answer is waited for.
     pub async fn run(self, stop: CancellationToken) {
-        let mut patience = Patience::default();
+        let mut wait_backoff = WaitBackoff::default();
         measures::note_link(&self.ports, Bus::Kafka, Err("not connected yet".to_owned()));
         loop {
             let ended = match self.connect() {
@@ -63,7 +63,7 @@ impl Consumer {
             };
             let Ended::Failed(error) = ended else { return };
             measures::note_link(&self.ports, Bus::Kafka, Err(error.clone()));
-            let again_at = patience.next(&self.ports);
+            let again_at = wait_backoff.next(&self.ports);
             tracing::warn!(events.bus = "kafka", error, %again_at, "reading events broke off; it is begun anew");
             tokio::select! {
                 () = stop.cancelled() => return,
@@ -72,7 +72,7 @@ impl Consumer {
         }
     }
 
-    fn connect(&self) -> Result<(Client, Letters), Error> {
+    fn connect(&self) -> Result<(Client, DeadLetterQueue), Error> {
         let Settings {
             connection,
             topic,
@@ -96,10 +96,15 @@ impl Consumer {
         config.set("queued.max.messages.kbytes", "16384");
         let client: Client = made(config.create_with_context(Context::of(topic, &self.ports)))?;
         made(client.subscribe(&[topic]))?;
-        Ok((client, Letters::new(connection, dead_letter)?))
+        Ok((client, DeadLetterQueue::new(connection, dead_letter)?))
     }
 
-    async fn session(&self, client: Client, letters: Letters, stop: &CancellationToken) -> Ended {
+    async fn session(
+        &self,
+        client: Client,
+        letters: DeadLetterQueue,
+        stop: &CancellationToken,
+    ) -> Ended {
         let session = Session {
             troubles: Mutex::default(),
             settings: &self.settings,
@@ -113,7 +118,11 @@ impl Consumer {
         // Both wait for the cluster, and the last one out says goodbye to the group.
         let closed = tokio::task::spawn_blocking(move || {
             if let Err(error) = client.commit_consumer_state(CommitMode::Sync) {
-                tracing::debug!(events.bus = "kafka", error = told(&error), "last commit");
+                tracing::debug!(
+                    events.bus = "kafka",
+                    error = published(&error),
+                    "last commit"
+                );
             }
             drop(client);
         });
@@ -128,7 +137,7 @@ struct Session<'a> {
     settings: &'a Settings,
     ports: &'a Ports,
     client: Arc<Client>,
-    letters: Letters,
+    letters: DeadLetterQueue,
     stop: &'a CancellationToken,
     /// What was complained about since events were read last: each try fails anew, several ways in turn, and each is worth one line.
     troubles: Mutex<BTreeSet<String>>,
@@ -160,7 +169,7 @@ impl Session<'_> {
     /// Batch after batch, until told to stop or until the client has broken for good.
     async fn read(&self) -> Ended {
         let mut held = Gathered::default();
-        let mut patience = Patience::default();
+        let mut wait_backoff = WaitBackoff::default();
         loop {
             if let Some((code, why)) = self.client.client().fatal_error() {
                 return Ended::Failed(format!("{code}: {why}"));
@@ -173,7 +182,7 @@ impl Session<'_> {
                         Ok(message) => held.push(&message),
                         Err(error) => {
                             self.complain(&error);
-                            let until = patience.next(self.ports);
+                            let until = wait_backoff.next(self.ports);
                             if self.wait(until, &mut held).await { return Ended::Stopped }
                             self.turn(Flow::Resume);
                             continue;
@@ -183,7 +192,7 @@ impl Session<'_> {
             }
             self.gather(&mut held);
             self.relieve();
-            patience.renew();
+            wait_backoff.renew();
             let batch = std::mem::take(&mut held);
             if let Err(ended) = self.settle(batch, &mut held).await {
                 return ended;
@@ -208,10 +217,10 @@ impl Session<'_> {
             messages, behind, ..
         } = gathered;
         let mut batch = Batch::read(Bus::Kafka, messages, &self.settings.reading);
-        let (intake, mut patience) = (self.ports.intake.as_ref(), Patience::default());
+        let (intake, mut wait_backoff) = (self.ports.intake.as_ref(), WaitBackoff::default());
         let mut paused = false;
         while let Err(why) = batch.round(intake, &self.letters).await {
-            let again_at = patience.next(self.ports);
+            let again_at = wait_backoff.next(self.ports);
             say(&why, again_at);
             paused = true;
             if let Some(why) = self.letters.broken() {
@@ -257,7 +266,7 @@ impl Session<'_> {
         if let Err(error) = turned {
             tracing::debug!(
                 events.bus = "kafka",
-                error = told(&error),
+                error = published(&error),
                 ?flow,
                 "pause or resume"
             );
@@ -277,13 +286,13 @@ impl Session<'_> {
                 tracing::debug!(
                     events.bus = "kafka",
                     partition,
-                    error = told(&error),
+                    error = published(&error),
                     "store offset"
                 );
             }
         }
         if let Err(error) = self.client.commit_consumer_state(CommitMode::Async) {
-            tracing::debug!(events.bus = "kafka", error = told(&error), "commit");
+            tracing::debug!(events.bus = "kafka", error = published(&error), "commit");
         }
     }
 
@@ -295,7 +304,7 @@ impl Session<'_> {
         if trouble(error) == Some(Trouble::Unreachable) && !troubles.is_empty() {
             return;
         }
-        let error = told(error);
+        let error = published(error);
         self.client.context().hear(&error);
         if troubles.insert(error.clone()) {
             tracing::warn!(events.bus = "kafka", events.topic = %self.settings.topic, error, "events cannot be read; it is tried on");

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use almanack_core::event::incoming::Bus;
+use almanack_core::event::incoming::envelope::Bus;
 use rdkafka::{
     ClientContext, Statistics, TopicPartitionList,
     config::RDKafkaLogLevel,
@@ -14,15 +14,15 @@ use rdkafka::{
     statistics::Partition,
 };
 
-use super::connection::{Trouble, told, trouble};
+use super::connection::{Trouble, published, trouble};
 use crate::{Ports, measures};
 
 /// Hears what the client says about itself, and about one topic.
 pub(crate) struct Context {
     topic: String,
     /// Partitions whose lag was told, so that a partition that went elsewhere does not keep its last number here.
-    told: Mutex<BTreeSet<i32>>,
-    said: Said,
+    published: Mutex<BTreeSet<i32>>,
+    said: LoggedOnce,
     /// What a try that failed said last.
     heard: Mutex<Option<String>>,
     ports: Ports,
@@ -32,8 +32,8 @@ impl Context {
     pub(crate) fn of(topic: &str, ports: &Ports) -> Self {
         Self {
             topic: topic.to_owned(),
-            told: Mutex::default(),
-            said: Said::default(),
+            published: Mutex::default(),
+            said: LoggedOnce::default(),
             heard: Mutex::default(),
             ports: ports.clone(),
         }
@@ -70,8 +70,11 @@ impl Context {
     }
 
     fn forget_lags(&self) {
-        let told = self.told.lock().map(|mut told| std::mem::take(&mut *told));
-        for partition in told.unwrap_or_default() {
+        let published = self
+            .published
+            .lock()
+            .map(|mut published| std::mem::take(&mut *published));
+        for partition in published.unwrap_or_default() {
             measures::lag_unknown(Bus::Kafka, &self.topic, &partition.to_string());
         }
     }
@@ -84,7 +87,7 @@ impl ClientContext for Context {
 
     /// Comes again with every try, and the client's log and the consumer have said it by then.
     fn error(&self, error: KafkaError, reason: &str) {
-        tracing::debug!(events.bus = "kafka", error = told(&error), "{reason}");
+        tracing::debug!(events.bus = "kafka", error = published(&error), "{reason}");
     }
 
     /// Comes every few seconds, whether there is a broker or not.
@@ -98,7 +101,7 @@ impl ClientContext for Context {
         let Some(topic) = statistics.topics.get(&self.topic) else {
             return;
         };
-        let Ok(mut before) = self.told.lock() else {
+        let Ok(mut before) = self.published.lock() else {
             return;
         };
         let lags = topic.partitions.values().filter_map(lag_of);
@@ -124,14 +127,14 @@ impl ConsumerContext for Context {
                 Err(error) => {
                     tracing::debug!(
                         events.bus = "kafka",
-                        error = told(&error),
+                        error = published(&error),
                         "commit before a rebalance"
                     );
                 }
             },
             Rebalance::Assign(_) => {}
             Rebalance::Error(error) => {
-                tracing::warn!(events.bus = "kafka", error = told(error), "rebalance");
+                tracing::warn!(events.bus = "kafka", error = published(error), "rebalance");
             }
         }
     }
@@ -151,7 +154,7 @@ impl ConsumerContext for Context {
     fn commit_callback(&self, result: KafkaResult<()>, _: &TopicPartitionList) {
         if let Err(error) = result {
             // Harmless: the next commit stands for this one too, and without one the messages come again.
-            tracing::debug!(events.bus = "kafka", error = told(&error), "commit");
+            tracing::debug!(events.bus = "kafka", error = published(&error), "commit");
         }
     }
 }
@@ -160,25 +163,25 @@ impl ConsumerContext for Context {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Writing {
     heard: Arc<Mutex<Option<Trouble>>>,
-    said: Arc<Said>,
+    said: Arc<LoggedOnce>,
 }
 
 impl Writing {
     /// An error in words, with what was heard where it only says that something took too long.
-    pub(crate) fn told(&self, error: &KafkaError) -> String {
+    pub(crate) fn published(&self, error: &KafkaError) -> String {
         let in_vain = error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageTimedOut);
         let heard = self.heard.lock().ok().and_then(|heard| *heard);
         match heard.filter(|_| in_vain || trouble(error) == Some(Trouble::Unreachable)) {
-            Some(trouble) => trouble.told(),
+            Some(trouble) => trouble.published(),
             None if in_vain => "no broker confirmed it in time".to_owned(),
-            None => told(error),
+            None => published(error),
         }
     }
 
     /// Why there is no answer: what was heard, or else the error itself.
     pub(crate) fn reason(&self, error: &KafkaError) -> String {
         let heard = self.heard.lock().ok().and_then(|heard| *heard);
-        heard.map_or_else(|| told(error), Trouble::told)
+        heard.map_or_else(|| published(error), Trouble::published)
     }
 
     /// Something was confirmed: whatever was heard before is over.
@@ -197,7 +200,7 @@ impl ClientContext for Writing {
 
     /// Brokers that all refuse count as unreachable, too, and that is said more often: it does not take a refusal's place.
     fn error(&self, error: KafkaError, reason: &str) {
-        tracing::debug!(events.bus = "kafka", error = told(&error), "{reason}");
+        tracing::debug!(events.bus = "kafka", error = published(&error), "{reason}");
         let Ok(mut heard) = self.heard.lock() else {
             return;
         };
@@ -213,12 +216,12 @@ impl ConsumerContext for Writing {}
 
 /// What the client said about failures since it last got on. It repeats itself with every try, so each is passed on once.
 #[derive(Debug, Default)]
-struct Said(Mutex<BTreeSet<String>>);
+struct LoggedOnce(Mutex<BTreeSet<String>>);
 
 /// More than there are ways to fail. Whoever finds others is heard.
 const SAID_MAX: usize = 50;
 
-impl Said {
+impl LoggedOnce {
     fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
         match level {
             RDKafkaLogLevel::Emerg
@@ -283,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_said_once_until_it_is_over() {
-        let said = Said::default();
+        let said = LoggedOnce::default();
         let failure = |ms| format!("kafka:9092: Connect failed (after {ms}ms in state CONNECT)");
         assert!(said.is_new("FAIL", &failure(1)));
         assert!(!said.is_new("FAIL", &failure(2)));

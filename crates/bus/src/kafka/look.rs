@@ -38,8 +38,8 @@ fn missing(connection: &Connection, topics: &[String]) -> Result<Vec<String>, Er
     }
     let mut missing = Vec::new();
     for topic in topics {
-        let told = ask(Some(topic))?;
-        let found = told.topics().iter().find(|it| it.name() == topic);
+        let published = ask(Some(topic))?;
+        let found = published.topics().iter().find(|it| it.name() == topic);
         if found.is_none_or(|it| it.error().is_some() || it.partitions().is_empty()) {
             missing.push(format!("there is no topic `{topic}`"));
         }

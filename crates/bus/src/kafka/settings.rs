@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use almanack_core::{event::incoming::Reading, secret::Secret};
+use almanack_core::{event::incoming::envelope::Reading, secret::Secret};
 
 use crate::Tls;
 

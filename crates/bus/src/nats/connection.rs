@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use almanack_core::secret::Secret;
 use async_nats::{ConnectErrorKind, ConnectOptions, connection::State, jetstream};
 
-use super::trouble::{LOST, Line, told};
+use super::trouble::{LOST, Line, published};
 use crate::{Error, Tls};
 
 /// A server that is away does not take anything; what it was not told it delivers again.
@@ -50,7 +50,7 @@ impl Link {
     }
 
     /// Why something failed: the reason why there is no connection, if that is so, or else what was said.
-    pub(super) fn told(&self, said: String) -> String {
+    pub(super) fn published(&self, said: String) -> String {
         self.trouble().unwrap_or(said)
     }
 
@@ -61,8 +61,8 @@ impl Link {
 
     /// Why there is no connection, if that is so. The client's state decides: what it tells comes later, and may get lost on the way.
     fn trouble(&self) -> Option<String> {
-        let told = || self.line.trouble().unwrap_or_else(|| LOST.to_owned());
-        self.is_down().then(told)
+        let published = || self.line.trouble().unwrap_or_else(|| LOST.to_owned());
+        self.is_down().then(published)
     }
 
     /// Waits until all that was said has been sent, acknowledgements above all.
@@ -101,7 +101,7 @@ impl Connection {
             },
             _ => Error::Unavailable {
                 what: "connect",
-                why: told(&error),
+                why: published(&error),
             },
         })?;
         let context = jetstream::new(client);

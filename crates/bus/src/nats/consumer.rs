@@ -4,7 +4,7 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use almanack_core::event::incoming::{Bus, Incoming, Reading};
+use almanack_core::event::incoming::envelope::{Bus, Incoming, Reading};
 use async_nats::jetstream::{self, AckKind};
 use futures_util::future::join_all;
 use jiff::Timestamp;
@@ -12,20 +12,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     connection::{Connection, Link},
+    dead_letters::DeadLetterQueue,
     durable,
-    letters::Letters,
     pull::{Next, Pull},
-    trouble::Said,
+    trouble::LoggedOnce,
 };
 use crate::{
     Error, Ports,
     batch::{BYTES_MAX, Batch, MESSAGES_MAX, Unsettled},
     measures,
-    patience::Patience,
+    wait_backoff::WaitBackoff,
 };
 
 /// Other nodes may have a message, but not before our own request for messages is gone: given back at once, it would be delivered
-/// to that one, and nobody would read it until the server's patience ends.
+/// to that one, and nobody would read it until the server's longest wait ends.
 const HANDED_BACK: AckKind = AckKind::Nak(Some(Duration::from_millis(500)));
 
 /// What a consumer is told.
@@ -70,8 +70,8 @@ enum Ended {
 /// How it goes: what failed in a row, and what was said about it.
 #[derive(Default)]
 struct Course {
-    patience: Patience,
-    said: Said,
+    wait_backoff: WaitBackoff,
+    said: LoggedOnce,
 }
 
 impl Consumer {
@@ -101,7 +101,7 @@ impl Consumer {
             if !link.as_ref().is_some_and(Link::is_down) {
                 self.complain(&why, &mut course.said);
             }
-            let again_at = course.patience.next(&self.ports);
+            let again_at = course.wait_backoff.next(&self.ports);
             tokio::select! {
                 () = stop.cancelled() => break,
                 () = self.ports.sleeper.until(again_at) => {}
@@ -112,7 +112,7 @@ impl Consumer {
         }
     }
 
-    fn complain(&self, error: &str, said: &mut Said) {
+    fn complain(&self, error: &str, said: &mut LoggedOnce) {
         if said.is_new(error) {
             tracing::warn!(events.bus = "nats", events.stream = %self.settings.stream, error, "events cannot be read; it is tried on");
         }
@@ -120,7 +120,7 @@ impl Consumer {
 
     /// The server serves us. Before that nothing is well: it may take everything that we prepare and refuse what we ask for.
     fn is_well(&self, course: &mut Course) {
-        course.patience.renew();
+        course.wait_backoff.renew();
         measures::note_link(&self.ports, Bus::Nats, Ok(()));
         if course.said.forget() {
             tracing::info!(events.bus = "nats", events.stream = %self.settings.stream, "events are read again");
@@ -137,7 +137,7 @@ impl Consumer {
     }
 
     /// Connects where there is no connection yet, makes everything ready there, and asks for messages.
-    async fn prepare(&self, link: &mut Option<Link>) -> Result<(Pull, Letters), Error> {
+    async fn prepare(&self, link: &mut Option<Link>) -> Result<(Pull, DeadLetterQueue), Error> {
         let link = match link {
             Some(link) => link.clone(),
             None => link.insert(self.settings.connection.open().await?).clone(),
@@ -146,7 +146,7 @@ impl Consumer {
         let pull = Pull::begin(&consumer, &link, self.settings.ack_within).await;
         let what = "ask for messages";
         let pull = pull.map_err(|why| Error::Unavailable { what, why })?;
-        let letters = Letters {
+        let letters = DeadLetterQueue {
             link,
             subject: self.settings.dead_letter.clone(),
         };
@@ -159,7 +159,7 @@ impl Consumer {
     async fn session(
         &self,
         mut pull: Pull,
-        letters: &Letters,
+        letters: &DeadLetterQueue,
         stop: &CancellationToken,
         course: &mut Course,
     ) -> Ended {
@@ -200,7 +200,7 @@ impl Consumer {
     async fn settle(
         &self,
         (messages, pull): (&[jetstream::Message], &Pull),
-        letters: &Letters,
+        letters: &DeadLetterQueue,
         stop: &CancellationToken,
     ) -> bool {
         let stream = &self.settings.stream;
@@ -217,10 +217,15 @@ impl Consumer {
     }
 
     /// Round after round, until nothing is left to settle. A round that is under way is never broken off.
-    async fn work(&self, mut batch: Batch, letters: &Letters, stop: &CancellationToken) -> bool {
-        let mut patience = Patience::default();
+    async fn work(
+        &self,
+        mut batch: Batch,
+        letters: &DeadLetterQueue,
+        stop: &CancellationToken,
+    ) -> bool {
+        let mut wait_backoff = WaitBackoff::default();
         while let Err(why) = batch.round(self.ports.intake.as_ref(), letters).await {
-            let again_at = patience.next(&self.ports);
+            let again_at = wait_backoff.next(&self.ports);
             say(&why, again_at);
             tokio::select! {
                 () = stop.cancelled() => return false,

@@ -12,7 +12,7 @@ pub(super) async fn prepare(settings: &Settings, link: &Link) -> Result<PullCons
     let unavailable = |what| {
         move |why: String| Error::Unavailable {
             what,
-            why: link.told(why),
+            why: link.published(why),
         }
     };
     let Settings {

@@ -36,7 +36,7 @@ async fn missing(
     let link = connection.open().await?;
     let unavailable = |why: String| Error::Unavailable {
         what: "ask JetStream",
-        why: link.told(why),
+        why: link.published(why),
     };
     let context = link.context().map_err(unavailable)?;
     let mut missing = Vec::new();
@@ -59,7 +59,9 @@ async fn missing(
 
 fn is_unknown(error: &ClientError<GetStreamErrorKind>) -> bool {
     match error.kind() {
-        GetStreamErrorKind::JetStream(told) => told.error_code() == ErrorCode::STREAM_NOT_FOUND,
+        GetStreamErrorKind::JetStream(published) => {
+            published.error_code() == ErrorCode::STREAM_NOT_FOUND
+        }
         GetStreamErrorKind::InvalidStreamName | GetStreamErrorKind::EmptyName => true,
         GetStreamErrorKind::Request => false,
     }

@@ -49,7 +49,7 @@ impl Pull {
         // The client misses a sign of life after twice this.
         let messages = messages.heartbeat(within / 3).messages().await;
         Ok(Self {
-            messages: messages.map_err(|error| link.told(error.to_string()))?,
+            messages: messages.map_err(|error| link.published(error.to_string()))?,
             link: link.clone(),
             consumer: consumer.clone(),
             name: format!("{}.{}", info.stream_name, info.name),
@@ -64,7 +64,7 @@ impl Pull {
         match next {
             Ok(Some(Ok(message))) => Ok(Next::Message(Box::new(message))),
             Ok(Some(Err(error))) => self.judge(&error).map(|()| self.down()),
-            Ok(None) => Err(self.link.told("the server broke off".to_owned())),
+            Ok(None) => Err(self.link.published("the server broke off".to_owned())),
             Err(_) if self.link.is_down() => Ok(self.down()),
             Err(_) => Ok(Next::Nothing),
         }
@@ -81,7 +81,7 @@ impl Pull {
     }
 
     fn down(&self) -> Next {
-        Next::Down(self.link.told(LOST.to_owned()))
+        Next::Down(self.link.published(LOST.to_owned()))
     }
 
     /// A message that has been delivered to us and is not looked at yet.
@@ -99,11 +99,11 @@ impl Pull {
         if is_silent && self.link.is_down() {
             return Ok(());
         }
-        Err(self.link.told(told(error, &self.name)))
+        Err(self.link.published(published(error, &self.name)))
     }
 }
 
-fn told(error: &MessagesError, name: &str) -> String {
+fn published(error: &MessagesError, name: &str) -> String {
     match (error.kind(), error.source()) {
         (MessagesErrorKind::MissingHeartbeat, _) => format!(
             "the server is silent: check that whoever signs in may publish to $JS.API.CONSUMER.MSG.NEXT.{name} and subscribe to _INBOX.>"

@@ -91,7 +91,7 @@ impl fmt::Display for Trouble {
 }
 
 /// Why a connection did not come about.
-pub(super) fn told(error: &ConnectError) -> String {
+pub(super) fn published(error: &ConnectError) -> String {
     let words = if is_about_tls(error) {
         NOT_TRUSTED
     } else {
@@ -120,12 +120,12 @@ fn is_about_tls(error: &ConnectError) -> bool {
 
 /// What was complained about since things last went well. Each try fails anew, and each complaint is worth one line.
 #[derive(Debug, Default)]
-pub(super) struct Said(BTreeSet<String>);
+pub(super) struct LoggedOnce(BTreeSet<String>);
 
 /// More than there are ways to fail. Whoever finds others is heard.
 const SAID_MAX: usize = 50;
 
-impl Said {
+impl LoggedOnce {
     /// Whether this was not said yet; from now on it was.
     pub(super) fn is_new(&mut self, text: &str) -> bool {
         if self.0.len() >= SAID_MAX {
@@ -146,7 +146,7 @@ pub(super) struct Line(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    said: Said,
+    said: LoggedOnce,
     /// Why there is no connection, as far as the client knows.
     trouble: Option<Trouble>,
     /// Whether there was a try since there was a connection.

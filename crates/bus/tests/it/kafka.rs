@@ -13,11 +13,11 @@ use almanack_testkit::fixture::at;
 use rdkafka::{Message as _, message::OwnedMessage};
 
 use self::cluster::{Cluster, Member, header};
-use crate::desk::{Desk, data, put, refused, until};
+use crate::fixture::{Fixture, data, put, refused, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_events_take_effect_and_are_committed() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
     cluster.write("1", &put("article:1", 1), &[]).await;
     let attributes = [
         ("ce_specversion", "1.0"),
@@ -29,10 +29,10 @@ async fn rs_10_events_take_effect_and_are_committed() {
     ];
     let body = data(4).to_string();
     cluster.write("2", &body, &attributes).await;
-    let member = Member::join(&cluster, desk.ports());
-    desk.has("article:1", 1).await;
-    desk.has("article:2", 4).await;
-    let task = desk.task("article:2").await.unwrap();
+    let member = Member::join(&cluster, fixture.ports());
+    fixture.has("article:1", 1).await;
+    fixture.has("article:2", 4).await;
+    let task = fixture.task("article:2").await.unwrap();
     assert_eq!(task.execute_at, at(240));
     assert_eq!(task.origin, "event:/articles");
     member.leave().await;
@@ -45,16 +45,19 @@ async fn rs_10_events_take_effect_and_are_committed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_redelivery_and_reordering_change_nothing() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
     for revision in [2, 5, 3, 5, 1, 2] {
         cluster.write("1", &put("article:1", revision), &[]).await;
     }
     cluster.write("2", &put("article:2", 1), &[]).await;
-    let member = Member::join(&cluster, desk.ports());
-    until("each is judged", async || desk.door.rules().len() >= 7).await;
+    let member = Member::join(&cluster, fixture.ports());
+    until("each is judged", async || {
+        fixture.connector.rules().len() >= 7
+    })
+    .await;
     member.leave().await;
-    assert_eq!(desk.task("article:1").await.unwrap().execute_at, at(300));
-    let mut rules = desk.door.rules();
+    assert_eq!(fixture.task("article:1").await.unwrap().execute_at, at(300));
+    let mut rules = fixture.connector.rules();
     rules.sort_unstable();
     let expected = [
         Rule::Created,
@@ -72,7 +75,7 @@ async fn rs_10_redelivery_and_reordering_change_nothing() {
 /// What the API refuses is refused here, and lies among the dead letters with its reason.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sf_04_rs_11_what_may_not_be_asked_for_is_a_dead_letter_of_kafka_and_changes_nothing() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
     let refused = refused();
     for message in &refused {
         let headers = message.headers("ce_");
@@ -80,17 +83,21 @@ async fn sf_04_rs_11_what_may_not_be_asked_for_is_a_dead_letter_of_kafka_and_cha
         cluster.write("1", &message.body, &headers).await;
     }
     cluster.write("1", &put("article:good", 1), &[]).await;
-    let member = Member::join(&cluster, desk.ports());
-    desk.has("article:good", 1).await;
+    let member = Member::join(&cluster, fixture.ports());
+    fixture.has("article:good", 1).await;
     let letters = cluster.dead_letters(refused.len()).await;
     for message in &refused {
         let is_its = |letter: &&_| OwnedMessage::payload(letter) == Some(message.body.as_bytes());
         let letter = letters.iter().find(is_its).unwrap();
         let reason = header(letter, "almanack-reason");
-        assert!(reason.contains(message.told), "{}: {reason}", message.body);
+        assert!(
+            reason.contains(message.reason),
+            "{}: {reason}",
+            message.body
+        );
     }
     member.leave().await;
-    assert_eq!(desk.subjects().await, ["article:good"]);
+    assert_eq!(fixture.subjects().await, ["article:good"]);
     let all = i64::try_from(refused.len() + 1).unwrap();
     assert_eq!(cluster.committed().await, all, "none comes again");
 }

@@ -7,7 +7,7 @@
     reason = "a test that cannot set itself up has failed"
 )]
 
-mod desk;
+mod fixture;
 mod heard;
 #[cfg(feature = "kafka")]
 mod kafka;

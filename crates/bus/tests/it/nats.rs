@@ -5,10 +5,10 @@ mod stage;
 
 use std::time::Duration;
 
-use almanack_bus::nats::{ACK_WITHIN, Connection, NatsHerald, Settings};
+use almanack_bus::nats::{ACK_WITHIN, Connection, NatsEventPublisher, Settings};
 use almanack_core::{
+    event::outgoing::{CloudEvent, EventPublisher as _, Mode},
     finish::Outcome,
-    happening::{CloudEvent, Herald as _, Mode},
     percent,
     reschedule::Rule,
 };
@@ -19,7 +19,7 @@ use jiff::SignedDuration;
 
 use self::stage::{DURABLE, Member, Stage, header};
 use crate::{
-    desk::{Desk, Manner, data, happening, put, reading, refused, until},
+    fixture::{Behaviour, Fixture, data, event, put, reading, refused, until},
     heard::Heard,
 };
 
@@ -33,7 +33,7 @@ const AT_ONCE: Duration = Duration::from_millis(600);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() {
-    let (stage, desk) = (Stage::new("EFFECT").await, Desk::new());
+    let (stage, fixture) = (Stage::new("EFFECT").await, Fixture::new());
     for revision in [2, 5, 3, 5, 1] {
         stage.write(&put("article:1", revision), &[]).await;
     }
@@ -46,18 +46,18 @@ async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() 
         ("content-type", "application/json"),
     ];
     stage.write(&data(4).to_string(), &attributes).await;
-    let member = stage.join(desk.ports());
-    desk.has("article:2", 4).await;
-    desk.has("article:1", 5).await;
-    let task = desk.task("article:2").await.unwrap();
+    let member = stage.join(fixture.ports());
+    fixture.has("article:2", 4).await;
+    fixture.has("article:1", 5).await;
+    let task = fixture.task("article:2").await.unwrap();
     assert_eq!(
         (task.execute_at, task.origin.as_str()),
         (at(240), "event:/articles")
     );
     stage.all_acknowledged().await;
     member.leave().await;
-    let late = desk
-        .door
+    let late = fixture
+        .connector
         .rules()
         .into_iter()
         .filter(|rule| *rule == Rule::IgnoredStale);
@@ -66,13 +66,13 @@ async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_poison_message_over_nats_becomes_a_dead_letter() {
-    let (stage, desk) = (Stage::new("POISON").await, Desk::new());
+    let (stage, fixture) = (Stage::new("POISON").await, Fixture::new());
     stage.write("{\"no\": \"event\"", &[("x", "y")]).await;
     let unknown = put("article:1", 9).replace(PUBLISH, "NOBODY");
     stage.write(&unknown, &[]).await;
     stage.write(&put("article:1", 1), &[]).await;
-    let member = stage.join(desk.ports());
-    desk.has("article:1", 1).await;
+    let member = stage.join(fixture.ports());
+    fixture.has("article:1", 1).await;
     let letters = stage.read("POISON-dead-letter", 2).await;
     let broken = letters
         .iter()
@@ -92,7 +92,7 @@ async fn rs_10_a_poison_message_over_nats_becomes_a_dead_letter() {
 /// What the API refuses is refused here, and lies among the dead letters with its reason.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sf_04_rs_11_what_may_not_be_asked_for_is_a_dead_letter_of_nats_and_changes_nothing() {
-    let (stage, desk) = (Stage::new("REFUSED").await, Desk::new());
+    let (stage, fixture) = (Stage::new("REFUSED").await, Fixture::new());
     let refused = refused();
     for message in &refused {
         let headers = message.headers("ce-");
@@ -100,23 +100,27 @@ async fn sf_04_rs_11_what_may_not_be_asked_for_is_a_dead_letter_of_nats_and_chan
         stage.write(&message.body, &headers).await;
     }
     stage.write(&put("article:good", 1), &[]).await;
-    let member = stage.join(desk.ports());
-    desk.has("article:good", 1).await;
+    let member = stage.join(fixture.ports());
+    fixture.has("article:good", 1).await;
     let letters = stage.read("REFUSED-dead-letter", refused.len()).await;
     for message in &refused {
         let mut letters = letters.iter();
         let letter = letters.find(|letter| letter.payload == message.body);
         let reason = percent::decode(&header(letter.unwrap(), "almanack-reason")).unwrap();
-        assert!(reason.contains(message.told), "{}: {reason}", message.body);
+        assert!(
+            reason.contains(message.reason),
+            "{}: {reason}",
+            message.body
+        );
     }
     stage.all_acknowledged().await;
     member.leave().await;
-    assert_eq!(desk.subjects().await, ["article:good"]);
+    assert_eq!(fixture.subjects().await, ["article:good"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_poison_message_over_nats_that_is_too_large_is_cut() {
-    let (stage, desk) = (Stage::new("LARGE").await, Desk::new());
+    let (stage, fixture) = (Stage::new("LARGE").await, Fixture::new());
     let narrow = stream::Config {
         name: "LARGE-dead-letter".to_owned(),
         subjects: vec!["dead-letter.LARGE".to_owned()],
@@ -129,8 +133,8 @@ async fn rs_10_a_poison_message_over_nats_that_is_too_large_is_cut() {
     let most = stage.context.client().max_payload();
     stage.write(&"y".repeat(most), &[]).await;
     stage.write(&put("article:1", 1), &[]).await;
-    let member = stage.join(desk.ports());
-    desk.has("article:1", 1).await;
+    let member = stage.join(fixture.ports());
+    fixture.has("article:1", 1).await;
     let letters = stage.read("LARGE-dead-letter", 2).await;
     for (first, bytes) in [(b'x', 200_000), (b'y', most)] {
         let letter = letters.iter().find(|letter| letter.payload[0] == first);
@@ -144,7 +148,7 @@ async fn rs_10_a_poison_message_over_nats_that_is_too_large_is_cut() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_consumer_that_is_there_follows_its_configuration() {
-    let (stage, desk) = (Stage::new("FOLLOWS").await, Desk::new());
+    let (stage, fixture) = (Stage::new("FOLLOWS").await, Fixture::new());
     let stream = stage.context.get_stream("FOLLOWS").await.unwrap();
     let earlier = |subject: &str| jetstream::consumer::pull::Config {
         durable_name: Some(DURABLE.to_owned()),
@@ -159,8 +163,8 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
     };
     stream.create_consumer(earlier("FOLLOWS.>")).await.unwrap();
     stage.write(&put("article:1", 1), &[]).await;
-    let member = stage.join(desk.ports());
-    desk.has("article:1", 1).await;
+    let member = stage.join(fixture.ports());
+    fixture.has("article:1", 1).await;
     member.leave().await;
     let config = found().await;
     assert_eq!(config.ack_wait, ACK_WITHIN);
@@ -171,9 +175,9 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
         .create_consumer(earlier("FOLLOWS.asia"))
         .await
         .unwrap();
-    let waited = desk.waited();
-    let member = stage.join(desk.ports());
-    until("it complains and waits", async || desk.waited() > waited).await;
+    let waited = fixture.waited();
+    let member = stage.join(fixture.ports());
+    until("it complains and waits", async || fixture.waited() > waited).await;
     member.leave().await;
     let config = found().await;
     assert_eq!(config.filter_subject, "FOLLOWS.asia");
@@ -182,7 +186,7 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
 
 #[tokio::test]
 async fn a_consumer_that_does_not_allow_what_is_asked_for_is_said_once() {
-    let (stage, desk) = (Stage::new("NARROW").await, Desk::new());
+    let (stage, fixture) = (Stage::new("NARROW").await, Fixture::new());
     let heard = Heard::listen();
     let stream = stage.context.get_stream("NARROW").await.unwrap();
     let narrow = jetstream::consumer::pull::Config {
@@ -192,27 +196,27 @@ async fn a_consumer_that_does_not_allow_what_is_asked_for_is_said_once() {
         ..jetstream::consumer::pull::Config::default()
     };
     stream.create_consumer(narrow).await.unwrap();
-    let member = stage.join(desk.ports());
-    until("it tries on", async || desk.waited() >= 8).await;
+    let member = stage.join(fixture.ports());
+    until("it tries on", async || fixture.waited() >= 8).await;
     member.leave().await;
     let lines = heard.all();
     assert_eq!(heard.count(WARNED), 1, "{lines}");
     assert!(lines.contains("Exceeded MaxRequestBatch of 10"), "{lines}");
     assert_eq!(heard.count(READ_AGAIN), 0, "it is not: {lines}");
-    let longest = desk.waits().into_iter().max().unwrap();
+    let longest = fixture.waits().into_iter().max().unwrap();
     assert!(longest > SignedDuration::from_secs(2), "they grow");
 }
 
 #[tokio::test]
 async fn a_server_that_has_nothing_to_deliver_serves_us() {
-    let (stage, desk) = (Stage::new("QUIET").await, Desk::new());
+    let (stage, fixture) = (Stage::new("QUIET").await, Fixture::new());
     let heard = Heard::listen();
     stage.context.delete_stream("QUIET").await.unwrap();
     let settings = Settings {
         ack_within: AT_ONCE,
         ..stage.settings()
     };
-    let member = Member::of(settings, desk.ports());
+    let member = Member::of(settings, fixture.ports());
     until("it finds no stream", async || heard.count(WARNED) == 1).await;
     let stage = Stage::new("QUIET").await;
     until("it is well", async || heard.count(READ_AGAIN) == 1).await;
@@ -222,48 +226,51 @@ async fn a_server_that_has_nothing_to_deliver_serves_us() {
     })
     .await;
     stage.write(&put("article:1", 1), &[]).await;
-    desk.has("article:1", 1).await;
+    fixture.has("article:1", 1).await;
     member.leave().await;
     assert_eq!(heard.count(WARNED), 1, "{}", heard.all());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_while_the_store_is_away_nats_keeps_its_messages() {
-    let (stage, desk) = (Stage::new("AWAY").await, Desk::new());
-    desk.door.set(Manner::Closed);
+    let (stage, fixture) = (Stage::new("AWAY").await, Fixture::new());
+    fixture.connector.set(Behaviour::Closed);
     stage.write(&put("article:1", 1), &[]).await;
-    let member = stage.join(desk.ports());
-    until("it asked again and again", async || desk.door.calls() >= 5).await;
+    let member = stage.join(fixture.ports());
+    until("it asked again and again", async || {
+        fixture.connector.calls() >= 5
+    })
+    .await;
     assert_eq!(stage.open().await, (1, 0), "delivered and not acknowledged");
-    assert!(desk.is_connected(), "the bus is not what is away");
+    assert!(fixture.is_connected(), "the bus is not what is away");
     // Told to stop, it hands the message back, and another node has it at once.
     member.leave().await;
-    let other = desk.beside();
-    let member = stage.join(desk.ports_at(&other));
-    desk.has("article:1", 1).await;
+    let other = fixture.beside();
+    let member = stage.join(fixture.ports_at(&other));
+    fixture.has("article:1", 1).await;
     stage.all_acknowledged().await;
     member.leave().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_death_between_effect_and_acknowledgement_is_harmless() {
-    let (stage, desk) = (Stage::new("DEATH").await, Desk::new());
-    desk.door.set(Manner::Dies);
+    let (stage, fixture) = (Stage::new("DEATH").await, Fixture::new());
+    fixture.connector.set(Behaviour::Dies);
     stage.write(&put("article:1", 3), &[]).await;
     let settings = Settings {
         ack_within: SOON,
         ..stage.settings()
     };
-    let member = Member::of(settings.clone(), desk.ports());
-    desk.has("article:1", 3).await;
+    let member = Member::of(settings.clone(), fixture.ports());
+    fixture.has("article:1", 3).await;
     member.running.abort();
     assert_eq!(
         stage.open().await,
         (1, 0),
         "the effect is there, the acknowledgement is not"
     );
-    let after = desk.beside();
-    let member = Member::of(settings, desk.ports_at(&after));
+    let after = fixture.beside();
+    let member = Member::of(settings, fixture.ports_at(&after));
     until("it came again", async || after.calls() >= 1).await;
     assert_eq!(after.rules(), [Rule::Unchanged]);
     stage.all_acknowledged().await;
@@ -272,15 +279,15 @@ async fn rs_10_a_death_between_effect_and_acknowledgement_is_harmless() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_worked_on_for_long_is_not_delivered_again() {
-    let (stage, desk) = (Stage::new("LONG").await, Desk::new());
-    desk.door.set(Manner::Dies);
+    let (stage, fixture) = (Stage::new("LONG").await, Fixture::new());
+    fixture.connector.set(Behaviour::Dies);
     stage.write(&put("article:1", 1), &[]).await;
     let settings = Settings {
         ack_within: SOON,
         ..stage.settings()
     };
-    let member = Member::of(settings, desk.ports());
-    desk.has("article:1", 1).await;
+    let member = Member::of(settings, fixture.ports());
+    fixture.has("article:1", 1).await;
     // Somebody who says nothing gets it again, and after that the node would have.
     let silent = jetstream::consumer::pull::Config {
         ack_wait: SOON,
@@ -296,7 +303,7 @@ async fn what_is_worked_on_for_long_is_not_delivered_again() {
     let info = stage.info().await;
     assert_eq!((info.num_ack_pending, info.num_redelivered), (1, 0));
     // No wait is as long as it says; that the server hears of it in time follows from what was asked for.
-    let waits = desk.waits();
+    let waits = fixture.waits();
     assert!(!waits.is_empty());
     for wait in waits {
         assert!(wait <= (SOON / 3).try_into().unwrap(), "{wait}");
@@ -306,7 +313,7 @@ async fn what_is_worked_on_for_long_is_not_delivered_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_does_not_answer_keeps_nobody_from_stopping() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let settings = Settings {
         connection: Connection {
             servers: vec!["nats://127.0.0.1:9".to_owned()],
@@ -319,38 +326,38 @@ async fn a_server_that_does_not_answer_keeps_nobody_from_stopping() {
         ack_within: ACK_WITHIN,
         reading: reading(),
     };
-    let member = Member::of(settings, desk.ports());
+    let member = Member::of(settings, fixture.ports());
     member.leave().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_happening_told_twice_over_nats_is_kept_once() {
+async fn a_event_reported_twice_over_nats_is_kept_once() {
     let stage = Stage::new("OUTWARD").await;
-    let herald = NatsHerald::new(stage.connection(), "OUTWARD.told", Mode::Structured);
+    let publisher = NatsEventPublisher::new(stage.connection(), "OUTWARD.told", Mode::Structured);
     for _ in 0..2 {
-        let outcome = herald.tell(&happening()).await;
+        let outcome = publisher.publish(&event()).await;
         assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     }
-    let binary = NatsHerald::new(stage.connection(), "OUTWARD.told", Mode::Binary);
-    let mut other = happening();
+    let binary = NatsEventPublisher::new(stage.connection(), "OUTWARD.told", Mode::Binary);
+    let mut other = event();
     other.id = "task-8-done".to_owned();
-    assert!(matches!(binary.tell(&other).await, Outcome::Done { .. }));
-    let told = stage.read("OUTWARD", 2).await;
-    let whole: CloudEvent = serde_json::from_slice(&told[0].payload).unwrap();
+    assert!(matches!(binary.publish(&other).await, Outcome::Done { .. }));
+    let messages = stage.read("OUTWARD", 2).await;
+    let whole: CloudEvent = serde_json::from_slice(&messages[0].payload).unwrap();
     assert_eq!(whole.id, "task-7-done");
     assert_eq!(
-        header(&told[1], "ce-id"),
+        header(&messages[1], "ce-id"),
         "task-8-done",
         "the second of the first was not kept"
     );
-    let nobody = NatsHerald::new(stage.connection(), "nobody.keeps.this", Mode::Structured);
-    let outcome = nobody.tell(&happening()).await;
+    let nobody = NatsEventPublisher::new(stage.connection(), "nobody.keeps.this", Mode::Structured);
+    let outcome = nobody.publish(&event()).await;
     assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_happening_that_is_too_large_for_nats_is_given_up() {
-    let stage = Stage::new("LARGE-HAPPENING").await;
+async fn a_event_that_is_too_large_for_nats_is_given_up() {
+    let stage = Stage::new("LARGE-EVENT").await;
     let small = stream::Config {
         name: stage.stream.clone(),
         subjects: vec![format!("{}.>", stage.stream)],
@@ -358,14 +365,14 @@ async fn a_happening_that_is_too_large_for_nats_is_given_up() {
         ..stream::Config::default()
     };
     stage.context.update_stream(small).await.unwrap();
-    let subject = "LARGE-HAPPENING.told";
-    let herald = NatsHerald::new(stage.connection(), subject, Mode::Binary);
+    let subject = "LARGE-EVENT.told";
+    let publisher = NatsEventPublisher::new(stage.connection(), subject, Mode::Binary);
     // More than its stream takes, and more than the server takes from anybody.
     for bytes in [20_000, 2_000_000] {
-        let mut large = happening();
+        let mut large = event();
         let data = serde_json::json!("x".repeat(bytes)).to_string();
         large.data = serde_json::value::RawValue::from_string(data).unwrap();
-        match herald.tell(&large).await {
+        match publisher.publish(&large).await {
             Outcome::GiveUp { error } => {
                 assert!(error.contains(subject), "{error}");
                 assert!(error.contains(&(bytes + 2).to_string()), "{error}");
@@ -373,6 +380,6 @@ async fn a_happening_that_is_too_large_for_nats_is_given_up() {
             other => panic!("{other:?}"),
         }
     }
-    let told = herald.tell(&happening()).await;
-    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+    let outcome = publisher.publish(&event()).await;
+    assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
 }

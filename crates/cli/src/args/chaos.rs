@@ -31,15 +31,15 @@ pub(crate) struct ChaosArguments {
     /// Tasks put each second, beside authors and schedules
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=100_000))]
     pub(crate) rate: u32,
-    /// Another number draws other blows
+    /// Another number draws other injections
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Draw lateness, calls, memory and blows over time into this file
+    /// Draw lateness, calls, memory and injections over time into this file
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) picture: Option<PathBuf>,
 }
 
-/// From a few seconds, which is enough for a blow or two, to a day.
+/// From a few seconds, which is enough for a injection or two, to a day.
 fn minutes(text: &str) -> Result<Duration, String> {
     let minutes = text.parse::<f64>().ok();
     let minutes = minutes.filter(|minutes| (0.1..=1_440.0).contains(minutes));

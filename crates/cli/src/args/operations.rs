@@ -73,7 +73,7 @@ pub(crate) struct MigrateArguments {
     pub(crate) from: String,
     /// The database to fill
     pub(crate) to: String,
-    /// Copy although nodes are at work: what they do from now on stays behind; for a rehearsal
+    /// Copy although nodes are at work: what they do from now on stays behind; for a simulation
     #[arg(long)]
     pub(crate) force: bool,
 }

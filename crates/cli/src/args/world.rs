@@ -47,7 +47,7 @@ pub(crate) struct NewsArguments {
     pub(crate) latency: std::time::Duration,
     /// Every page is an article: none is blocked, empty, missing or anything else
     #[arg(long)]
-    pub(crate) calm: bool,
+    pub(crate) quiet: bool,
 }
 
 fn latency(text: &str) -> Result<std::time::Duration, String> {
@@ -75,7 +75,7 @@ pub(crate) struct FeedsArguments {
     pub(crate) seed: u64,
     /// No host is slow, fails, limits or hangs, and no feed has moved or gone
     #[arg(long)]
-    pub(crate) calm: bool,
+    pub(crate) quiet: bool,
 }
 
 /// How to run the simulated GitHub.

@@ -15,12 +15,12 @@ use almanack_core::{
 use almanack_lab::figures::rounded;
 use async_trait::async_trait;
 
-use super::{Bench, Error, Measured, later, wish};
+use super::{Bench, Error, Measured, later, request};
 
 /// A node of ordinary size: this is about the single task, not about the crowd.
 const SLOTS: usize = 64;
 /// How long after the last instant to wait for stragglers.
-const PATIENCE: Duration = Duration::from_secs(8);
+const WAIT_MAX: Duration = Duration::from_secs(8);
 /// Between two looks at whether everything is done.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -68,14 +68,14 @@ pub(crate) async fn lateness(bench: &Bench) -> Result<Measured, Error> {
     let first = later(&*clock, ahead);
     let count = u32::try_from(load.late_tasks).unwrap_or(u32::MAX).max(1);
     let gap = spread / count;
-    let mut wishes = Vec::with_capacity(load.late_tasks);
+    let mut requests = Vec::with_capacity(load.late_tasks);
     for n in 0..count {
         let at = first.saturating_add(gap * n).unwrap_or(first);
-        wishes.push(wish(&format!("late:{n}"), to_micros(at))?);
+        requests.push(request(&format!("late:{n}"), to_micros(at))?);
     }
-    bench.rescheduler().ask_all(wishes, "bench").await?;
+    bench.rescheduler().ask_all(requests, "bench").await?;
     let watch = Stopwatch::start();
-    let limit = (ahead + spread + PATIENCE).as_secs_f64();
+    let limit = (ahead + spread + WAIT_MAX).as_secs_f64();
     while handler.noted().len() < load.late_tasks && watch.seconds() < limit {
         pause(LOOK_EVERY).await;
     }

@@ -10,7 +10,7 @@ use almanack_core::{
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 
-use super::{Bench, Error, Measured, later, wish};
+use super::{Bench, Error, Measured, later, request};
 
 /// Far enough that nothing becomes due while it is moved.
 const FAR: Duration = Duration::from_hours(24);
@@ -22,27 +22,27 @@ pub(crate) async fn moves(bench: &Bench) -> Result<Measured, Error> {
     let far = to_micros(later(&*bench.clock, FAR));
     let subjects: Vec<String> = (0..load.pending).map(|n| format!("move:{n}")).collect();
     for chunk in subjects.chunks(load.batch) {
-        let wishes = chunk
+        let requests = chunk
             .iter()
-            .map(|subject| wish(subject, far))
+            .map(|subject| request(subject, far))
             .collect::<Result<Vec<_>, _>>()?;
-        rescheduler.ask_all(wishes, "bench").await?;
+        rescheduler.ask_all(requests, "bench").await?;
     }
     let step = (load.pending / load.moves.max(1)).max(1);
     let moved_to = far.saturating_add(FAR).unwrap_or(Timestamp::MAX);
-    let wishes: Vec<Request> = subjects
+    let requests: Vec<Request> = subjects
         .iter()
         .step_by(step)
         .take(load.moves)
-        .map(|subject| wish(subject, moved_to))
+        .map(|subject| request(subject, moved_to))
         .collect::<Result<_, _>>()?;
-    let n = wishes.len();
+    let n = requests.len();
     let watch = Stopwatch::start();
-    stream::iter(wishes)
-        .map(|wish| {
+    stream::iter(requests)
+        .map(|request| {
             let rescheduler = Arc::clone(&rescheduler);
             async move {
-                let receipt = rescheduler.ask(wish, "bench").await?;
+                let receipt = rescheduler.ask(request, "bench").await?;
                 match receipt.rule {
                     Rule::Updated if receipt.execute_at == moved_to => Ok(()),
                     rule => Err(Error::Wrong(format!("not moved but {}", rule.as_str()))),

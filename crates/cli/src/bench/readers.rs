@@ -34,7 +34,7 @@ const CHANGE_EVERY: Duration = Duration::from_millis(20);
 /// The first task is due so long after the flood has begun.
 const LEAD: Duration = Duration::from_millis(500);
 /// How long after the last instant to wait for stragglers.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_MAX: Duration = Duration::from_secs(30);
 /// Between two looks at whether everything is done.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -137,7 +137,7 @@ async fn put_due(
     let spread = Duration::from_secs(load.seconds);
     let count = u32::try_from(load.due).unwrap_or(u32::MAX).max(1);
     let mut identities = Vec::new();
-    let mut wishes = Vec::new();
+    let mut requests = Vec::new();
     for n in 0..count {
         let identity = Identity {
             subject: Subject::parse(&format!("due:{n}"))?,
@@ -145,10 +145,10 @@ async fn put_due(
         };
         let at = first.saturating_add(spread / count * n);
         let at = to_micros(at.unwrap_or(first));
-        wishes.push(Request::Put(Put::at(identity.clone(), at)));
+        requests.push(Request::Put(Put::at(identity.clone(), at)));
         identities.push(identity);
     }
-    rescheduler.ask_all(wishes, "bench").await?;
+    rescheduler.ask_all(requests, "bench").await?;
     Ok(identities)
 }
 
@@ -200,7 +200,7 @@ async fn put(address: SocketAddr, number: usize) -> std::io::Result<u16> {
     status.ok_or_else(|| std::io::Error::other(format!("not an answer: {answer:?}")))
 }
 
-/// The rows once all have ended, or as they are when patience has.
+/// The rows once all have ended, or as they are when longest wait has.
 async fn wait_for(
     store: &Arc<dyn Store>,
     due: &[Identity],
@@ -212,7 +212,7 @@ async fn wait_for(
         let rows = store.load_current(due).await?;
         let rows: Vec<Task> = rows.into_iter().flatten().collect();
         let ended = rows.iter().all(|task| task.status == Status::Success);
-        if ended || watch.seconds() > PATIENCE.as_secs_f64() {
+        if ended || watch.seconds() > WAIT_MAX.as_secs_f64() {
             return Ok(rows);
         }
         pause(LOOK_EVERY).await;

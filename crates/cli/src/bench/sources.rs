@@ -4,7 +4,7 @@
 //! as ours. Two stores are filled, a small one and a large one, and looked after in turns: what a
 //! check costs in the large one compared with the small one says more than any figure of one machine.
 //!
-//! Everything is real but two things: sources come due again after a second, and publishers' wishes
+//! Everything is real but two things: sources come due again after a second, and publishers' requests
 //! for longer pauses are not heard.
 
 mod field;
@@ -14,7 +14,7 @@ mod outside;
 use std::time::Duration;
 
 use almanack_adapters::clock::{Stopwatch, SystemClock, pause};
-use almanack_core::{lane::Pace, source::policy::Policy, time::Clock};
+use almanack_core::{host_pace::Pace, source::policy::Policy, time::Clock};
 use almanack_lab::figures;
 use almanack_store::{Location, sqlite::Durability};
 use jiff::{SignedDuration, Timestamp};
@@ -115,15 +115,15 @@ pub(crate) struct Places {
     pub(crate) durability: Durability,
 }
 
-/// Fills both stores and measures; `tell` hears what is being done.
+/// Fills both stores and measures; `report` hears what is being done.
 pub(crate) async fn sources(
     places: Places,
     settings: &Settings,
     load: &SourceLoadArguments,
-    tell: impl FnMut(&str),
+    report: impl FnMut(&str),
 ) -> Result<SourceFigures, Error> {
     let mut outside = Outside::start(load.sources.max(load.beside)).await?;
-    let measured = measure(places, &hurried(settings), load, &outside, tell).await;
+    let measured = measure(places, &hurried(settings), load, &outside, report).await;
     measured.map_err(|error| outside.explain(error))
 }
 
@@ -132,19 +132,19 @@ async fn measure(
     settings: &Settings,
     load: &SourceLoadArguments,
     outside: &Outside,
-    mut tell: impl FnMut(&str),
+    mut report: impl FnMut(&str),
 ) -> Result<SourceFigures, Error> {
     let mut small = Field::open(places.small, places.durability, settings, load.nodes).await?;
     let mut large = Field::open(places.large, places.durability, settings, load.nodes).await?;
     let period = Duration::from_secs(load.seconds as u64);
     let mut fill = async |field: &mut Field, count: usize| {
-        tell(&format!("adding {count} sources and looking at them"));
+        report(&format!("adding {count} sources and looking at them"));
         fill(field, outside, count, period).await
     };
     let small_figures = fill(&mut small, load.beside).await?;
     let large_figures = fill(&mut large, load.sources).await?;
     let rss = rss_kb();
-    tell("looking at as many in each");
+    report("looking at as many in each");
     Ok(SourceFigures {
         nodes: load.nodes,
         large: large_figures,

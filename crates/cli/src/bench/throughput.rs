@@ -8,7 +8,7 @@ use almanack_engine::retention;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 
-use super::{Bench, Counting, Error, Measured, later, rss_kb, wish};
+use super::{Bench, Counting, Error, Measured, later, request, rss_kb};
 
 /// Batches on their way at once.
 const IN_FLIGHT: usize = 2;
@@ -31,9 +31,9 @@ pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
         .map(|chunk| {
             let rescheduler = Arc::clone(&rescheduler);
             async move {
-                let wishes = chunk.iter().map(|subject| wish(subject, now));
-                let wishes = wishes.collect::<Result<Vec<_>, _>>()?;
-                let answers = rescheduler.ask_all(wishes, "bench").await?;
+                let requests = chunk.iter().map(|subject| request(subject, now));
+                let requests = requests.collect::<Result<Vec<_>, _>>()?;
+                let answers = rescheduler.ask_all(requests, "bench").await?;
                 answers.into_iter().collect::<Result<Vec<_>, _>>()?;
                 Ok::<_, Error>(())
             }
@@ -55,7 +55,7 @@ pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
 
 /// Has the nodes do everything that is due, `tasks` of them, until the store shows it done.
 pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured, Error> {
-    // A happening is a task too; what counts is what people asked for.
+    // A event is a task too; what counts is what people asked for.
     let each = 1 + bench.load.subscriptions;
     let target = tasks * each;
     let handler = Arc::new(Counting::default());

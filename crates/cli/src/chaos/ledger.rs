@@ -1,7 +1,7 @@
 //! The slot ledger of a chaotic run, held against what the schedule's own expression says.
 
 use almanack_core::plan::{Slot, Verdict as Became};
-use almanack_lab::chaos::verdict::SlotFigures;
+use almanack_lab::chaos::report::SlotFigures;
 use jiff::Timestamp;
 
 /// Holds a ledger against the slots that an expression names. Every slot must be covered by one row.
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_left_out_and_a_slot_told_twice_are_found() {
+    fn a_slot_left_out_and_a_slot_reported_twice_are_found() {
         let ledger = [row(1, 1, Became::Fired), row(1, 1, Became::CaughtUp)];
         let figures = account("x", &slots(1..3), &ledger);
         assert_eq!((figures.missing, figures.doubled), (1, 1));

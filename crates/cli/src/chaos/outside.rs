@@ -78,8 +78,8 @@ pub(super) async fn start_articles(
 ) -> Result<article::Running, Failure> {
     let database = run.folder.join("articles.db");
     let mut config = article::Config::new(database, here(), almanack);
-    config.wishes.callback_url = false;
-    config.wishes.max_retry = Some(MAX_RETRY);
+    config.requests.callback_url = false;
+    config.requests.max_retry = Some(MAX_RETRY);
     article::start(config, world.clone()).await.map_err(failed)
 }
 

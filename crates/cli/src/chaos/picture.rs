@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, time::Duration};
 use almanack_lab::{
     chaos::{
         fleet::Sample,
-        plan::{Blow, Fault},
+        plan::{Fault, Injection},
     },
     customer::book::Second,
 };
@@ -28,7 +28,7 @@ const STYLE: &str = "\
 .rule{stroke:#dfe3ea}\
 .a,.b,.c,.d{fill:none;stroke-width:1.5}.a{stroke:#1f6feb}.b{stroke:#9a5b00;stroke-dasharray:6 3}\
 .c{stroke:#b3261e;stroke-dasharray:2 3}.d{stroke:#1a7f37;stroke-dasharray:8 3 2 3}\
-.kill{fill:#b3261e}.freeze{fill:#1f6feb}.cut{fill:#9a5b00}.clock{fill:#1a7f37}.blow{opacity:.85}\
+.kill{fill:#b3261e}.freeze{fill:#1f6feb}.cut{fill:#9a5b00}.clock{fill:#1a7f37}.injection{opacity:.85}\
 @media(prefers-color-scheme:dark){.rule{stroke:#2b323d}\
 .a{stroke:#6ea8fe}.b{stroke:#e3a948}.c{stroke:#ff8a80}.d{stroke:#7ee2a8}\
 .kill{fill:#ff8a80}.freeze{fill:#6ea8fe}.cut{fill:#e3a948}.clock{fill:#7ee2a8}}";
@@ -47,7 +47,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) seconds: &'a [Second],
     /// What memory nodes had.
     pub(crate) samples: &'a [Sample],
-    pub(crate) blows: &'a [Blow],
+    pub(crate) injections: &'a [Injection],
     pub(crate) nodes: usize,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn draw(scene: &Scene<'_>) -> String {
         @for (number, panel) in panels.iter().enumerate() {
             (panel.draw(TOP + (PANEL + GAP) * real(number), scene.period))
         }
-        (blows(scene, lanes_top))
+        (injections(scene, lanes_top))
         (axis(scene.period, foot))
     })
 }
@@ -197,14 +197,14 @@ fn round_up(value: f64) -> f64 {
         .unwrap_or(value)
 }
 
-fn blows(scene: &Scene<'_>, top: f64) -> Markup {
+fn injections(scene: &Scene<'_>, top: f64) -> Markup {
     html! {
         (text("", [LEFT, top - 8.0], "What hit whom"))
         @for node in 0..scene.nodes {
             @let middle = top + (real(node) + 0.5) * LANE;
             (text("faint end", [LEFT - 8.0, middle + 4.0], format!("chaos-{}", node + 1)))
         }
-        @for blow in scene.blows { (struck(blow, scene.period, top)) }
+        @for injection in scene.injections { (struck(injection, scene.period, top)) }
         @for (number, fault) in Fault::ALL.into_iter().rev().enumerate() {
             @let at = END - 72.0 * real(number);
             (text("faint end", [at, top - 8.0], fault.name()))
@@ -213,12 +213,15 @@ fn blows(scene: &Scene<'_>, top: f64) -> Markup {
     }
 }
 
-fn struck(blow: &Blow, period: Duration, top: f64) -> Markup {
-    let [from, until] = [blow.at, blow.until()].map(|at| x(at.as_secs_f64(), period));
-    let (y, name) = (top + real(blow.node) * LANE + 3.0, blow.fault.name());
+fn struck(injection: &Injection, period: Duration, top: f64) -> Markup {
+    let [from, until] = [injection.at, injection.until()].map(|at| x(at.as_secs_f64(), period));
+    let (y, name) = (
+        top + real(injection.node) * LANE + 3.0,
+        injection.fault.name(),
+    );
     let size = [(until - from).max(2.0), LANE - 6.0];
-    let title = format!("{name}, {:.1} s", blow.lasts.as_secs_f64());
-    titled(title, rect(&format!("blow {name}"), [from, y], size))
+    let title = format!("{name}, {:.1} s", injection.lasts.as_secs_f64());
+    titled(title, rect(&format!("injection {name}"), [from, y], size))
 }
 
 fn axis(period: Duration, top: f64) -> Markup {
@@ -276,7 +279,7 @@ mod tests {
             node: "chaos-1".to_owned(),
             memory_kb: 20_480,
         };
-        let blow = Blow {
+        let injection = Injection {
             at: Duration::from_secs(10),
             lasts: Duration::from_secs(7),
             node: 0,
@@ -289,7 +292,7 @@ mod tests {
             period: Duration::from_mins(1),
             seconds: &[second],
             samples: &[sample],
-            blows: &[blow],
+            injections: &[injection],
             nodes: 1,
         });
         for part in [

@@ -20,8 +20,8 @@ use almanack_lab::{
     article, authors,
     chaos::{
         fleet::{Member, Recipe, Sample, most_memory},
-        plan::{Blow, Fault},
-        verdict::{self, SlotFigures, Verdict},
+        plan::{Fault, Injection},
+        report::{self, ChaosReport, SlotFigures},
     },
     customer,
     hooks::{self, Outcome},
@@ -67,7 +67,7 @@ pub(crate) struct Plan {
     pub(crate) left_out: BTreeMap<&'static str, String>,
     /// What steps clocks, if clocks are to be stepped.
     pub(crate) faketime: Option<PathBuf>,
-    pub(crate) blows: Vec<Blow>,
+    pub(crate) injections: Vec<Injection>,
 }
 
 /// What is wanted of a run.
@@ -173,19 +173,21 @@ impl Stage {
         let mut config = authors::Config::new(self.service.url(), seed);
         config.every = ACT_EVERY;
         config.habits = HABITS;
-        let (told, mut acts) = mpsc::channel(64);
-        tokio::spawn(authors::run(config, told, self.asking.clone()));
+        let (reported, mut acts) = mpsc::channel(64);
+        tokio::spawn(authors::run(config, reported, self.asking.clone()));
         tokio::spawn(async move { while acts.recv().await.is_some() {} });
     }
 
-    /// Lets the blows fall, one after the other, for as long as the run lasts or until `stop`.
+    /// Lets the injections fall, one after the other, for as long as the run lasts or until `stop`.
     pub(crate) async fn play(
         &mut self,
-        Plan { blows, period, .. }: &Plan,
+        Plan {
+            injections, period, ..
+        }: &Plan,
         stop: &CancellationToken,
-        mut tell: impl FnMut(&str),
+        mut report: impl FnMut(&str),
     ) -> Result<(), Failure> {
-        let mut deeds = deeds(blows).into_iter().peekable();
+        let mut deeds = deeds(injections).into_iter().peekable();
         let begun = SystemClock.now();
         let passed = || SystemClock.now().duration_since(begun).unsigned_abs();
         let mut next_look = Duration::ZERO;
@@ -204,7 +206,9 @@ impl Stage {
                 next_look = passed() + LOOK_EVERY;
             }
             while let Some((_, deed)) = deeds.next_if(|(at, _)| *at <= passed()) {
-                self.act(&deed, passed(), &mut tell).await.map_err(failed)?;
+                self.act(&deed, passed(), &mut report)
+                    .await
+                    .map_err(failed)?;
             }
             if passed() >= *period {
                 return Ok(());
@@ -216,23 +220,23 @@ impl Stage {
         &mut self,
         deed: &Deed,
         passed: Duration,
-        tell: &mut impl FnMut(&str),
+        report: &mut impl FnMut(&str),
     ) -> io::Result<()> {
-        let (Deed::Strike(blow) | Deed::Mend(blow)) = deed;
-        let Some(member) = self.members.get_mut(blow.node) else {
+        let (Deed::Strike(injection) | Deed::Mend(injection)) = deed;
+        let Some(member) = self.members.get_mut(injection.node) else {
             return Ok(());
         };
         let words = match deed {
             Deed::Strike(_) => {
-                member.strike(blow, &self.recipe).await?;
-                struck(blow)
+                member.strike(injection, &self.recipe).await?;
+                struck(injection)
             }
             Deed::Mend(_) => {
-                member.mend(blow.fault, &self.recipe)?;
-                mended(blow.fault)
+                member.mend(injection.fault, &self.recipe)?;
+                mended(injection.fault)
             }
         };
-        tell(&format!(
+        report(&format!(
             "{:8.1} s  {}  {words}\n",
             passed.as_secs_f64(),
             member.name
@@ -274,7 +278,7 @@ impl Stage {
             return Ok(false);
         }
         let articles = self.articles().await?;
-        let figures = verdict::judge(&articles, SystemClock.now());
+        let figures = report::judge(&articles, SystemClock.now());
         if !figures.lost.is_empty() || figures.ahead > 0 {
             return Ok(false);
         }
@@ -289,23 +293,23 @@ impl Stage {
         &mut self,
         end: Timestamp,
         run: &Run<'_>,
-    ) -> Result<Verdict, Failure> {
+    ) -> Result<ChaosReport, Failure> {
         for member in &mut self.members {
             member.stop().await.map_err(failed)?;
         }
         let schedules = self.slots(end).await?;
-        let articles = verdict::judge(&self.articles().await?, SystemClock.now());
+        let articles = report::judge(&self.articles().await?, SystemClock.now());
         let customer = self.customer.figures();
         let mut counted = BTreeMap::new();
-        for blow in &run.plan.blows {
-            *counted.entry(blow.fault.name()).or_default() += 1;
+        for injection in &run.plan.injections {
+            *counted.entry(injection.fault.name()).or_default() += 1;
         }
-        Ok(Verdict {
+        Ok(ChaosReport {
             seed: run.arguments.seed,
             seconds: end.duration_since(self.begun).unsigned_abs().as_secs(),
-            blows: counted,
+            injections: counted,
             left_out: run.plan.left_out.clone(),
-            broken: verdict::broken(&schedules, &customer, &articles),
+            broken: report::broken(&schedules, &customer, &articles),
             schedules,
             customer,
             articles,
@@ -416,27 +420,31 @@ impl Stage {
 
 /// What is done at an instant.
 enum Deed {
-    Strike(Blow),
-    Mend(Blow),
+    Strike(Injection),
+    Mend(Injection),
 }
 
-fn deeds(blows: &[Blow]) -> Vec<(Duration, Deed)> {
-    let strikes = blows.iter().map(|blow| (blow.at, Deed::Strike(*blow)));
-    let mends = blows.iter().map(|blow| (blow.until(), Deed::Mend(*blow)));
+fn deeds(injections: &[Injection]) -> Vec<(Duration, Deed)> {
+    let strikes = injections
+        .iter()
+        .map(|injection| (injection.at, Deed::Strike(*injection)));
+    let mends = injections
+        .iter()
+        .map(|injection| (injection.until(), Deed::Mend(*injection)));
     let mut deeds: Vec<_> = strikes.chain(mends).collect();
     deeds.sort_by_key(|(at, _)| *at);
     deeds
 }
 
-fn struck(blow: &Blow) -> String {
-    let lasts = blow.lasts.as_secs_f64();
-    match blow.fault {
+fn struck(injection: &Injection) -> String {
+    let lasts = injection.lasts.as_secs_f64();
+    match injection.fault {
         Fault::Kill => format!("killed, for {lasts:.1} s"),
         Fault::Freeze => format!("frozen, for {lasts:.1} s"),
         Fault::Cut => format!("cut off from the database, for {lasts:.1} s"),
         Fault::Clock | Fault::Start => {
-            let way = if blow.forward { "ahead" } else { "behind" };
-            let how = match blow.fault {
+            let way = if injection.forward { "ahead" } else { "behind" };
+            let how = match injection.fault {
                 Fault::Start => "started again with its clock",
                 _ => "its clock set",
             };

@@ -47,7 +47,7 @@ pub(crate) fn outcome(task: &Value, _: Timestamp) -> Cell {
     let Some(status) = task["status"].as_str() else {
         return Cell::new(text(task)).ink(Ink::Faint);
     };
-    let told = match task["detail"].as_str() {
+    let reported = match task["detail"].as_str() {
         Some(detail) if status == "FAIL" => format!("{status}: {detail}"),
         _ => status.to_owned(),
     };
@@ -58,5 +58,5 @@ pub(crate) fn outcome(task: &Value, _: Timestamp) -> Cell {
         ("CANCELLED", _) => Ink::Faint,
         _ => Ink::Plain,
     };
-    Cell::new(told).ink(ink)
+    Cell::new(reported).ink(ink)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::time::Clock;
-use almanack_engine::{editions::Editions, live::Live};
+use almanack_engine::{editions::Editions, reloadable::Reloadable};
 use almanack_server::{AppState, Limits, Tick, access::Access, problem::Problem as ServerProblem};
 use axum::{
     Router,
@@ -17,7 +17,7 @@ use tower::ServiceExt as _;
 
 use super::{Call, Reply};
 use crate::{
-    commands::Desk,
+    commands::CommandContext,
     config::Settings,
     failure::Failure,
     wiring::{self, opml::Lists},
@@ -31,11 +31,14 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    pub(super) async fn new(desk: Desk, editions: Option<Arc<Editions>>) -> Result<Self, Failure> {
-        let app = almanack_server::app(Arc::new(state(&desk, editions).await?));
-        let Desk {
+    pub(super) async fn new(
+        context: CommandContext,
+        editions: Option<Arc<Editions>>,
+    ) -> Result<Self, Failure> {
+        let app = almanack_server::app(Arc::new(state(&context, editions).await?));
+        let CommandContext {
             clock, settings, ..
-        } = desk;
+        } = context;
         Ok(Self {
             app,
             clock,
@@ -85,8 +88,11 @@ fn unaskable(error: impl std::fmt::Display) -> Failure {
     Failure::failed(format!("ask the API: {error}"))
 }
 
-async fn state(desk: &Desk, editions: Option<Arc<Editions>>) -> Result<AppState, Failure> {
-    let settings = &desk.settings;
+async fn state(
+    context: &CommandContext,
+    editions: Option<Arc<Editions>>,
+) -> Result<AppState, Failure> {
+    let settings = &context.settings;
     let limits = Limits {
         payload_bytes: settings.limits.payload_bytes,
         // A limit for strangers, whose many keep others waiting.
@@ -94,32 +100,32 @@ async fn state(desk: &Desk, editions: Option<Arc<Editions>>) -> Result<AppState,
         ..Limits::default()
     };
     Ok(AppState {
-        rescheduler: Arc::new(desk.rescheduler()),
+        rescheduler: Arc::new(context.rescheduler()),
         schedules: wiring::schedules(
-            Arc::clone(&desk.store),
-            Arc::clone(&desk.clock),
-            desk.reach.clone(),
+            Arc::clone(&context.store),
+            Arc::clone(&context.clock),
+            context.reach.clone(),
         ),
-        sources: Arc::new(desk.sources().await?),
-        opml: Arc::new(Lists(Arc::clone(&desk.clock))),
-        subscriptions: Live::new(wiring::subscriptions(settings)),
+        sources: Arc::new(context.sources().await?),
+        opml: Arc::new(Lists(Arc::clone(&context.clock))),
+        subscriptions: Reloadable::new(wiring::subscriptions(settings)),
         editions,
         public_editions: false,
         tick: Tick::default(),
-        store: Arc::clone(&desk.store),
-        changes: Arc::clone(&desk.store),
+        store: Arc::clone(&context.store),
+        changes: Arc::clone(&context.store),
         health: Arc::default(),
         leaving: CancellationToken::new(),
         speed: 1.0,
-        sleeper: wiring::sleeper(Arc::clone(&desk.clock)),
-        clock: Arc::clone(&desk.clock),
+        sleeper: wiring::sleeper(Arc::clone(&context.clock)),
+        clock: Arc::clone(&context.clock),
         entropy: wiring::entropy(),
-        access: Access::Local(desk.origin.clone()),
+        access: Access::Local(context.origin.clone()),
         page_hosts: Vec::new(),
         trusted_proxies: Vec::new(),
         passwords: wiring::passwords(),
         limits,
-        configuration: Live::new(Vec::new()),
+        configuration: Reloadable::new(Vec::new()),
         metrics: PrometheusBuilder::new().build_recorder().handle(),
         version: env!("CARGO_PKG_VERSION"),
     })

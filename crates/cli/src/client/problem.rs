@@ -179,8 +179,8 @@ const TOO_LARGE: &str = "hand on a reference instead of the thing itself, or rai
 /// What to do instead of changing a task of the engine's own.
 fn instead_of(kind: &str) -> Option<&'static str> {
     Some(match kind {
-        "HAPPENING" => {
-            "`almanack task retry HAPPENING SUBJECT` delivers an event that was given up once more"
+        "EVENT" => {
+            "`almanack task retry EVENT SUBJECT` delivers an event that was given up once more"
         }
         "SOURCE_CHECK" => {
             "`almanack source check`, `pause` and `resume` say when a source is checked"

@@ -80,7 +80,7 @@ impl Remote {
         };
         // A web server of somebody else answers anything with a page.
         if reply.media_type.starts_with("text/html") {
-            return Err(self.stranger(&reply));
+            return Err(self.unexpected(&reply));
         }
         Ok(reply)
     }
@@ -145,7 +145,7 @@ impl Remote {
     }
 
     /// Whoever answers is not one of us.
-    pub(super) fn stranger(&self, reply: &Reply) -> Failure {
+    pub(super) fn unexpected(&self, reply: &Reply) -> Failure {
         let (server, status) = (&self.server, reply.status);
         let what = format!("{server} does not answer as an Almanack node does (status {status})");
         Failure::new(Exit::Unreachable, what).hint(

@@ -20,12 +20,12 @@ const LIST: &[Column] = &[
     column("RULE", "/rule", plain),
     column("SINCE", "/opened_at", ago),
     column("TOLD", "", |it, _| {
-        let told = if it["open"] == true {
-            "open_told_at"
+        let reported = if it["open"] == true {
+            "open_notified_at"
         } else {
-            "close_told_at"
+            "close_notified_at"
         };
-        Cell::new(if it[told].is_null() { "no" } else { "yes" })
+        Cell::new(if it[reported].is_null() { "no" } else { "yes" })
     }),
     column("WHAT", "", |it, _| {
         Cell::new(format!(
@@ -40,7 +40,7 @@ const LIST: &[Column] = &[
 pub(super) async fn run(at: &Connector<'_>, command: &AlertCommand, output: &mut Output) -> Done {
     match command {
         AlertCommand::List { all } => {
-            let client = at.open(Errand::Existing).await?;
+            let client = at.open(DatabaseNeed::Existing).await?;
             let call = Call::get(&["alerts"]).query("all", all.then_some(true));
             let answer = client.call(call).await?;
             let none = if *all {
@@ -77,14 +77,14 @@ async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done 
         return Err(Failure::not_found(what).hint(hint));
     }
     let answers = channels.test(only).await;
-    tell(&answers, output)?;
+    report(&answers, output)?;
     let all_took = answers
         .iter()
         .all(|it| matches!(it.outcome, Outcome::Taken(_)));
     Ok(if all_took { Exit::Ok } else { Exit::Failed })
 }
 
-fn tell(answers: &[Answer], output: &mut Output) -> Result<(), Failure> {
+fn report(answers: &[Answer], output: &mut Output) -> Result<(), Failure> {
     if output.json {
         let view = |answer: &Answer| {
             json!({

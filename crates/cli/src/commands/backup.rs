@@ -43,10 +43,10 @@ fn save(arguments: &BackupArguments, file: &Path, inputs: &Inputs, output: &mut 
     } else {
         Verify::Whole
     };
-    let saved = copying(output, |told| {
-        backup::save(&from, file, (replace, verify), told)
+    let saved = copying(output, |reported| {
+        backup::save(&from, file, (replace, verify), reported)
     });
-    let held = saved.map_err(|error| told(error, Direction::Save))?;
+    let held = saved.map_err(|error| reported(error, Direction::Save))?;
     show("saved", file, &held, output)
 }
 
@@ -55,7 +55,8 @@ fn verify(file: &Path, checksum: Checksum, output: &mut Output) -> Done {
         let what = format!("no backup at {}", file.display());
         return Err(Failure::not_found(what));
     }
-    let held = backup::verify(file, checksum).map_err(|error| told(error, Direction::Verify))?;
+    let held =
+        backup::verify(file, checksum).map_err(|error| reported(error, Direction::Verify))?;
     show("whole", file, &held, output)
 }
 
@@ -76,11 +77,11 @@ pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mu
         wait_for(refuse_alive(&location, settings.node.lease))?;
     }
     let how = (allowed(arguments.force), checksum(arguments.no_checksum));
-    tell_left(&to, output);
-    let restored = copying(output, |told| {
-        backup::restore(&arguments.file, &to, how, told)
+    report_left(&to, output);
+    let restored = copying(output, |reported| {
+        backup::restore(&arguments.file, &to, how, reported)
     });
-    let held = restored.map_err(|error| told(error, Direction::Restore))?;
+    let held = restored.map_err(|error| reported(error, Direction::Restore))?;
     show("restored", &to, &held, output)?;
     if !output.json {
         output.note(
@@ -91,9 +92,9 @@ pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mu
 }
 
 /// Says what an earlier restore left, where this one goes on from it.
-fn tell_left(to: &Path, output: &mut Output) {
+fn report_left(to: &Path, output: &mut Output) {
     for left in backup::left_behind(to) {
-        let told = match left {
+        let reported = match left {
             Left::Partial(path) => {
                 format!(
                     "`{}` was left by a restore that was stopped; it is made anew",
@@ -107,7 +108,7 @@ fn tell_left(to: &Path, output: &mut Output) {
             // These are refused where they are in the way.
             Left::AtWork(_) | Left::Replaced(_) | Left::Log(_) => continue,
         };
-        output.note(&format!("note: {told}\n"));
+        output.note(&format!("note: {reported}\n"));
     }
 }
 
@@ -128,7 +129,7 @@ fn checksum(ignored: bool) -> Checksum {
 }
 
 /// Copies with a bar, where somebody watches.
-fn copying<T>(output: &Output, copy: impl FnOnce(backup::Told<'_>) -> T) -> T {
+fn copying<T>(output: &Output, copy: impl FnOnce(backup::Reported<'_>) -> T) -> T {
     let bar = progress(Some(0), output);
     let done = copy(&mut |left, pages| {
         bar.set_length(pages);
@@ -228,7 +229,7 @@ enum Direction {
     Restore,
 }
 
-fn told(error: Error, direction: Direction) -> Failure {
+fn reported(error: Error, direction: Direction) -> Failure {
     let what = error.to_string();
     let failed = Failure::failed(what);
     match (error, direction) {
@@ -271,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn for_postgresql_the_command_to_copy_is_told_without_the_password() {
+    fn for_postgresql_the_command_to_copy_is_reported_without_the_password() {
         let url = without_password("postgres://bob:hunter2@db/almanack");
         let failure = with_its_own_tools(&url, Tool::Dump(Path::new("a.dump"))).text();
         assert!(

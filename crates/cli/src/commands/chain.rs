@@ -27,7 +27,7 @@ use async_trait::async_trait;
 use jiff::tz::Offset;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
-use super::hub::Hub;
+use super::actions::ActionsEnvironment;
 use crate::{commands::prelude::*, process::stop_signal};
 
 /// How long one git command may take.
@@ -39,15 +39,15 @@ pub(super) fn run(
     environment: &BTreeMap<String, String>,
     output: &mut Output,
 ) -> Done {
-    let hub = Hub::new(environment, arguments.api_url.as_deref());
+    let actions = ActionsEnvironment::new(environment, arguments.api_url.as_deref());
     let clock = clock(arguments)?;
-    let settings = settings(arguments, &hub)?;
-    let dispatch = read_dispatch(arguments, &hub)?;
-    let offset = display_offset(&hub, output);
+    let settings = settings(arguments, &actions)?;
+    let dispatch = read_dispatch(arguments, &actions)?;
+    let offset = display_offset(&actions, output);
     runtime()?.block_on(async {
         let stop = stop_signal()?;
-        let (notes, told) = mpsc::unbounded_channel();
-        let mut ports = ports(arguments, &hub, &settings, clock, notes)?;
+        let (notes, reported) = mpsc::unbounded_channel();
+        let mut ports = ports(arguments, &actions, &settings, clock, notes)?;
         let (watched, verdict) = watch::watch(ports.lock, stop.clone());
         ports.lock = Arc::new(watched);
         let once = arguments.once;
@@ -59,7 +59,7 @@ pub(super) fn run(
                 chain.run(&stop).await
             }
         });
-        print(told, offset, output).await;
+        print(reported, offset, output).await;
         let ended = working.await;
         ended.map_err(|error| Failure::failed(format!("the chain stopped: {error}")))?;
         verdict.exit()
@@ -67,8 +67,8 @@ pub(super) fn run(
 }
 
 /// Prints until everybody who tells something has gone.
-async fn print(mut told: UnboundedReceiver<Note>, offset: Offset, output: &mut Output) {
-    while let Some(note) = told.recv().await {
+async fn print(mut reported: UnboundedReceiver<Note>, offset: Offset, output: &mut Output) {
+    while let Some(note) = reported.recv().await {
         let line = if output.json {
             note.json().to_string()
         } else {
@@ -80,11 +80,14 @@ async fn print(mut told: UnboundedReceiver<Note>, offset: Offset, output: &mut O
     }
 }
 
-fn settings(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<Settings, Failure> {
+fn settings(
+    arguments: &ChainArguments,
+    actions: &ActionsEnvironment<'_>,
+) -> Result<Settings, Failure> {
     let hint = "name the chain after its workflow's file, like --self tick-a";
     let name = match &arguments.name {
         Some(name) => name,
-        None => hub.needed("GITHUB_WORKFLOW", hint)?,
+        None => actions.needed("GITHUB_WORKFLOW", hint)?,
     };
     let name = ChainName::parse(name);
     let name = name.map_err(|error| Failure::usage(error).hint(hint))?;
@@ -98,19 +101,19 @@ fn settings(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<Settings, Failu
     let length = length.map(|text| period("--for", text)).transpose()?;
     Ok(Settings {
         length: length.unwrap_or_else(|| name.length()),
-        run_id: run_id(arguments, hub)?,
+        run_id: run_id(arguments, actions)?,
         round,
         name,
     })
 }
 
 /// Off GitHub there are no runs that could be newer.
-fn run_id(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<u64, Failure> {
+fn run_id(arguments: &ChainArguments, actions: &ActionsEnvironment<'_>) -> Result<u64, Failure> {
     let hint = "GitHub Actions sets it; off GitHub, keep locks elsewhere: --lock git:URL";
-    if off_github(arguments) && hub.given("GITHUB_RUN_ID").is_none() {
+    if off_github(arguments) && actions.given("GITHUB_RUN_ID").is_none() {
         return Ok(u64::MAX);
     }
-    let text = hub.needed("GITHUB_RUN_ID", hint)?;
+    let text = actions.needed("GITHUB_RUN_ID", hint)?;
     let wrong = |_| Failure::usage("GITHUB_RUN_ID is not a number").hint(hint);
     text.parse().map_err(wrong)
 }
@@ -123,14 +126,17 @@ fn period(flag: &str, text: &str) -> Result<SignedDuration, Failure> {
     when::parse_duration(text).map_err(|unclear| unclear.of(flag))
 }
 
-fn read_dispatch(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<Dispatch, Failure> {
+fn read_dispatch(
+    arguments: &ChainArguments,
+    actions: &ActionsEnvironment<'_>,
+) -> Result<Dispatch, Failure> {
     let hint = "one line per schedule, like: */5 * * * *  owner/repo  check.yml";
     let text = match &arguments.dispatch {
         Some(file) => fs::read_to_string(file).map_err(|error| {
             let shown = file.display();
             Failure::usage(format!("read `{shown}`: {error}"))
         })?,
-        None => hub.needed("DISPATCH", hint)?.to_owned(),
+        None => actions.needed("DISPATCH", hint)?.to_owned(),
     };
     let dispatch = dispatch::parse(&text);
     if dispatch.lines.is_empty() {
@@ -143,8 +149,8 @@ fn read_dispatch(arguments: &ChainArguments, hub: &Hub<'_>) -> Result<Dispatch, 
 }
 
 /// `TZ_OFFSET` moves the times in the log and nothing else, so a wrong one stops nothing.
-fn display_offset(hub: &Hub<'_>, output: &mut Output) -> Offset {
-    let Some(text) = hub.given("TZ_OFFSET") else {
+fn display_offset(actions: &ActionsEnvironment<'_>, output: &mut Output) -> Offset {
+    let Some(text) = actions.given("TZ_OFFSET") else {
         return Offset::UTC;
     };
     let hours = text.parse().ok();
@@ -157,18 +163,18 @@ fn display_offset(hub: &Hub<'_>, output: &mut Output) -> Offset {
 
 fn ports(
     arguments: &ChainArguments,
-    hub: &Hub<'_>,
+    actions: &ActionsEnvironment<'_>,
     settings: &Settings,
     clock: Arc<dyn Clock>,
     notes: mpsc::UnboundedSender<Note>,
 ) -> Result<Ports, Failure> {
-    let pat = match hub.given("PAT") {
+    let pat = match actions.given("PAT") {
         Some(pat) => pat,
-        None => hub.own_token()?,
+        None => actions.own_token()?,
     };
-    let targets = hub.client(&clock, pat)?;
+    let targets = actions.client(&clock, pat)?;
     let launcher: Arc<dyn Launcher> = Arc::new(WorkflowLauncher::new(Arc::clone(&targets)));
-    let (lock, own_runs) = lock(arguments, hub, settings, &clock)?;
+    let (lock, own_runs) = lock(arguments, actions, settings, &clock)?;
     Ok(Ports {
         sleeper: Arc::new(ClockSleeper::new(Arc::clone(&clock))),
         clock,
@@ -185,27 +191,27 @@ type Locks = (Arc<dyn SlotLock>, Arc<dyn OwnRuns>);
 
 fn lock(
     arguments: &ChainArguments,
-    hub: &Hub<'_>,
+    actions: &ActionsEnvironment<'_>,
     settings: &Settings,
     clock: &Arc<dyn Clock>,
 ) -> Result<Locks, Failure> {
     if let Some(url) = arguments.lock.strip_prefix("git:") {
-        return Ok((git_lock(url, hub)?, Arc::new(Alone)));
+        return Ok((git_lock(url, actions)?, Arc::new(Alone)));
     }
     if arguments.lock != "github" {
         return Err(Failure::usage("--lock is github or git:URL"));
     }
-    let github = hub.client(clock, hub.own_token()?)?;
-    let repository = hub.repository()?;
-    let commit = hub.needed("GITHUB_SHA", "GitHub Actions sets it to the commit it runs")?;
+    let github = actions.client(clock, actions.own_token()?)?;
+    let repository = actions.repository()?;
+    let commit = actions.needed("GITHUB_SHA", "GitHub Actions sets it to the commit it runs")?;
     let own_runs = OwnWorkflow::new(Arc::clone(&github), repository.clone(), &settings.name);
     let lock = GithubLock::new(github, repository, commit.to_owned(), wiring::entropy());
     Ok((Arc::new(lock), Arc::new(own_runs)))
 }
 
-fn git_lock(url: &str, hub: &Hub<'_>) -> Result<Arc<dyn SlotLock>, Failure> {
+fn git_lock(url: &str, actions: &ActionsEnvironment<'_>) -> Result<Arc<dyn SlotLock>, Failure> {
     let mut folders = ["RUNNER_TEMP", "TMPDIR"].into_iter();
-    let folder = folders.find_map(|name| hub.given(name));
+    let folder = folders.find_map(|name| actions.given(name));
     let mark = wiring::entropy().next_u64();
     let settings = GitSettings {
         url: url.to_owned(),

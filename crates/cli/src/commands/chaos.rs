@@ -6,8 +6,8 @@ use almanack_adapters::clock::SystemClock;
 use almanack_core::time::Clock;
 use almanack_lab::chaos::{
     fleet::faketime,
-    plan::{Climate, Fault, blows},
-    verdict::{SlotFigures, Verdict},
+    plan::{Climate, Fault, injections},
+    report::{ChaosReport, SlotFigures},
     wire::wire_target,
 };
 use almanack_store::{Location, scratch::Scratch};
@@ -42,7 +42,7 @@ pub(super) fn run(
     let location = Location::parse(settings.database.url.expose())
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     let plan = Plan::new(arguments, &settings, &location)?;
-    let verdict = runtime()?.block_on(async {
+    let report = runtime()?.block_on(async {
         let stop = stop_signal()?;
         let folder = Folder::create()?;
         let location = match location {
@@ -59,19 +59,19 @@ pub(super) fn run(
             folder: &folder.path,
             scratch: &scratch,
         };
-        let verdict = run.play(&stop, output).await;
+        let report = run.play(&stop, output).await;
         scratch.remove().await?;
-        match &verdict {
-            Ok(verdict) if verdict.broken.is_empty() => folder.remove(),
+        match &report {
+            Ok(report) if report.broken.is_empty() => folder.remove(),
             _ => output.note(&format!(
                 "what the nodes wrote is in {}\n",
                 folder.path.display()
             )),
         }
-        verdict
+        report
     })?;
-    show(&verdict, output)?;
-    Ok(if verdict.broken.is_empty() {
+    show(&report, output)?;
+    Ok(if report.broken.is_empty() {
         Exit::Ok
     } else {
         Exit::Failed
@@ -121,7 +121,7 @@ impl Plan {
         Ok(Self {
             nodes,
             period,
-            blows: blows(&climate),
+            injections: injections(&climate),
             faketime: faketime().filter(|_| faults.iter().any(|fault| fault.sets_clocks())),
             faults,
             left_out,
@@ -161,12 +161,12 @@ impl Run<'_> {
         &self,
         stop: &CancellationToken,
         output: &mut Output,
-    ) -> Result<Verdict, Failure> {
+    ) -> Result<ChaosReport, Failure> {
         output.note(&self.greeting());
         let mut stage = Stage::set(self).await?;
-        let verdict = self.on(&mut stage, stop, output).await;
+        let report = self.on(&mut stage, stop, output).await;
         stage.clear().await;
-        verdict
+        report
     }
 
     async fn on(
@@ -174,7 +174,7 @@ impl Run<'_> {
         stage: &mut Stage,
         stop: &CancellationToken,
         output: &mut Output,
-    ) -> Result<Verdict, Failure> {
+    ) -> Result<ChaosReport, Failure> {
         output.note("all nodes are up\n");
         let played = stage.play(self.plan, stop, |line| output.note(line));
         played.await?;
@@ -187,41 +187,44 @@ impl Run<'_> {
         let end = SystemClock.now();
         output.note("nothing more goes wrong; waiting until everything has come to its end\n");
         stage.settle(end).await;
-        let verdict = stage.judge(end, self).await?;
+        let report = stage.judge(end, self).await?;
         if let Some(file) = &self.arguments.picture {
             let (begun, samples) = stage.seen();
             let scene = Scene {
-                title: title(&verdict, self.plan.nodes),
+                title: title(&report, self.plan.nodes),
                 begun_unix: begun.as_second(),
                 period: self.plan.period,
-                seconds: &verdict.customer.seconds,
+                seconds: &report.customer.seconds,
                 samples,
-                blows: &self.plan.blows,
+                injections: &self.plan.injections,
                 nodes: self.plan.nodes,
             };
             std::fs::write(file, picture::draw(&scene)).map_err(|error| {
                 Failure::new(Exit::Failed, format!("write `{}`: {error}", file.display()))
             })?;
         }
-        Ok(verdict)
+        Ok(report)
     }
 
     fn greeting(&self) -> String {
         let (plan, seconds) = (self.plan, self.arguments.minutes.as_secs());
         // A short run may have no time for all that was asked for, and nobody should believe that it had.
         let counts = plan.faults.iter().map(|fault| {
-            let falls = plan.blows.iter().filter(|blow| blow.fault == *fault);
+            let falls = plan
+                .injections
+                .iter()
+                .filter(|injection| injection.fault == *fault);
             format!("{} {}", falls.count(), fault.name())
         });
-        let blows = match counted(counts) {
+        let injections = match counted(counts) {
             none if none.is_empty() => "nothing goes wrong".to_owned(),
-            counts => format!("blows: {counts}"),
+            counts => format!("injections: {counts}"),
         };
         let left_out = plan.left_out.values();
         let left_out: Vec<_> = left_out.map(|why| format!("  left out: {why}\n")).collect();
         let left_out = left_out.concat();
         format!(
-            "{} node(s) for {seconds} s, seed {}; {blows}\n{left_out}",
+            "{} node(s) for {seconds} s, seed {}; {injections}\n{left_out}",
             plan.nodes, self.arguments.seed
         )
     }
@@ -231,29 +234,29 @@ fn counted(counts: impl Iterator<Item = String>) -> String {
     counts.collect::<Vec<_>>().join(", ")
 }
 
-fn title(verdict: &Verdict, nodes: usize) -> String {
-    let blows: usize = verdict.blows.values().sum();
-    let held = if verdict.broken.is_empty() {
+fn title(report: &ChaosReport, nodes: usize) -> String {
+    let injections: usize = report.injections.values().sum();
+    let held = if report.broken.is_empty() {
         "every promise held"
     } else {
         "promises were broken"
     };
     format!(
-        "{nodes} node(s), {blows} blows, {} s: {held}",
-        verdict.seconds
+        "{nodes} node(s), {injections} injections, {} s: {held}",
+        report.seconds
     )
 }
 
-fn show(verdict: &Verdict, output: &mut Output) -> Result<(), Failure> {
+fn show(report: &ChaosReport, output: &mut Output) -> Result<(), Failure> {
     if output.json {
-        return output.value(verdict);
+        return output.value(report);
     }
-    let customer = &verdict.customer;
-    let articles = &verdict.articles;
-    let blows = verdict.blows.iter();
-    let blows = match counted(blows.map(|(name, count)| format!("{count} {name}"))) {
+    let customer = &report.customer;
+    let articles = &report.articles;
+    let injections = report.injections.iter();
+    let injections = match counted(injections.map(|(name, count)| format!("{count} {name}"))) {
         none if none.is_empty() => "none".to_owned(),
-        blows => blows,
+        injections => injections,
     };
     let tasks = format!(
         "{} acknowledged, {} lost, {} called early, {} called again",
@@ -267,24 +270,33 @@ fn show(verdict: &Verdict, output: &mut Output) -> Result<(), Failure> {
         articles.lost.len(),
         articles.wrong.len() + articles.early.len()
     );
-    let mut lines = vec![("blows", blows), ("tasks", tasks), ("articles", written)];
-    lines.extend(verdict.schedules.iter().map(|slots| ("slots", told(slots))));
-    let memory = verdict.memory_kb.iter();
+    let mut lines = vec![
+        ("injections", injections),
+        ("tasks", tasks),
+        ("articles", written),
+    ];
+    lines.extend(
+        report
+            .schedules
+            .iter()
+            .map(|slots| ("slots", reported(slots))),
+    );
+    let memory = report.memory_kb.iter();
     let memory = memory.map(|(node, kb)| format!("{node} {} MB", kb / 1024));
     lines.push(("memory at most", counted(memory)));
     for (name, line) in lines {
         output.line(&format!("{name:16} {line}"))?;
     }
-    if verdict.broken.is_empty() {
+    if report.broken.is_empty() {
         return output.line("every promise held");
     }
-    for broken in &verdict.broken {
+    for broken in &report.broken {
         output.line(&format!("BROKEN           {broken}"))?;
     }
     Ok(())
 }
 
-fn told(slots: &SlotFigures) -> String {
+fn reported(slots: &SlotFigures) -> String {
     let skipped: u64 = slots.skipped.values().sum();
     format!(
         "{}: {} due, {} fired, {} caught up, {skipped} skipped, {} missing, {} doubled",

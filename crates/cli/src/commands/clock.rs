@@ -6,17 +6,21 @@ use almanack_core::clock::{Doubt, Mark, Standing, TimeSource as _};
 use crate::commands::prelude::*;
 
 /// Does what was asked about the clock.
-pub(super) async fn run(desk: &Desk, command: &ClockCommand, output: &mut Output) -> Done {
+pub(super) async fn run(
+    context: &CommandContext,
+    command: &ClockCommand,
+    output: &mut Output,
+) -> Done {
     match command {
-        ClockCommand::Show => show(desk, output),
-        ClockCommand::Accept => accept(desk, output).await,
+        ClockCommand::Show => show(context, output),
+        ClockCommand::Accept => accept(context, output).await,
     }
 }
 
 /// The exit code says whether all is well, as `doctor` does.
-fn show(desk: &Desk, output: &mut Output) -> Done {
-    let (now, machine_at) = (desk.clock.now(), MachineTime::new().read().wall);
-    let standing = desk.clock.standing();
+fn show(context: &CommandContext, output: &mut Output) -> Done {
+    let (now, machine_at) = (context.clock.now(), MachineTime::new().read().wall);
+    let standing = context.clock.standing();
     let exit = match standing {
         Standing::Steady => Exit::Ok,
         Standing::InDoubt(_) => Exit::Failed,
@@ -46,17 +50,17 @@ fn show(desk: &Desk, output: &mut Output) -> Done {
     Ok(exit)
 }
 
-async fn accept(desk: &Desk, output: &mut Output) -> Done {
-    if desk.store.database_time().await?.is_some() {
+async fn accept(context: &CommandContext, output: &mut Output) -> Done {
+    if context.store.database_time().await?.is_some() {
         let what = "nodes on PostgreSQL go by the database's clock, not by this machine's";
         return Err(Failure::usage(what).hint("set the clock of the database's machine"));
     }
-    let known = desk.store.load_clock().await?;
+    let known = context.store.load_clock().await?;
     let mark = Mark::accept(&MachineTime::new(), known.as_ref());
-    desk.store.save_clock(&mark).await?;
+    context.store.save_clock(&mark).await?;
     let at = mark.at;
-    let told = format!("accepted: it is {at}; a running node follows with its next heartbeat");
-    output.say(&json!({ "now": at }), &told)?;
+    let reported = format!("accepted: it is {at}; a running node follows with its next heartbeat");
+    output.say(&json!({ "now": at }), &reported)?;
     output
         .aside("hint: if schedules were planned ahead of this time: `almanack schedule rewind`\n");
     Ok(Exit::Ok)

@@ -98,7 +98,7 @@ impl Stage {
             stop: stop.clone(),
         };
         let outside = Outside::start(&setting).await;
-        let outside = outside.map_err(|error| world::told("demo", &error))?;
+        let outside = outside.map_err(|error| world::reported("demo", &error))?;
         if !arguments.no_warm_up {
             find_room(arguments, folder, &plan, &outside).await?;
             let yesterday = WarmUp {
@@ -121,10 +121,10 @@ impl Stage {
         let articles = folder.path().join("articles.db");
         let service = demo::start_service(&setting, articles, format!("http://{address}")).await;
         let service = service.map_err(|error| world::failed(&error))?;
-        let happenings = service.watch();
+        let event_delivery = service.watch();
         let acts = demo::start_authors(&setting, &service, habits(&plan));
         let editor = Editor::new(&service.url());
-        let editor = editor.map_err(|error| world::told("editor", &error))?;
+        let editor = editor.map_err(|error| world::reported("editor", &error))?;
         let mut show = Show::new(store.clone(), Arc::clone(&clock), plan, editor);
         if !arguments.no_warm_up {
             show.begin().await?;
@@ -140,7 +140,10 @@ impl Stage {
             service,
             address,
             node,
-            heard: Heard { happenings, acts },
+            heard: Heard {
+                event_delivery,
+                acts,
+            },
         })
     }
 

@@ -7,7 +7,7 @@
 use std::{io, sync::Arc};
 
 use almanack_core::edition::turn::Chosen;
-use almanack_engine::{editions::Editions, live::Live, watch::Watch};
+use almanack_engine::{editions::Editions, reloadable::Reloadable, watch::Watch};
 use jiff::civil::Date;
 
 use super::source::confirmed;
@@ -74,28 +74,28 @@ async fn open(
     json: bool,
 ) -> Result<(Client, Option<Watch>), Failure> {
     if at.server.is_some() {
-        return Ok((at.open(Errand::Existing).await?, None));
+        return Ok((at.open(DatabaseNeed::Existing).await?, None));
     }
     let (need, purpose) = match command {
         EditionCommand::Publish(_) => (Need::Everything, Purpose::Make),
         EditionCommand::Preview(_) => (Need::Database, Purpose::Make),
         _ => (Need::Database, Purpose::Keep),
     };
-    let desk = Desk::open_for(at.inputs, Errand::Existing, need).await?;
-    let editions = desk.editions(purpose, json)?;
+    let context = CommandContext::open_for(at.inputs, DatabaseNeed::Existing, need).await?;
+    let editions = context.editions(purpose, json)?;
     let makes = matches!(command, EditionCommand::Publish(_));
-    let watch = makes.then(|| desk.watch()).transpose()?;
-    Ok((Client::on(desk, Some(editions)).await?, watch))
+    let watch = makes.then(|| context.watch()).transpose()?;
+    Ok((Client::on(context, Some(editions)).await?, watch))
 }
 
-impl Desk {
+impl CommandContext {
     /// Who looks for what people should hear about.
     fn watch(&self) -> Result<Watch, Failure> {
         let outbound = Outbound::new(&self.settings)?;
         let (settings, environment) = (&self.settings, &self.environment);
         let watching = wiring::alerts::watching(settings, environment, &outbound, &self.clock)?;
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        Ok(Watch::new(store, clock, Live::new(watching)))
+        Ok(Watch::new(store, clock, Reloadable::new(watching)))
     }
 
     /// Who makes editions. What is printed instead of published must not stand between the lines of
@@ -103,7 +103,7 @@ impl Desk {
     fn editions(&self, purpose: Purpose, json: bool) -> Result<Arc<Editions>, Failure> {
         let outbound = Outbound::new(&self.settings)?;
         let rescheduler = Arc::new(self.rescheduler());
-        let subscriptions = Live::new(self.settings.happenings.subscriptions());
+        let subscriptions = Reloadable::new(self.settings.event_delivery.subscriptions());
         let workshop = Workshop {
             settings: &self.settings,
             rescheduler: &rescheduler,
@@ -218,7 +218,7 @@ async fn retry(
     let date = day(client, given).await?;
     let call = Call::post(&["editions", &date, "retry"]).json(&json!({ "retries_max": max }));
     let answer = client.call(call).await?;
-    output.tell(&answer, |done| match done["stories"].as_u64() {
+    output.report(&answer, |done| match done["stories"].as_u64() {
         Some(0) => format!("nothing changed: no failed story of {date} has tries left"),
         _ => format!(
             "put back {} of {date}; {GOES_ON}",
@@ -246,7 +246,7 @@ async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mu
     let answer = client
         .call(Call::post(&["editions", &date, "reset"]))
         .await?;
-    output.tell(&answer, |edition| {
+    output.report(&answer, |edition| {
         let stories = stories(&edition["counts"]["total"]);
         format!("reset the edition of {date}: {stories}; {GOES_ON}")
     })
@@ -256,7 +256,7 @@ async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mu
 async fn resend(client: &Client, given: &RedeliveryArguments, output: &mut Output) -> Done {
     let answer = redeliver(client, given, "resend").await?;
     let chosen = chosen(given);
-    output.tell(&answer, |done| match parts(done) {
+    output.report(&answer, |done| match parts(done) {
         (0, _) => format!("No change: what {chosen} lacks is about to be sent; {GOES_ON}"),
         (1, part) => format!("Sending part {part} to {chosen} again; {GOES_ON}"),
         (_, parts) => format!("Sending parts {parts} to {chosen} again; {GOES_ON}"),
@@ -267,7 +267,7 @@ async fn resend(client: &Client, given: &RedeliveryArguments, output: &mut Outpu
 async fn skip(client: &Client, given: &RedeliveryArguments, output: &mut Output) -> Done {
     let answer = redeliver(client, given, "skip").await?;
     let chosen = chosen(given);
-    output.tell(&answer, |done| match parts(done) {
+    output.report(&answer, |done| match parts(done) {
         (0, _) => format!("No change: what {chosen} lacks was skipped before"),
         (1, part) => format!("Skipped part {part} of {chosen}"),
         (_, parts) => format!("Skipped parts {parts} of {chosen}"),

@@ -14,11 +14,11 @@ use almanack_adapters::{
     github::{Error, Github, Repository, Run, RunFilter},
 };
 use almanack_core::{
-    chain::{ChainName, Found, Seen, judge},
+    chain::{ChainHealth, ChainName, RunStatus, judge},
     time::Clock,
 };
 
-use super::hub::Hub;
+use super::actions::ActionsEnvironment;
 use crate::commands::prelude::*;
 
 /// Looks at one chain before giving up.
@@ -33,7 +33,7 @@ const RUNS: u8 = 10;
 /// What became of a chain.
 struct Report {
     chain: ChainName,
-    found: Option<Found>,
+    found: Option<ChainHealth>,
     did: Result<Did, Error>,
 }
 
@@ -51,15 +51,15 @@ pub(super) fn run(
     environment: &BTreeMap<String, String>,
     output: &mut Output,
 ) -> Done {
-    let hub = Hub::new(environment, arguments.api_url.as_deref());
+    let actions = ActionsEnvironment::new(environment, arguments.api_url.as_deref());
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let given = arguments.git_ref.as_deref();
     let guard = Guard {
-        github: hub.client(&clock, hub.own_token()?)?,
-        repository: hub.repository()?,
+        github: actions.client(&clock, actions.own_token()?)?,
+        repository: actions.repository()?,
         clock,
         git_ref: given
-            .or(hub.given("GITHUB_REF_NAME"))
+            .or(actions.given("GITHUB_REF_NAME"))
             .unwrap_or("main")
             .to_owned(),
         ended: arguments.ended,
@@ -112,32 +112,34 @@ impl Guard {
     }
 
     /// Looks, and does what is needed; `first` keeps what was found at first.
-    async fn step(&self, chain: &ChainName, first: &mut Option<Found>) -> Result<Did, Error> {
+    async fn step(&self, chain: &ChainName, first: &mut Option<ChainHealth>) -> Result<Did, Error> {
         let found = self.find(chain).await?;
         let first = *first.get_or_insert(found);
         match found {
             // Alive now but not at first: a start whose answer got lost.
-            Found::Alive { .. } if first != found && !matches!(first, Found::Alive { .. }) => {
+            ChainHealth::Alive { .. }
+                if first != found && !matches!(first, ChainHealth::Alive { .. }) =>
+            {
                 Ok(Did::Started)
             }
-            Found::Alive { .. } => Ok(Did::Nothing),
-            Found::Failing { .. } => Ok(Did::LeftAlone),
-            Found::Hung { run_id } => {
+            ChainHealth::Alive { .. } => Ok(Did::Nothing),
+            ChainHealth::Failing { .. } => Ok(Did::LeftAlone),
+            ChainHealth::Hung { run_id } => {
                 self.github.cancel_run(&self.repository, run_id).await?;
                 self.start(chain).await
             }
-            Found::Dead => self.start(chain).await,
+            ChainHealth::Dead => self.start(chain).await,
         }
     }
 
-    async fn find(&self, chain: &ChainName) -> Result<Found, Error> {
+    async fn find(&self, chain: &ChainName) -> Result<ChainHealth, Error> {
         let filter = RunFilter {
             count: RUNS,
             ..RunFilter::default()
         };
         let workflow = chain.workflow();
         let runs = self.github.list_runs(&self.repository, &workflow, filter);
-        let runs: Vec<Seen> = runs.await?.into_iter().map(seen).collect();
+        let runs: Vec<RunStatus> = runs.await?.into_iter().map(seen).collect();
         Ok(judge(chain, &runs, self.ended, self.clock.now()))
     }
 
@@ -149,8 +151,8 @@ impl Guard {
     }
 }
 
-fn seen(run: Run) -> Seen {
-    Seen {
+fn seen(run: Run) -> RunStatus {
+    RunStatus {
         id: run.id,
         status: run.status,
         conclusion: run.conclusion,
@@ -202,10 +204,10 @@ fn hint(error: &Error) -> Option<&'static str> {
 impl Report {
     fn found(&self) -> &'static str {
         match self.found {
-            Some(Found::Alive { .. }) => "alive",
-            Some(Found::Hung { .. }) => "hung",
-            Some(Found::Dead) => "dead",
-            Some(Found::Failing { .. }) => "failing",
+            Some(ChainHealth::Alive { .. }) => "alive",
+            Some(ChainHealth::Hung { .. }) => "hung",
+            Some(ChainHealth::Dead) => "dead",
+            Some(ChainHealth::Failing { .. }) => "failing",
             None => "unknown",
         }
     }
@@ -213,7 +215,7 @@ impl Report {
     fn done(&self) -> String {
         match (&self.did, self.found) {
             (Ok(Did::Nothing), _) => "nothing to do".to_owned(),
-            (Ok(Did::Started), Some(Found::Hung { .. })) => {
+            (Ok(Did::Started), Some(ChainHealth::Hung { .. })) => {
                 "cancelled, and started anew".to_owned()
             }
             (Ok(Did::Started), _) => "started".to_owned(),
@@ -245,9 +247,11 @@ impl Report {
             Err(_) => "failed",
         };
         let run_id = match self.found {
-            Some(Found::Alive { run_id } | Found::Hung { run_id } | Found::Failing { run_id }) => {
-                Some(run_id)
-            }
+            Some(
+                ChainHealth::Alive { run_id }
+                | ChainHealth::Hung { run_id }
+                | ChainHealth::Failing { run_id },
+            ) => Some(run_id),
             _ => None,
         };
         let error = self.did.as_ref().err();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::commands::prelude::*;
 
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// What to do about a node that is not found.
 const WHERE: &str =
@@ -103,7 +103,7 @@ pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer
     let address = format!("http://{asked}/{}", question.path());
     let client = wiring::client_of(&address)?;
     let request = Request::get(address).limits(Limits {
-        total: PATIENCE,
+        total: WAIT_MAX,
         ..Limits::default()
     });
     Ok(match client.send(request).await {

@@ -163,7 +163,7 @@ fn show(
     }
     let report = Report {
         source: Some(Source::new(name.to_owned(), text)),
-        problems: told(import),
+        problems: reported(import),
     };
     for severity in [Severity::Error, Severity::Warning] {
         let text = report.render(severity);
@@ -176,12 +176,12 @@ fn show(
 }
 
 /// Problems and differences, in the order of the text; what is about all of it comes last.
-fn told(import: &Import) -> Vec<Problem> {
-    let mut told = Vec::new();
+fn reported(import: &Import) -> Vec<Problem> {
+    let mut reported = Vec::new();
     for problem in &import.problems {
         let place = place_of(problem.place);
         let error = Problem::error(problem.reason.to_string(), Some(place));
-        told.push(match problem.reason.hint() {
+        reported.push(match problem.reason.hint() {
             Some(hint) => error.hint(hint),
             None => error,
         });
@@ -189,16 +189,16 @@ fn told(import: &Import) -> Vec<Problem> {
     for imported in &import.schedules {
         let place = place_of(imported.place);
         for difference in &imported.differences {
-            told.push(Problem::warning(
+            reported.push(Problem::warning(
                 difference.to_string(),
                 Some(place.clone()),
             ));
         }
     }
     for difference in &import.differences {
-        told.push(Problem::warning(difference.to_string(), None));
+        reported.push(Problem::warning(difference.to_string(), None));
     }
-    told
+    reported
 }
 
 fn place_of(place: almanack_core::place::Place) -> Place {

@@ -30,14 +30,14 @@ pub(super) fn run(arguments: &MigrateArguments, inputs: &Inputs, output: &mut Ou
     }
     let moved = wait_for(async {
         let others = if arguments.force {
-            tell_alive(&from, lease, output).await?;
+            report_alive(&from, lease, output).await?;
             Others::GoOn
         } else {
             refuse_alive(&from, lease).await?;
             Others::Wait
         };
         let bar = progress(Some(0), output);
-        let mut told_step = |step| match step {
+        let mut reported_step = |step| match step {
             // Every row travels once and is read back once.
             Step::Total(rows) => bar.set_length(rows * 2),
             Step::Moved { table, rows } => {
@@ -49,9 +49,9 @@ pub(super) fn run(arguments: &MigrateArguments, inputs: &Inputs, output: &mut Ou
                 bar.inc(rows);
             }
         };
-        let moved = transfer(&from, &to, others, &mut told_step).await;
+        let moved = transfer(&from, &to, others, &mut reported_step).await;
         bar.finish_and_clear();
-        moved.map_err(told)
+        moved.map_err(reported)
     })?;
     show(&moved, output)?;
     if !output.json {
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &MigrateArguments, inputs: &Inputs, output: &mut Ou
     Ok(Exit::Ok)
 }
 
-async fn tell_alive(
+async fn report_alive(
     from: &Location,
     lease: jiff::SignedDuration,
     output: &mut Output,
@@ -152,7 +152,7 @@ fn show(moved: &[Moved], output: &mut Output) -> Result<(), Failure> {
     output.table(&["TABLE", "ROWS", "CHECKSUM"], &rows)
 }
 
-fn told(error: Error) -> Failure {
+fn reported(error: Error) -> Failure {
     let failed = Failure::failed(&error);
     match error {
         Error::Store(error) => error.into(),

@@ -3,7 +3,7 @@
 pub(super) use jiff::{SignedDuration, Timestamp};
 pub(super) use serde_json::{Value, json};
 
-pub(super) use super::{Desk, Errand, checked, read_text, runtime, wait_for};
+pub(super) use super::{CommandContext, DatabaseNeed, checked, read_text, runtime, wait_for};
 pub(super) use crate::{
     args::*,
     client::{Answer, Call, Client, Connector, List, Refusal, outcome},

@@ -9,10 +9,10 @@ mod put;
 mod show;
 
 /// Only writing one makes sense on a database that is not there yet.
-fn errand(command: &ScheduleCommand) -> Errand {
+fn database_need(command: &ScheduleCommand) -> DatabaseNeed {
     match command {
-        ScheduleCommand::Put(_) => Errand::New,
-        _ => Errand::Existing,
+        ScheduleCommand::Put(_) => DatabaseNeed::New,
+        _ => DatabaseNeed::Existing,
     }
 }
 
@@ -22,7 +22,7 @@ pub(super) async fn run(
     command: &ScheduleCommand,
     output: &mut Output,
 ) -> Done {
-    let client = &at.open(errand(command)).await?;
+    let client = &at.open(database_need(command)).await?;
     match command {
         ScheduleCommand::List(given) => list(given).write(client, output).await,
         ScheduleCommand::Show(given) => show::run(client, &given.name, output).await,
@@ -52,7 +52,7 @@ pub(super) async fn run(
             let answer = client
                 .call(Call::delete(&["schedules", &given.name]))
                 .await?;
-            output.tell(&answer, |_| {
+            output.report(&answer, |_| {
                 format!("removed {}; its history stays", given.name)
             })
         }
@@ -60,7 +60,7 @@ pub(super) async fn run(
             check_name(&schedule.name)?;
             let call = Call::post(&["schedules", &schedule.name, "fire"]);
             let answer = client.call(call.json(&json!({ "force": force }))).await?;
-            output.tell(&answer, |fired| {
+            output.report(&answer, |fired| {
                 let (kind, subject) = (text(&fired["kind"]), text(&fired["subject"]));
                 format!("fired {}: {kind} {subject}", schedule.name)
             })
@@ -87,7 +87,7 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
     let at = Named::load(client, name).await?.time("TIME", written)?;
     let call = Call::get(&["schedules", name, "why"]).query("at", Some(at));
     let answer = client.call(call).await?;
-    output.tell(&answer, |why| text(&why["sentence"]))
+    output.report(&answer, |why| text(&why["sentence"]))
 }
 
 const LIST: &[Column] = &[
@@ -162,11 +162,11 @@ fn verdict(row: &Value, _: Timestamp) -> Cell {
         "caught_up" => Ink::Notable,
         _ => Ink::Bad,
     };
-    let told = match row["reason"].as_str() {
+    let reported = match row["reason"].as_str() {
         Some(reason) => format!("{} ({reason})", text(&row["verdict"])),
         None => text(&row["verdict"]),
     };
-    Cell::new(told).ink(ink)
+    Cell::new(reported).ink(ink)
 }
 
 async fn slots(client: &Client, name: &str, limit: usize, output: &mut Output) -> Done {
@@ -194,8 +194,8 @@ async fn pause(
     let call = Call::post(&["schedules", name, "pause"]);
     let call = call.json(&json!({ "until": until, "note": note }));
     let ends = until.map(|until| format!(" until {}", instant(until)));
-    let told = format!("paused {name}{}", ends.unwrap_or_default());
-    schedule.change(client, call, |_| told, output).await
+    let reported = format!("paused {name}{}", ends.unwrap_or_default());
+    schedule.change(client, call, |_| reported, output).await
 }
 
 async fn rewind(client: &Client, name: Option<&str>, output: &mut Output) -> Done {
@@ -206,7 +206,7 @@ async fn rewind(client: &Client, name: Option<&str>, output: &mut Output) -> Don
         return schedule.change(client, call, sentence, output).await;
     }
     let answer = client.call(Call::post(&["schedules:rewind"])).await?;
-    output.tell(&answer, |done| match text(&done["rewound"]) {
+    output.report(&answer, |done| match text(&done["rewound"]) {
         names if names.is_empty() => "no schedule is planned ahead of its time".to_owned(),
         names => format!("rewound {names}"),
     })
@@ -238,7 +238,7 @@ async fn backfill(client: &Client, given: &BackfillArguments, output: &mut Outpu
     });
     let call = Call::post(&["schedules", &given.schedule.name, "backfill"]).json(&body);
     let answer = client.call(call).await?;
-    if output.is_told(&answer)? {
+    if output.is_reported(&answer)? {
         return Ok(Exit::Ok);
     }
     let done = answer.value();
@@ -293,7 +293,7 @@ impl Named {
         output: &mut Output,
     ) -> Done {
         let answer = client.call(call).await?;
-        output.tell(&answer, |done| {
+        output.report(&answer, |done| {
             if done["revision"] == self.now["revision"] {
                 format!("nothing changed: {} was already so", self.name)
             } else {

@@ -30,7 +30,7 @@ async fn serve(settings: &Settings, inputs: &Inputs, level: LogLevel) -> Done {
     tracing::info!(node.name = %name, %address, "the node runs; {}", process.answers);
     supervisor::ready(&format!("node {name} answers at {address}"));
     let beat = settings.node.lease_policy().beat;
-    tokio::spawn(supervisor::watch(process.turns(), beat));
+    tokio::spawn(supervisor::watch(process.watchdog(), beat));
     tokio::spawn(supervisor::leave(stop.clone()));
     process.run(stop).await?;
     tracing::info!(node.name = %name, "the node has stopped");

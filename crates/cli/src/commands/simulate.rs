@@ -7,8 +7,8 @@ use std::{path::Path, sync::Arc};
 use almanack_adapters::clock::{Stopwatch, SystemClock};
 use almanack_core::{plan::Slot, time::Clock};
 use almanack_engine::{
-    rehearsal::{Part, Rehearsal, Rehearsed, rehearse},
     schedules::Wanted,
+    simulation::{Part, Simulation, SimulationReport, simulate},
 };
 use almanack_store::sqlite::SqliteStore;
 use jiff::{ToSpan, civil::Time, tz::TimeZone};
@@ -20,37 +20,37 @@ use crate::{
 
 /// Simulates what the configuration has.
 pub(super) fn run(arguments: &SimulateArguments, inputs: &Inputs, output: &mut Output) -> Done {
-    let rehearsal = rehearsal(arguments, SystemClock.now())?;
+    let simulation = simulation(arguments, SystemClock.now())?;
     let wanted = wanted(inputs, output)?;
     let watch = Stopwatch::start();
     let store = Arc::new(SqliteStore::in_memory()?);
-    let rehearsed = wait_for(async {
-        let done = rehearse(store, wanted, &rehearsal).await;
+    let simulated = wait_for(async {
+        let done = simulate(store, wanted, &simulation).await;
         done.map_err(|error| Failure::failed(format!("simulate: {error}")))
     })?;
     let seconds = watch.seconds();
-    for (name, error) in &rehearsed.refused {
+    for (name, error) in &simulated.refused {
         output.note(&format!("warning: `{name}` is left out: {error}\n"));
     }
     if let Some(file) = &arguments.svg {
-        draw(file, &rehearsed, &rehearsal)?;
+        draw(file, &simulated, &simulation)?;
     }
-    show(&rehearsed, &rehearsal, arguments.limit, output)?;
-    let (fired, skipped) = rehearsed.counts();
-    let (schedules, period) = (rehearsed.parts.len(), rehearsal_period(&rehearsal));
+    show(&simulated, &simulation, arguments.limit, output)?;
+    let (fired, skipped) = simulated.counts();
+    let (schedules, period) = (simulated.parts.len(), simulation_period(&simulation));
     let plural = if schedules == 1 { "" } else { "s" };
     output.note(&format!(
         "{schedules} schedule{plural}, {period}: {fired} fired, {skipped} skipped; simulated in {seconds:.2} s\n"
     ));
-    Ok(if rehearsed.refused.is_empty() {
+    Ok(if simulated.refused.is_empty() {
         Exit::Ok
     } else {
         Exit::Failed
     })
 }
 
-fn rehearsal_period(rehearsal: &Rehearsal) -> String {
-    when::show_duration(rehearsal.until.duration_since(rehearsal.from))
+fn simulation_period(simulation: &Simulation) -> String {
+    when::show_duration(simulation.until.duration_since(simulation.from))
 }
 
 /// The schedules of the file, and those of DISPATCH.
@@ -71,7 +71,7 @@ fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>, Failure> 
     Ok(wanted)
 }
 
-fn rehearsal(arguments: &SimulateArguments, now: Timestamp) -> Result<Rehearsal, Failure> {
+fn simulation(arguments: &SimulateArguments, now: Timestamp) -> Result<Simulation, Failure> {
     let from = when::parse_at(&arguments.from, now).map_err(|unclear| unclear.of("--from"))?;
     let period = when::parse_duration(&arguments.period).map_err(|unclear| unclear.of("--for"))?;
     let takes = when::parse_duration(&arguments.takes).map_err(|unclear| unclear.of("--takes"))?;
@@ -83,7 +83,7 @@ fn rehearsal(arguments: &SimulateArguments, now: Timestamp) -> Result<Rehearsal,
                 .hint("write it like 02:00-05:00; 23:00-01:00 goes over midnight")
         })?);
     }
-    Ok(Rehearsal {
+    Ok(Simulation {
         from,
         until,
         takes,
@@ -117,13 +117,13 @@ fn outage(text: &str, from: Timestamp, until: Timestamp) -> Option<Vec<(Timestam
 }
 
 fn show(
-    rehearsed: &Rehearsed,
-    rehearsal: &Rehearsal,
+    simulated: &SimulationReport,
+    simulation: &Simulation,
     limit: usize,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let mut lines: Vec<(&Part, &Slot)> = Vec::new();
-    for part in &rehearsed.parts {
+    for part in &simulated.parts {
         lines.extend(part.rows.iter().map(|row| (part, row)));
     }
     lines.sort_by(|a, b| (a.1.slot_at, &a.0.name).cmp(&(b.1.slot_at, &b.0.name)));
@@ -131,10 +131,10 @@ fn show(
         for (part, row) in lines {
             output.value(&json_of(part, row))?;
         }
-        let (fired, skipped) = rehearsed.counts();
+        let (fired, skipped) = simulated.counts();
         return output.value(&json!({
-            "from": rehearsal.from, "until": rehearsal.until,
-            "schedules": rehearsed.parts.len(), "fired": fired, "skipped": skipped,
+            "from": simulation.from, "until": simulation.until,
+            "schedules": simulated.parts.len(), "fired": fired, "skipped": skipped,
         }));
     }
     let shown: Vec<Vec<Cell>> = lines.iter().take(limit).map(cells).collect();
@@ -184,8 +184,8 @@ fn cells((part, row): &(&Part, &Slot)) -> Vec<Cell> {
     ]
 }
 
-fn draw(file: &Path, rehearsed: &Rehearsed, rehearsal: &Rehearsal) -> Result<(), Failure> {
-    let picture = picture::draw(&rehearsed.parts, rehearsal);
+fn draw(file: &Path, simulated: &SimulationReport, simulation: &Simulation) -> Result<(), Failure> {
+    let picture = picture::draw(&simulated.parts, simulation);
     std::fs::write(file, picture)
         .map_err(|error| Failure::failed(format!("write `{}`: {error}", file.display())))
 }

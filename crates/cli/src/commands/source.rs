@@ -23,7 +23,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
     if let SourceCommand::Replay(given) = command {
         return replay::run(given, output);
     }
-    let client = &at.open(errand(command)).await?;
+    let client = &at.open(database_need(command)).await?;
     match command {
         SourceCommand::Add(given) => add::run(client, given, output).await,
         SourceCommand::List(given) => list(given).write(client, output).await,
@@ -40,7 +40,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
             let before = load(client, &source.id).await?;
             let call = before.post("pause").json(&json!({ "note": note }));
             let answer = client.call(call).await?;
-            output.tell(&answer, |it| {
+            output.report(&answer, |it| {
                 let name = called(it);
                 format!(
                     "paused source {}: {name}; nothing is checked until it is resumed",
@@ -51,7 +51,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
         SourceCommand::Resume(given) => {
             let before = load(client, &given.id).await?;
             let answer = client.call(before.post("resume")).await?;
-            output.tell(&answer, |it| {
+            output.report(&answer, |it| {
                 let (id, name) = (before.id, called(it));
                 if before.now["state"] == "active" {
                     return format!("nothing changed: source {id} is active");
@@ -72,12 +72,12 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
     }
 }
 
-fn errand(command: &SourceCommand) -> Errand {
+fn database_need(command: &SourceCommand) -> DatabaseNeed {
     match command {
         // What only looks at an address must not leave a database behind.
-        SourceCommand::Add(given) if given.dry_run => Errand::Nothing,
-        SourceCommand::Add(_) | SourceCommand::Import { .. } => Errand::New,
-        _ => Errand::Existing,
+        SourceCommand::Add(given) if given.dry_run => DatabaseNeed::Nothing,
+        SourceCommand::Add(_) | SourceCommand::Import { .. } => DatabaseNeed::New,
+        _ => DatabaseNeed::Existing,
     }
 }
 
@@ -228,7 +228,7 @@ async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -
     let before = load(client, &given.source.id).await?;
     let call = Call::patch(&["sources", &before.id.to_string()]).json(&changes);
     let answer = client.call(call).await?;
-    output.tell(&answer, |it| {
+    output.report(&answer, |it| {
         let said = ["name", "category", "policy", "cadence_by_hand", "state"];
         if said.iter().all(|key| it[*key] == before.now[*key]) {
             return format!("nothing changed: source {} was already so", before.id);
@@ -257,8 +257,8 @@ async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mu
     }
     let call = Call::delete(&["sources", &id.to_string()]);
     client.call(call).await?;
-    let told = format!("removed source {id} and its entries: {name}");
-    output.say(&json!({ "removed": id }), &told)
+    let reported = format!("removed source {id} and its entries: {name}");
+    output.say(&json!({ "removed": id }), &reported)
 }
 
 /// Asks whoever sits there; where nobody does, nothing is done.
@@ -337,7 +337,7 @@ const STATS: &[Column] = &[
 async fn stats(client: &Client, source_type: Option<&str>, output: &mut Output) -> Done {
     let call = Call::get(&["sources", "stats"]).query("type", source_type);
     let answer = client.call(call).await?;
-    if !output.is_told(&answer)? {
+    if !output.is_reported(&answer)? {
         output.page(STATS, &answer.value(), answer.now)?;
     }
     Ok(Exit::Ok)
@@ -347,13 +347,13 @@ async fn stats(client: &Client, source_type: Option<&str>, output: &mut Output) 
 fn counts(counted: &Value, _: Timestamp) -> Cell {
     let counted = counted.as_object().into_iter().flatten();
     let some = counted.filter(|(_, count)| count.as_u64() > Some(0));
-    let told: Vec<String> = some
+    let reported: Vec<String> = some
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    Cell::new(if told.is_empty() {
+    Cell::new(if reported.is_empty() {
         "none".to_owned()
     } else {
-        told.join(", ")
+        reported.join(", ")
     })
 }
 

@@ -30,9 +30,9 @@ pub(super) async fn run(
     output: &mut Output,
 ) -> Done {
     let SubscriptionCommand::List = command;
-    let client = at.open(Errand::Existing).await?;
+    let client = at.open(DatabaseNeed::Existing).await?;
     let answer = client.call(Call::get(&["subscriptions"])).await?;
-    let none = "no subscriptions; docs/guide/happenings.md shows how to make one";
+    let none = "no subscriptions; docs/guide/event_delivery.md shows how to make one";
     output.all(&answer, ("subscriptions", LIST), none)?;
     if answer.value()["counted_some"] == true {
         output.note("there are more than could be counted\n");

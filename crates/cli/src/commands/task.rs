@@ -11,16 +11,16 @@ mod batch;
 mod history;
 
 /// Who withdraws with a revision leaves a mark even where nothing is; the others need a task.
-fn errand(command: &TaskCommand) -> Errand {
+fn database_need(command: &TaskCommand) -> DatabaseNeed {
     match command {
-        TaskCommand::Put(_) | TaskCommand::Cancel { .. } => Errand::New,
-        _ => Errand::Existing,
+        TaskCommand::Put(_) | TaskCommand::Cancel { .. } => DatabaseNeed::New,
+        _ => DatabaseNeed::Existing,
     }
 }
 
 /// Does what was asked with tasks.
 pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut Output) -> Done {
-    let client = at.open(errand(command)).await?;
+    let client = at.open(database_need(command)).await?;
     match command {
         TaskCommand::Put(given) => match &given.batch {
             Some(file) => batch::run(&client, file, output).await,
@@ -118,7 +118,7 @@ const PAGE: &[Column] = &[
 
 async fn get(client: &Client, given: &IdentityArguments, output: &mut Output) -> Done {
     let answer = client.call(Call::get(&segments(given, &[])?)).await?;
-    if output.is_told(&answer)? {
+    if output.is_reported(&answer)? {
         return Ok(Exit::Ok);
     }
     let mut task = answer.value();
@@ -170,7 +170,7 @@ async fn put(client: &Client, given: &PutArguments, output: &mut Output) -> Done
         .header("idempotency-digest", digest.as_deref());
     let answer = client.call(call).await?;
     let now = answer.now;
-    output.tell(&answer, |receipt| sentence(receipt, now))
+    output.report(&answer, |receipt| sentence(receipt, now))
 }
 
 /// The time counts as it was written: `+10m` asked again a minute later is the same request.
@@ -214,11 +214,11 @@ async fn cancel(
     let call = Call::delete(&segments).query("revision", revision);
     let answer = client.call(call).await?;
     let now = answer.now;
-    let told = output.tell(&answer, |receipt| sentence(receipt, now));
+    let reported = output.report(&answer, |receipt| sentence(receipt, now));
     if before == "RUNNING" && answer.value()["rule"] == "cancelled" {
         output.warn("it was running; its call is not recalled and may still take effect");
     }
-    told
+    reported
 }
 
 async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) -> Done {
@@ -226,7 +226,7 @@ async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) 
     let call = Call::post(&segments(given, &["retry"])?);
     let answer = client.call(call).await?;
     let now = answer.now;
-    let told = output.tell(&answer, |receipt| sentence(receipt, now));
+    let reported = output.report(&answer, |receipt| sentence(receipt, now));
     match (before.as_str(), answer.value()["rule"].as_str()) {
         ("CANCELLED", Some("reinserted")) => {
             output.warn("it had been withdrawn; now it runs again");
@@ -236,7 +236,7 @@ async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) 
         }
         _ => {}
     }
-    told
+    reported
 }
 
 /// A receipt as a sentence.

@@ -28,7 +28,7 @@ pub(super) fn run(
         when::parse_duration(&arguments.budget).map_err(|unclear| unclear.of("--budget"))?;
     log::start(&settings.log, output.notes_coloured())?;
     let ticked = runtime()?.block_on(tick(settings, inputs, budget))?;
-    tell(&ticked, output)?;
+    report(&ticked, output)?;
     Ok(Exit::Ok)
 }
 
@@ -59,7 +59,7 @@ async fn tick(
     let node = process::admit(&equipment, settings, name).await?;
     let schedules = wiring::schedules(store.clone(), timing.clock.clone(), outbound.reach());
     let files = Files::new(inputs.clone(), schedules, outbound);
-    let passes = wiring::ticker(store, &timing, node.tally());
+    let passes = wiring::ticker(store, &timing, node.counters());
     let ticked = Box::pin(pass(settings, (equipment, node), files, (passes, budget)));
     let ticked = ticked.await;
     telemetry.finish().await;
@@ -104,7 +104,7 @@ async fn pass(
     ticked
 }
 
-fn tell(ticked: &Ticked, output: &mut Output) -> Result<(), Failure> {
+fn report(ticked: &Ticked, output: &mut Output) -> Result<(), Failure> {
     if output.json {
         return output.value(&json!({
             "ticked_at": ticked.ticked_at,

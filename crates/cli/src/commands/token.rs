@@ -10,16 +10,16 @@ This is the first token: nodes that were open ask everybody for one from now on.
 ";
 
 /// Only making a token makes sense on a database that is not there yet.
-fn errand(command: &TokenCommand) -> Errand {
+fn database_need(command: &TokenCommand) -> DatabaseNeed {
     match command {
-        TokenCommand::Create { .. } => Errand::New,
-        TokenCommand::List | TokenCommand::Revoke { .. } => Errand::Existing,
+        TokenCommand::Create { .. } => DatabaseNeed::New,
+        TokenCommand::List | TokenCommand::Revoke { .. } => DatabaseNeed::Existing,
     }
 }
 
 /// Does what was asked with tokens.
 pub(super) async fn run(at: &Connector<'_>, command: &TokenCommand, output: &mut Output) -> Done {
-    let client = at.open(errand(command)).await?;
+    let client = at.open(database_need(command)).await?;
     match command {
         TokenCommand::Create {
             name,
@@ -33,7 +33,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &TokenCommand, output: &mut
         }
         TokenCommand::Revoke { name } => {
             let answer = client.call(Call::delete(&["tokens", name])).await?;
-            output.tell(&answer, |_| format!("revoked {name}"))?;
+            output.report(&answer, |_| format!("revoked {name}"))?;
             output.aside(&still_taken("it may take it"));
             Ok(Exit::Ok)
         }
@@ -55,7 +55,7 @@ async fn create(
     let expires_at = expires.map(|text| expiry(text, client.now())).transpose()?;
     let body = json!({ "name": name, "scope": scope.as_str(), "expires_at": expires_at });
     let answer = client.call(Call::post(&["tokens"]).json(&body)).await?;
-    output.tell(&answer, |made| text(&made["token"]))?;
+    output.report(&answer, |made| text(&made["token"]))?;
     output.aside("This is the only time the token is shown; keep it where secrets are kept.\n");
     if answer.value()["first"] == true {
         output.aside(FIRST_TOKEN);

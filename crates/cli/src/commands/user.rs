@@ -27,16 +27,16 @@ const LIST: &[Column] = &[
 ];
 
 /// Only making a user makes sense on a database that is not there yet.
-fn errand(command: &UserCommand) -> Errand {
+fn database_need(command: &UserCommand) -> DatabaseNeed {
     match command {
-        UserCommand::Create { .. } => Errand::New,
-        _ => Errand::Existing,
+        UserCommand::Create { .. } => DatabaseNeed::New,
+        _ => DatabaseNeed::Existing,
     }
 }
 
 /// Does what was asked with users.
 pub(super) async fn run(at: &Connector<'_>, command: &UserCommand, output: &mut Output) -> Done {
-    let client = &at.open(errand(command)).await?;
+    let client = &at.open(database_need(command)).await?;
     match command {
         UserCommand::Create {
             name,
@@ -71,7 +71,7 @@ async fn create(
     let password = new_password(password)?;
     let body = json!({ "name": name, "scope": scope, "password": password.expose() });
     let answer = client.call(Call::post(&["users"]).json(&body)).await?;
-    output.tell(&answer, |_| format!("created {name}, who may {scope}"))?;
+    output.report(&answer, |_| format!("created {name}, who may {scope}"))?;
     if answer.value()["first"] == true {
         output.aside(FIRST_USER);
     }
@@ -105,7 +105,7 @@ async fn change(
     let answer = client
         .call(call.json(&json!({ "password": password.expose() })))
         .await?;
-    output.tell(&answer, |_| format!("changed the password of {name}"))?;
+    output.report(&answer, |_| format!("changed the password of {name}"))?;
     output.aside(&still_taken("them may let them in"));
     Ok(Exit::Ok)
 }

@@ -57,8 +57,8 @@ fn article_service(
     config.almanack_token = environment.get(TOKEN_VARIABLE).cloned();
     config.webhook_secret = environment.get(SECRET_VARIABLE).cloned();
     config.bus = bus(arguments);
-    config.wishes.callback_url = !arguments.no_callback_url;
-    config.wishes.max_retry = arguments.max_retry;
+    config.requests.callback_url = !arguments.no_callback_url;
+    config.requests.max_retry = arguments.max_retry;
     start_plain_log(output)?;
     runtime()?.block_on(async {
         let started = article::start(config, stop_signal()?).await;
@@ -81,12 +81,12 @@ fn serve<S: Upstream>(
     start_plain_log(output)?;
     runtime()?.block_on(async {
         let running = stand::start(config, stop_signal()?).await;
-        let running = running.map_err(|error| told(S::NAME, &error))?;
+        let running = running.map_err(|error| reported(S::NAME, &error))?;
         output.note(&greeting(&running));
         let ended = running.join.await;
         ended
             .map_err(Failure::failed)?
-            .map_err(|error| told(S::NAME, &error))?;
+            .map_err(|error| reported(S::NAME, &error))?;
         Ok(Exit::Ok)
     })
 }
@@ -110,7 +110,7 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
     fleet.feeds_per_host = arguments.feeds_per_host.max(1);
     let config = feeds::Config::of(arguments.listen, fleet);
     let greeting = |running: &feeds::Running| {
-        if !arguments.calm {
+        if !arguments.quiet {
             running.handle.make_usual_trouble();
         }
         let (url, count) = (running.url(), arguments.feeds);
@@ -126,7 +126,7 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
 
 fn news(arguments: &NewsArguments, output: &mut Output) -> Done {
     let mut site = Site::new(arguments.seed, arguments.stories_per_day);
-    site.calm = arguments.calm;
+    site.quiet = arguments.quiet;
     let config = news::Config {
         latency: arguments.latency,
         ..news::Config::new(arguments.listen, site)
@@ -244,10 +244,10 @@ fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
 }
 
 pub(super) fn failed(error: &article::Error) -> Failure {
-    told("article service", error)
+    reported("article service", error)
 }
 
 /// What failed, with all its causes.
-pub(super) fn told(what: &str, error: &dyn Error) -> Failure {
+pub(super) fn reported(what: &str, error: &dyn Error) -> Failure {
     Failure::caused(what, error)
 }

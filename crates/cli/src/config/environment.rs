@@ -57,7 +57,7 @@ pub(crate) fn read(environment: &BTreeMap<String, String>, below: &Layer) -> (La
             Some(path) => {
                 layer.insert(path.clone(), given(&path, variable, value));
             }
-            None => problems.extend(stranger(variable, rest)),
+            None => problems.extend(unexpected(variable, rest)),
         }
     }
     (layer, problems)
@@ -162,7 +162,7 @@ fn referenced(below: &Layer) -> Vec<String> {
         .collect()
 }
 
-fn stranger(variable: &str, rest: &str) -> Option<Problem> {
+fn unexpected(variable: &str, rest: &str) -> Option<Problem> {
     let place = Place::Environment {
         variable: variable.to_owned(),
         shown: COVER.to_owned(),

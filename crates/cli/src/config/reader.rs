@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fmt, net::SocketAddr, path::Path};
 
 use almanack_core::{
     address::IpNet,
-    event::mapping::{Path as MappingPath, Template},
+    event::incoming::mapping::{Path as MappingPath, Template},
     secret::{COVER, Secret},
     source::policy::Policy,
     task::Kind,

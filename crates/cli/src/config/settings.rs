@@ -30,7 +30,7 @@ pub(crate) use log::{Log, LogFormat, Telemetry};
 pub(crate) use node::{Limits, Node, Retention, Server};
 pub(crate) use schedules::{Command, Github, Schedules, Tick};
 pub(crate) use sources::{Rate, Sources};
-pub(crate) use subscription::{Happenings, Subscriber, SubscriptionKeys, Way};
+pub(crate) use subscription::{EventDelivery, Subscriber, SubscriptionKeys, Way};
 
 /// Every section, in the order it is shown.
 pub(super) fn sections() -> Vec<Listed> {
@@ -91,7 +91,7 @@ all! {
     command: Command = Command::read, Group::adopted;
     tick: Tick = Tick::read, Group::adopted;
     editions: Editions = Editions::read, nothing;
-    happenings: Happenings = Happenings::read, everything;
+    event_delivery: EventDelivery = EventDelivery::read, everything;
     alerts: Alerts = Alerts::read, everything;
     heartbeat: Heartbeat = Heartbeat::read, Group::adopted;
     events: Events = Events::read, nothing;

@@ -142,7 +142,7 @@ fn the_reference_says_what_the_table_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let path = root.join("docs/reference/configuration.md");
     let now = document();
-    if std::env::var("ALMANACK_FACES").is_ok_and(|wish| wish == "accept") {
+    if std::env::var("ALMANACK_FACES").is_ok_and(|request| request == "accept") {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         return fs::write(path, now).unwrap();
     }

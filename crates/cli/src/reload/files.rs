@@ -103,8 +103,10 @@ impl Files {
             self.sync_file(&loaded, in_force).await?;
             self.sync_dispatch(settings).await?;
         } else {
-            let told = first_error(&loaded.report);
-            tracing::error!("the configuration does not read; schedules stay as they are: {told}");
+            let reported = first_error(&loaded.report);
+            tracing::error!(
+                "the configuration does not read; schedules stay as they are: {reported}"
+            );
         }
         self.seen = seen;
         Ok(())
@@ -158,7 +160,7 @@ impl Files {
         let mut wanted = found.wanted.clone();
         wanted.extend(ticks(settings));
         let synced = self.schedules.sync(Origin::File, wanted, &found.keep, &by);
-        tell(&source.name, &synced.await?);
+        log_synced(&source.name, &synced.await?);
         Ok(())
     }
 
@@ -203,7 +205,7 @@ impl Files {
         let name = report.source.as_ref().map_or("", |source| &source.name);
         let by = format!("dispatch:{name}");
         let synced = self.schedules.sync(Origin::Dispatch, wanted, &keep, &by);
-        tell(name, &synced.await?);
+        log_synced(name, &synced.await?);
         Ok(())
     }
 }
@@ -233,15 +235,15 @@ fn first_error(report: &Report) -> String {
 
 pub(super) fn complain(report: &Report, problems: &[Problem]) {
     for problem in problems {
-        let told = report.line(problem);
+        let reported = report.line(problem);
         match problem.severity {
-            Severity::Error => tracing::error!("{told}"),
-            Severity::Warning => tracing::warn!("{told}"),
+            Severity::Error => tracing::error!("{reported}"),
+            Severity::Warning => tracing::warn!("{reported}"),
         }
     }
 }
 
-fn tell(file: &str, synced: &Synced) {
+fn log_synced(file: &str, synced: &Synced) {
     for (name, error) in &synced.refused {
         tracing::error!(schedule.name = %name, %error, "schedule of {file} refused");
     }

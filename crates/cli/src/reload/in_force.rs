@@ -1,6 +1,6 @@
 //! The settings in force, and how they are shown.
 
-use almanack_engine::live::Live;
+use almanack_engine::reloadable::Reloadable;
 use almanack_server::{Configured, Subscription};
 
 use crate::{
@@ -19,8 +19,8 @@ pub(crate) struct InForce {
     effective: Vec<Effective>,
     /// The file that they were read from, if there was one.
     file: Option<String>,
-    shown: Live<Vec<Configured>>,
-    subscriptions: Live<Vec<Subscription>>,
+    shown: Reloadable<Vec<Configured>>,
+    subscriptions: Reloadable<Vec<Subscription>>,
 }
 
 impl InForce {
@@ -32,19 +32,19 @@ impl InForce {
         Self {
             settings: Box::new(settings.clone()),
             file: report.source.map(|source| source.name),
-            shown: Live::new(shown(&effective)),
-            subscriptions: Live::new(wiring::subscriptions(settings)),
+            shown: Reloadable::new(shown(&effective)),
+            subscriptions: Reloadable::new(wiring::subscriptions(settings)),
             effective,
         }
     }
 
     /// What is in force, as `almanack check` shows it: secrets are covered where they are read.
-    pub(crate) fn shown(&self) -> Live<Vec<Configured>> {
+    pub(crate) fn shown(&self) -> Reloadable<Vec<Configured>> {
         self.shown.clone()
     }
 
     /// Who is sent events.
-    pub(crate) fn subscriptions(&self) -> Live<Vec<Subscription>> {
+    pub(crate) fn subscriptions(&self) -> Reloadable<Vec<Subscription>> {
         self.subscriptions.clone()
     }
 

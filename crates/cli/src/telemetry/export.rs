@@ -31,7 +31,7 @@ const BATCH: usize = 512;
 /// How long the first span of a batch waits for others.
 const GATHER: Duration = Duration::from_secs(2);
 /// How long a collector may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Firings are about `schedule:NAME@SLOT`.
 const SCHEDULE: &str = "schedule:";
 
@@ -61,7 +61,7 @@ impl Exporter {
             .with_http_client(Carrier(client))
             .with_endpoint(address)
             .with_headers(headers)
-            .with_timeout(PATIENCE)
+            .with_timeout(WAIT_MAX)
             .build()?;
         let version = env!("CARGO_PKG_VERSION");
         let resource = Resource::builder_empty().with_attributes([
@@ -222,7 +222,7 @@ impl HttpClient for Carrier {
     ) -> Result<opentelemetry_http::Response<Bytes>, HttpError> {
         let (head, body) = request.into_parts();
         let limits = Limits {
-            total: PATIENCE,
+            total: WAIT_MAX,
             ..Limits::default()
         };
         let mut asked = Request::post_json(head.uri.to_string(), body.to_vec()).limits(limits);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use almanack_adapters::trace::{self, SpanId, TraceId, Traced};
 use almanack_core::{
-    finish::Outcome, handler::Handler, plan::told, task::ClaimedTask, time::Clock,
+    finish::Outcome, handler::Handler, plan::shareable_detail, task::ClaimedTask, time::Clock,
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -80,7 +80,7 @@ impl Handler for Watched {
         span.attempt.outcome = outcome.name();
         span.attempt.error = match &outcome {
             Outcome::Retry { error, .. } | Outcome::GiveUp { error } => {
-                Some(told(task.identity.kind.as_str(), error).to_owned())
+                Some(shareable_detail(task.identity.kind.as_str(), error).to_owned())
             }
             _ => None,
         };

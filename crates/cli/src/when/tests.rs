@@ -108,7 +108,7 @@ fn what_is_no_instant_says_why() {
 }
 
 #[test]
-fn a_date_alone_is_told_how_to_go_on_and_that_works() {
+fn a_date_alone_is_reported_how_to_go_on_and_that_works() {
     let hint = parse_at("2026-01-05", now()).unwrap_err().hint;
     assert_eq!(
         hint,

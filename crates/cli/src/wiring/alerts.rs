@@ -3,15 +3,15 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use almanack_adapters::{
-    alert::{Channel, Channels, Language, Telling, Wants, Way, exec::Program, mail::Mailer},
+    alert::{Channel, Channels, Language, Reporting, Wants, Way, exec::Program, mail::Mailer},
     command,
-    heartbeat::HttpListener,
+    heartbeat::HttpHeartbeat,
     telegram::Bot,
 };
 use almanack_core::{alert::facts::Bounds, time::Clock};
 use almanack_engine::{
+    heartbeat::Heartbeat,
     node::AdmittedNode,
-    pulse::Heartbeat,
     watch::{Watch, WatchSettings, Watching},
 };
 
@@ -60,11 +60,11 @@ pub(crate) fn channels(
         })
     };
     let all: Result<Vec<Channel>, Failure> = settings.alerts.channels.iter().map(make).collect();
-    let telling = Telling {
+    let reporting = Reporting {
         language: language(settings),
         timeout: CHANNEL_TIMEOUT,
     };
-    let channels = Channels::new(outbound.client(), Arc::clone(clock), telling, all?);
+    let channels = Channels::new(outbound.client(), Arc::clone(clock), reporting, all?);
     Ok(Arc::new(channels))
 }
 
@@ -150,10 +150,10 @@ pub(crate) fn watching(
                 overdue: edition.map(|edition| edition.rules.overdue_after),
                 ..alerts.bounds.clone()
             },
-            manner: alerts.manner.clone(),
+            behaviour: alerts.behaviour.clone(),
             checks_per_day: f64::from(settings.sources.checks_per_day),
         },
-        messenger: channels(settings, environment, outbound, clock)?,
+        notifier: channels(settings, environment, outbound, clock)?,
     })
 }
 
@@ -165,9 +165,9 @@ fn heartbeat(
 ) -> Option<Heartbeat> {
     let heartbeat = &settings.heartbeat;
     let url = heartbeat.url.as_ref()?.expose().to_owned();
-    let listener = HttpListener::new(outbound.client(), url, heartbeat.method, HEARTBEAT_TIMEOUT);
+    let monitor = HttpHeartbeat::new(outbound.client(), url, heartbeat.method, HEARTBEAT_TIMEOUT);
     Some(Heartbeat {
-        listener: Arc::new(listener),
+        monitor: Arc::new(monitor),
         every: heartbeat.every,
         clock: Arc::clone(clock),
     })

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use almanack_bus::{Ports, kafka, nats};
 use almanack_core::{
-    event::{incoming::Reading, intake::Links},
-    happening::{Herald, Mode},
+    event::incoming::{envelope::Reading, intake::Links},
+    event::outgoing::{EventPublisher, Mode},
 };
 use almanack_engine::{intake::Events, reschedule::Rescheduler};
 use tokio::task::JoinSet;
@@ -47,13 +47,13 @@ impl Buses {
         let nats = settings.events.nats.as_ref();
         let nats = nats.and_then(|nats| nats.consumer.clone());
         Self {
-            kafka: kafka.map(|mut told| {
-                told.reading = within(told.reading);
-                kafka::Consumer::new(told, ports.clone())
+            kafka: kafka.map(|mut reported| {
+                reported.reading = within(reported.reading);
+                kafka::Consumer::new(reported, ports.clone())
             }),
-            nats: nats.map(|mut told| {
-                told.reading = within(told.reading);
-                nats::Consumer::new(told, ports.clone())
+            nats: nats.map(|mut reported| {
+                reported.reading = within(reported.reading);
+                nats::Consumer::new(reported, ports.clone())
             }),
         }
     }
@@ -86,34 +86,34 @@ impl Buses {
     }
 }
 
-/// Tells happenings on a topic of the cluster in `[events.kafka]`.
-pub(crate) fn kafka_herald(
+/// Tells event delivery on a topic of the cluster in `[events.kafka]`.
+pub(crate) fn kafka_publisher(
     settings: &Settings,
     topic: &str,
     mode: Mode,
-) -> Result<Arc<dyn Herald>, Failure> {
+) -> Result<Arc<dyn EventPublisher>, Failure> {
     let Some(kafka) = &settings.events.kafka else {
         return Err(nowhere("kafka_topic", "events.kafka", "brokers"));
     };
-    let herald = kafka::KafkaHerald::new(&kafka.connection, topic, mode);
-    match herald {
-        Ok(herald) => Ok(Arc::new(herald)),
+    let publisher = kafka::KafkaEventPublisher::new(&kafka.connection, topic, mode);
+    match publisher {
+        Ok(publisher) => Ok(Arc::new(publisher)),
         Err(error) => Err(Failure::usage(error)),
     }
 }
 
-/// Tells happenings on a subject of the server in `[events.nats]`.
-pub(crate) fn nats_herald(
+/// Tells event delivery on a subject of the server in `[events.nats]`.
+pub(crate) fn nats_publisher(
     settings: &Settings,
     subject: &str,
     mode: Mode,
-) -> Result<Arc<dyn Herald>, Failure> {
+) -> Result<Arc<dyn EventPublisher>, Failure> {
     let Some(nats) = &settings.events.nats else {
         return Err(nowhere("nats_subject", "events.nats", "servers"));
     };
     let connection = nats.connection.clone();
-    let herald = nats::NatsHerald::new(connection, subject, mode);
-    Ok(Arc::new(herald))
+    let publisher = nats::NatsEventPublisher::new(connection, subject, mode);
+    Ok(Arc::new(publisher))
 }
 
 fn nowhere(key: &str, section: &str, name: &str) -> Failure {

@@ -7,9 +7,9 @@ use std::{io::Write, sync::Arc};
 
 use almanack_core::{
     edition::{EDITION_RUN, EDITION_TICK},
+    event::outgoing::Subscriptions,
     finish::Outcome,
     handler::Handler,
-    happening::Subscriptions,
     schedule::{Expression, Mode},
     store::Store,
     task::ClaimedTask,
@@ -21,7 +21,7 @@ use almanack_engine::{
         handler::{RunHandler, TickHandler},
     },
     handlers::Handlers,
-    live::Live,
+    reloadable::Reloadable,
     reschedule::Rescheduler,
 };
 use async_trait::async_trait;
@@ -61,7 +61,7 @@ pub(crate) struct Workshop<'a> {
     /// The way in for changes of intent.
     pub(crate) rescheduler: &'a Arc<Rescheduler>,
     /// Who is told of what was published.
-    pub(crate) subscriptions: &'a Live<Subscriptions>,
+    pub(crate) subscriptions: &'a Reloadable<Subscriptions>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sleeper: Arc<dyn Sleeper>,
     /// What this node is called.
@@ -89,7 +89,7 @@ impl Workshop<'_> {
             outside,
             engine_settings(edition, self.node),
         );
-        let editions = editions.telling(self.subscriptions.clone());
+        let editions = editions.reporting(self.subscriptions.clone());
         Ok(Some(Arc::new(editions.showing(self.pages.clone()))))
     }
 }

@@ -1,6 +1,6 @@
 //! What a node is made with, once and again.
 //!
-//! Some of it lasts as long as the process: the store, the time, the sources' lanes, who makes editions. The rest is made from the settings and
+//! Some of it lasts as long as the process: the store, the time, the sources' host paces, who makes editions. The rest is made from the settings and
 //! can be made anew under a node that runs ([`Equipment::tools`], [`Equipment::exchange`]): a start and a reload go the same way. What is under way
 //! keeps what it began with, the HTTP client and its trust included.
 //!
@@ -9,12 +9,14 @@
 use std::{collections::BTreeMap, io::Write, path::PathBuf, sync::Arc};
 
 use almanack_adapters::disk;
-use almanack_core::{happening::Subscriptions, signature::Verifier, store::Store, time::Clock};
+use almanack_core::{
+    event::outgoing::Subscriptions, signature::Verifier, store::Store, time::Clock,
+};
 use almanack_engine::{
     editions::Editions,
     handlers::Handlers,
-    live::Live,
     node::{NodeSettings, Ports},
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     runner::RunnerSettings,
     watch::{self, Watching},
@@ -23,7 +25,7 @@ use almanack_engine::{
 use super::{
     Lookout, Outbound, Timing, alerts,
     editions::{self, Purpose, Workshop},
-    entropy, happenings, kept_for, kinds, rescheduler, runner_settings, store_folder,
+    entropy, event_delivery, kept_for, kinds, rescheduler, runner_settings, store_folder,
     targets::{self, Own},
 };
 use crate::{
@@ -52,10 +54,10 @@ pub(crate) struct Ground<'a> {
 /// What lasts, and what is in force.
 pub(crate) struct Equipment {
     lasting: Lasting,
-    handlers: Live<Handlers>,
-    runner: Live<RunnerSettings>,
-    watching: Live<Watching>,
-    verifier: Live<Option<Arc<dyn Verifier>>>,
+    handlers: Reloadable<Handlers>,
+    runner: Reloadable<RunnerSettings>,
+    watching: Reloadable<Watching>,
+    verifier: Reloadable<Option<Arc<dyn Verifier>>>,
     /// The folder of the store, where it is one of this machine.
     folder: Option<PathBuf>,
 }
@@ -68,7 +70,7 @@ struct Lasting {
     rescheduler: Arc<Rescheduler>,
     sources: Lookout,
     editions: Option<Arc<Editions>>,
-    subscriptions: Live<Subscriptions>,
+    subscriptions: Reloadable<Subscriptions>,
     tracer: Tracer,
 }
 
@@ -102,7 +104,7 @@ impl Equipment {
         )?;
         let rescheduler = rescheduler(settings, Arc::clone(changes), Arc::clone(&clock));
         let rescheduler = Arc::new(rescheduler.reaching(outbound.reach()));
-        let subscriptions = Live::new(settings.happenings.subscriptions());
+        let subscriptions = Reloadable::new(settings.event_delivery.subscriptions());
         let workshop = Workshop {
             settings,
             outbound,
@@ -128,10 +130,10 @@ impl Equipment {
         let tools = lasting.tools(settings, outbound)?;
         let equipment = Self {
             lasting,
-            handlers: Live::new(tools.handlers),
-            runner: Live::new(tools.runner),
-            watching: Live::new(tools.watching),
-            verifier: Live::new(tools.verifier),
+            handlers: Reloadable::new(tools.handlers),
+            runner: Reloadable::new(tools.runner),
+            watching: Reloadable::new(tools.watching),
+            verifier: Reloadable::new(tools.verifier),
             folder: store_folder(&settings.database),
         };
         Ok((equipment, telemetry))
@@ -144,7 +146,7 @@ impl Equipment {
 
     /// Puts tools in force.
     pub(crate) fn exchange(&self, tools: Tools) {
-        // First who tries, then who may ask for it: a wish that is taken finds somebody.
+        // First who tries, then who may ask for it: a request that is taken finds somebody.
         self.handlers.put(tools.handlers);
         self.runner.put(tools.runner);
         self.lasting.subscriptions.put(tools.subscriptions);
@@ -204,7 +206,7 @@ impl Equipment {
     }
 
     /// Knows the secret by which ticks are signed.
-    pub(crate) fn verifier(&self) -> Live<Option<Arc<dyn Verifier>>> {
+    pub(crate) fn verifier(&self) -> Reloadable<Option<Arc<dyn Verifier>>> {
         self.verifier.clone()
     }
 }
@@ -215,7 +217,7 @@ impl Lasting {
         let key = settings.tick.secret.clone();
         Ok(Tools {
             handlers: self.handlers(settings, outbound)?,
-            subscriptions: settings.happenings.subscriptions(),
+            subscriptions: settings.event_delivery.subscriptions(),
             runner: runner_settings(settings),
             kinds: kinds(settings),
             watching: alerts::watching(settings, &self.environment, outbound, &clock)?,
@@ -233,7 +235,7 @@ impl Lasting {
         let timing = &self.timing;
         let clock: Arc<dyn Clock> = timing.clock.clone();
         let handlers = targets::handlers(own, &self.store, timing, &self.rescheduler)?;
-        let handlers = happenings::telling(handlers, own, timing)?;
+        let handlers = event_delivery::reporting(handlers, own, timing)?;
         let handlers = self.sources.looking(handlers, &self.subscriptions)?;
         let handlers = editions::running(handlers, own, &clock)?;
         Ok(self.tracer.watching(handlers))

@@ -11,10 +11,10 @@ use almanack_core::{
     address::{Guard, IpNet, Origin, Reach},
     target::Target,
 };
-use almanack_engine::{live::Live, schedules::Wanted};
+use almanack_engine::{reloadable::Reloadable, schedules::Wanted};
 use url::Url;
 
-use super::{alerts, editions, happenings, share};
+use super::{alerts, editions, event_delivery, share};
 use crate::{config::Settings, failure::Failure};
 
 /// The setting that lets callbacks and webhooks into a network.
@@ -30,7 +30,7 @@ pub(crate) struct Outbound {
     services: BTreeSet<Origin>,
     guard: Guard,
     /// The same judgement for who takes addresses in: what would be refused here is refused when it is put.
-    reach: Live<Reach>,
+    reach: Reloadable<Reach>,
     hosts: HostLimiter,
 }
 
@@ -42,7 +42,7 @@ impl Outbound {
         let (guard, services) = (guard(settings), services(settings));
         let made = Self {
             client,
-            reach: Live::new(Reach::new(guard.clone(), services.clone())),
+            reach: Reloadable::new(Reach::new(guard.clone(), services.clone())),
             services,
             guard,
             hosts: HostLimiter::new(share(settings.node.slots)),
@@ -69,7 +69,7 @@ impl Outbound {
     }
 
     /// Who may be called, for whoever takes addresses in.
-    pub(crate) fn reach(&self) -> Live<Reach> {
+    pub(crate) fn reach(&self) -> Reloadable<Reach> {
         self.reach.clone()
     }
 
@@ -95,7 +95,7 @@ fn services(settings: &Settings) -> BTreeSet<Origin> {
     let mut others = editions::addresses(settings);
     others.extend(alerts::addresses(settings));
     let others = others.iter().filter_map(|url| origin(url));
-    let subscribers = happenings::addresses(settings).filter_map(Origin::of);
+    let subscribers = event_delivery::addresses(settings).filter_map(Origin::of);
     kinds
         .filter_map(Origin::of)
         .chain(origin(&settings.github.api_url))

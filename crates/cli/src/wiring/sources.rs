@@ -6,18 +6,18 @@ use almanack_adapters::{
     feed::checker::FeedChecker,
     http::{
         Limits,
-        lanes::{Lanes, Sharing},
+        host_paces::{HostPaces, Sharing},
     },
 };
 use almanack_core::{
-    happening::Subscriptions,
+    event::outgoing::Subscriptions,
     source::{SOURCE_CHECK, check::Checker},
-    store::{LaneStore, Store},
+    store::{PermitStore, Store},
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
     handlers::Handlers,
-    live::Live,
+    reloadable::Reloadable,
     reschedule::Rescheduler,
     sources::{
         Sources,
@@ -30,15 +30,15 @@ use almanack_engine::{
 use super::{Timing, entropy, is_shared, outbound, own_kind, timeout};
 use crate::{config::Settings, failure::Failure};
 
-/// Who looks at sources, in lanes of this process alone: for commands, and where one process is the rule.
+/// Who looks at sources, in host paces of this process alone: for commands, and where one process is the rule.
 pub(crate) fn checker(
     settings: &Settings,
     clock: Arc<dyn Clock>,
 ) -> Result<Arc<dyn Checker>, Failure> {
-    checker_in(settings, Lanes::new(settings.sources.pace(), clock))
+    checker_in(settings, HostPaces::new(settings.sources.pace(), clock))
 }
 
-fn checker_in(settings: &Settings, lanes: Lanes) -> Result<Arc<dyn Checker>, Failure> {
+fn checker_in(settings: &Settings, host_paces: HostPaces) -> Result<Arc<dyn Checker>, Failure> {
     let sources = &settings.sources;
     let client = outbound::fetching(settings)?;
     let limits = Limits {
@@ -46,23 +46,25 @@ fn checker_in(settings: &Settings, lanes: Lanes) -> Result<Arc<dyn Checker>, Fai
         body_bytes: sources.body_bytes,
         ..Limits::default()
     };
-    Ok(Arc::new(FeedChecker::with_limits(client, lanes, limits)))
+    Ok(Arc::new(FeedChecker::with_limits(
+        client, host_paces, limits,
+    )))
 }
 
-/// The lanes of a node: where several nodes share a database, they share their lanes.
-fn lanes(settings: &Settings, store: &Arc<dyn Store>, timing: &Timing) -> Lanes {
+/// The host paces of a node: where several nodes share a database, they share their host paces.
+fn host_paces(settings: &Settings, store: &Arc<dyn Store>, timing: &Timing) -> HostPaces {
     let (pace, clock) = (settings.sources.pace(), Arc::clone(&timing.clock));
     if !is_shared(&settings.database) {
-        return Lanes::new(pace, clock);
+        return HostPaces::new(pace, clock);
     }
     let sharing = Sharing {
-        store: Arc::clone(store) as Arc<dyn LaneStore>,
+        store: Arc::clone(store) as Arc<dyn PermitStore>,
         clock,
         sleeper: Arc::clone(&timing.sleeper),
         lease: settings.node.lease_policy(),
         visitor: format!("{:016x}", entropy().next_u64()),
     };
-    Lanes::sharing(pace, sharing)
+    HostPaces::sharing(pace, sharing)
 }
 
 /// What all sources together may cost.
@@ -97,7 +99,7 @@ impl Lookout {
         timing: &Timing,
         rescheduler: &Arc<Rescheduler>,
     ) -> Result<Self, Failure> {
-        let checker = checker_in(settings, lanes(settings, work, timing))?;
+        let checker = checker_in(settings, host_paces(settings, work, timing))?;
         let (clock, way_in) = (&timing.clock, Arc::clone(rescheduler));
         Ok(Self::with_checker(
             settings,
@@ -150,7 +152,7 @@ impl Lookout {
     pub(crate) fn looking(
         &self,
         handlers: Handlers,
-        subscriptions: &Live<Subscriptions>,
+        subscriptions: &Reloadable<Subscriptions>,
     ) -> Result<Handlers, Failure> {
         let handler = SourceHandler::new(
             Arc::clone(&self.store),
@@ -158,7 +160,7 @@ impl Lookout {
             Arc::clone(&self.checker),
             Arc::clone(&self.fleet),
         )
-        .telling(subscriptions.clone());
+        .reporting(subscriptions.clone());
         Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
     }
 

@@ -29,17 +29,17 @@ url = "https://audit.example.org/{SECRET}"
             &format!("https://articles.example.org/{SECRET}\n"),
         )
         .set("NTFY", &format!("https://ntfy.example.org/{SECRET}"));
-    let told = home.run(&["check"]);
-    assert_eq!(told.code, 0, "{told}");
-    let told = told.to_string();
-    assert!(!told.contains(SECRET), "{told}");
+    let reported = home.run(&["check"]);
+    assert_eq!(reported.code, 0, "{reported}");
+    let reported = reported.to_string();
+    assert!(!reported.contains(SECRET), "{reported}");
     for shown in [
         "\"https://hooks.example.org/***\"",
         "\"https://ntfy.example.org/***\" (env:NTFY)",
         "\"https://articles.example.org/***\" (file:callback)",
         "\"https://audit.example.org/***\"",
     ] {
-        assert!(told.contains(shown), "{shown} in {told}");
+        assert!(reported.contains(shown), "{shown} in {reported}");
     }
 }
 
@@ -55,10 +55,10 @@ fn a_bad_address_is_not_repeated() {
         Home::new().set("ALMANACK_ALERTS_WEBHOOK_URL", &bad),
         Home::with(kept),
     ] {
-        let told = home.run(&["check"]);
-        assert_ne!(told.code, 0, "{told}");
-        let told = told.to_string();
-        assert!(told.contains("alerts.webhook.url"), "{told}");
-        assert!(!told.contains(SECRET), "{told}");
+        let reported = home.run(&["check"]);
+        assert_ne!(reported.code, 0, "{reported}");
+        let reported = reported.to_string();
+        assert!(reported.contains("alerts.webhook.url"), "{reported}");
+        assert!(!reported.contains(SECRET), "{reported}");
     }
 }

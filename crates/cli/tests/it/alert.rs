@@ -9,7 +9,7 @@ use crate::{
     process::{Process, eventually, free_address},
 };
 
-/// A program that is told; what it heard is in `told`.
+/// A program that is told; what it heard is in `reported`.
 const PAGE: &str = "#!/bin/sh
 cat > /dev/null
 echo \"$ALMANACK_ALERT_NEWS $ALMANACK_ALERT_RULE $ALMANACK_ALERT_ABOUT\" >> told
@@ -36,9 +36,9 @@ fn home(database: &str) -> Home {
     )
 }
 
-fn told(home: &Home) -> Vec<String> {
-    let told = fs::read_to_string(home.path().join("told")).unwrap_or_default();
-    told.lines().map(str::to_owned).collect()
+fn reported(home: &Home) -> Vec<String> {
+    let reported = fs::read_to_string(home.path().join("told")).unwrap_or_default();
+    reported.lines().map(str::to_owned).collect()
 }
 
 /// How many firings have ended since `from` of them had.
@@ -61,18 +61,18 @@ async fn until_fired(home: &Home, more: usize) {
     .await;
 }
 
-async fn check_told_once(home: &Home) {
+async fn check_reported_once(home: &Home) {
     eventually("people hear that it fails", async || {
-        (!told(home).is_empty()).then_some(())
+        (!reported(home).is_empty()).then_some(())
     })
     .await;
     until_fired(home, 4).await;
-    assert_eq!(told(home), ["opened failing schedule:beat"]);
+    assert_eq!(reported(home), ["opened failing schedule:beat"]);
     let listed = home.run(&["alert", "list", "--json"]).expect_json();
     assert_eq!(listed["alerts"][0]["about"], "schedule:beat", "{listed}");
     fs::write(home.path().join("mended"), "").unwrap();
     eventually("people hear that it is over", async || {
-        (told(home).len() > 1).then_some(())
+        (reported(home).len() > 1).then_some(())
     })
     .await;
     until_fired(home, 4).await;
@@ -80,7 +80,7 @@ async fn check_told_once(home: &Home) {
         "opened failing schedule:beat",
         "closed failing schedule:beat",
     ];
-    assert_eq!(told(home), both);
+    assert_eq!(reported(home), both);
     let over = home.run(&["alert", "list"]);
     assert_eq!(
         (over.data.as_str(), over.notes.as_str()),
@@ -96,11 +96,11 @@ async fn check_told_once(home: &Home) {
 async fn people_hear_once_that_it_fails_and_once_that_it_is_over() {
     let home = home("sqlite:almanack.db");
     let _node = Process::node(&home, free_address(), &[]).ready().await;
-    check_told_once(&home).await;
+    check_reported_once(&home).await;
 }
 
 #[tokio::test]
-async fn of_two_nodes_one_tells() {
+async fn of_two_nodes_one_reports() {
     let schema = Schema::create().await;
     let home = home(schema.url());
     let _first = Process::node(&home, free_address(), &["--node-name", "a"])
@@ -109,7 +109,7 @@ async fn of_two_nodes_one_tells() {
     let _second = Process::node(&home, free_address(), &["--node-name", "b"])
         .ready()
         .await;
-    check_told_once(&home).await;
+    check_reported_once(&home).await;
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn channels_can_be_tried_before_anything_runs() {
     let tried = home.run(&["alert", "test", "--json"]).expect_json();
     assert_eq!(tried["answers"][0]["channel"], "exec");
     assert_eq!(tried["answers"][0]["outcome"], "taken");
-    assert_eq!(told(&home), ["test  "]);
+    assert_eq!(reported(&home), ["test  "]);
     let unknown = home.run(&["alert", "test", "pager"]);
     assert_eq!(unknown.code, 3, "{unknown}");
     assert!(unknown.notes.contains("these are: exec"), "{unknown}");

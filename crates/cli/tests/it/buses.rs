@@ -61,7 +61,7 @@ token = "file:password"
 #[test]
 #[cfg(feature = "kafka")]
 fn half_a_bus_is_a_mistake() {
-    for (toml, told) in [
+    for (toml, reported) in [
         (
             "[events.kafka]\ntopic = \"a\"\n",
             "[events.kafka] is only half there: brokers is missing",
@@ -96,7 +96,7 @@ fn half_a_bus_is_a_mistake() {
         ),
     ] {
         let notes = complaint(toml);
-        assert!(notes.contains(told), "{toml}\n{notes}");
+        assert!(notes.contains(reported), "{toml}\n{notes}");
     }
 }
 
@@ -114,7 +114,7 @@ fn a_password_in_the_address_of_a_server_is_refused_and_not_shown() {
 #[cfg(not(feature = "kafka"))]
 fn a_build_without_kafka_says_so_and_starts_nothing() {
     let notes = complaint("[events.kafka]\nbrokers = [\"a:1\"]\ntopic = \"a\"\n");
-    let told = "[events.kafka] cannot be used: this build of Almanack has no Kafka client";
-    assert!(notes.contains(told), "{notes}");
+    let reported = "[events.kafka] cannot be used: this build of Almanack has no Kafka client";
+    assert!(notes.contains(reported), "{notes}");
     assert!(notes.contains("--features kafka"), "{notes}");
 }

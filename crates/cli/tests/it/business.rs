@@ -20,11 +20,11 @@ use crate::process::{eventually, free_address};
 /// The service. It goes with its handle.
 pub(crate) struct Business {
     address: SocketAddr,
-    desk: Arc<Desk>,
+    context: Arc<CommandContext>,
     serving: JoinHandle<()>,
 }
 
-struct Desk {
+struct CommandContext {
     calls: Mutex<Vec<Value>>,
     /// When each of those came whom it keeps waiting.
     held_at: Mutex<Vec<Timestamp>>,
@@ -34,7 +34,7 @@ struct Desk {
 }
 
 /// Somebody waits for an answer, until it is given or they are gone.
-struct Waiting<'a>(&'a Desk);
+struct Waiting<'a>(&'a CommandContext);
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
@@ -54,7 +54,7 @@ impl Business {
     }
 
     pub(crate) async fn start_at(address: SocketAddr) -> Self {
-        let desk = Arc::new(Desk {
+        let context = Arc::new(CommandContext {
             calls: Mutex::default(),
             held_at: Mutex::default(),
             open: watch::Sender::new(false),
@@ -64,12 +64,12 @@ impl Business {
         let app = Router::new()
             .route("/done", post(done))
             .route("/held", post(held))
-            .with_state(Arc::clone(&desk));
+            .with_state(Arc::clone(&context));
         let listener = TcpListener::bind(address).await.unwrap();
         let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         Self {
             address,
-            desk,
+            context,
             serving,
         }
     }
@@ -85,12 +85,12 @@ impl Business {
 
     /// Answers everybody who waits, and everybody who comes.
     pub(crate) fn release(&self) {
-        self.desk.open.send_replace(true);
+        self.context.open.send_replace(true);
     }
 
     /// The calls about a subject so far.
     pub(crate) fn calls(&self, subject: &str) -> usize {
-        let calls = self.desk.calls.lock().unwrap();
+        let calls = self.context.calls.lock().unwrap();
         calls
             .iter()
             .filter(|call| call["subject"] == subject)
@@ -99,7 +99,7 @@ impl Business {
 
     /// How many wait for an answer now.
     pub(crate) fn waiting(&self) -> usize {
-        self.desk.waiting.load(Ordering::Relaxed)
+        self.context.waiting.load(Ordering::Relaxed)
     }
 
     /// Waits until at least so many wait for an answer.
@@ -110,12 +110,12 @@ impl Business {
 
     /// When those came who had to wait, in order.
     pub(crate) fn held_at(&self) -> Vec<Timestamp> {
-        self.desk.held_at.lock().unwrap().clone()
+        self.context.held_at.lock().unwrap().clone()
     }
 
     /// How many waited for an answer at once, at most.
     pub(crate) fn waiting_most(&self) -> usize {
-        self.desk.waiting_most.load(Ordering::Relaxed)
+        self.context.waiting_most.load(Ordering::Relaxed)
     }
 
     /// Waits for so many calls about a subject.
@@ -125,18 +125,18 @@ impl Business {
     }
 }
 
-async fn done(State(desk): State<Arc<Desk>>, Json(call): Json<Value>) -> Json<Value> {
-    desk.calls.lock().unwrap().push(call);
+async fn done(State(context): State<Arc<CommandContext>>, Json(call): Json<Value>) -> Json<Value> {
+    context.calls.lock().unwrap().push(call);
     Json(json!({ "result": "done" }))
 }
 
-async fn held(State(desk): State<Arc<Desk>>, Json(call): Json<Value>) -> Json<Value> {
-    let waiting = desk.waiting.fetch_add(1, Ordering::Relaxed) + 1;
-    let _waiting = Waiting(&desk);
-    desk.waiting_most.fetch_max(waiting, Ordering::Relaxed);
-    desk.held_at.lock().unwrap().push(SystemClock.now());
-    desk.calls.lock().unwrap().push(call);
-    let mut open = desk.open.subscribe();
+async fn held(State(context): State<Arc<CommandContext>>, Json(call): Json<Value>) -> Json<Value> {
+    let waiting = context.waiting.fetch_add(1, Ordering::Relaxed) + 1;
+    let _waiting = Waiting(&context);
+    context.waiting_most.fetch_max(waiting, Ordering::Relaxed);
+    context.held_at.lock().unwrap().push(SystemClock.now());
+    context.calls.lock().unwrap().push(call);
+    let mut open = context.open.subscribe();
     // Whoever opens it outlives this call, or takes it along.
     let _ = open.wait_for(|open| *open).await;
     Json(json!({ "result": "done" }))

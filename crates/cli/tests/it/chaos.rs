@@ -30,7 +30,7 @@ fn run(home: &Home, further: &[&str]) -> Value {
     serde_json::from_str(&ran.data).unwrap()
 }
 
-/// Promises were made, these blows fell, and nothing was broken.
+/// Promises were made, these injections fell, and nothing was broken.
 fn assert_held(verdict: &Value, faults: &[&str]) {
     assert_eq!(verdict["broken"], serde_json::json!([]), "{verdict}");
     let number = |path: &str| verdict.pointer(path).and_then(Value::as_u64).unwrap();
@@ -42,8 +42,8 @@ fn assert_held(verdict: &Value, faults: &[&str]) {
     );
     assert!(number("/articles/published") > 0, "{verdict}");
     assert!(number("/schedules/0/slots") >= 10, "{verdict}");
-    let blows = verdict["blows"].as_object().unwrap();
-    let fell: BTreeSet<&str> = blows.keys().map(String::as_str).collect();
+    let injections = verdict["injections"].as_object().unwrap();
+    let fell: BTreeSet<&str> = injections.keys().map(String::as_str).collect();
     assert_eq!(fell, faults.iter().copied().collect(), "{verdict}");
 }
 
@@ -98,7 +98,7 @@ fn rs_08_dp_16_three_nodes_on_postgres_hold_while_they_are_hit() {
 
 #[test]
 fn what_cannot_be_done_is_refused_before_anything_runs() {
-    for (arguments, told) in [
+    for (arguments, reported) in [
         (&["--nodes", "3"][..], "SQLite is for one node"),
         (&["--faults", "cut"], "there is no wire"),
         (
@@ -110,6 +110,6 @@ fn what_cannot_be_done_is_refused_before_anything_runs() {
         let home = Home::new();
         let ran = home.run(&[&["chaos"], arguments].concat());
         assert_eq!(ran.code, 2, "{ran}");
-        assert!(ran.notes.contains(told), "{ran}");
+        assert!(ran.notes.contains(reported), "{ran}");
     }
 }

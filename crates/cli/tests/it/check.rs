@@ -363,7 +363,7 @@ fn a_password_without_a_user() {
 }
 
 #[test]
-fn all_mistakes_are_told_at_once_from_the_top_down() {
+fn all_mistakes_are_reported_at_once_from_the_top_down() {
     let toml = "[node]\nslots = 0\nlaese = 3\n\n[log]\nformat = yaml\nlevel = 5\n";
     insta::assert_snapshot!(complaint(toml), @r#"
     error: node.slots: 0 is out of range
@@ -595,7 +595,7 @@ fn what_is_in_force_and_why() {
     command.environment                 []                                          default
     tick.secret                         (a tick needs a token)                      default
     edition.enabled                     false                                       default
-    happenings.source                   "/almanack"                                 default
+    event_delivery.source                   "/almanack"                                 default
     alerts.every                        "20s"                                       default
     alerts.missing_after                "2m"                                        default
     alerts.late_after                   "1m"                                        default
@@ -606,7 +606,7 @@ fn what_is_in_force_and_why() {
     alerts.disconnected_after           "2m"                                        default
     alerts.disk_free_bytes              268435456                                   default
     alerts.budget_percent               120                                         default
-    alerts.calm                         "1m"                                        default
+    alerts.cool-down                         "1m"                                        default
     alerts.quiet                        (none)                                      default
     alerts.quiet_tz                     "UTC"                                       default
     alerts.quiet_except                 "critical"                                  default
@@ -632,11 +632,11 @@ fn flags_win_over_the_environment_and_the_environment_over_the_file() {
     let home = Home::with("[node]\nslots = 1\nlease = \"10s\"\nname = \"a\"\n")
         .set("ALMANACK_NODE_SLOTS", "2")
         .set("ALMANACK_NODE_LEASE", "20s");
-    let told = home
+    let reported = home
         .run(&["check", "--json", "--set", "node.slots=3"])
         .expect_json();
     let of = |key: &str| {
-        let settings = told["settings"].as_array().unwrap();
+        let settings = reported["settings"].as_array().unwrap();
         let found = settings
             .iter()
             .find(|setting| setting["key"] == key)
@@ -698,9 +698,9 @@ expression = \"@daily\"
 target = { type = \"task\", kind = \"EDITION_RNU\", subject = \"edition:{date}\" }
 ",
     );
-    let told = home.run(&["check"]);
-    assert_eq!(told.code, 0, "a warning: {told}");
-    insta::assert_snapshot!(told.notes, @r#"
+    let reported = home.run(&["check"]);
+    assert_eq!(reported.code, 0, "a warning: {reported}");
+    insta::assert_snapshot!(reported.notes, @r#"
     warning: schedule `edition`: kind `EDITION_RNU` is not configured, so every firing would fail
      --> almanack.toml:6:34
       |
@@ -772,7 +772,7 @@ allow = [\"10.0.0.0/8\", \"home\"]
 }
 
 #[test]
-fn the_founding_name_of_a_setting_of_sources_is_heard() {
+fn the_compat_name_of_a_setting_of_sources_is_heard() {
     let home = Home::new().set("HOTNEWS_RSS_HOST_CONCURRENCY", "2");
     let shown = home.run(&["check"]).expect_data();
     let line = shown

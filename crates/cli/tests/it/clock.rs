@@ -26,9 +26,10 @@ fn dp_24_a_clock_in_doubt_is_shown_until_a_person_accepts_it() {
     assert_eq!(shown.code, 1, "{shown}");
     assert!(shown.data.contains(doubt), "{shown}");
     assert!(shown.notes.contains("almanack clock accept"), "{shown}");
-    let told: Value = serde_json::from_str(&home.run(&["clock", "show", "--json"]).data).unwrap();
+    let reported: Value =
+        serde_json::from_str(&home.run(&["clock", "show", "--json"]).data).unwrap();
     assert_eq!(
-        (&told["may_act"], &told["may_delete"]),
+        (&reported["may_act"], &reported["may_delete"]),
         (&false.into(), &false.into())
     );
     let (verdict, what) = doctor(&home, &[], "clock and database");

@@ -196,7 +196,7 @@ async fn yesterday_is_there_when_the_show_begins() {
 }
 
 #[test]
-fn ctrl_c_tells_what_it_came_to_and_leaves_nothing_behind() {
+fn ctrl_c_reports_what_it_came_to_and_leaves_nothing_behind() {
     let home = Home::new();
     let scratch = home.path().join("scratch");
     std::fs::create_dir(&scratch).unwrap();
@@ -206,7 +206,7 @@ fn ctrl_c_tells_what_it_came_to_and_leaves_nothing_behind() {
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert_eq!(left_in(&scratch), 1);
-    let (mut child, mut told) = begin(&home);
+    let (mut child, mut reported) = begin(&home);
     assert_eq!(left_in(&scratch), 1);
     let pid = child.id().to_string();
     let sent = std::process::Command::new("kill")
@@ -214,7 +214,7 @@ fn ctrl_c_tells_what_it_came_to_and_leaves_nothing_behind() {
         .status();
     assert!(sent.unwrap().success());
     let mut rest = String::new();
-    told.read_to_string(&mut rest).unwrap();
+    reported.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{rest}");
     for part in [
         "What it came to",
@@ -238,11 +238,11 @@ fn begin(home: &Home) -> (Child, BufReader<ChildStdout>) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap());
+    let mut reported = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     while !line.contains("Ctrl-C ends the show") {
         line.clear();
-        let read = told.read_line(&mut line).unwrap();
+        let read = reported.read_line(&mut line).unwrap();
         assert!(read > 0, "it ended before it began");
         if let Some(folder) = line.trim_start().strip_prefix("files ") {
             assert!(
@@ -251,7 +251,7 @@ fn begin(home: &Home) -> (Child, BufReader<ChildStdout>) {
             );
         }
     }
-    (child, told)
+    (child, reported)
 }
 
 fn left_in(folder: &Path) -> usize {
@@ -297,7 +297,7 @@ fn what_cannot_be_is_refused_with_what_to_write_instead() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told_before_anything_is_shown() {
+fn an_address_that_is_taken_is_reported_before_anything_is_shown() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
     let ran = Home::new().run(&["demo", "--listen", &listen]);

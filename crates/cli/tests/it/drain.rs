@@ -98,12 +98,12 @@ async fn handed_back(database: &str) {
     let task = second.api().until_status(KIND, "long", "SUCCESS").await;
     assert_eq!(task["attempt"], 1, "handing back cost an attempt: {task}");
     let attempts = second.api().attempts(KIND, "long").await;
-    let told: Vec<_> = attempts
+    let reported: Vec<_> = attempts
         .iter()
         .map(|it| (&it["outcome"], &it["attempt"]))
         .collect();
     assert_eq!(
-        format!("{told:?}"),
+        format!("{reported:?}"),
         r#"[(String("handed_back"), Number(1)), (String("done"), Number(1))]"#
     );
     assert!(

@@ -19,7 +19,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::harness::{Home, Ran};
 
-const GITHUB_SECRET: &str = "s-press";
+const GITHUB_SECRET: &str = "s-renderer";
 const READER_SECRET: &str = "s-reader";
 const BOT: &str = "4242:AAhush-hush_0123456789abcdefghijkl";
 const MODEL_KEY: &str = "sk-hush-hush";
@@ -44,11 +44,11 @@ impl World {
         let stop = CancellationToken::new();
         let mut site = news::Config::new(here, Site::new(7, 200));
         site.latency = latency;
-        let mut hub = github::Config::new(here);
+        let mut github = github::Config::new(here);
         let repository = setup::Repository::new("acme", "news", Vec::new());
-        hub.setup.repositories.push(repository);
-        hub.setup.tokens = vec![
-            setup::Token::new("press", GITHUB_SECRET, &["acme/news"]),
+        github.setup.repositories.push(repository);
+        github.setup.tokens = vec![
+            setup::Token::new("renderer", GITHUB_SECRET, &["acme/news"]),
             setup::Token {
                 contents: setup::Permission::Read,
                 ..setup::Token::new("reader", READER_SECRET, &["acme/news"])
@@ -63,7 +63,7 @@ impl World {
         Self {
             news: news::start(site, stop.clone()).await.unwrap(),
             model: model::start(model, stop.clone()).await.unwrap(),
-            github: github::start(hub, stop.clone()).await.unwrap(),
+            github: github::start(github, stop.clone()).await.unwrap(),
             telegram: telegram::start(chats, stop.clone()).await.unwrap(),
             _stop: stop.drop_guard(),
         }
@@ -119,8 +119,8 @@ fn date(home: &Home) -> String {
 
 /// No secret of these tests is anywhere in what was written.
 fn assert_hushed(ran: &Ran) {
-    let told = ran.to_string();
+    let reported = ran.to_string();
     for secret in [GITHUB_SECRET, READER_SECRET, "hush-hush"] {
-        assert!(!told.contains(secret), "{told}");
+        assert!(!reported.contains(secret), "{reported}");
     }
 }

@@ -29,7 +29,7 @@ fn session(name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/faces/{name}.txt"));
     let known = fs::read_to_string(&path).unwrap();
     let now = replay(&known);
-    if std::env::var("ALMANACK_FACES").is_ok_and(|wish| wish == "accept") {
+    if std::env::var("ALMANACK_FACES").is_ok_and(|request| request == "accept") {
         return fs::write(path, now).unwrap();
     }
     for (number, (was, is)) in (1..).zip(known.lines().zip(now.lines())) {
@@ -125,19 +125,19 @@ fn distance(text: &str, before: Option<char>) -> Option<(usize, &'static str)> {
     if before == Some('(') && text.starts_with("now)") {
         return Some((3, "AGO"));
     }
-    let told = text.strip_prefix("in ").unwrap_or(text);
+    let reported = text.strip_prefix("in ").unwrap_or(text);
     let mut end = 0;
-    while let Some(unit) = told.get(end..).and_then(unit) {
+    while let Some(unit) = reported.get(end..).and_then(unit) {
         end += unit;
     }
-    let ago = told[end..].starts_with("ago");
+    let ago = reported[end..].starts_with("ago");
     let end = if ago {
         end + 3
     } else {
-        told[..end].trim_end().len()
+        reported[..end].trim_end().len()
     };
-    let is_one = end > 3 && (ago || told.len() < text.len());
-    is_one.then_some((text.len() - told.len() + end, "AGO"))
+    let is_one = end > 3 && (ago || reported.len() < text.len());
+    is_one.then_some((text.len() - reported.len() + end, "AGO"))
 }
 
 /// How long `2h ` at the beginning of a text is.

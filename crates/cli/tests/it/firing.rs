@@ -192,7 +192,7 @@ async fn until_named(home: &Home, expected: &[&str]) {
     .await;
 }
 
-async fn until_told(node: &Process, what: &str) {
+async fn until_reported(node: &Process, what: &str) {
     eventually(&format!("the log says {what:?}"), async || {
         node.notes().contains(what).then_some(())
     })
@@ -209,7 +209,7 @@ async fn dp_18_changes_of_the_files_take_effect_and_mistakes_do_not() {
             );
     let node = Process::node(&home, free_address(), &[]).ready().await;
     assert_eq!(names(&home), ["a", "daily"]);
-    until_told(&node, "DISPATCH:2:1: ").await;
+    until_reported(&node, "DISPATCH:2:1: ").await;
     let settings = "[schedules]\nreload = \"100ms\"\ndispatch = \"DISPATCH\"\n";
     write(&home, &(settings.to_owned() + &quiet("a") + &quiet("b")));
     until_named(&home, &["a", "b", "daily"]).await;
@@ -217,17 +217,17 @@ async fn dp_18_changes_of_the_files_take_effect_and_mistakes_do_not() {
     let bad = quiet("a").replace("0 0 0 1 1", "0 0 25 1 1");
     write(&home, &(settings.to_owned() + &bad + &quiet("c")));
     until_named(&home, &["a", "c", "daily"]).await;
-    until_told(&node, "almanack.toml:6:19: schedule `a`: expression: hour").await;
+    until_reported(&node, "almanack.toml:6:19: schedule `a`: expression: hour").await;
 
     write(&home, "[[schedule\n");
-    until_told(&node, "the configuration does not read").await;
+    until_reported(&node, "the configuration does not read").await;
     assert_eq!(names(&home), ["a", "c", "daily"], "all stays as it was");
     let dispatch = home.path().join("DISPATCH");
     let named_badly = "0 88 * * *  owner/repo  daily.yml  name=daily\n";
     std::fs::write(&dispatch, named_badly).unwrap();
     write(&home, settings);
     until_named(&home, &["daily"]).await;
-    until_told(&node, "DISPATCH:1:3: ").await;
+    until_reported(&node, "DISPATCH:1:3: ").await;
     write(&home, &(settings.to_owned() + &quiet("d")));
     until_named(&home, &["d", "daily"]).await;
     std::fs::write(&dispatch, "").unwrap();
@@ -360,8 +360,11 @@ async fn dp_11_workflows_commands_and_webhooks_are_fired_at_as_configured() {
         hook["status"], "FAIL",
         "put by hand, into this machine: {hook}"
     );
-    let told = hook["detail"].as_str().unwrap();
-    assert!(told.contains("add it to `outbound.allow`"), "{told}");
+    let reported = hook["detail"].as_str().unwrap();
+    assert!(
+        reported.contains("add it to `outbound.allow`"),
+        "{reported}"
+    );
     let hook = fire_and_tick(&home, "hook", &["--set", "outbound.allow=127.0.0.1"]);
     assert_eq!(hook["status"], "SUCCESS", "{hook}");
 

@@ -219,10 +219,14 @@ fn a_workflow_says_its_triggers_in_many_shapes() {
         ("on:\n\tschedule: x", 0, &["yaml"]),
         ("- a\n- b", 0, &["no_time"]),
     ] {
-        let told = asked(text);
-        let found = told["schedules"].as_array().unwrap().len();
-        assert_eq!(found, schedules, "{text:?}: {told}");
-        assert_eq!(codes(&told["problems"]), problems, "{text:?}: {told}");
+        let reported = asked(text);
+        let found = reported["schedules"].as_array().unwrap().len();
+        assert_eq!(found, schedules, "{text:?}: {reported}");
+        assert_eq!(
+            codes(&reported["problems"]),
+            problems,
+            "{text:?}: {reported}"
+        );
     }
     let both = "on: { workflow_dispatch: {}, schedule: [ { cron: '0 8 * * *' } ] }";
     assert_eq!(codes(&asked(both)["differences"]), ["late", "branch"]);
@@ -240,8 +244,8 @@ fn programs_get_one_document() {
     let arguments = ["dispatch", "DISPATCH", "--dry-run", "--json"];
     let ran = run("DISPATCH", text, &arguments);
     assert_eq!((ran.code, ran.notes.as_str()), (2, ""));
-    let told: Value = serde_json::from_str(&ran.data).unwrap();
-    insta::assert_json_snapshot!(told, @r#"
+    let reported: Value = serde_json::from_str(&ran.data).unwrap();
+    insta::assert_json_snapshot!(reported, @r#"
     {
       "differences": [
         {

@@ -27,7 +27,7 @@ const KILLS: usize = 14;
 /// Every so many kills, the article service is the one to die.
 const SERVICE_EVERY: usize = 5;
 /// How long everybody lives before the next one dies.
-const CALM_MS_MAX: u64 = 900;
+const PAUSE_MS_MAX: u64 = 900;
 /// How long a process stays dead.
 const DEAD_MS_MAX: u64 = 500;
 /// Retries that no number of kills here can use up.
@@ -73,9 +73,9 @@ async fn run(database: &str, nodes: usize) {
     reason = "a test takes its seed from whoever repeats it"
 )]
 fn seed() -> u64 {
-    let told = std::env::var("ALMANACK_KILL_SEED").ok();
+    let reported = std::env::var("ALMANACK_KILL_SEED").ok();
     let fresh = || u64::from(std::process::id());
-    let seed = told.map_or_else(fresh, |text| text.parse().expect("a seed is a number"));
+    let seed = reported.map_or_else(fresh, |text| text.parse().expect("a seed is a number"));
     eprintln!("reproduce: ALMANACK_KILL_SEED={seed} cargo test -p almanack --test it kill");
     seed
 }
@@ -109,7 +109,7 @@ impl Stage {
     /// Kills and restarts. Nobody is waited for: a process may die while it starts, too.
     async fn havoc(&mut self) {
         for kill in 1..=KILLS {
-            self.wait(CALM_MS_MAX).await;
+            self.wait(PAUSE_MS_MAX).await;
             if kill % SERVICE_EVERY == 0 {
                 self.service.kill().await;
                 self.wait(DEAD_MS_MAX).await;
@@ -141,10 +141,10 @@ impl Stage {
         let (node, service) = (self.nodes[0].api(), self.service.api());
         eventually("the outbox is empty and no task is live", async || {
             let outbox = service.ask(reqwest::Method::GET, "/outbox", None).await;
-            let told = outbox.ok()?.json["waiting"] == 0;
+            let reported = outbox.ok()?.json["waiting"] == 0;
             let answers = node.ask(reqwest::Method::GET, "/readyz", None).await;
             let answers = answers.is_ok_and(|answer| answer.status == 200);
-            (told && answers && node.live_tasks().await.is_empty()).then_some(())
+            (reported && answers && node.live_tasks().await.is_empty()).then_some(())
         })
         .await;
     }

@@ -47,7 +47,7 @@ async fn a_backup_is_made_proven_and_put_back() {
         .run(&[&["task", "list"][..], &elsewhere].concat())
         .expect_data();
     assert!(listed.contains("article:42"), "{listed}");
-    for (arguments, code, told) in [
+    for (arguments, code, reported) in [
         (&["restore", "kept.db"][..], 1, "is not empty"),
         (&["restore", "none.db"], 3, "no backup at none.db"),
         (&["backup", "almanack.db"], 2, "the store itself"),
@@ -56,7 +56,7 @@ async fn a_backup_is_made_proven_and_put_back() {
     ] {
         let ran = home.run(arguments);
         assert_eq!(ran.code, code, "{arguments:?}: {ran}");
-        assert!(ran.notes.contains(told), "{arguments:?}: {ran}");
+        assert!(ran.notes.contains(reported), "{arguments:?}: {ran}");
     }
 }
 
@@ -92,8 +92,8 @@ fn the_doctor_finds_nothing_wrong_with_a_store_that_was_just_restored() {
     let listen = format!("server.listen={}", free_address());
     let ran = home.run(&["doctor", "--json", "--set", &listen]);
     assert_eq!(ran.code, 0, "{ran}");
-    let told: Value = serde_json::from_str(&ran.data).unwrap();
-    assert_eq!(verdict(&told, "durability"), "ok", "{told}");
+    let reported: Value = serde_json::from_str(&ran.data).unwrap();
+    assert_eq!(verdict(&reported, "durability"), "ok", "{reported}");
 }
 
 /// Not even with --force: a node would go on writing to a file that is no longer there.
@@ -121,7 +121,7 @@ async fn nothing_is_restored_or_moved_under_a_living_node() {
 
 /// Stopped after the old store got its second name: the store is whole, everybody says what lies beside it, and the next restore goes on.
 #[test]
-fn a_restore_that_was_stopped_is_told_and_gone_on_with() {
+fn a_restore_that_was_stopped_is_reported_and_gone_on_with() {
     let home = stored();
     home.run(&["backup", "kept.db"]).expect_data();
     let file = |name: &str| home.path().join(name);
@@ -185,8 +185,8 @@ async fn a_target_that_is_somebody_elses_is_left_to_them() {
     let home = stored().set("TARGET", schema.url());
     let refused = home.run(&["migrate", "sqlite:almanack.db", "env:TARGET"]);
     assert_eq!(refused.code, 1, "{refused}");
-    let told = "the target holds what is not Almanack's: table `task`";
-    assert!(refused.notes.contains(told), "{refused}");
+    let reported = "the target holds what is not Almanack's: table `task`";
+    assert!(refused.notes.contains(reported), "{refused}");
     assert!(refused.notes.contains("nothing was changed"), "{refused}");
     let found = condition::look(&Location::Postgres(schema.url().to_owned())).await;
     assert_eq!(
@@ -228,15 +228,15 @@ async fn a_move_that_is_killed_is_made_again_and_a_node_goes_on() {
     drop(node);
 }
 
-fn verdict<'a>(told: &'a Value, check: &str) -> &'a str {
-    finding(told, check).0
+fn verdict<'a>(reported: &'a Value, check: &str) -> &'a str {
+    finding(reported, check).0
 }
 
 /// What came of the first check of this name: the verdict, and what was seen.
-fn finding<'a>(told: &'a Value, check: &str) -> (&'a str, &'a str) {
-    let mut findings = told["findings"].as_array().unwrap().iter();
+fn finding<'a>(reported: &'a Value, check: &str) -> (&'a str, &'a str) {
+    let mut findings = reported["findings"].as_array().unwrap().iter();
     let found = findings.find(|it| it["check"].as_str().unwrap().starts_with(check));
-    let found = found.unwrap_or_else(|| panic!("no {check} in {told}"));
+    let found = found.unwrap_or_else(|| panic!("no {check} in {reported}"));
     let text = |key: &str| found[key].as_str().unwrap();
     (text("verdict"), text("what"))
 }
@@ -246,8 +246,8 @@ pub(crate) fn doctor(home: &Home, further: &[&str], check: &str) -> (String, Str
     let listen = format!("server.listen={}", free_address());
     let asked = ["doctor", "--json", "--offline", "--set", &listen];
     let ran = home.run(&[&asked[..], further].concat());
-    let told: Value = serde_json::from_str(&ran.data).unwrap();
-    let (verdict, what) = finding(&told, check);
+    let reported: Value = serde_json::from_str(&ran.data).unwrap();
+    let (verdict, what) = finding(&reported, check);
     (verdict.to_owned(), what.to_owned())
 }
 
@@ -258,7 +258,7 @@ async fn the_doctor_says_what_is_well_and_what_is_not() {
     let listen = format!("server.listen={}", free_address());
     let well = home.run(&["doctor", "--json", "--set", &listen]);
     assert_eq!(well.code, 0, "{well}");
-    let told: Value = serde_json::from_str(&well.data).unwrap();
+    let reported: Value = serde_json::from_str(&well.data).unwrap();
     for check in [
         "configuration",
         "clock",
@@ -270,7 +270,7 @@ async fn the_doctor_says_what_is_well_and_what_is_not() {
         "nodes",
         "port",
     ] {
-        assert_eq!(verdict(&told, check), "ok", "{check}: {told}");
+        assert_eq!(verdict(&reported, check), "ok", "{check}: {reported}");
     }
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let open = home.run(&["doctor", "--set", &listen]);
@@ -280,8 +280,8 @@ async fn the_doctor_says_what_is_well_and_what_is_not() {
     let kind = format!("kinds.ARTICLE_PUBLISH.url={nobody}");
     let away = home.run(&["doctor", "--json", "--set", &listen, "--set", &kind]);
     assert_eq!(away.code, 2, "{away}");
-    let told: Value = serde_json::from_str(&away.data).unwrap();
-    assert_eq!(verdict(&told, "http://127.0.0.1"), "failed");
+    let reported: Value = serde_json::from_str(&away.data).unwrap();
+    assert_eq!(verdict(&reported, "http://127.0.0.1"), "failed");
     let expected = home.run(&[
         "doctor",
         "--expect",
@@ -305,7 +305,7 @@ async fn the_doctor_says_what_is_well_and_what_is_not() {
 /// Who is told, and by what, is looked for too; of an address that holds a secret only the origin is shown.
 #[test]
 #[cfg(feature = "kafka")]
-fn the_doctor_looks_for_whoever_is_told() {
+fn the_doctor_looks_for_whoever_is_reported() {
     let [subscriber, chat, collector, broker, server] = [(); 5].map(|()| free_address());
     let configuration = format!(
         "[[subscription]]\nname = \"search\"\nurl = \"http://{subscriber}/hush\"\n\
@@ -318,12 +318,12 @@ fn the_doctor_looks_for_whoever_is_told() {
     let listen = format!("server.listen={}", free_address());
     let ran = home.run(&["doctor", "--json", "--set", &listen]);
     assert_eq!(ran.code, 2, "{ran}");
-    let told: Value = serde_json::from_str(&ran.data).unwrap();
+    let reported: Value = serde_json::from_str(&ran.data).unwrap();
     for origin in [subscriber, chat, collector] {
-        assert_eq!(verdict(&told, &format!("http://{origin} (")), "failed");
+        assert_eq!(verdict(&reported, &format!("http://{origin} (")), "failed");
     }
     for bus in ["events.kafka", "events.nats"] {
-        assert_eq!(verdict(&told, bus), "failed", "{told}");
+        assert_eq!(verdict(&reported, bus), "failed", "{reported}");
     }
     assert!(!ran.data.contains("hush"), "{ran}");
 }
@@ -355,8 +355,8 @@ fn the_doctor_refuses_an_open_address_as_serve_does() {
     home.run(&["token", "create", "desk", "--scope", "admin"])
         .expect_data();
     let doctor = home.run(&[&["doctor", "--json"][..], &listen].concat());
-    let told: Value = serde_json::from_str(&doctor.data).unwrap();
-    assert_eq!(verdict(&told, "access"), "ok", "{told}");
+    let reported: Value = serde_json::from_str(&doctor.data).unwrap();
+    assert_eq!(verdict(&reported, "access"), "ok", "{reported}");
 }
 
 /// One mistake hides neither the others nor the database.
@@ -365,13 +365,13 @@ fn the_doctor_shows_every_mistake_and_looks_at_the_database_all_the_same() {
     let home = stored().file("almanack.toml", "[node]\nslots = \"64\"\nlease = 7\n");
     let ran = home.run(&["doctor", "--json"]);
     assert_eq!(ran.code, 2, "{ran}");
-    let told: Value = serde_json::from_str(&ran.data).unwrap();
-    let findings = told["findings"].as_array().unwrap();
+    let reported: Value = serde_json::from_str(&ran.data).unwrap();
+    let findings = reported["findings"].as_array().unwrap();
     let mistakes = findings.iter().filter(|it| it["check"] == "configuration");
     let mistakes: Vec<&str> = mistakes.map(|it| it["what"].as_str().unwrap()).collect();
     assert_eq!(mistakes.len(), 2, "{mistakes:?}");
     assert!(mistakes[0].starts_with("almanack.toml:2:9: node.slots"));
-    assert_eq!(verdict(&told, "writing"), "ok", "{told}");
+    assert_eq!(verdict(&reported, "writing"), "ok", "{reported}");
     // A file that cannot be read at all says nothing about the database; a flag does.
     let home = stored().file("almanack.toml", "[node\n");
     let unclear = home.run(&["doctor"]);
@@ -380,8 +380,8 @@ fn the_doctor_shows_every_mistake_and_looks_at_the_database_all_the_same() {
         "{unclear}"
     );
     let given = home.run(&["doctor", "--json", "--database", "sqlite:almanack.db"]);
-    let told: Value = serde_json::from_str(&given.data).unwrap();
-    assert_eq!(verdict(&told, "writing"), "ok", "{told}");
+    let reported: Value = serde_json::from_str(&given.data).unwrap();
+    assert_eq!(verdict(&reported, "writing"), "ok", "{reported}");
 }
 
 /// What is cut short is damaged, and no other version of Almanack helps.
@@ -391,15 +391,15 @@ fn the_doctor_knows_a_damaged_store() {
     let file = home.path().join("almanack.db");
     let listen = format!("server.listen={}", free_address());
     let deep = ["doctor", "--json", "--deep", "--set", &listen];
-    let told: Value = serde_json::from_str(&home.run(&deep).data).unwrap();
-    assert_eq!(verdict(&told, "store"), "ok", "{told}");
+    let reported: Value = serde_json::from_str(&home.run(&deep).data).unwrap();
+    assert_eq!(verdict(&reported, "store"), "ok", "{reported}");
     let store = rusqlite::Connection::open(&file).unwrap();
     store
         .execute_batch("pragma journal_mode = delete; update task set is_current = false")
         .unwrap();
     drop(store);
-    let told: Value = serde_json::from_str(&home.run(&deep).data).unwrap();
-    assert_eq!(verdict(&told, "store"), "failed", "{told}");
+    let reported: Value = serde_json::from_str(&home.run(&deep).data).unwrap();
+    assert_eq!(verdict(&reported, "store"), "failed", "{reported}");
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let ran = home.run(&["doctor", "--set", &listen]);
@@ -421,8 +421,8 @@ fn the_doctor_misses_a_stream_that_does_not_exist() {
     let ran = home.run(&["doctor", "--set", &listen]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.data.contains("no stream `NO_SUCH_STREAM`"), "{ran}");
-    let told = "no stream keeps the subject `nobody.keeps.this`";
-    assert!(ran.data.contains(told), "{ran}");
+    let reported = "no stream keeps the subject `nobody.keeps.this`";
+    assert!(ran.data.contains(reported), "{ran}");
 }
 
 /// Brokers answer, and one of the two topics that a node would use is not there: the one it reads, or the one it tells.
@@ -432,14 +432,14 @@ fn the_doctor_misses_a_topic_that_does_not_exist() {
     let cluster = MockCluster::new(1).unwrap();
     cluster.create_topic("there", 1, 1).unwrap();
     let broker = cluster.bootstrap_servers();
-    for (read, told, missing) in [
+    for (read, reported, missing) in [
         ("there", "there", None),
         ("no-such-topic", "there", Some("no-such-topic")),
         ("there", "nobody-told", Some("nobody-told")),
     ] {
         let home = Home::with(&format!(
             "[events.kafka]\nbrokers = [\"{broker}\"]\ntopic = \"{read}\"\n\
-             [[subscription]]\nname = \"search\"\nkafka_topic = \"{told}\"\n"
+             [[subscription]]\nname = \"search\"\nkafka_topic = \"{reported}\"\n"
         ));
         let listen = format!("server.listen={}", free_address());
         let ran = home.run(&["doctor", "--json", "--set", &listen]);
@@ -452,7 +452,7 @@ fn the_doctor_misses_a_topic_that_does_not_exist() {
 }
 
 /// Somebody who answers every request like this.
-async fn stranger(status: StatusCode, body: &'static str) -> SocketAddr {
+async fn other_server(status: StatusCode, body: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let strange = Router::new().fallback(move || async move { (status, body) });
@@ -483,9 +483,9 @@ async fn the_health_of_a_node_is_asked_without_a_client() {
 
 /// The database's absence is known by its own exit code, so that a supervisor does not restart a node for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_without_its_database_is_told_from_whoever_is_no_node() {
+async fn a_node_without_its_database_is_reported_from_whoever_is_no_node() {
     let away = r#"{"code":"database_unavailable","status":503}"#;
-    for (status, body, code, told) in [
+    for (status, body, code, reported) in [
         (503, away, 4, "its database does not answer"),
         (503, "", 1, "does not answer as a node does (status 503)"),
         (
@@ -495,11 +495,11 @@ async fn a_node_without_its_database_is_told_from_whoever_is_no_node() {
             "does not answer as a node does (status 200)",
         ),
     ] {
-        let address = stranger(StatusCode::from_u16(status).unwrap(), body).await;
+        let address = other_server(StatusCode::from_u16(status).unwrap(), body).await;
         let listen = format!("server.listen={address}");
         let ran = Home::new().run(&["health", "--ready", "--set", &listen]);
         assert_eq!(ran.code, code, "{ran}");
-        assert!(ran.notes.contains(told), "{ran}");
+        assert!(ran.notes.contains(reported), "{ran}");
     }
 }
 

@@ -24,8 +24,8 @@ fn a_payload_over_the_limit_names_the_limit() {
     };
     assert_eq!(put("@fits.json").code, 0);
     let ran = put("@large.json");
-    let told = "error: payload has 65538 bytes; the limit is 65536\n";
-    assert!(ran.notes.starts_with(told), "{ran}");
+    let reported = "error: payload has 65538 bytes; the limit is 65536\n";
+    assert!(ran.notes.starts_with(reported), "{ran}");
     assert!(ran.notes.contains("limits.payload_bytes"), "{ran}");
 }
 
@@ -102,11 +102,11 @@ fn what_is_refused_says_why_and_stores_nothing() {
 
 #[test]
 fn a_kind_nobody_configured_is_fine_with_an_address_of_its_own() {
-    let told = put(
+    let reported = put(
         &home(),
         &["NEWS", "a", "--at", AT, "--callback-url", "http://a/"],
     );
-    assert_eq!(told.code, 0, "{told}");
+    assert_eq!(reported.code, 0, "{reported}");
 }
 
 #[test]
@@ -124,10 +124,10 @@ fn a_payload_comes_from_the_line_a_file_or_standard_input() {
             given,
         ];
         home.run_with_input(&arguments, input).expect_data();
-        let told = home
+        let reported = home
             .run(&["task", "get", "ARTICLE_PUBLISH", subject, "--json"])
             .expect_json();
-        told["payload"].clone()
+        reported["payload"].clone()
     };
     assert_eq!(payload("a", "{\"from\":\"line\"}", "")["from"], "line");
     assert_eq!(payload("b", "@payload.json", "")["from"], "file");
@@ -206,8 +206,8 @@ fn a_batch_larger_than_a_chunk_from_standard_input() {
         )
     };
     let batch: String = (0..2_500).map(line).collect();
-    let told = home.run_with_input(&["task", "put", "--batch", "-"], &batch);
-    assert_eq!(told.to_string(), "2500 tasks: 2500 created\nexit 0");
+    let reported = home.run_with_input(&["task", "put", "--batch", "-"], &batch);
+    assert_eq!(reported.to_string(), "2500 tasks: 2500 created\nexit 0");
     let again = home.run_with_input(&["task", "put", "--batch", "-"], &batch);
     assert_eq!(
         again.to_string(),

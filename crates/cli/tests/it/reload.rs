@@ -11,7 +11,7 @@ use crate::{
 
 const KIND: &str = "ARTICLE_PUBLISH";
 /// Nothing is looked at unless somebody says so.
-const TOLD_ONLY: &str = "[schedules]\nreload = \"0s\"\n";
+const REPORTED_ONLY: &str = "[schedules]\nreload = \"0s\"\n";
 
 fn write(home: &Home, text: &str) {
     // Whole at once: nobody must read half a file.
@@ -20,7 +20,7 @@ fn write(home: &Home, text: &str) {
     std::fs::rename(&new, &file).unwrap();
 }
 
-async fn until_told(node: &Process, what: &str) {
+async fn until_reported(node: &Process, what: &str) {
     eventually(&format!("the log says {what:?}"), async || {
         node.notes().contains(what).then_some(())
     })
@@ -39,7 +39,7 @@ async fn put(api: &Api, kind: &str, subject: &str) -> u16 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_can_change_does_and_nothing_under_way_is_dropped() {
     let (old, new) = (Business::start().await, Business::start().await);
-    let home = Home::with(&(TOLD_ONLY.to_owned() + &kind(KIND, &old.held_url())));
+    let home = Home::with(&(REPORTED_ONLY.to_owned() + &kind(KIND, &old.held_url())));
     let mut node = Process::node(&home, free_address(), &[]).ready().await;
     let api = node.api();
     assert_eq!(put(&api, KIND, "article:1").await, 201);
@@ -48,16 +48,16 @@ async fn what_can_change_does_and_nothing_under_way_is_dropped() {
 
     let further = "[log]\nlevel = \"info,almanack_engine=debug\"\n[retention]\ndays = 3\n";
     let kinds = kind(KIND, &new.done_url()) + &kind("OTHER", &new.done_url());
-    write(&home, &(TOLD_ONLY.to_owned() + further + &kinds));
+    write(&home, &(REPORTED_ONLY.to_owned() + further + &kinds));
     node.tool("kill", &["-HUP"]);
-    until_told(
+    until_reported(
         &node,
         "retention.days changed; takes effect at the next start",
     )
     .await;
-    until_told(&node, "changed settings are in force").await;
-    let told = format!("settings=\"kinds.{KIND}.url, kinds.OTHER.url, log.level\"");
-    assert!(node.notes().contains(&told), "{}", node.notes());
+    until_reported(&node, "changed settings are in force").await;
+    let reported = format!("settings=\"kinds.{KIND}.url, kinds.OTHER.url, log.level\"");
+    assert!(node.notes().contains(&reported), "{}", node.notes());
 
     assert_eq!(put(&api, KIND, "article:2").await, 201);
     assert_eq!(
@@ -84,26 +84,26 @@ async fn what_can_change_does_and_nothing_under_way_is_dropped() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_mistake_changes_nothing_and_says_what_and_where() {
     let (old, new) = (Business::start().await, Business::start().await);
-    let home = Home::with(&(TOLD_ONLY.to_owned() + &kind(KIND, &old.done_url())));
+    let home = Home::with(&(REPORTED_ONLY.to_owned() + &kind(KIND, &old.done_url())));
     let node = Process::node(&home, free_address(), &[]).ready().await;
     let schedule = "[[schedule]]\nname = \"a\"\nexpression = \"@daily\"
 target = { type = \"task\", kind = \"K\", subject = \"s\" }\n";
     let wrong = kind(KIND, &new.done_url()) + "secret = \"hunter2hunter2\"\ntimeout = \"soon\"\n";
-    write(&home, &(TOLD_ONLY.to_owned() + &wrong + schedule));
+    write(&home, &(REPORTED_ONLY.to_owned() + &wrong + schedule));
     node.tool("kill", &["-HUP"]);
-    until_told(&node, "the configuration is wrong; nothing was changed").await;
+    until_reported(&node, "the configuration is wrong; nothing was changed").await;
     let notes = node.notes();
     for (place, what) in [
         ("almanack.toml:5:10: ", ".secret: "),
         ("almanack.toml:6:11: ", ".timeout: "),
     ] {
-        let told = format!("{place}kinds.{KIND}{what}");
-        assert!(notes.contains(&told), "{told}\n{notes}");
+        let reported = format!("{place}kinds.{KIND}{what}");
+        assert!(notes.contains(&reported), "{reported}\n{notes}");
     }
     assert!(!notes.contains("hunter2"), "{notes}");
     std::fs::remove_file(home.path().join("almanack.toml")).unwrap();
     node.tool("kill", &["-HUP"]);
-    until_told(&node, "almanack.toml is gone; nothing was changed").await;
+    until_reported(&node, "almanack.toml is gone; nothing was changed").await;
     let api = node.api();
     assert_eq!(put(&api, KIND, "article:1").await, 201);
     api.until_status(KIND, "article:1", "SUCCESS").await;
@@ -117,15 +117,15 @@ target = { type = \"task\", kind = \"K\", subject = \"s\" }\n";
 async fn a_secret_is_read_again_from_where_it_is_kept() {
     let business = Business::start().await;
     let named = kind(KIND, &business.done_url()) + "secret = \"file:key\"\n";
-    let home = Home::with(&(TOLD_ONLY.to_owned() + &named))
+    let home = Home::with(&(REPORTED_ONLY.to_owned() + &named))
         .file("key", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n");
     let node = Process::node(&home, free_address(), &[]).ready().await;
     let key = home.path().join("key");
     std::fs::write(&key, "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD\n").unwrap();
     node.tool("kill", &["-HUP"]);
-    until_told(&node, &format!("settings=\"kinds.{KIND}.secret\"")).await;
+    until_reported(&node, &format!("settings=\"kinds.{KIND}.secret\"")).await;
     std::fs::remove_file(&key).unwrap();
     node.tool("kill", &["-HUP"]);
-    until_told(&node, "the configuration is wrong; nothing was changed").await;
+    until_reported(&node, "the configuration is wrong; nothing was changed").await;
     assert!(!node.notes().contains("C2FVsBQI"), "{}", node.notes());
 }

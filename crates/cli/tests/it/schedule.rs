@@ -197,7 +197,7 @@ fn what_cannot_be_kept_is_refused_with_its_place() {
 }
 
 #[test]
-fn dp_17_a_pause_is_told_with_its_note_and_ends() {
+fn dp_17_a_pause_is_reported_with_its_note_and_ends() {
     let home = Home::new();
     put(&home, "paper", "@daily", &HOOK).expect_data();
     let paused = home.run(&[
@@ -317,7 +317,7 @@ fn a_schedule_is_fired_by_hand_and_its_past_is_filled() {
 }
 
 #[test]
-fn a_plan_tells_which_firings_change() {
+fn a_plan_reports_which_firings_change() {
     let table = |name: &str, rest: &str| {
         format!(
             "[[schedule]]\nname = \"{name}\"\n{rest}\ntarget = {{ type = \"webhook\", url = \"http://127.0.0.1:1025/\" }}\n"
@@ -348,21 +348,21 @@ fn a_plan_tells_which_firings_change() {
     1 unchanged
     exit 0
     ");
-    let told = home
+    let reported = home
         .run(&["schedule", "plan", "new.toml", "--json"])
         .expect_json();
     assert_eq!(
-        told["schedules"][0]["keys"],
+        reported["schedules"][0]["keys"],
         serde_json::json!(["expression", "priority"])
     );
     let bad = home.file("bad.toml", &table("goes", "expression = \"0 25 * * *\""));
-    let told = bad.run(&["schedule", "plan", "bad.toml"]);
-    assert_eq!(told.code, 2, "{told}");
+    let reported = bad.run(&["schedule", "plan", "bad.toml"]);
+    assert_eq!(reported.code, 2, "{reported}");
     assert!(
-        !told.data.contains("removed goes"),
-        "a bad schedule stays: {told}"
+        !reported.data.contains("removed goes"),
+        "a bad schedule stays: {reported}"
     );
-    assert!(told.data.contains("removed stays"), "{told}");
+    assert!(reported.data.contains("removed stays"), "{reported}");
 }
 
 #[test]
@@ -383,11 +383,11 @@ fn a_plan_says_which_schedules_do_not_fire_now() {
     0 unchanged
     exit 0
     ");
-    let told = home.run(&[&plan[..], &["--json"]].concat()).expect_json();
-    assert_eq!(told["schedules"][0]["state"], "paused");
+    let reported = home.run(&[&plan[..], &["--json"]].concat()).expect_json();
+    assert_eq!(reported["schedules"][0]["state"], "paused");
     home.run(&["schedule", "resume", "paper"]).expect_data();
-    let told = home.run(&plan).data;
-    assert!(told.contains("0 stay\n"), "{told}");
+    let reported = home.run(&plan).data;
+    assert!(reported.contains("0 stay\n"), "{reported}");
 }
 
 #[test]
@@ -417,10 +417,10 @@ fn a_tick_that_finds_nothing_says_so_and_one_without_a_file_removes_nothing() {
     let home = Home::with(
         "[[schedule]]\nname = \"paper\"\nexpression = \"0 0 0 1 1 * 2120\"\ntarget = { type = \"webhook\", url = \"http://127.0.0.1:1025/\" }\n",
     );
-    let told = home.run(&["tick", "--json"]).expect_json();
-    assert_eq!(told["complete"], true, "{told}");
+    let reported = home.run(&["tick", "--json"]).expect_json();
+    assert_eq!(reported["complete"], true, "{reported}");
     assert_eq!(
-        (&told["fired"], &told["next_due_at"]),
+        (&reported["fired"], &reported["next_due_at"]),
         (&0.into(), &"2120-01-01T00:00:00Z".into())
     );
     std::fs::remove_file(home.path().join("almanack.toml")).unwrap();
@@ -449,30 +449,30 @@ async fn with_a_failed_firing() -> Home {
 }
 
 #[tokio::test]
-async fn a_firing_that_failed_is_told_wherever_its_slot_is() {
+async fn a_firing_that_failed_is_reported_wherever_its_slot_is() {
     let home = with_a_failed_firing().await;
     let slots = home.run(&["schedule", "slots", "touch"]).expect_data();
     assert!(slots.lines().next().unwrap().contains("FIRING"), "{slots}");
     let failed = "FAIL: ";
     assert!(slots.contains(failed), "{slots}");
-    let told = home
+    let reported = home
         .run(&["schedule", "slots", "touch", "--limit", "1", "--json-lines"])
         .expect_json();
-    let firing = told["firing"].as_str().unwrap();
-    let told = home
+    let firing = reported["firing"].as_str().unwrap();
+    let reported = home
         .run(&["task", "get", "DISPATCH", firing, "--json"])
         .expect_json();
-    assert_eq!(told["status"], "FAIL", "{told}");
-    let detail = told["detail"].as_str().unwrap();
-    assert!(detail.contains("command.enabled"), "{told}");
+    assert_eq!(reported["status"], "FAIL", "{reported}");
+    let detail = reported["detail"].as_str().unwrap();
+    assert!(detail.contains("command.enabled"), "{reported}");
     for command in [&["schedule", "list"][..], &["schedule", "show", "touch"]] {
-        let told = home.run(command).expect_data();
-        assert!(told.contains(failed), "{told}");
+        let reported = home.run(command).expect_data();
+        assert!(reported.contains(failed), "{reported}");
     }
 }
 
 #[test]
-fn a_firing_by_hand_is_told_with_its_state() {
+fn a_firing_by_hand_is_reported_with_its_state() {
     let home = Home::new();
     put(&home, "paper", "@yearly", &HOOK).expect_data();
     home.run(&["schedule", "fire", "paper"]).expect_data();
@@ -508,13 +508,13 @@ fn a_pause_without_end_has_no_next_time() {
     paper  paused  @daily  UTC  webhook  paused  api
     ");
     let shown = home.run(&["schedule", "show", "paper"]).expect_data();
-    let told = "it does not fire until it is resumed";
-    assert!(shown.contains(told), "{shown}");
-    let told = home
+    let reported = "it does not fire until it is resumed";
+    assert!(shown.contains(reported), "{shown}");
+    let reported = home
         .run(&["schedule", "show", "paper", "--json"])
         .expect_json();
-    assert_eq!(told["next_at"], Value::Null);
-    assert_eq!(told["timetable"]["next"], serde_json::json!([]));
+    assert_eq!(reported["next_at"], Value::Null);
+    assert_eq!(reported["timetable"]["next"], serde_json::json!([]));
 }
 
 #[test]

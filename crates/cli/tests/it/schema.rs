@@ -81,7 +81,7 @@ fn slips_do_not_fit() {
 }
 
 #[test]
-fn an_editor_is_told_types_bounds_defaults_and_meanings() {
+fn an_editor_is_reported_types_bounds_defaults_and_meanings() {
     let printed = Home::new().run(&["schema", "config"]).expect_data();
     let document: Value = serde_json::from_str(&printed).unwrap();
     let key = |section: &str, name: &str| {

@@ -258,7 +258,7 @@ fn ss_16_a_list_is_imported_and_exported_and_what_is_broken_stops_nobody() {
 }
 
 #[test]
-fn why_tells_when_and_by_which_policy_and_draws_the_week() {
+fn why_reports_when_and_by_which_policy_and_draws_the_week() {
     let home = Home::new();
     add(
         &home,

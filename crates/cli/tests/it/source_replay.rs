@@ -117,7 +117,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
         .file("bad.tsv", "a\t5\na\tsoon\n")
         .file("few.tsv", "a\t5\n");
     std::fs::write(home.path().join("broken.gz"), [0x1f, 0x8b, 8, 0, 1, 2, 3]).unwrap();
-    let mut told = String::new();
+    let mut reported = String::new();
     for arguments in [
         &["--trace", "bad.tsv"][..],
         &["--trace", "few.tsv"],
@@ -132,9 +132,9 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
             .chain(arguments)
             .copied()
             .collect();
-        writeln!(told, "{}", home.run(&line)).unwrap();
+        writeln!(reported, "{}", home.run(&line)).unwrap();
     }
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     error: bad.tsv:2: `soon` is no number of seconds since 1970
     hint: a trace is lines of a source's id, a tab and seconds since 1970
     exit 1

@@ -25,16 +25,16 @@ impl Manager {
 }
 
 #[tokio::test]
-async fn a_service_manager_is_told_of_every_turn() {
+async fn a_service_manager_is_reported_of_every_turn() {
     let home = Home::new();
     let socket = home.path().join("notify.sock");
     let manager = Manager(UnixDatagram::bind(&socket).unwrap());
-    let patience = Some(Duration::from_mins(1));
-    manager.0.set_read_timeout(patience).unwrap();
+    let wait_max = Some(Duration::from_mins(1));
+    manager.0.set_read_timeout(wait_max).unwrap();
     let home = home
         .set("NOTIFY_SOCKET", socket.to_str().unwrap())
         .set("WATCHDOG_USEC", "1000000");
-    // A lease of 3 s makes a round every half second; a second of patience is too little for four of them.
+    // A lease of 3 s makes a round every half second; a second of longest wait is too little for four of them.
     let mut node = Process::node(&home, free_address(), &["--node-name", "n1"]);
     let ready = manager.hears(&["READY=1"]);
     assert!(

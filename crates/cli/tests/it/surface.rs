@@ -9,8 +9,11 @@ use crate::harness::Home;
 
 #[test]
 fn the_version_is_the_packages() {
-    let told = Home::new().run(&["--version"]).expect_data();
-    assert_eq!(told, format!("almanack {}\n", env!("CARGO_PKG_VERSION")));
+    let reported = Home::new().run(&["--version"]).expect_data();
+    assert_eq!(
+        reported,
+        format!("almanack {}\n", env!("CARGO_PKG_VERSION"))
+    );
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn an_address_open_to_others_needs_a_token_first() {
 }
 
 #[test]
-fn a_node_runs_until_it_is_told_to_stop() {
+fn a_node_runs_until_it_is_reported_to_stop() {
     let home = Home::new();
     let mut child = home
         .command(&["serve", "--listen", "127.0.0.1:0", "--node-name", "news-1"])
@@ -124,7 +127,7 @@ fn a_node_runs_until_it_is_told_to_stop() {
 }
 
 #[test]
-fn a_measurement_is_told_in_words() {
+fn a_measurement_is_reported_in_words() {
     let home = Home::new();
     let small = "bench tasks --tasks 10 --batch 5 --late-tasks 2 --late-spread-ms 10 \
          --late-lead-ms 50 --pending 4 --moves 2 --clients 1 --far 5";

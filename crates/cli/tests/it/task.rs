@@ -21,26 +21,26 @@ fn put(home: &Home, at: &str, more: &[&str]) -> Ran {
 #[test]
 fn a_task_is_created_moved_withdrawn_and_put_again() {
     let home = home();
-    let mut told = String::new();
-    told += &put(&home, AT, &["--payload", "{\"lang\":\"en\"}"]).expect_data();
-    told += &put(&home, "2999-01-06 08:00 Europe/Berlin", &[]).expect_data();
-    told += &put(
+    let mut reported = String::new();
+    reported += &put(&home, AT, &["--payload", "{\"lang\":\"en\"}"]).expect_data();
+    reported += &put(&home, "2999-01-06 08:00 Europe/Berlin", &[]).expect_data();
+    reported += &put(
         &home,
         "2999-01-06 08:00 Europe/Berlin",
         &["--revision", "7"],
     )
     .expect_data();
-    told += &put(&home, AT, &["--revision", "6"]).expect_data();
-    told += &home
+    reported += &put(&home, AT, &["--revision", "6"]).expect_data();
+    reported += &home
         .run(&["task", "cancel", "ARTICLE_PUBLISH", "article:42"])
         .expect_data();
-    told += &home
+    reported += &home
         .run(&["task", "cancel", "ARTICLE_PUBLISH", "article:42"])
         .expect_data();
-    told += &home
+    reported += &home
         .run(&["task", "retry", "ARTICLE_PUBLISH", "article:42"])
         .expect_data();
-    insta::assert_snapshot!(settled(&told), @"
+    insta::assert_snapshot!(settled(&reported), @"
     created task 1: ARTICLE_PUBLISH article:42 at 2999-01-05 08:00:00Z AGO
     moved task 1: ARTICLE_PUBLISH article:42 from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z AGO
     changed task 1: ARTICLE_PUBLISH article:42, still at 2999-01-06 07:00:00Z AGO
@@ -87,8 +87,8 @@ fn a_withdrawal_of_nothing_says_that_it_left_a_mark() {
          ignored\n"
     );
     for revision in ["6", "7"] {
-        let told = put(&home, AT, &["--revision", revision]).expect_data();
-        assert!(told.starts_with("nothing changed"), "{told}");
+        let reported = put(&home, AT, &["--revision", revision]).expect_data();
+        assert!(reported.starts_with("nothing changed"), "{reported}");
     }
     put(&home, AT, &["--revision", "8"]).expect_data();
     let withdrawn = cancel("9").expect_data();
@@ -123,7 +123,7 @@ async fn a_change_of_a_running_task_says_that_its_call_goes_on() {
 }
 
 #[tokio::test]
-async fn a_list_tells_a_failure_that_will_be_retried_from_the_last_one() {
+async fn a_list_reports_a_failure_that_will_be_retried_from_the_last_one() {
     let home = Home::with("[outbound]\nallow = [\"127.0.0.1\"]\n");
     let retries = ["--set", "retry.base=1h", "--set", "retry.cap=1h"];
     let node = Process::node(&home, free_address(), &retries).ready().await;
@@ -153,8 +153,8 @@ fn what_does_not_exist_is_exit_code_3() {
         );
     }
     let ran = home.run(&["task", "get", "K", "s", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(&ran.notes).unwrap();
-    assert_eq!(told["error"]["code"], "not_found");
+    let reported: serde_json::Value = serde_json::from_str(&ran.notes).unwrap();
+    assert_eq!(reported["error"]["code"], "not_found");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn lists_are_filtered_and_cut() {
     home.run(&["task", "cancel", "ARTICLE_PUBLISH", "article:2"])
         .expect_data();
     let subjects = |more: &[&str]| {
-        let told = home
+        let reported = home
             .run(&[&["task", "list", "--json-lines"], more].concat())
             .expect_data();
         let subject = |line: &str| {
@@ -202,7 +202,7 @@ fn lists_are_filtered_and_cut() {
                 .trim_start_matches("article:")
                 .to_owned()
         };
-        told.lines().map(subject).collect::<Vec<_>>().join(" ")
+        reported.lines().map(subject).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(subjects(&[]), "5 4 3 2 1");
     assert_eq!(subjects(&["--limit", "2"]), "5 4");

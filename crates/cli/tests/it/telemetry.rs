@@ -93,7 +93,7 @@ fn put(home: &Home, url: &str) {
 }
 
 #[tokio::test]
-async fn all_attempts_at_a_task_are_one_trace_which_the_service_is_told() {
+async fn all_attempts_at_a_task_are_one_trace_which_the_service_is_reported() {
     let (world, address) = world().await;
     let home = Home::with("[telemetry]\nheaders = \"env:KEY\"\n").set("KEY", "x-key=s3cret");
     let endpoint = format!("telemetry.otlp_endpoint={address}");
@@ -121,15 +121,18 @@ async fn all_attempts_at_a_task_are_one_trace_which_the_service_is_told() {
         spans.iter().all(|it| it.trace_id == spans[0].trace_id),
         "one trace"
     );
-    let told = |key: &str| -> Vec<String> {
+    let reported = |key: &str| -> Vec<String> {
         attempts
             .iter()
             .map(|it| attribute(it, key).unwrap_or_default())
             .collect()
     };
-    assert_eq!(told("almanack.task.subject"), ["article:42", "article:42"]);
-    assert_eq!(told("almanack.task.attempt"), ["1", "2"]);
-    assert_eq!(told("almanack.outcome"), ["retry", "done"]);
+    assert_eq!(
+        reported("almanack.task.subject"),
+        ["article:42", "article:42"]
+    );
+    assert_eq!(reported("almanack.task.attempt"), ["1", "2"]);
+    assert_eq!(reported("almanack.outcome"), ["retry", "done"]);
     let parents = world.parents.lock().unwrap().clone();
     for ((attempt, call), parent) in attempts.iter().zip(&calls).zip(&parents) {
         assert_eq!(call.parent_span_id, attempt.span_id);

@@ -60,7 +60,7 @@ const fn line(name: &'static str, expression: &'static str, git_ref: &'static st
 struct Stage {
     store: Arc<dyn Store>,
     clock: Arc<ManualClock>,
-    hub: Running,
+    github: Running,
     planner: Planner,
     node: DispatchHandler,
     claims: i64,
@@ -83,7 +83,7 @@ impl Stage {
             clock: Arc::new(move || shared.now()),
             ..Config::new(([127, 0, 0, 1], 0).into())
         };
-        let hub = start(config, stop.clone()).await.unwrap();
+        let github = start(config, stop.clone()).await.unwrap();
         let time: Arc<dyn Clock> = Arc::clone(&clock) as _;
         let zones = Arc::new(Zones::default());
         let schedules = Schedules::new(store.clone(), time.clone(), zones.clone());
@@ -94,18 +94,18 @@ impl Stage {
             put.await.unwrap();
         }
         Self {
-            node: node(&hub, &store, &time),
+            node: node(&github, &store, &time),
             planner: Planner::new(store.clone(), time, zones),
             store,
             clock,
-            hub,
+            github,
             claims: 0,
             _stop: stop.drop_guard(),
         }
     }
 
     fn fault(&self, when: When, effect: Effect) {
-        self.hub.handle.add_fault(Rule {
+        self.github.handle.add_fault(Rule {
             matching: Matching {
                 method: Some("POST".to_owned()),
                 path: Some("/dispatches".to_owned()),
@@ -135,7 +135,7 @@ impl Stage {
     /// A node that remembers nothing of what the last one did.
     fn restart(&mut self) {
         let time: Arc<dyn Clock> = Arc::clone(&self.clock) as _;
-        self.node = node(&self.hub, &self.store, &time);
+        self.node = node(&self.github, &self.store, &time);
     }
 
     async fn firings(&self, line: Line) -> Vec<(Firing, Task)> {
@@ -158,7 +158,7 @@ impl Stage {
 
     /// How often the workflow was started for a line within a stretch of time.
     fn started(&self, line: Line, from: Timestamp, until: Timestamp) -> usize {
-        let dispatches = self.hub.handle.dispatches();
+        let dispatches = self.github.handle.dispatches();
         let own = dispatches.iter().filter(|it| {
             it.git_ref == line.git_ref
                 && it.inputs["line"] == line.name
@@ -173,9 +173,9 @@ impl Stage {
         assert!(firings.len() >= 4, "{why}: {}", firings.len());
         for (firing, row) in firings {
             let (slot, detail) = (firing.nominal_at, &row.detail);
-            let told = format!("{why}: {} at {slot}: {detail:?}", line.name);
-            assert_eq!(row.status, Status::Success, "{told}");
-            assert_eq!(self.started(line, slot, slot + gap), 1, "{told}");
+            let reported = format!("{why}: {} at {slot}: {detail:?}", line.name);
+            assert_eq!(row.status, Status::Success, "{reported}");
+            assert_eq!(self.started(line, slot, slot + gap), 1, "{reported}");
         }
     }
 }
@@ -190,12 +190,12 @@ impl Line {
     }
 }
 
-fn node(hub: &Running, store: &Arc<dyn Store>, time: &Arc<dyn Clock>) -> DispatchHandler {
+fn node(github: &Running, store: &Arc<dyn Store>, time: &Arc<dyn Clock>) -> DispatchHandler {
     let home = parse_net("127.0.0.1").unwrap();
     let guard = Guard::new(vec![home], "outbound.allow");
     let http = http::Client::new(&http::Settings::new(guard)).unwrap();
     let settings = GithubSettings {
-        base_url: hub.url(),
+        base_url: github.url(),
         token: Token::new("s-pat"),
         timeout: Duration::from_secs(30),
     };
@@ -293,7 +293,7 @@ async fn dp_25_a_run_that_two_may_have_started_is_nobodys_and_neither_is_repeate
         stage.fault(When::Next(1), Effect::StatusAfter(502));
         stage.fault(When::Next(1), Effect::Status(502));
         stage.pass(34, as_it_went).await;
-        assert_eq!(stage.hub.handle.dispatches().len(), 1, "never twice");
+        assert_eq!(stage.github.handle.dispatches().len(), 1, "never twice");
         for line in ON_ONE_REF {
             let firings = stage.firings(line).await;
             let [(_, row)] = firings.as_slice() else {

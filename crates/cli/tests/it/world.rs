@@ -45,7 +45,7 @@ async fn an_article_is_published_by_a_node_without_configuration() {
 }
 
 #[tokio::test]
-async fn an_event_that_is_refused_is_told_with_its_reason_and_can_be_sent_again() {
+async fn an_event_that_is_refused_is_reported_with_its_reason_and_can_be_sent_again() {
     let home = Home::new();
     let mut node = Process::node(&home, free_address(), &[]).ready().await;
     let service = service(&home, &node, &["--no-callback-url"]).ready().await;
@@ -53,8 +53,9 @@ async fn an_event_that_is_refused_is_told_with_its_reason_and_can_be_sent_again(
     write(&service).await;
     eventually("the refusal is in the log", async || {
         let notes = service.notes();
-        let told = notes.lines().find(|line| line.contains("refused an event"));
-        told.filter(|line| line.contains("kind `ARTICLE_AUDIT` is not configured"))
+        let reported = notes.lines().find(|line| line.contains("refused an event"));
+        reported
+            .filter(|line| line.contains("kind `ARTICLE_AUDIT` is not configured"))
             .map(|_| ())
     })
     .await;
@@ -66,8 +67,9 @@ async fn an_event_that_is_refused_is_told_with_its_reason_and_can_be_sent_again(
     assert_eq!(retried.json["retried"], 2, "{retried:?}");
     eventually("the outage is in the log", async || {
         let notes = service.notes();
-        let told = |line: &&str| line.contains("does not take events") && line.contains("refused");
-        notes.lines().find(told).map(|_| ())
+        let reported =
+            |line: &&str| line.contains("does not take events") && line.contains("refused");
+        notes.lines().find(reported).map(|_| ())
     })
     .await;
 }
@@ -107,7 +109,11 @@ async fn feeds_answer_on_their_own_hosts_and_are_listed() {
     let address = free_address();
     let listen = format!("0.0.0.0:{}", address.port());
     let arguments = ["world", "feeds", "--listen", &listen];
-    let arguments = [&arguments[..], &["--feeds", "50", "--seed", "7", "--calm"]].concat();
+    let arguments = [
+        &arguments[..],
+        &["--feeds", "50", "--seed", "7", "--cool-down"],
+    ]
+    .concat();
     let command = home.command(&arguments);
     let mut feeds = Process::start(&home, address, command).ready().await;
     let list = feeds.api().insist(Method::GET, "/opml", None).await;
@@ -133,7 +139,13 @@ async fn a_news_site_answers_with_as_many_stories_as_asked() {
     let address = free_address();
     let listen = address.to_string();
     let arguments = [
-        "world", "news", "--listen", &listen, "--seed", "7", "--calm",
+        "world",
+        "news",
+        "--listen",
+        &listen,
+        "--seed",
+        "7",
+        "--cool-down",
     ];
     let more = ["--stories-per-day", "10", "--latency", "1ms"];
     let command = home.command(&[&arguments[..], &more].concat());
@@ -149,7 +161,7 @@ async fn a_news_site_answers_with_as_many_stories_as_asked() {
 }
 
 #[test]
-fn a_setup_that_cannot_be_read_is_told_by_its_place_without_its_secrets() {
+fn a_setup_that_cannot_be_read_is_reported_by_its_place_without_its_secrets() {
     let home = Home::new();
     let text = "{\"tokens\": [{\"name\": \"chain\",\n\"secret\": 5, \"x\": \"s-chain\"}]}";
     fs::write(home.path().join("github.json"), text).unwrap();
@@ -162,13 +174,13 @@ fn a_setup_that_cannot_be_read_is_told_by_its_place_without_its_secrets() {
         "github.json",
     ];
     let ended = home.command(&arguments).output().unwrap();
-    let told = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(2), "{told}");
+    let reported = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{reported}");
     assert!(
-        told.contains("`github.json` is not a setup: line 2, column "),
-        "{told}"
+        reported.contains("`github.json` is not a setup: line 2, column "),
+        "{reported}"
     );
-    assert!(!told.contains("s-chain"), "{told}");
+    assert!(!reported.contains("s-chain"), "{reported}");
 }
 
 #[tokio::test]
@@ -183,7 +195,7 @@ async fn a_model_and_a_telegram_greet_with_what_to_try_and_keep_other_secrets() 
             "/_world/messages/@almanack",
         ),
     ] {
-        for (more, told) in [(vec![], true), (vec![secret, "99:hidden"], false)] {
+        for (more, reported) in [(vec![], true), (vec![secret, "99:hidden"], false)] {
             let address = free_address();
             let listen = address.to_string();
             let arguments = [&["world", piece, "--listen", &listen], &more[..]].concat();
@@ -194,7 +206,7 @@ async fn a_model_and_a_telegram_greet_with_what_to_try_and_keep_other_secrets() 
             assert_eq!(seen.json["total"], 0, "{piece}");
             let notes = running.notes();
             assert!(notes.contains(tried), "{notes}");
-            assert_eq!(notes.contains(known), told, "{notes}");
+            assert_eq!(notes.contains(known), reported, "{notes}");
             assert!(!notes.contains("99:hidden"), "{notes}");
             running.terminate();
             assert_eq!(running.exit_code().await, Some(0), "{piece}");

@@ -110,7 +110,7 @@ fn zone_target_and_policies_are_pointed_at() {
 }
 
 #[test]
-fn unknown_and_missing_keys_are_told_with_their_neighbours() {
+fn unknown_and_missing_keys_are_reported_with_their_neighbours() {
     let toml = schedule(&format!(
         "expresion = \"@daily\"\nexpression = \"@daily\"\n{WEBHOOK}"
     )) + "[[schedule]]\nexpression = \"@daily\"\ntarget = { type = \"webhok\", url = \"http://x\" }\n"
@@ -240,9 +240,9 @@ fn a_password_in_an_address_is_covered() {
     let toml = schedule(
         "expression = \"@daily\"\ntarget = { type = \"webhook\", url = \"https://me:hunter2@example.org/\" }",
     );
-    let told = complaint(&toml);
-    assert!(!told.contains("hunter2"), "{told}");
-    assert!(told.contains("target.url"), "{told}");
+    let reported = complaint(&toml);
+    assert!(!reported.contains("hunter2"), "{reported}");
+    assert!(reported.contains("target.url"), "{reported}");
 }
 
 #[test]
@@ -277,8 +277,8 @@ fn advice_about_a_value_is_about_that_value() {
     let toml = schedule(&format!(
         "expression = \"@daily\"\nmax_catch_up = -1\npriority = 10\n{WEBHOOK}"
     )) + "[[schedule]]\nname = \"a\"\nexpression = \"@daily\"\ntarget = { type = \"task\", kind = \"K\", subject = \"\" }\n";
-    let told = complaint(&toml);
-    let hints = told.lines().filter(|line| line.contains("hint:"));
+    let reported = complaint(&toml);
+    let hints = reported.lines().filter(|line| line.contains("hint:"));
     let hints: Vec<&str> = hints.map(str::trim).collect();
     insta::assert_snapshot!(hints.join("\n"), @r#"
     = hint: write 1 to 1000

@@ -9,76 +9,81 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Alert, Key, News, Severity,
-    find::{Finding, Found},
+    find::{Finding, Findings},
     port::Answer,
     quiet::Quiet,
 };
 
 /// Alerts that are open or untold at once, at most: past it, nothing more is opened. Who has a thousand alerts reads none.
 pub const ALERTS_MAX: usize = 1_000;
-/// The longest that something must have been calm before it is over, however often it came back.
-pub const CALM_MAX: SignedDuration = SignedDuration::from_mins(15);
+/// The longest that something must have been cool-down before it is over, however often it came back.
+pub const COOL_DOWN_MAX: SignedDuration = SignedDuration::from_mins(15);
 /// Whoever is telling has this long before somebody else may.
-pub const TELLING_LEASE: SignedDuration = SignedDuration::from_mins(2);
+pub const NOTIFY_LEASE: SignedDuration = SignedDuration::from_mins(2);
 /// When a channel that failed is asked again.
 pub const ASK_AGAIN_AFTER: SignedDuration = SignedDuration::from_mins(1);
 /// What could not be told for so long is told no more: nobody wants to hear of yesterday's trouble tomorrow.
-pub const TELL_FOR: SignedDuration = SignedDuration::from_hours(24);
+pub const NOTIFY_FOR: SignedDuration = SignedDuration::from_hours(24);
 
 /// How people want to be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Manner {
-    /// How long something must have been calm before it is over.
-    pub calm: SignedDuration,
+pub struct Behaviour {
+    /// How long something must have been cool-down before it is over.
+    pub cool_down: SignedDuration,
     /// When only urgent things are told.
     pub quiet: Option<Quiet>,
 }
 
-impl Default for Manner {
+impl Default for Behaviour {
     fn default() -> Self {
         Self {
-            calm: SignedDuration::from_mins(1),
+            cool_down: SignedDuration::from_mins(1),
             quiet: None,
         }
     }
 }
 
-impl Manner {
+impl Behaviour {
     /// When something that matters so much may be told: now, or when the quiet hours end.
-    pub fn tell_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
+    pub fn notify_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
         let quiet = self.quiet.as_ref();
-        quiet.map_or(now, |quiet| quiet.tell_at(severity, now))
+        quiet.map_or(now, |quiet| quiet.notify_at(severity, now))
     }
 
-    /// What came back before must be calm for longer.
-    fn calm_for(&self, returns: u32) -> SignedDuration {
+    /// What came back before must be cool-down for longer.
+    fn cool_down_for(&self, returns: u32) -> SignedDuration {
         let times = 2_i32.saturating_pow(returns.min(10));
-        let calm = self.calm.checked_mul(times).unwrap_or(CALM_MAX);
-        calm.min(self.calm_most())
+        let cool_down = self.cool_down.checked_mul(times).unwrap_or(COOL_DOWN_MAX);
+        cool_down.min(self.cool_down_most())
     }
 
-    fn calm_most(&self) -> SignedDuration {
-        CALM_MAX.max(self.calm)
+    fn cool_down_most(&self) -> SignedDuration {
+        COOL_DOWN_MAX.max(self.cool_down)
     }
 
     /// How long after its end an alert must be known still, so that one that comes back is known to have been there. Its end is when
-    /// the calm began, so the longest calm has passed already when it closes; as much again is for coming back.
+    /// the cool-down began, so the longest cool-down has passed already when it closes; as much again is for coming back.
     pub fn known_for(&self) -> SignedDuration {
-        self.calm_most().saturating_mul(2)
+        self.cool_down_most().saturating_mul(2)
     }
 }
 
-/// The rows that change. `known` are all alerts that are open or untold, and those that ended within [`Manner::known_for`].
-pub fn decide(found: &Found, known: &[Alert], manner: &Manner, now: Timestamp) -> Vec<Alert> {
+/// The rows that change. `known` are all alerts that are open or untold, and those that ended within [`Behaviour::known_for`].
+pub fn decide(
+    found: &Findings,
+    known: &[Alert],
+    behaviour: &Behaviour,
+    now: Timestamp,
+) -> Vec<Alert> {
     let by_key: BTreeMap<&Key, &Alert> = known.iter().map(|alert| (&alert.key, alert)).collect();
     let mut room = ALERTS_MAX.saturating_sub(known.len());
     let mut changes = Vec::new();
     for finding in &found.findings {
         match by_key.get(&finding.key) {
-            Some(alert) => changes.extend(lasts(alert, finding, manner, now)),
+            Some(alert) => changes.extend(lasts(alert, finding, behaviour, now)),
             None if room > 0 => {
                 room -= 1;
-                changes.push(opened(finding, manner, now));
+                changes.push(opened(finding, behaviour, now));
             }
             None => {}
         }
@@ -87,34 +92,34 @@ pub fn decide(found: &Found, known: &[Alert], manner: &Manner, now: Timestamp) -
     let missing = known.iter().filter(|alert| {
         alert.is_open() && !found.unsure.contains(&alert.key.rule) && !is_found(&alert.key)
     });
-    changes.extend(missing.filter_map(|alert| calms(alert, manner, now)));
+    changes.extend(missing.filter_map(|alert| calms(alert, behaviour, now)));
     changes
 }
 
-fn opened(finding: &Finding, manner: &Manner, now: Timestamp) -> Alert {
+fn opened(finding: &Finding, behaviour: &Behaviour, now: Timestamp) -> Alert {
     Alert {
         key: finding.key.clone(),
         severity: finding.severity,
         detail: finding.detail.clone(),
         opened_at: now,
-        calm_since: None,
+        cool_down_since: None,
         closed_at: None,
         returns: 0,
-        open_told_at: None,
-        close_told_at: None,
-        tell_at: Some(manner.tell_at(finding.severity, now)),
+        open_notified_at: None,
+        close_notified_at: None,
+        notify_at: Some(behaviour.notify_at(finding.severity, now)),
         taken_by: Vec::new(),
         version: 0,
     }
 }
 
 /// It is found, and was known.
-fn lasts(alert: &Alert, finding: &Finding, manner: &Manner, now: Timestamp) -> Option<Alert> {
+fn lasts(alert: &Alert, finding: &Finding, behaviour: &Behaviour, now: Timestamp) -> Option<Alert> {
     let returns = alert.returns.saturating_add(1);
     if alert.is_open() {
         // It was only calming down: nobody heard that it was over, and nobody need hear that it is not.
-        return alert.calm_since.is_some().then(|| Alert {
-            calm_since: None,
+        return alert.cool_down_since.is_some().then(|| Alert {
+            cool_down_since: None,
             returns,
             ..alert.clone()
         });
@@ -123,35 +128,35 @@ fn lasts(alert: &Alert, finding: &Finding, manner: &Manner, now: Timestamp) -> O
     if unheard {
         // People still believe that it lasts, and it does.
         return Some(Alert {
-            calm_since: None,
+            cool_down_since: None,
             closed_at: None,
             returns,
-            tell_at: None,
+            notify_at: None,
             ..alert.clone()
         });
     }
     Some(Alert {
         returns,
         version: alert.version,
-        ..opened(finding, manner, now)
+        ..opened(finding, behaviour, now)
     })
 }
 
 /// It is open, and not found any more.
-fn calms(alert: &Alert, manner: &Manner, now: Timestamp) -> Option<Alert> {
-    let since = alert.calm_since.unwrap_or(now);
-    if now.duration_since(since) >= manner.calm_for(alert.returns) {
-        return Some(closed(alert, since, manner, now));
+fn calms(alert: &Alert, behaviour: &Behaviour, now: Timestamp) -> Option<Alert> {
+    let since = alert.cool_down_since.unwrap_or(now);
+    if now.duration_since(since) >= behaviour.cool_down_for(alert.returns) {
+        return Some(closed(alert, since, behaviour, now));
     }
-    alert.calm_since.is_none().then(|| Alert {
-        calm_since: Some(now),
+    alert.cool_down_since.is_none().then(|| Alert {
+        cool_down_since: Some(now),
         ..alert.clone()
     })
 }
 
-fn closed(alert: &Alert, since: Timestamp, manner: &Manner, now: Timestamp) -> Alert {
+fn closed(alert: &Alert, since: Timestamp, behaviour: &Behaviour, now: Timestamp) -> Alert {
     let mut closed = Alert {
-        calm_since: None,
+        cool_down_since: None,
         closed_at: Some(since),
         ..alert.clone()
     };
@@ -159,39 +164,39 @@ fn closed(alert: &Alert, since: Timestamp, manner: &Manner, now: Timestamp) -> A
     // begun. Whoever tells it right now keeps its lease.
     if !closed.taken_by.is_empty() {
         closed.taken_by.clear();
-        closed.open_told_at = closed.open_told_at.or(Some(now));
+        closed.open_notified_at = closed.open_notified_at.or(Some(now));
     }
-    if closed.open_told_at.is_some() {
-        closed.tell_at = Some(manner.tell_at(closed.severity, now));
+    if closed.open_notified_at.is_some() {
+        closed.notify_at = Some(behaviour.notify_at(closed.severity, now));
     }
     closed
 }
 
 /// The row after `news` was told with these answers. `alert` is the row as it is now: it may have moved on meanwhile.
-pub fn told(
+pub fn notified(
     alert: &Alert,
     news: News,
     answers: &[Answer],
-    manner: &Manner,
+    behaviour: &Behaviour,
     now: Timestamp,
 ) -> Alert {
-    let mut told = alert.clone();
+    let mut notified = alert.clone();
     match (news, alert.news()) {
-        (told_now, Some(meant)) if told_now == meant => {
-            if told.notes_failures(answers, now) {
-                return told;
+        (reported_now, Some(meant)) if reported_now == meant => {
+            if notified.notes_failures(answers, now) {
+                return notified;
             }
-            told.notes_told(news, now);
+            notified.notes_reported(news, now);
         }
         // It was over before all had heard that it began: now all hear that it is over.
-        (News::Opened, Some(News::Passed)) => told.notes_told(news, now),
+        (News::Opened, Some(News::Passed)) => notified.notes_reported(news, now),
         // It came back while people were told that it is over: they hear that it began.
-        (News::Closed | News::Passed, None) if alert.is_open() => told.open_told_at = None,
-        _ => return told,
+        (News::Closed | News::Passed, None) if alert.is_open() => notified.open_notified_at = None,
+        _ => return notified,
     }
-    let left = told.news().is_some();
-    told.tell_at = left.then(|| manner.tell_at(told.severity, now));
-    told
+    let left = notified.news().is_some();
+    notified.notify_at = left.then(|| behaviour.notify_at(notified.severity, now));
+    notified
 }
 
 impl Alert {
@@ -203,22 +208,22 @@ impl Alert {
         let (took, failed): (Vec<&Answer>, Vec<&Answer>) =
             asked.partition(|answer| answer.outcome.is_final());
         let since = self.closed_at.unwrap_or(self.opened_at);
-        if failed.is_empty() || now.duration_since(since) >= TELL_FOR {
+        if failed.is_empty() || now.duration_since(since) >= NOTIFY_FOR {
             return false;
         }
         let took = took.into_iter().map(|answer| answer.channel.clone());
         self.taken_by.extend(took);
-        self.tell_at = now.saturating_add(ASK_AGAIN_AFTER).ok();
+        self.notify_at = now.saturating_add(ASK_AGAIN_AFTER).ok();
         true
     }
 
-    fn notes_told(&mut self, news: News, now: Timestamp) {
+    fn notes_reported(&mut self, news: News, now: Timestamp) {
         self.taken_by.clear();
         if matches!(news, News::Opened | News::Passed) {
-            self.open_told_at = Some(now);
+            self.open_notified_at = Some(now);
         }
         if matches!(news, News::Closed | News::Passed) {
-            self.close_told_at = Some(now);
+            self.close_notified_at = Some(now);
         }
     }
 }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     clock::{Doubt, Standing},
-    plan::{DISPATCH, ScheduleName, State as ScheduleState, told},
+    plan::{DISPATCH, ScheduleName, State as ScheduleState, shareable_detail},
     source::{Attention, Source, State as SourceState},
     store::{Depth, NODE_FORGOTTEN_AFTER, TaskLine},
     task::{Identity, Kind},
@@ -54,14 +54,14 @@ impl Finding {
 
 /// All that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct Findings {
     pub findings: Vec<Finding>,
     /// Rules of which there may be more.
     pub unsure: BTreeSet<Rule>,
 }
 
 /// Says what is wrong.
-pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Found {
+pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Findings {
     let mut all: Vec<Finding> = Vec::new();
     for of_schedule in &facts.schedules {
         all.extend(schedule::find(of_schedule, bounds, now));
@@ -90,7 +90,7 @@ pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Found {
     all.extend(clock(facts.clock));
     let mut unsure = facts.unsure.clone();
     match &facts.spending {
-        Some(spending) if is_telling(spending, now) => {
+        Some(spending) if is_notifying(spending, now) => {
             all.extend(overspent(spending, bounds, now));
         }
         Some(_) => _ = unsure.insert(Rule::Budget),
@@ -102,7 +102,7 @@ pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Found {
     // The first of several that say the same says it.
     let mut seen = BTreeSet::new();
     all.retain(|finding| seen.insert(finding.key.clone()));
-    Found {
+    Findings {
         findings: all,
         unsure,
     }
@@ -130,7 +130,7 @@ pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
 /// An alert goes to the log and to channels: it repeats only what may be told.
 pub(super) fn said<'a>(kind: &str, run: Option<&'a Run>) -> &'a str {
     let detail = run.and_then(|run| run.detail.as_deref());
-    detail.map_or("it said nothing", |detail| told(kind, detail))
+    detail.map_or("it said nothing", |detail| shareable_detail(kind, detail))
 }
 
 fn failing(facts: &KindFacts, bounds: &Bounds) -> Option<Finding> {
@@ -158,7 +158,7 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
         let about = schedule_of(&line.identity).map_or_else(kind, About::Schedule);
         stuck.entry(about).or_default().push((line, since));
     }
-    let told = stuck.into_iter().filter_map(|(about, lines)| {
+    let notified = stuck.into_iter().filter_map(|(about, lines)| {
         let (line, since) = lines.iter().min_by_key(|(_, since)| *since)?;
         let detail = format!(
             "{} runs since {since}{}",
@@ -175,7 +175,7 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
             &detail,
         ))
     });
-    told.collect()
+    notified.collect()
 }
 
 /// Due work that nobody begins.
@@ -227,13 +227,13 @@ fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
 fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     let lives = |seen_at: Timestamp| now.duration_since(seen_at) < bounds.gone;
     let nodes = facts.troubles.iter().filter(|it| lives(it.seen_at));
-    let told = nodes.flat_map(|of_node| {
+    let notified = nodes.flat_map(|of_node| {
         let lasting = of_node.troubles.iter().filter(|trouble| {
-            let patience = match trouble.rule {
+            let wait_max = match trouble.rule {
                 Rule::Disconnected => bounds.disconnected,
                 _ => SignedDuration::ZERO,
             };
-            now.duration_since(trouble.since) >= patience
+            now.duration_since(trouble.since) >= wait_max
         });
         lasting.map(|trouble| {
             let severity = match trouble.rule {
@@ -244,7 +244,7 @@ fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
             Finding::new(trouble.rule, about, severity, &trouble.detail)
         })
     });
-    told.collect()
+    notified.collect()
 }
 
 fn clock(standing: Standing) -> Option<Finding> {
@@ -294,7 +294,7 @@ fn attention(source: &Source) -> Option<Finding> {
 }
 
 /// Whether enough was counted to say anything.
-fn is_telling(spending: &Spending, now: Timestamp) -> bool {
+fn is_notifying(spending: &Spending, now: Timestamp) -> bool {
     now.duration_since(spending.since) >= COUNTED_MIN && spending.checks >= CHECKS_MIN
 }
 

@@ -59,16 +59,16 @@ impl Outcome {
 
 /// Reaches people, by as many channels as there are.
 #[async_trait]
-pub trait Messenger: Send + Sync {
+pub trait Notifier: Send + Sync {
     /// Tells every channel those of the notices that it wants and has not taken, in as few messages as it can. Answers for
     /// each channel that was asked; a notice that no channel wants is in no answer. Bounded in time. A node that dies here may have
     /// told: it is told again, under the same [`Alert::message_key`].
-    async fn tell(&self, notices: &[Notice]) -> Vec<Answer>;
+    async fn notify(&self, notices: &[Notice]) -> Vec<Answer>;
 }
 
 /// Whoever outside listens for a node's heartbeat, and calls for help when it stops.
 #[async_trait]
-pub trait Listener: Send + Sync {
+pub trait HeartbeatMonitor: Send + Sync {
     /// Says once that all is well, in bounded time; an error says in a few words why nobody heard it, and names no address.
     async fn beat(&self) -> Result<(), String>;
 }

@@ -28,7 +28,7 @@ pub struct Quiet {
 
 impl Quiet {
     /// When something that matters so much may be told: now, or when the quiet hours end.
-    pub fn tell_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
+    pub fn notify_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
         let breaks_through = self.except.is_some_and(|except| severity >= except);
         if breaks_through || !self.covers(now) {
             return now;
@@ -103,7 +103,7 @@ mod tests {
     fn what_can_wait_waits_for_the_end() {
         let night = quiet(time(22, 0, 0, 0), time(7, 0, 0, 0), "Europe/Berlin");
         let noon = quiet(time(12, 0, 0, 0), time(13, 30, 0, 0), "UTC");
-        for (hours, now, told, why) in [
+        for (hours, now, notified, why) in [
             (&night, "2026-01-05T20:59:59Z", None, "21:59 on the wall"),
             (
                 &night,
@@ -143,9 +143,17 @@ mod tests {
                 "at night nobody asked for quiet",
             ),
         ] {
-            let expected = told.map_or(at(now), at);
-            assert_eq!(hours.tell_at(Severity::Warning, at(now)), expected, "{why}");
-            assert_eq!(hours.tell_at(Severity::Critical, at(now)), at(now), "{why}");
+            let expected = notified.map_or(at(now), at);
+            assert_eq!(
+                hours.notify_at(Severity::Warning, at(now)),
+                expected,
+                "{why}"
+            );
+            assert_eq!(
+                hours.notify_at(Severity::Critical, at(now)),
+                at(now),
+                "{why}"
+            );
         }
     }
 
@@ -153,13 +161,13 @@ mod tests {
     fn an_end_that_the_clock_shows_twice_ends_it_twice() {
         // Clocks go back from 03:00 to 02:00 at 01:00 UTC.
         let night = quiet(time(22, 0, 0, 0), time(2, 30, 0, 0), "Europe/Berlin");
-        for (now, told) in [
+        for (now, notified) in [
             ("2026-10-24T22:00:00Z", "2026-10-25T00:30:00Z"),
             ("2026-10-25T00:45:00Z", "2026-10-25T00:45:00Z"),
             ("2026-10-25T01:15:00Z", "2026-10-25T01:30:00Z"),
         ] {
-            let found = night.tell_at(Severity::Warning, at(now));
-            assert_eq!(found, at(told), "{now}");
+            let found = night.notify_at(Severity::Warning, at(now));
+            assert_eq!(found, at(notified), "{now}");
         }
     }
 
@@ -167,8 +175,8 @@ mod tests {
     fn a_day_without_the_hour_that_is_not_quiet_is_quiet_throughout() {
         // Clocks go from 02:00 to 03:00 at 07:00 UTC.
         let day = quiet(time(3, 0, 0, 0), time(2, 30, 0, 0), "America/New_York");
-        let told = day.tell_at(Severity::Warning, at("2026-03-08T06:59:59Z"));
-        assert_eq!(told, at("2026-03-09T06:30:00Z"));
+        let notified = day.notify_at(Severity::Warning, at("2026-03-08T06:59:59Z"));
+        assert_eq!(notified, at("2026-03-09T06:30:00Z"));
     }
 
     #[test]
@@ -177,8 +185,8 @@ mod tests {
             except: None,
             ..quiet(time(22, 0, 0, 0), time(7, 0, 0, 0), "UTC")
         };
-        let told = mute.tell_at(Severity::Critical, at("2026-01-05T23:00:00Z"));
-        assert_eq!(told, at("2026-01-06T07:00:00Z"));
+        let notified = mute.notify_at(Severity::Critical, at("2026-01-05T23:00:00Z"));
+        assert_eq!(notified, at("2026-01-06T07:00:00Z"));
     }
 
     /// Any, and more often one of a day on which clocks change.
@@ -192,22 +200,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_waits_is_told_at_the_first_moment_outside_the_quiet_hours(
+        fn what_waits_is_reported_at_the_first_moment_outside_the_quiet_hours(
             from in 0_i8..24, until in 0_i8..24, second in moment(),
             zone in prop::sample::select(vec!["UTC", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe"]),
         ) {
             let hours = quiet(time(from, 0, 0, 0), time(until, 30, 0, 0), zone);
             let now = Timestamp::from_second(second).unwrap();
-            let told = hours.tell_at(Severity::Warning, now);
-            prop_assert!(told >= now);
+            let notified = hours.notify_at(Severity::Warning, now);
+            prop_assert!(notified >= now);
             // A day, and another one where the clocks skip the hours that are not quiet.
-            prop_assert!(told <= now + SignedDuration::from_hours(50));
-            prop_assert!(!hours.covers(told));
+            prop_assert!(notified <= now + SignedDuration::from_hours(50));
+            prop_assert!(!hours.covers(notified));
             // The first instant at which it may be told: a minute before, it is quiet.
-            let minutes = (told.as_second() - now.as_second()) / 60;
+            let minutes = (notified.as_second() - now.as_second()) / 60;
             for minute in 0..minutes {
                 let meanwhile = now + SignedDuration::from_mins(minute);
-                prop_assert!(hours.covers(meanwhile), "{meanwhile} was not quiet, and it was told at {told}");
+                prop_assert!(hours.covers(meanwhile), "{meanwhile} was not quiet, and it was told at {notified}");
             }
         }
     }

@@ -13,7 +13,7 @@ const FAILURES_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 
 /// A run of a chain, as GitHub tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct RunStatus {
     pub id: u64,
     /// `queued`, `in_progress`, `completed`, …
     pub status: String,
@@ -24,7 +24,7 @@ pub struct Seen {
 
 /// How a chain was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum ChainHealth {
     /// A run works, or will.
     Alive { run_id: u64 },
     /// A run works for longer than it may: to be cancelled, and a new one started.
@@ -37,8 +37,13 @@ pub enum Found {
 
 /// Judges a chain by its newest runs. `ended` is a run that says of itself that it is about to end, and so
 /// counts as over although GitHub still shows it at work.
-pub fn judge(chain: &ChainName, runs: &[Seen], ended: Option<u64>, now: Timestamp) -> Found {
-    let alive = |run: &&Seen| {
+pub fn judge(
+    chain: &ChainName,
+    runs: &[RunStatus],
+    ended: Option<u64>,
+    now: Timestamp,
+) -> ChainHealth {
+    let alive = |run: &&RunStatus| {
         let working = ["queued", "in_progress", "waiting", "pending", "requested"];
         working.contains(&run.status.as_str()) && Some(run.id) != ended
     };
@@ -48,24 +53,24 @@ pub fn judge(chain: &ChainName, runs: &[Seen], ended: Option<u64>, now: Timestam
     let worked = now.duration_since(run.started_at);
     let run_id = run.id;
     if run.status == "in_progress" && worked > chain.length() + HUNG_AFTER {
-        Found::Hung { run_id }
+        ChainHealth::Hung { run_id }
     } else {
-        Found::Alive { run_id }
+        ChainHealth::Alive { run_id }
     }
 }
 
-fn judge_dead(runs: &[Seen], now: Timestamp) -> Found {
-    let mut newest: Vec<&Seen> = runs.iter().collect();
+fn judge_dead(runs: &[RunStatus], now: Timestamp) -> ChainHealth {
+    let mut newest: Vec<&RunStatus> = runs.iter().collect();
     newest.sort_by_key(|run| std::cmp::Reverse(run.id));
     newest.truncate(FAILURES_MAX);
-    let failed = |run: &&Seen| {
+    let failed = |run: &&RunStatus| {
         let recent = now.duration_since(run.started_at) <= FAILURES_WITHIN;
         recent && run.conclusion.as_deref() == Some("failure")
     };
     match newest.first() {
         Some(run) if newest.len() == FAILURES_MAX && newest.iter().all(failed) => {
-            Found::Failing { run_id: run.id }
+            ChainHealth::Failing { run_id: run.id }
         }
-        _ => Found::Dead,
+        _ => ChainHealth::Dead,
     }
 }

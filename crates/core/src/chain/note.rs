@@ -16,7 +16,7 @@ use crate::plan::{Slot, Verdict};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub at: Timestamp,
-    pub said: Said,
+    pub said: ChainEvent,
 }
 
 /// How a slot that was locked and lost was settled.
@@ -45,7 +45,7 @@ impl Settled {
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum ChainEvent {
     Began {
         /// How many schedules it keeps.
         lines: usize,
@@ -148,12 +148,12 @@ fn leave_name(leave: Leave) -> &'static str {
     match leave {
         Leave::Newer { .. } => "newer",
         Leave::Over => "over",
-        Leave::Told => "told",
+        Leave::Reported => "told",
         Leave::Once => "once",
     }
 }
 
-impl Said {
+impl ChainEvent {
     /// Its name for programs.
     pub fn name(&self) -> &'static str {
         match self {

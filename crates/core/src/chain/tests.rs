@@ -125,7 +125,7 @@ fn dp_10_a_run_leaves_for_a_newer_one_or_when_its_time_is_over() {
 #[test]
 #[expect(clippy::too_many_lines, reason = "one flat table")]
 fn dp_09_a_chain_is_judged_by_its_newest_runs() {
-    let run = |id, status: &str, conclusion: Option<&str>, time: &str| Seen {
+    let run = |id, status: &str, conclusion: Option<&str>, time: &str| RunStatus {
         id,
         status: status.to_owned(),
         conclusion: conclusion.map(str::to_owned),
@@ -133,48 +133,48 @@ fn dp_09_a_chain_is_judged_by_its_newest_runs() {
     };
     let ended = |id, how, time| run(id, "completed", Some(how), time);
     let now = at("14:00:00");
-    for (runs, told, found, why) in [
-        (vec![], None, Found::Dead, "never started"),
+    for (runs, reported, found, why) in [
+        (vec![], None, ChainHealth::Dead, "never started"),
         (
             vec![run(1, "in_progress", None, "10:00:00")],
             None,
-            Found::Alive { run_id: 1 },
+            ChainHealth::Alive { run_id: 1 },
             "",
         ),
         (
             vec![run(1, "in_progress", None, "10:00:00")],
             Some(1),
-            Found::Dead,
+            ChainHealth::Dead,
             "it said it ends",
         ),
         (
             vec![run(1, "in_progress", None, "08:14:59")],
             None,
-            Found::Hung { run_id: 1 },
+            ChainHealth::Hung { run_id: 1 },
             "5 h 45 min",
         ),
         (
             vec![run(1, "queued", None, "01:00:00")],
             None,
-            Found::Alive { run_id: 1 },
+            ChainHealth::Alive { run_id: 1 },
             "waiting is not hanging",
         ),
         (
             vec![run(1, "pending", None, "13:00:00")],
             None,
-            Found::Alive { run_id: 1 },
+            ChainHealth::Alive { run_id: 1 },
             "",
         ),
         (
             vec![run(1, "requested", None, "13:00:00")],
             None,
-            Found::Alive { run_id: 1 },
+            ChainHealth::Alive { run_id: 1 },
             "",
         ),
         (
             vec![run(1, "waiting", None, "13:00:00")],
             None,
-            Found::Alive { run_id: 1 },
+            ChainHealth::Alive { run_id: 1 },
             "",
         ),
         (
@@ -183,36 +183,36 @@ fn dp_09_a_chain_is_judged_by_its_newest_runs() {
                 run(1, "queued", None, "12:00:00"),
             ],
             None,
-            Found::Alive { run_id: 1 },
+            ChainHealth::Alive { run_id: 1 },
             "an older one may wait",
         ),
         (
             vec![ended(2, "cancelled", "13:59:00")],
             None,
-            Found::Dead,
+            ChainHealth::Dead,
             "",
         ),
         (
             (1..=3).map(|id| ended(id, "failure", "13:50:00")).collect(),
             None,
-            Found::Failing { run_id: 3 },
+            ChainHealth::Failing { run_id: 3 },
             "starting it again would spin",
         ),
         (
             (1..=3).map(|id| ended(id, "failure", "13:40:00")).collect(),
             None,
-            Found::Dead,
+            ChainHealth::Dead,
             "after a while it gets a chance",
         ),
         (
             (1..=2).map(|id| ended(id, "failure", "13:59:00")).collect(),
             None,
-            Found::Dead,
+            ChainHealth::Dead,
             "",
         ),
     ] {
         assert_eq!(
-            judge(&chain("tick-a"), &runs, told, now),
+            judge(&chain("tick-a"), &runs, reported, now),
             found,
             "{why}: {runs:?}"
         );
@@ -264,28 +264,28 @@ fn dp_07_an_open_lock_stays_until_it_is_settled() {
     let key = |time| LockKey::new(lines[0].content(), at(time));
     let (open, done, newest) = (key("08:00:00"), key("08:05:00"), key("09:00:00"));
     let mut locks = vec![open, done, done.done(), newest, newest.done()];
-    let mut recall = Recall::default();
+    let mut lock_history = LockHistory::default();
     assert_eq!(
-        recall.unsettled(&lines, &locks, at("08:06:00")),
+        lock_history.unsettled(&lines, &locks, at("08:06:00")),
         [],
         "its owner may be trying"
     );
-    assert_eq!(recall.unsettled(&lines, &locks, at("08:12:59")), []);
+    assert_eq!(lock_history.unsettled(&lines, &locks, at("08:12:59")), []);
     assert_eq!(
-        recall.unsettled(&lines, &locks, at("08:13:00")),
+        lock_history.unsettled(&lines, &locks, at("08:13:00")),
         [open],
         "5 min of tries and 2 more"
     );
-    let gone = recall.expired(&lines, &locks, at("12:00:00"));
+    let gone = lock_history.expired(&lines, &locks, at("12:00:00"));
     assert_eq!(
         gone,
         [done, done.done()],
         "neither the open one nor the newest"
     );
     locks.push(open.done());
-    assert_eq!(recall.unsettled(&lines, &locks, at("12:00:00")), []);
+    assert_eq!(lock_history.unsettled(&lines, &locks, at("12:00:00")), []);
     assert!(
-        recall
+        lock_history
             .expired(&lines, &locks, at("12:00:00"))
             .contains(&open)
     );
@@ -296,26 +296,29 @@ fn dp_07_an_old_open_lock_is_settled_at_the_first_look() {
     let lines = [line("0 8 * * * o/r daily.yml", at("07:00:00"))];
     let key = LockKey::new(lines[0].content(), at("08:00:00"));
     let later = at("08:00:00") + SignedDuration::from_hours(14);
-    assert_eq!(Recall::default().unsettled(&lines, &[key], later), [key]);
+    assert_eq!(
+        LockHistory::default().unsettled(&lines, &[key], later),
+        [key]
+    );
     let fine = [line("@10s o/r poll.yml", at("07:00:00"))];
     let key = LockKey::new(fine[0].content(), at("08:00:00"));
     assert_eq!(
-        Recall::default().unsettled(&fine, &[key], later),
+        LockHistory::default().unsettled(&fine, &[key], later),
         [],
         "too fine to be marked"
     );
 }
 
 #[test]
-fn dp_15_a_note_shows_times_as_wished_and_names_lines_by_number_and_expression() {
-    let fired = Said::Fired {
+fn dp_15_a_note_shows_times_as_requested_and_names_lines_by_number_and_expression() {
+    let fired = ChainEvent::Fired {
         line: 3,
         expression: "@10s".to_owned(),
         slot: at("20:00:00"),
         caught_up: true,
         attempts: 2,
     };
-    let skipped = Said::Skipped {
+    let skipped = ChainEvent::Skipped {
         line: 12,
         expression: "0 8 * * *".to_owned(),
         slots: Slot {
@@ -344,10 +347,10 @@ fn dp_15_a_note_shows_times_as_wished_and_names_lines_by_number_and_expression()
 }
 
 #[test]
-fn dp_13_too_much_is_told_at_the_start() {
+fn dp_13_too_much_is_reported_at_the_start() {
     let began = |calls_an_hour| Note {
         at: at("08:00:00"),
-        said: Said::Began {
+        said: ChainEvent::Began {
             lines: 1,
             round: ROUND_DEFAULT,
             ends_at: at("13:00:00"),

@@ -13,14 +13,14 @@ use crate::{
 const FIELDS: usize = 5;
 
 /// What a line asks for.
-pub(super) struct Wish {
+pub(super) struct ChangeRequest {
     pub(super) definition: Definition,
     /// The name, if one was written.
     pub(super) name: Option<(ScheduleName, Span)>,
 }
 
 /// Reads the words of a line; there is at least one.
-pub(super) fn line(tokens: &[Token<'_>], zones: &Zones) -> Result<Wish, Fault> {
+pub(super) fn line(tokens: &[Token<'_>], zones: &Zones) -> Result<ChangeRequest, Fault> {
     let (when, at_what) = tokens.split_at(count_fields(tokens)?);
     let [repository, workflow, extras @ ..] = at_what else {
         return Err(incomplete(at_what, tokens));
@@ -54,7 +54,7 @@ pub(super) fn line(tokens: &[Token<'_>], zones: &Zones) -> Result<Wish, Fault> {
     let unfit = |unfit| Fault::new(extras.span, Reason::Unfit(unfit));
     definition.check().map_err(unfit)?;
     let name = extras.name;
-    Ok(Wish { definition, name })
+    Ok(ChangeRequest { definition, name })
 }
 
 /// How many words the expression has. A wrong number of fields is found before any field is read, so

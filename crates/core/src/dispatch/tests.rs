@@ -63,7 +63,7 @@ fn only(text: &str) -> Line {
 }
 
 #[test]
-fn dp_01_the_examples_of_the_founding_document_all_work() {
+fn dp_01_the_examples_of_the_compat_document_all_work() {
     let chinese = shown(CHINESE);
     assert_eq!(chinese, shown(ENGLISH), "comments say nothing");
     insta::assert_snapshot!(chinese, @"
@@ -321,8 +321,8 @@ fn dp_15_no_refusal_quotes_what_follows_the_expression() {
     ] {
         let problems = parse(text).problems;
         assert_eq!(problems.len(), 1, "{text}");
-        let told = format!("{} {:?}", problems[0], problems[0]);
-        assert!(!told.contains("secret"), "{text}: {told}");
+        let reported = format!("{} {:?}", problems[0], problems[0]);
+        assert!(!reported.contains("secret"), "{text}: {reported}");
     }
 }
 

@@ -101,7 +101,7 @@ pub struct Change {
     /// A new document.
     pub document: Option<Document>,
     /// Who is told of it: written with the edition, or not at all.
-    pub tells: Vec<NewTask>,
+    pub event_tasks: Vec<NewTask>,
 }
 
 impl Change {
@@ -113,7 +113,7 @@ impl Change {
             batches: Vec::new(),
             deliveries: Vec::new(),
             document: None,
-            tells: Vec::new(),
+            event_tasks: Vec::new(),
         }
     }
 

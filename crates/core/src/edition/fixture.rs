@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{
     Account, Edition,
     document::{Document, Inputs, Printed},
-    plan::{Action, Asker, plan},
+    plan::{Action, Requester, plan},
     rules::Rules,
     story::{Listed, Status, Story, StoryKey, Written},
     turn::{self, Ending},
@@ -88,7 +88,7 @@ pub(crate) fn document(account: &Account) -> Document {
 /// Carries out every batch without a failure, up to the document, which nobody wants.
 pub(crate) fn work_through(mut account: Account, rules: &Rules, now: Timestamp) -> Account {
     loop {
-        account = match plan(&account, Asker::Tick, rules, now) {
+        account = match plan(&account, Requester::Tick, rules, now) {
             Action::Process(keys) => {
                 let (change, batch) =
                     turn::start_batch(&account, &keys, "node", rules, now).unwrap();

@@ -17,7 +17,7 @@ use super::{
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asker {
+pub enum Requester {
     /// A tick: it leaves alone what is archived.
     Tick,
     /// A person, who may want an edition of a day that is over (ED-20).
@@ -134,16 +134,16 @@ impl Action {
 }
 
 /// Decides.
-pub fn plan(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> Action {
+pub fn plan(account: &Account, requester: Requester, rules: &Rules, now: Timestamp) -> Action {
     let edition = &account.edition;
     match edition.state {
         State::Init => match edition.fetching_until {
             Some(until) if until > now => Action::Wait(Waiting::Fetching(until)),
             _ => Action::Fetch,
         },
-        State::ListFetched | State::Processing => plan_stories(account, asker, rules, now),
+        State::ListFetched | State::Processing => plan_stories(account, requester, rules, now),
         State::Aggregating => plan_deliveries(&account.deliveries, now),
-        State::Archived if asker == Asker::Person && unfinished(account) => Action::Reopen,
+        State::Archived if requester == Requester::Person && unfinished(account) => Action::Reopen,
         State::Published | State::Empty | State::Archived => Action::Rest(edition.state),
     }
 }
@@ -153,7 +153,7 @@ fn unfinished(account: &Account) -> bool {
     was.is_some_and(State::is_open) && !account.is_pruned()
 }
 
-fn plan_stories(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> Action {
+fn plan_stories(account: &Account, requester: Requester, rules: &Rules, now: Timestamp) -> Action {
     let running = |batch: &&batch::Batch| batch.status == batch::Status::Running;
     let live = account.batches.iter().find(|batch| batch.is_live(now));
     if let Some(batch) = live {
@@ -173,7 +173,7 @@ fn plan_stories(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) 
     if !next.is_empty() {
         return Action::Process(next.into_iter().take(size).collect());
     }
-    plan_retries(account, asker, rules, now).unwrap_or_else(|| plan_end(account, now))
+    plan_retries(account, requester, rules, now).unwrap_or_else(|| plan_end(account, now))
 }
 
 /// How many stories the next batch takes. After one whose budget did not suffice it takes half as many, so that an outside
@@ -193,13 +193,18 @@ fn next_size(account: &Account, rules: &Rules) -> usize {
 }
 
 /// Failed stories that have tries left are put back once they have waited; a person does not wait.
-fn plan_retries(account: &Account, asker: Asker, rules: &Rules, now: Timestamp) -> Option<Action> {
+fn plan_retries(
+    account: &Account,
+    requester: Requester,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<Action> {
     let tries = rules.retries_by_itself.min(rules.retries_max);
     let has_tries = |story: &Story| story.status == Status::Failed && story.retry_count < tries;
     let waits_until = |story: &Story| {
         story
             .retry_at
-            .filter(|at| *at > now && asker == Asker::Tick)
+            .filter(|at| *at > now && requester == Requester::Tick)
     };
     let ready = keys(account, |story| {
         has_tries(story) && waits_until(story).is_none()

@@ -1,6 +1,6 @@
 //! The ports between an edition and the outside it is made from and goes to.
 //!
-//! All of them spend from the purse they are handed, every request of theirs, tries and redirects included
+//! All of them spend from the request budget they are handed, every request of theirs, tries and redirects included
 //! (ED-08); when it is empty they answer [`FailureClass::Spent`] at once and the work stops cleanly. None of
 //! them waits longer than its own time limits, and none of them keeps anything: whatever must survive is the
 //! edition's.
@@ -186,7 +186,7 @@ pub trait Writer: Send + Sync {
 pub struct BadTemplate(pub String);
 
 /// Prints documents. Pure: the same inputs and template give the same bytes, always.
-pub trait Press: Send + Sync {
+pub trait Renderer: Send + Sync {
     /// The template of the configuration.
     fn template(&self) -> &str;
 
@@ -199,7 +199,7 @@ pub trait Press: Send + Sync {
 
 /// What is sent to a destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Letter<'a> {
+pub struct Message<'a> {
     /// The document it is part of.
     pub document: &'a Document,
     /// Which message of several, from 1.
@@ -225,7 +225,7 @@ pub enum Sent {
 
 /// What a look at a destination brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Seen {
+pub enum Presence {
     There {
         /// What the destination knows it by.
         receipt: Option<String>,
@@ -234,7 +234,7 @@ pub enum Seen {
     NotThere,
     /// This destination answers but cannot be looked at, or takes the same message twice without harm: see
     /// [`Publisher::on_unknown`].
-    CannotTell,
+    CannotVerify,
     /// The look failed; try again later. Also where it could tell nothing about the message: who does not answer now may be
     /// asked what to do about it later.
     Failed(Failure),
@@ -266,8 +266,8 @@ pub trait Publisher: Send + Sync {
     }
 
     /// Sends a part, at once: what waits in here is in doubt if its process dies.
-    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent;
+    async fn send(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Sent;
 
     /// Looks whether a part has arrived.
-    async fn look(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Seen;
+    async fn look(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Presence;
 }

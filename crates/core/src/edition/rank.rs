@@ -93,7 +93,7 @@ fn take_turns(mut queues: Vec<Vec<Candidate>>, limit: usize) -> Vec<Candidate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::entry::Found;
+    use crate::source::entry::FoundEntry;
     use proptest::prelude::*;
 
     const WINDOW: Window = Window {
@@ -112,11 +112,11 @@ mod tests {
             source: SourceId(1),
             key: "id:1".to_owned(),
             seen_at,
-            found: Found {
+            found: FoundEntry {
                 link: Some("https://site.example/1".to_owned()),
                 title: "One".to_owned(),
                 published_at,
-                ..Found::default()
+                ..FoundEntry::default()
             },
         }
     }

@@ -1,174 +1,258 @@
-//! What a queue delivered, understood: one function for every bus and every mode.
+//! CloudEvents in, changes of intent out.
 //!
-//! ```text
-//!   how the operator reads a topic     content-type                    ce_specversion   understood as
-//!   ──────────────────────────────     ────────────                    ──────────────   ─────────────
-//!   cloudevents                        application/cloudevents+json    any              structured
-//!   cloudevents                        other application/cloudevents…  any              refused
-//!   cloudevents                        anything else                   there            binary
-//!   cloudevents                        none, application/json          none             structured
-//!   cloudevents                        anything else                   none             refused
-//!   mapping                            any                             any              JSON by paths
-//! ```
+//! A business service tells Almanack that a time changed by sending an event (founding document
+//! 002, section 2). The meaning is the same over HTTP and over a message queue, so it is decided
+//! here, from the JSON alone:
 //!
-//! Headers are Kafka's `ce_` and NATS's `ce-`, as the bindings of CloudEvents say; NATS carries them percent-encoded, Kafka as they are.
-//! What a message means is decided by its bytes and the configuration alone, so a redelivery means the same.
+//! | `type` | meaning |
+//! | --- | --- |
+//! | `almanack.task.put.v1` | try `(subject, data.kind)` at `data.execute_at` |
+//! | `almanack.task.cancel.v1` | withdraw `(subject, data.kind)` |
+//!
+//! `data.revision` is required: queues deliver twice and out of order, and only the number tells an
+//! old request from a new one.
+//!
+//! [`envelope`] understands what a queue delivers, in any mode; [`mapping`] reads messages of services that have a format of
+//! their own; [`intake`] is the port by which a queue hands requests over.
 
+pub mod envelope;
+pub mod intake;
+pub mod mapping;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::value::RawValue;
 
-use super::{EventError, TaskEvent, gather, intake::Wish, mapping::Mapping, parse, read};
-use crate::{address, percent, reschedule::Request};
+use crate::{
+    reschedule::{Cancel, Put, Request},
+    task::{Identity, Invalid, Kind, Payload, Priority, Subject, parse_max_retry, parse_revision},
+    time::parse_instant,
+};
 
-const STRUCTURED: &str = "application/cloudevents+json";
-const CLOUDEVENTS: &str = "application/cloudevents";
-const PLAIN: &str = "application/json";
-/// Longest callback address, as over HTTP.
-const CALLBACK_BYTES_MAX: usize = 2000;
+/// A time was set or changed.
+pub const TYPE_PUT: &str = "almanack.task.put.v1";
+/// An intent was withdrawn.
+pub const TYPE_CANCEL: &str = "almanack.task.cancel.v1";
 
-/// What carried a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bus {
-    /// Apache Kafka, or whatever speaks its protocol.
-    Kafka,
-    /// NATS `JetStream`.
-    Nats,
+/// Why an event was refused. Nothing of it takes effect.
+#[derive(Debug, thiserror::Error)]
+pub enum EventError {
+    /// Not a CloudEvent 1.0 in JSON, or with a field missing or unknown.
+    #[error("{0}")]
+    Shape(String),
+    /// Some other version of CloudEvents.
+    #[error("event has specversion `{0}`; only `1.0` is understood")]
+    Version(String),
+    #[error("event has type `{0}`; only `{TYPE_PUT}` and `{TYPE_CANCEL}` are understood")]
+    Type(String),
+    /// Not JSON at all, or not text.
+    #[error("message is `{0}`; only JSON is understood")]
+    Encoding(String),
+    /// An address that no call may go to.
+    #[error(
+        "callback_url must be an http or https address without user name or password, at a port of web servers"
+    )]
+    Callback,
+    /// A value breaks its rule.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
 }
 
-impl Bus {
-    /// Its name in metrics, logs and origins.
-    pub fn as_str(self) -> &'static str {
+impl EventError {
+    /// What is wrong in one word, for logs and metrics: the message itself may repeat what was sent.
+    pub fn code(&self) -> &'static str {
         match self {
-            Self::Kafka => "kafka",
-            Self::Nats => "nats",
-        }
-    }
-
-    fn prefix(self) -> &'static str {
-        match self {
-            Self::Kafka => "ce_",
-            Self::Nats => "ce-",
-        }
-    }
-
-    fn decode(self, value: &[u8]) -> Option<String> {
-        let text = std::str::from_utf8(value).ok()?;
-        match self {
-            Self::Kafka => Some(text.to_owned()),
-            Self::Nats => percent::decode(text),
+            Self::Shape(_) => "shape",
+            Self::Version(_) => "version",
+            Self::Type(_) => "type",
+            Self::Encoding(_) => "encoding",
+            Self::Callback => "callback",
+            Self::Invalid(_) => "invalid",
         }
     }
 }
 
-/// A message as it was delivered. It has no `Debug`: bodies do not belong into logs.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Incoming {
-    pub bus: Bus,
-    /// The topic or stream it came from.
-    pub channel: String,
-    /// Where exactly, for people: `articles/3@17`.
-    pub place: String,
-    /// Its headers, in order.
-    pub headers: Vec<(String, Vec<u8>)>,
-    /// Its key, where the bus has keys.
-    pub key: Option<Vec<u8>>,
-    pub body: Vec<u8>,
+/// Longest part of an event's source that the history keeps.
+const SOURCE_CHARS_MAX: usize = 200;
+
+/// An event that was understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskEvent {
+    /// The event's own id, unique within its source.
+    pub id: String,
+    pub source: String,
+    /// What it asks for.
+    pub request: Request,
 }
 
-/// How messages of one topic are to be read.
-#[derive(Debug, Clone)]
-pub struct Reading {
-    pub format: Format,
-    /// What becomes of messages about something else.
-    pub others: Others,
-    /// The deployment's largest payload, in bytes.
-    pub payload_bytes: usize,
+impl TaskEvent {
+    /// What the history says about who asked.
+    pub fn origin(&self) -> String {
+        let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+        let source = self.source.chars().take(SOURCE_CHARS_MAX).map(plain);
+        format!("event:{}", source.collect::<String>())
+    }
 }
 
-/// In which format messages are.
-#[derive(Debug, Clone)]
-pub enum Format {
-    /// CloudEvents, structured or binary, as each message says itself.
-    CloudEvents,
-    Mapped(Box<Mapping>),
+/// A binary-mode event in structured form.
+#[derive(Serialize)]
+struct Gathered<'a> {
+    specversion: String,
+    id: String,
+    source: String,
+    r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    data: &'a RawValue,
 }
 
-/// What becomes of well-formed messages that ask for nothing of Almanack: events of another type, actions that nobody named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Others {
-    /// A mistake until somebody says otherwise.
-    Refuse,
-    /// The topic is shared; they pass.
-    Skip,
-}
-
-/// Understands one message; `None` passes over it.
-pub fn understand(message: &Incoming, reading: &Reading) -> Result<Option<Wish>, EventError> {
-    let understood = match &reading.format {
-        Format::CloudEvents => cloud_event(message, reading.payload_bytes),
-        Format::Mapped(mapping) => mapping.read(message, reading.payload_bytes),
+/// Puts a binary-mode event into structured form: its attributes travel as headers that start with `prefix`, its data is the
+/// body. `header` finds one by its whole name.
+pub fn gather(
+    prefix: &str,
+    header: impl Fn(&str) -> Option<String>,
+    data: &RawValue,
+) -> Result<String, EventError> {
+    let optional = |name: &str| header(&format!("{prefix}{name}"));
+    let required = |name: &str| {
+        let reported = || format!("header `{prefix}{name}` is missing or not UTF-8");
+        optional(name).ok_or_else(|| EventError::Shape(reported()))
     };
-    let event = match (understood, reading.others) {
-        (Err(EventError::Type(_)), Others::Skip) => return Ok(None),
-        (understood, _) => understood?,
+    let gathered = Gathered {
+        specversion: required("specversion")?,
+        id: required("id")?,
+        source: required("source")?,
+        r#type: required("type")?,
+        subject: optional("subject"),
+        data,
     };
-    if let Request::Put(put) = &event.request {
-        check_callback(put.callback_url.as_deref())?;
-    }
-    Ok(Some(Wish {
-        origin: event.origin(),
-        id: event.id,
-        request: event.request,
-    }))
+    serde_json::to_string(&gathered).map_err(|error| EventError::Shape(error.to_string()))
 }
 
-fn cloud_event(message: &Incoming, payload_bytes: usize) -> Result<TaskEvent, EventError> {
-    let content_type = header(message, "content-type");
-    let media_type = content_type.as_deref().map(|value| {
-        let value = value.split(';').next().unwrap_or_default();
-        value.trim().to_ascii_lowercase()
-    });
-    let prefix = message.bus.prefix();
-    let is_binary = header(message, &format!("{prefix}specversion")).is_some();
-    let text = body(message)?;
-    match media_type.as_deref() {
-        Some(STRUCTURED) => parse(text, payload_bytes),
-        Some(other) if other.starts_with(CLOUDEVENTS) => Err(encoding(other)),
-        _ if is_binary => {
-            let data: &RawValue = read(text, "data")?;
-            let text = gather(prefix, |name| header(message, name), data)?;
-            parse(&text, payload_bytes)
+/// CloudEvents allow extension attributes, so unknown fields of the envelope pass; unknown fields
+/// of `data` do not, because a misspelt one would silently change the meaning.
+#[derive(Deserialize)]
+struct Envelope {
+    specversion: String,
+    id: String,
+    source: String,
+    r#type: String,
+    subject: Option<String>,
+    data: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PutData {
+    kind: String,
+    #[serde(deserialize_with = "instant")]
+    execute_at: Timestamp,
+    revision: i64,
+    payload: Option<Box<RawValue>>,
+    callback_url: Option<String>,
+    max_retry: Option<i64>,
+    priority: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CancelData {
+    kind: String,
+    revision: i64,
+}
+
+/// Reads one structured-mode event. `payload_limit` is the deployment's payload size limit.
+pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> {
+    let envelope: Envelope = read(json, "event")?;
+    if envelope.specversion != "1.0" {
+        return Err(EventError::Version(
+            envelope.specversion.chars().take(100).collect(),
+        ));
+    }
+    check_named(&envelope)?;
+    let subject = envelope.subject.clone().ok_or_else(|| missing("subject"))?;
+    let subject = Subject::parse(&subject)?;
+    let data = envelope.data.ok_or_else(|| missing("data"))?;
+    let data = data.get();
+    let request = match envelope.r#type.as_str() {
+        TYPE_PUT => Request::Put(put(subject, read(data, "data")?, payload_limit)?),
+        TYPE_CANCEL => {
+            let data: CancelData = read(data, "data")?;
+            let identity = Identity {
+                subject,
+                kind: Kind::parse(&data.kind)?,
+            };
+            Request::Cancel(Cancel {
+                identity,
+                revision: Some(parse_revision(data.revision)?),
+            })
         }
-        None | Some(PLAIN) => parse(text, payload_bytes),
-        Some(other) => Err(encoding(other)),
-    }
-}
-
-/// The body as text.
-pub(super) fn body(message: &Incoming) -> Result<&str, EventError> {
-    std::str::from_utf8(&message.body).map_err(|_| encoding("no UTF-8"))
-}
-
-fn encoding(found: &str) -> EventError {
-    EventError::Encoding(found.chars().take(100).collect())
-}
-
-/// A header's text. Producers disagree about capitals, and no two attributes differ by them alone.
-fn header(message: &Incoming, name: &str) -> Option<String> {
-    let mut headers = message.headers.iter();
-    let (_, value) = headers.find(|(given, _)| given.eq_ignore_ascii_case(name))?;
-    message.bus.decode(value)
-}
-
-fn check_callback(given: Option<&str>) -> Result<(), EventError> {
-    let fits = |text: &str| {
-        text.len() <= CALLBACK_BYTES_MAX
-            && !text.contains(|c: char| c.is_control())
-            && address::parse(text).is_ok()
+        other => return Err(EventError::Type(other.chars().take(100).collect())),
     };
-    match given {
-        Some(text) if !fits(text) => Err(EventError::Callback),
-        _ => Ok(()),
+    Ok(TaskEvent {
+        id: envelope.id,
+        source: envelope.source,
+        request,
+    })
+}
+
+fn instant<'de, D: Deserializer<'de>>(reader: D) -> Result<Timestamp, D::Error> {
+    let text = String::deserialize(reader)?;
+    parse_instant(&text).map_err(D::Error::custom)
+}
+
+/// CloudEvents 1.0 requires these attributes to say something: together they name an event, and who asked is what the history keeps.
+fn check_named(envelope: &Envelope) -> Result<(), EventError> {
+    for (name, value) in [("id", &envelope.id), ("source", &envelope.source)] {
+        if value.trim().is_empty() {
+            let reported =
+                format!("event: `{name}` is empty; CloudEvents requires it to name the event");
+            return Err(EventError::Shape(reported));
+        }
     }
+    Ok(())
+}
+
+fn put(subject: Subject, data: PutData, payload_limit: usize) -> Result<Put, EventError> {
+    let payload = data
+        .payload
+        .map(|raw| Payload::parse(raw.get(), payload_limit))
+        .transpose()?;
+    Ok(Put {
+        identity: Identity {
+            subject,
+            kind: Kind::parse(&data.kind)?,
+        },
+        execute_at: data.execute_at,
+        payload,
+        callback_url: data.callback_url,
+        max_retry: data.max_retry.map(parse_max_retry).transpose()?,
+        priority: data.priority.map(Priority::new).transpose()?,
+        revision: Some(parse_revision(data.revision)?),
+    })
+}
+
+/// Reads one level of the event; `within` is where it stands, for the message.
+fn read<'a, T: Deserialize<'a>>(json: &'a str, within: &str) -> Result<T, EventError> {
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let field = error.path().to_string();
+        let why = error.into_inner();
+        // A field that is missing or unknown is named by the message itself.
+        EventError::Shape(if field == "." {
+            format!("{within}: {why}")
+        } else {
+            format!("{within}.{field}: {why}")
+        })
+    })?;
+    reader
+        .end()
+        .map_err(|error| EventError::Shape(format!("{within}: {error}")))?;
+    Ok(value)
+}
+
+fn missing(field: &str) -> EventError {
+    EventError::Shape(format!("event: missing field `{field}`"))
 }
 
 #[cfg(test)]

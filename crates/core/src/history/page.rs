@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::{Happening, tell};
+use super::{HistoryEvent, report};
 use crate::{
     store::Records,
     task::{TaskId, Term},
@@ -45,29 +45,29 @@ impl HistoryCursor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// What happened, in order.
-    pub happenings: Vec<Happening>,
+    pub events: Vec<HistoryEvent>,
     /// Where what happened before begins; `None` if this is all.
     pub before: Option<HistoryCursor>,
 }
 
 /// The newest `limit` of what was loaded after `cursor`.
 pub fn page(records: Records, cursor: Option<HistoryCursor>, limit: usize) -> Page {
-    let mut story = tell(&records.tasks, records.decisions, records.attempts);
+    let mut story = report(&records.tasks, records.decisions, records.attempts);
     if let Some(cursor) = cursor {
-        story.retain(|happening| is_left(happening, cursor));
+        story.retain(|event| is_left(event, cursor));
     }
     let cut = story.len().saturating_sub(limit);
-    let happenings = story.split_off(cut);
+    let events = story.split_off(cut);
     let before = cursor_after(&story);
-    Page { happenings, before }
+    Page { events, before }
 }
 
-fn is_left(happening: &Happening, cursor: HistoryCursor) -> bool {
-    match happening {
-        Happening::Decision(decision) if decision.id.task_id == cursor.task_id => {
+fn is_left(event: &HistoryEvent, cursor: HistoryCursor) -> bool {
+    match event {
+        HistoryEvent::Decision(decision) if decision.id.task_id == cursor.task_id => {
             decision.id.number < cursor.number
         }
-        Happening::Attempt(attempt) if attempt.task_id == cursor.task_id => {
+        HistoryEvent::Attempt(attempt) if attempt.task_id == cursor.task_id => {
             attempt.term < cursor.term
         }
         _ => true,
@@ -75,10 +75,10 @@ fn is_left(happening: &Happening, cursor: HistoryCursor) -> bool {
 }
 
 /// Right behind the last of `rest`. Of a sort that has nothing left on its row everything is on the page.
-fn cursor_after(rest: &[Happening]) -> Option<HistoryCursor> {
-    let row = |happening: &Happening| match happening {
-        Happening::Decision(decision) => decision.id.task_id,
-        Happening::Attempt(attempt) => attempt.task_id,
+fn cursor_after(rest: &[HistoryEvent]) -> Option<HistoryCursor> {
+    let row = |event: &HistoryEvent| match event {
+        HistoryEvent::Decision(decision) => decision.id.task_id,
+        HistoryEvent::Attempt(attempt) => attempt.task_id,
     };
     let task_id = row(rest.last()?);
     let mut cursor = HistoryCursor {
@@ -86,12 +86,12 @@ fn cursor_after(rest: &[Happening]) -> Option<HistoryCursor> {
         number: 0,
         term: Term(0),
     };
-    for happening in rest.iter().rev().take_while(|rest| row(rest) == task_id) {
-        match happening {
-            Happening::Decision(decision) => {
+    for event in rest.iter().rev().take_while(|rest| row(rest) == task_id) {
+        match event {
+            HistoryEvent::Decision(decision) => {
                 cursor.number = cursor.number.max(decision.id.number + 1);
             }
-            Happening::Attempt(attempt) => {
+            HistoryEvent::Attempt(attempt) => {
                 cursor.term = cursor.term.max(Term(attempt.term.0 + 1));
             }
         }

@@ -48,11 +48,13 @@ fn attempt(task_id: i64, term: i64, outcome: &str, seconds: i64) -> Attempt {
     }
 }
 
-/// One line per happening: row, what, and the decision's number or the attempt's term.
-fn lines(story: &[Happening]) -> Vec<String> {
-    let line = |happening: &Happening| match happening {
-        Happening::Decision(d) => format!("{} {} #{}", d.id.task_id, d.rule.as_str(), d.id.number),
-        Happening::Attempt(a) => format!("{} {} @{}", a.task_id, a.outcome, a.term.0),
+/// One line per event: row, what, and the decision's number or the attempt's term.
+fn lines(story: &[HistoryEvent]) -> Vec<String> {
+    let line = |event: &HistoryEvent| match event {
+        HistoryEvent::Decision(d) => {
+            format!("{} {} #{}", d.id.task_id, d.rule.as_str(), d.id.number)
+        }
+        HistoryEvent::Attempt(a) => format!("{} {} @{}", a.task_id, a.outcome, a.term.0),
     };
     story.iter().map(line).collect()
 }
@@ -84,7 +86,7 @@ fn rs_13_a_story_is_complete_and_in_order() {
         decision(2, 1, Rule::IgnoredDone, -100),
     ];
     let attempts = vec![attempt(1, 1, "retry", -700)];
-    let story = tell(&[replaced, done], decisions, attempts);
+    let story = report(&[replaced, done], decisions, attempts);
     let expected = [
         "1 created #0",
         "1 updated #1",
@@ -111,7 +113,7 @@ fn rs_13_at_one_instant_a_row_is_created_moved_tried_and_taken_away_before_its_s
         decision(1, 1, Rule::Updated, 0),
         decision(1, 2, Rule::CancelledAndInserted, 0),
     ];
-    let story = tell(&[chain(1, None), chain(2, Some(1))], decisions, Vec::new());
+    let story = report(&[chain(1, None), chain(2, Some(1))], decisions, Vec::new());
     let expected = [
         "1 created #0",
         "1 updated #1",
@@ -125,7 +127,7 @@ fn rs_13_at_one_instant_a_row_is_created_moved_tried_and_taken_away_before_its_s
 }
 
 #[test]
-fn rs_13_an_attempt_is_told_once_from_its_own_row_if_it_has_one() {
+fn rs_13_an_attempt_is_reported_once_from_its_own_row_if_it_has_one() {
     for (standing, written, expected, why) in [
         (
             Standing::Running,
@@ -168,20 +170,20 @@ fn rs_13_an_attempt_is_told_once_from_its_own_row_if_it_has_one() {
             .iter()
             .map(|outcome| attempt(1, 1, outcome, -700))
             .collect();
-        let story = tell(&[task], Vec::new(), attempts);
-        let told: Vec<&str> = story
+        let story = report(&[task], Vec::new(), attempts);
+        let reported: Vec<&str> = story
             .iter()
-            .filter_map(|happening| match happening {
-                Happening::Attempt(attempt) => Some(attempt.outcome.as_str()),
-                Happening::Decision(_) => None,
+            .filter_map(|event| match event {
+                HistoryEvent::Attempt(attempt) => Some(attempt.outcome.as_str()),
+                HistoryEvent::Decision(_) => None,
             })
             .collect();
-        assert_eq!(told, expected, "{standing:?}: {why}");
+        assert_eq!(reported, expected, "{standing:?}: {why}");
     }
 }
 
 #[test]
-fn rs_13_a_late_answer_is_told_beside_what_was_taken_away() {
+fn rs_13_a_late_answer_is_reported_beside_what_was_taken_away() {
     let cancelled = Task {
         status: Status::Cancelled,
         ..task(1, Standing::Running, -900)
@@ -190,7 +192,7 @@ fn rs_13_a_late_answer_is_told_beside_what_was_taken_away() {
         late_outcome: Some("done".to_owned()),
         ..attempt(1, 1, "cancelled", -700)
     };
-    let story = tell(
+    let story = report(
         &[cancelled],
         vec![decision(1, 1, Rule::Cancelled, -600)],
         vec![late.clone()],
@@ -199,17 +201,17 @@ fn rs_13_a_late_answer_is_told_beside_what_was_taken_away() {
         lines(&story),
         ["1 created #0", "1 cancelled @1", "1 cancelled #1"]
     );
-    assert_eq!(story[1], Happening::Attempt(late));
+    assert_eq!(story[1], HistoryEvent::Attempt(late));
 }
 
 #[test]
-fn rs_13_a_withdrawals_mark_is_told_as_a_withdrawal_even_after_its_creation_arrived() {
+fn rs_13_a_withdrawals_mark_is_reported_as_a_withdrawal_even_after_its_creation_arrived() {
     let mark = Task {
         decisions: 1,
         ..task(1, Standing::Cancelled, -900)
     };
     let overtaken = vec![decision(1, 1, Rule::IgnoredStale, -900)];
-    let story = tell(&[mark], overtaken, Vec::new());
+    let story = report(&[mark], overtaken, Vec::new());
     assert_eq!(lines(&story), ["1 cancelled #0", "1 ignored_stale #1"]);
 
     let withdrawn = Task {
@@ -217,7 +219,7 @@ fn rs_13_a_withdrawals_mark_is_told_as_a_withdrawal_even_after_its_creation_arri
         finished_at: Some(at(-800)),
         ..task(1, Standing::Cancelled, -900)
     };
-    let story = tell(
+    let story = report(
         &[withdrawn],
         vec![decision(1, 1, Rule::Cancelled, -800)],
         Vec::new(),
@@ -347,9 +349,9 @@ fn sf_02_pages_from_the_newest_on_are_together_the_whole_story() {
         .flat_map(tried)
         .map(|(id, term, after)| attempt(id, term, "retry", id * 100 + after))
         .collect();
-    let whole = tell(&rows, decisions.clone(), attempts.clone());
+    let whole = report(&rows, decisions.clone(), attempts.clone());
     for limit in 1..=whole.len() + 1 {
-        let (mut told, mut cursor) = (Vec::new(), None);
+        let (mut reported, mut cursor) = (Vec::new(), None);
         // No page is empty, so there are no more.
         for _ in 0..=whole.len() {
             let newest = cursor.map_or(TaskId(i64::MAX), |cursor: HistoryCursor| cursor.task_id);
@@ -363,8 +365,8 @@ fn sf_02_pages_from_the_newest_on_are_together_the_whole_story() {
                 attempts: attempts.clone(),
             };
             let page = page(records, cursor, limit);
-            assert!(page.happenings.len() <= limit);
-            told.splice(0..0, page.happenings);
+            assert!(page.events.len() <= limit);
+            reported.splice(0..0, page.events);
             cursor = page.before;
             if cursor.is_none() {
                 break;
@@ -372,7 +374,7 @@ fn sf_02_pages_from_the_newest_on_are_together_the_whole_story() {
             let text = cursor.map(|cursor| cursor.to_string()).unwrap();
             assert_eq!(HistoryCursor::parse(&text), cursor);
         }
-        assert_eq!(lines(&told), lines(&whole), "{limit} on a page");
+        assert_eq!(lines(&reported), lines(&whole), "{limit} on a page");
     }
     for text in ["", "1", "1.2", "1.2.x", "1.-2.3", "1.2.3.4"] {
         assert_eq!(HistoryCursor::parse(text), None, "{text}");

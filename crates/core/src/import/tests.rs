@@ -448,7 +448,7 @@ fn lists(field: &str, value: i8, min: i8) -> bool {
 #[derive(Debug, Clone, Copy)]
 enum Cron {
     /// The scheduler that DISPATCH comes from: both day fields must fit.
-    Founding,
+    Compat,
     /// Vixie: both, unless neither begins with `*`; then one is enough.
     Vixie,
 }
@@ -460,7 +460,7 @@ fn fires(cron: Cron, fields: &[String], at: jiff::civil::DateTime) -> bool {
     let starred = fields[2].starts_with('*') || fields[4].starts_with('*');
     let days = match cron {
         Cron::Vixie if !starred => day || of_week,
-        Cron::Founding | Cron::Vixie => day && of_week,
+        Cron::Compat | Cron::Vixie => day && of_week,
     };
     days && lists(&fields[3], at.month(), 1)
 }
@@ -472,9 +472,9 @@ proptest! {
     ) {
         let fields = ["0".to_owned(), "0".to_owned(), day, month, weekday];
         let line = fields.join(" ");
-        for cron in [Cron::Founding, Cron::Vixie] {
+        for cron in [Cron::Compat, Cron::Vixie] {
             let import = match cron {
-                Cron::Founding => dispatch::read(&format!("{line} o/r w.yml"), &PLAIN),
+                Cron::Compat => dispatch::read(&format!("{line} o/r w.yml"), &PLAIN),
                 Cron::Vixie => crontab::read(&format!("{line} x"), &PLAIN),
             };
             prop_assert_eq!(&import.problems, &[], "{}", line);

@@ -27,9 +27,9 @@ impl<T> Doubts<T> {
         self.0.remove(key)
     }
 
-    /// Remembers that the outcome of trying `mark` is in doubt.
-    pub fn put(&mut self, key: LockKey, mark: T) {
-        self.0.insert(key, mark);
+    /// Remembers that the outcome of trying `receipt` is in doubt.
+    pub fn put(&mut self, key: LockKey, receipt: T) {
+        self.0.insert(key, receipt);
         if self.0.len() > DOUBTS_MAX {
             let oldest = self.0.keys().min_by_key(|key| key.slot()).copied();
             oldest.map(|key| self.0.remove(&key));

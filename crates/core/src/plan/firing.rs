@@ -19,7 +19,7 @@ pub const DISPATCH: &str = "DISPATCH";
 /// What may leave the store of what an attempt of this kind said. What a command printed may be a secret: of a firing only
 /// how it ended is told ("exit code 3"), which stands before the first colon of its first line.
 #[must_use]
-pub fn told<'a>(kind: &str, detail: &'a str) -> &'a str {
+pub fn shareable_detail<'a>(kind: &str, detail: &'a str) -> &'a str {
     if kind != DISPATCH {
         return detail;
     }
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_a_command_printed_nothing_is_told() {
+    fn of_what_a_command_printed_nothing_is_reported() {
         let rows = [
             ("exit code 3", "exit code 3"),
             ("exit code 3: password=hunter2", "exit code 3"),
@@ -162,8 +162,8 @@ mod tests {
             ("", ""),
         ];
         for (said, expected) in rows {
-            assert_eq!(told(DISPATCH, said), expected, "{said}");
-            assert_eq!(told("SOURCE_CHECK", said), said);
+            assert_eq!(shareable_detail(DISPATCH, said), expected, "{said}");
+            assert_eq!(shareable_detail("SOURCE_CHECK", said), said);
         }
     }
 }

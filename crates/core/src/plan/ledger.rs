@@ -114,7 +114,7 @@ pub struct Slot {
 pub fn append_rows(rows: &mut Vec<Slot>, following: Vec<Slot>) {
     for next in following {
         match rows.last_mut() {
-            Some(row) if row.tells_the_same(next.verdict, next.detail.as_deref()) => {
+            Some(row) if row.reports_the_same(next.verdict, next.detail.as_deref()) => {
                 row.last_at = next.last_at;
                 row.slots += next.slots;
             }
@@ -125,7 +125,7 @@ pub fn append_rows(rows: &mut Vec<Slot>, following: Vec<Slot>) {
 
 impl Slot {
     /// Whether a slot that follows with this verdict needs no row of its own.
-    fn tells_the_same(&self, verdict: Verdict, detail: Option<&str>) -> bool {
+    fn reports_the_same(&self, verdict: Verdict, detail: Option<&str>) -> bool {
         !verdict.is_fired() && self.verdict == verdict && self.detail.as_deref() == detail
     }
 }
@@ -150,7 +150,7 @@ impl Ledger {
     /// Adds the next slot.
     pub(super) fn add(&mut self, slot: Timestamp, verdict: Verdict, detail: Option<&str>) {
         match self.rows.last_mut() {
-            Some(row) if row.tells_the_same(verdict, detail) => {
+            Some(row) if row.reports_the_same(verdict, detail) => {
                 row.last_at = slot;
                 row.slots += 1;
             }

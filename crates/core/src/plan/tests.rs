@@ -80,9 +80,9 @@ pub(super) fn paused(schedule: Schedule, since: &str, until: Option<&str>) -> Sc
 }
 
 /// A plan in short: each ledger row as `from[..until]=verdict`, then the cursor.
-pub(super) fn tell(plan: &Plan) -> String {
+pub(super) fn report(plan: &Plan) -> String {
     let clock = |at: Timestamp| at.strftime("%H:%M:%S").to_string();
-    let mut told: Vec<String> = plan
+    let mut reported: Vec<String> = plan
         .slots
         .iter()
         .map(|row| match row.slots {
@@ -96,19 +96,19 @@ pub(super) fn tell(plan: &Plan) -> String {
         })
         .collect();
     if plan.cancels {
-        told.push("cancels".to_owned());
+        reported.push("cancels".to_owned());
     }
     if plan.resumes {
-        told.push("resumes".to_owned());
+        reported.push("resumes".to_owned());
     }
     let waits = if plan.waits_since.is_some() {
         "waits "
     } else {
         "next "
     };
-    told.push(format!(
+    reported.push(format!(
         "{waits}{}",
         plan.next_at.map_or("-".to_owned(), clock)
     ));
-    told.join(", ")
+    reported.join(", ")
 }

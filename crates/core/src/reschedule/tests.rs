@@ -269,26 +269,28 @@ fn rs_10_a_used_revision_again_is_a_redelivery() {
 }
 
 #[test]
-fn rs_02_a_wish_that_changes_nothing_says_so() {
+fn rs_02_a_request_that_changes_nothing_says_so() {
     let waiting = Task {
         execute_at: at(60),
         due_at: Some(at(60)),
         ..row(Standing::Init)
     };
     let rule = |seconds: i64, more: fn(&mut Put)| {
-        let Request::Put(mut wish) = put(at(seconds), None) else {
+        let Request::Put(mut request) = put(at(seconds), None) else {
             panic!("a put is a put");
         };
-        more(&mut wish);
-        decide(Some(&waiting), &Request::Put(wish), "api", NOW)
+        more(&mut request);
+        decide(Some(&waiting), &Request::Put(request), "api", NOW)
             .unwrap()
             .rule
     };
     assert_eq!(rule(60, |_| ()), Rule::Unchanged, "the same time again");
     assert_eq!(rule(61, |_| ()), Rule::Updated, "another time");
-    let more_retries = rule(60, |wish| wish.max_retry = Some(99));
+    let more_retries = rule(60, |request| request.max_retry = Some(99));
     assert_eq!(more_retries, Rule::Updated, "the same time, more retries");
-    let other_payload = rule(60, |wish| wish.payload = Payload::parse("[1]", 10).ok());
+    let other_payload = rule(60, |request| {
+        request.payload = Payload::parse("[1]", 10).ok();
+    });
     assert_eq!(other_payload, Rule::Updated, "the same time, other content");
 }
 
@@ -408,7 +410,7 @@ fn what_a_put_does_not_say_stays_as_it_was() {
     );
     assert_eq!(
         new.origin, "someone",
-        "but the successor is the new asker's"
+        "but the successor is the new requester's"
     );
 }
 
@@ -491,7 +493,7 @@ fn receipt(standing: Option<Standing>, request: &Request, inserted: Option<i64>)
 }
 
 #[test]
-fn rs_14_a_receipt_tells_rule_times_rows_and_revision() {
+fn rs_14_a_receipt_reports_rule_times_rows_and_revision() {
     let on_row = |number| DecisionId {
         task_id: TaskId(7),
         number,

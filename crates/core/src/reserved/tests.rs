@@ -7,7 +7,7 @@ use crate::{
 /// An identity that the engine could have made, of each kind.
 const OURS: [(&str, &str); 4] = [
     (DISPATCH, "schedule:nightly@2026-01-05T08:00:00Z"),
-    (happening::KIND, "event:task-1-1@audit"),
+    (outgoing::KIND, "event:task-1-1@audit"),
     (SOURCE_CHECK, "source:17"),
     (EDITION_RUN, "edition:2026-01-05"),
 ];
@@ -44,7 +44,7 @@ fn sf_04_nothing_is_made_up_and_no_tombstone_is_left() {
     }
 }
 
-/// Of all that can be asked of a task that exists, a bare wish to stop it or to try it again is let through.
+/// Of all that can be asked of a task that exists, a bare request to stop it or to try it again is let through.
 #[test]
 fn sf_04_a_person_stops_what_lives_and_tries_again_what_failed() {
     for (kind, subject) in OURS {
@@ -110,7 +110,7 @@ fn other_kinds_are_everybodys() {
 fn sf_04_a_schedule_puts_work_on_editions_and_checks_of_sources_by_their_names() {
     for (kind, subject, may) in [
         (DISPATCH, "schedule:nightly@2026-01-05T08:00:00Z", false),
-        (happening::KIND, "event:task-1-1@audit", false),
+        (outgoing::KIND, "event:task-1-1@audit", false),
         (SOURCE_CHECK, "source:17", true),
         (SOURCE_CHECK, "junk", false),
         (SOURCE_CHECK, "source:all", false),

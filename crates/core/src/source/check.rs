@@ -7,7 +7,7 @@
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{entry::Found, hints::Hints, reading::Reading};
+use super::{entry::FoundEntry, hints::Hints, reading::Reading};
 
 /// Looks at sources.
 #[async_trait]
@@ -83,7 +83,7 @@ pub struct Document {
     /// What the source calls itself.
     pub title: Option<String>,
     /// Its entries, cleaned, in the order shown; the newest [`super::entry::ENTRIES_MAX`] of more.
-    pub entries: Vec<Found>,
+    pub entries: Vec<FoundEntry>,
     /// How many more it showed.
     pub left_out: usize,
     /// What to send back next time.

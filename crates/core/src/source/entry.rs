@@ -47,7 +47,7 @@ const TRACKING: [&str; 12] = [
 /// An entry as a document shows it, cleaned and cut to size.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Found {
+pub struct FoundEntry {
     /// What the publisher calls it.
     #[serde(skip)]
     pub id: Option<String>,
@@ -66,7 +66,7 @@ pub struct Found {
     pub content: Option<String>,
 }
 
-impl Found {
+impl FoundEntry {
     /// What it is known by; `None` for an entry that shows neither id, link nor title.
     pub fn key(&self) -> Option<String> {
         let named = |prefix: &str, text: &Option<String>| {
@@ -118,7 +118,7 @@ pub struct Entry {
     pub seen_at: Timestamp,
     /// What was found.
     #[serde(flatten)]
-    pub found: Found,
+    pub found: FoundEntry,
 }
 
 /// A publication time, if it can be believed: not before feeds existed, not far in the future.

@@ -7,12 +7,12 @@
 use jiff::{SignedDuration, Timestamp, civil::Weekday, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
-/// How long a publisher's wish is honoured.
+/// How long a publisher's request is honoured.
 pub const HONOURED_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// Hours of a week: as far as skipped hours are looked through.
 const WEEK_HOURS: usize = 7 * 24;
 
-/// A publisher's wishes.
+/// A publisher's requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Hints {
@@ -39,7 +39,7 @@ fn is_zero(bits: &u32) -> bool {
 }
 
 impl Hints {
-    /// Whether the publisher wishes anything at all.
+    /// Whether the publisher requests anything at all.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -7,7 +7,7 @@
 //! What must stay true:
 //!
 //! - The next check is later than `now`, never sooner than the floor, and, for policies that
-//!   learn, never later than the ceiling. What a publisher wishes comes after this decision
+//!   learn, never later than the ceiling. What a publisher requests comes after this decision
 //!   ([`super::hints`]), and whether a source is checked at all before it.
 //! - A decision depends on its arguments alone. `jitter` is a hash of the source's name, not dice:
 //!   all nodes decide the same, and sources of one rhythm do not all come at one instant.

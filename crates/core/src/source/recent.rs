@@ -17,7 +17,7 @@ const FAILED: u8 = 16;
 
 /// What a look brought, for the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Brought {
+pub enum CheckOutcome {
     /// New entries: so many, counted to 255.
     New(u8),
     /// A document with nothing new.
@@ -28,7 +28,7 @@ pub enum Brought {
     Failed(FailureClass),
 }
 
-impl Brought {
+impl CheckOutcome {
     /// The name used in the API and the metrics.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Brought {
 /// What a look brought, on the wire.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CheckResult))]
-struct BroughtOnWire {
+struct CheckOutcomeOnWire {
     /// `new`, `nothing`, `unchanged`, or the kind of failure.
     brought: &'static str,
     /// How many new entries, counted to 255.
@@ -51,13 +51,13 @@ struct BroughtOnWire {
     entries: Option<u8>,
 }
 
-impl Serialize for Brought {
+impl Serialize for CheckOutcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (brought, entries) = match self {
             Self::New(count) => ("new", Some(*count)),
             other => (other.as_str(), None),
         };
-        BroughtOnWire { brought, entries }.serialize(serializer)
+        CheckOutcomeOnWire { brought, entries }.serialize(serializer)
     }
 }
 
@@ -71,8 +71,8 @@ pub struct PastLook {
     pub took_ms: u32,
     /// What it brought.
     #[serde(flatten)]
-    #[cfg_attr(feature = "schema", schema(value_type = BroughtOnWire))]
-    pub brought: Brought,
+    #[cfg_attr(feature = "schema", schema(value_type = CheckOutcomeOnWire))]
+    pub brought: CheckOutcome,
 }
 
 /// The last looks, oldest first.
@@ -97,10 +97,10 @@ impl Recent {
         let mut bytes = Vec::with_capacity(self.0.len() * LOOK_BYTES);
         for look in &self.0 {
             let (what, count) = match look.brought {
-                Brought::New(count) => (0, count),
-                Brought::Nothing => (1, 0),
-                Brought::Unchanged => (2, 0),
-                Brought::Failed(class) => (FAILED, class as u8),
+                CheckOutcome::New(count) => (0, count),
+                CheckOutcome::Nothing => (1, 0),
+                CheckOutcome::Unchanged => (2, 0),
+                CheckOutcome::Failed(class) => (FAILED, class as u8),
             };
             bytes.extend(look.at.as_microsecond().to_be_bytes());
             bytes.extend(look.took_ms.to_be_bytes());
@@ -122,10 +122,10 @@ fn decode_look(bytes: &[u8; LOOK_BYTES]) -> Option<PastLook> {
     let (took_ms, rest) = rest.split_first_chunk::<4>()?;
     let &[what, count] = rest else { return None };
     let brought = match what {
-        0 => Brought::New(count),
-        1 => Brought::Nothing,
-        2 => Brought::Unchanged,
-        FAILED => Brought::Failed(*FailureClass::ALL.get(usize::from(count))?),
+        0 => CheckOutcome::New(count),
+        1 => CheckOutcome::Nothing,
+        2 => CheckOutcome::Unchanged,
+        FAILED => CheckOutcome::Failed(*FailureClass::ALL.get(usize::from(count))?),
         _ => return None,
     };
     Some(PastLook {
@@ -142,8 +142,12 @@ mod tests {
     #[test]
     fn the_last_looks_survive_the_store() {
         let mut recent = Recent::default();
-        let classes = FailureClass::ALL.into_iter().map(Brought::Failed);
-        let others = [Brought::New(7), Brought::Nothing, Brought::Unchanged];
+        let classes = FailureClass::ALL.into_iter().map(CheckOutcome::Failed);
+        let others = [
+            CheckOutcome::New(7),
+            CheckOutcome::Nothing,
+            CheckOutcome::Unchanged,
+        ];
         for (n, brought) in others.into_iter().chain(classes).chain(others).enumerate() {
             recent.add(PastLook {
                 at: Timestamp::from_second(i64::try_from(n).unwrap()).unwrap(),
@@ -162,7 +166,7 @@ mod tests {
             recent.add(PastLook {
                 at: Timestamp::from_second(second).unwrap(),
                 took_ms: 1,
-                brought: Brought::Nothing,
+                brought: CheckOutcome::Nothing,
             });
         }
         assert_eq!(recent.looks().len(), RECENT_MAX);

@@ -15,10 +15,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Attention, Moving, NAME_BYTES_MAX, Source, SourceId, State,
     check::{Document, Failure, FailureClass, Look, Unchanged},
-    entry::{Found, LINK_BYTES_MAX, key_hash},
+    entry::{FoundEntry, LINK_BYTES_MAX, key_hash},
     hints::Hints,
     policy::{Budget, Policy, backoff::next_wait},
-    recent::{Brought, PastLook},
+    recent::{CheckOutcome, PastLook},
 };
 use crate::{finish::shorten, schedule::hash_of, time::to_micros};
 
@@ -46,10 +46,10 @@ pub struct Terms {
 
 /// A look that was made.
 #[derive(Debug, Clone, Copy)]
-pub struct Made<'a> {
+pub struct CompletedCheck<'a> {
     pub look: &'a Look,
     /// Those of its entries that are new, by key.
-    pub fresh: &'a [(String, Found)],
+    pub fresh: &'a [(String, FoundEntry)],
     /// How long it took.
     pub took: SignedDuration,
     /// Another source that is looked at where this one has moved to: the move is not made.
@@ -86,7 +86,7 @@ pub enum Notice {
 
 /// What a document shows that its source has not shown last time, by key; each once, and without what may
 /// have been pruned. Whether there are rows of it already is for the store to say.
-pub fn unfamiliar(source: &Source, document: &Document) -> Vec<(String, Found)> {
+pub fn unfamiliar(source: &Source, document: &Document) -> Vec<(String, FoundEntry)> {
     let shown: BTreeSet<u64> = source.memory.shown.iter().copied().collect();
     let mut seen = BTreeSet::new();
     let entries = document.entries.iter().filter_map(|found| {
@@ -98,14 +98,14 @@ pub fn unfamiliar(source: &Source, document: &Document) -> Vec<(String, Found)> 
     entries.collect()
 }
 
-fn may_be_pruned(source: &Source, found: &Found) -> bool {
+fn may_be_pruned(source: &Source, found: &FoundEntry) -> bool {
     let published = found.published_at;
     let pruned = source.memory.pruned_before;
     matches!((published, pruned), (Some(at), Some(before)) if at < before)
 }
 
 /// Decides what a look at `now` does to its source.
-pub fn settle(source: &Source, made: Made<'_>, terms: &Terms, now: Timestamp) -> Settled {
+pub fn settle(source: &Source, made: CompletedCheck<'_>, terms: &Terms, now: Timestamp) -> Settled {
     let now = to_micros(now);
     let mut settling = Settling {
         before: source,
@@ -135,18 +135,20 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    fn count(&mut self, made: Made<'_>) {
+    fn count(&mut self, made: CompletedCheck<'_>) {
         let brought = match made.look {
             Look::Wait(_) => return,
-            Look::Failed(failure) => Brought::Failed(failure.class),
-            Look::Unchanged(_) => Brought::Unchanged,
-            Look::Document(_) if made.fresh.is_empty() => Brought::Nothing,
-            Look::Document(_) => Brought::New(u8::try_from(made.fresh.len()).unwrap_or(u8::MAX)),
+            Look::Failed(failure) => CheckOutcome::Failed(failure.class),
+            Look::Unchanged(_) => CheckOutcome::Unchanged,
+            Look::Document(_) if made.fresh.is_empty() => CheckOutcome::Nothing,
+            Look::Document(_) => {
+                CheckOutcome::New(u8::try_from(made.fresh.len()).unwrap_or(u8::MAX))
+            }
         };
         let stats = &mut self.source.stats;
         stats.last_check_at = Some(self.now);
         stats.check_count = stats.check_count.saturating_add(1);
-        if matches!(brought, Brought::New(_)) {
+        if matches!(brought, CheckOutcome::New(_)) {
             stats.hit_count = stats.hit_count.saturating_add(1);
         }
         self.source.recent.add(PastLook {
@@ -156,11 +158,11 @@ impl Settling<'_> {
         });
     }
 
-    fn document(&mut self, document: &Document, made: Made<'_>) {
+    fn document(&mut self, document: &Document, made: CompletedCheck<'_>) {
         let memory = &mut self.source.memory;
         memory.validators = document.validators.clone();
         memory.hints = document.hints;
-        let keys = document.entries.iter().filter_map(Found::key);
+        let keys = document.entries.iter().filter_map(FoundEntry::key);
         memory.shown = keys.map(|key| key_hash(&key)).collect();
         if self.source.definition.name.is_empty() {
             let title = document.title.as_deref().unwrap_or_default();
@@ -177,8 +179,8 @@ impl Settling<'_> {
         self.learn(document, made.fresh);
     }
 
-    fn unchanged(&mut self, unchanged: &Unchanged, made: Made<'_>) {
-        // The body's wishes are those of the body we have; only the answer's own are new.
+    fn unchanged(&mut self, unchanged: &Unchanged, made: CompletedCheck<'_>) {
+        // The body's requests are those of the body we have; only the answer's own are new.
         let hints = &mut self.source.memory.hints;
         *hints = Hints {
             fresh_for: unchanged.hints.fresh_for,
@@ -189,7 +191,7 @@ impl Settling<'_> {
     }
 
     /// Forgets what failures left behind.
-    fn succeed(&mut self, moved_to: Option<&str>, made: Made<'_>) {
+    fn succeed(&mut self, moved_to: Option<&str>, made: CompletedCheck<'_>) {
         let stats = &mut self.source.stats;
         stats.fail_count = 0;
         stats.backoff_until = None;

@@ -23,7 +23,7 @@ const DAYS: [&str; 7] = [
 ];
 
 /// A task that is put for now is due a moment after its row was written; nobody needs to hear of that.
-const TOLD_APART: SignedDuration = SignedDuration::from_secs(1);
+const REPORTED_APART: SignedDuration = SignedDuration::from_secs(1);
 
 /// When a source is looked at next, by its current task where that lives, else by its row.
 pub fn next_look_at(source: &Source, task: Option<&Task>) -> Option<Timestamp> {
@@ -68,7 +68,7 @@ fn active(source: &Source, task: Option<&Task>, now: Timestamp) -> String {
         format!("The next check is at {}", second(at))
     };
     match planned {
-        Some(planned) if planned.duration_since(at).abs() >= TOLD_APART => format!(
+        Some(planned) if planned.duration_since(at).abs() >= REPORTED_APART => format!(
             "{begin}, not at {} as it planned itself: its task was moved, or its host was busy.",
             second(planned)
         ),
@@ -89,8 +89,8 @@ fn reason(source: &Source) -> &str {
     source.reason.as_deref().unwrap_or(unknown)
 }
 
-/// What a publisher wishes, each wish in a sentence; none when it wishes nothing.
-pub fn wishes(hints: &Hints) -> Vec<String> {
+/// What a publisher requests, each request in a sentence; none when it requests nothing.
+pub fn requests(hints: &Hints) -> Vec<String> {
     let fresh = hints.fresh_for.filter(|seconds| *seconds > 0);
     let fresh = fresh.map(|seconds| format!("Its answer is fresh for {}.", Honoured(seconds)));
     let every = hints.every.filter(|seconds| *seconds > 0);
@@ -117,14 +117,14 @@ fn listed(bits: u32, count: usize, name: impl Fn(usize) -> String) -> Option<Str
     (!set.is_empty()).then(|| set.join(", "))
 }
 
-/// A wish, and how far it is honoured.
+/// A request, and how far it is honoured.
 struct Honoured(u32);
 
 impl std::fmt::Display for Honoured {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let wish = SignedDuration::from_secs(i64::from(self.0));
-        write!(f, "{wish:#}")?;
-        if wish > HONOURED_MAX {
+        let request = SignedDuration::from_secs(i64::from(self.0));
+        write!(f, "{request:#}")?;
+        if request > HONOURED_MAX {
             write!(f, ", which is honoured up to {HONOURED_MAX:#}")?;
         }
         Ok(())

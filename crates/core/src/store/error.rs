@@ -55,17 +55,17 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 impl Error {
     /// The error and all its causes in one line, for a log.
     pub fn chain(&self) -> String {
-        let mut told = self.to_string();
+        let mut reported = self.to_string();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
             let next = error.to_string();
             // Drivers like to repeat their cause in their own words.
-            if !told.ends_with(&next) {
-                told = format!("{told}: {next}");
+            if !reported.ends_with(&next) {
+                reported = format!("{reported}: {next}");
             }
             cause = error.source();
         }
-        told
+        reported
     }
 
     /// Whether one row cannot be read; whoever goes through many goes on with the next.

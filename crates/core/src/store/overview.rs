@@ -134,7 +134,7 @@ pub struct ActivityCursor {
     /// When the last line was decided.
     pub at: Timestamp,
     /// How many lines of just that instant were told, on this page and on those before.
-    pub told: usize,
+    pub reported: usize,
 }
 
 impl ActivityCursor {
@@ -143,8 +143,8 @@ impl ActivityCursor {
         let at = page.last()?.at();
         let here = page.iter().filter(|line| line.at() == at).count();
         let earlier = before.filter(|before| before.at == at);
-        let told = here.saturating_add(earlier.map_or(0, |before| before.told));
-        Some(Self { at, told })
+        let reported = here.saturating_add(earlier.map_or(0, |before| before.reported));
+        Some(Self { at, reported })
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Page, Result};
 use crate::source::{
     Attention, Source, SourceId, SourceType,
     check::FailureClass,
-    entry::{Entry, Found},
+    entry::{Entry, FoundEntry},
     policy::cadence::Cadence,
 };
 use crate::task::NewTask;
@@ -27,11 +27,11 @@ pub struct SourceWrite {
     /// The row; its `version` is the one that was seen.
     pub source: Source,
     /// Entries to keep, by key.
-    pub entries: Vec<(String, Found)>,
+    pub entries: Vec<(String, FoundEntry)>,
     /// When: the row's `updated_at`, and when the entries were first seen.
     pub at: Timestamp,
     /// Who is told of it: written with the row, or not at all.
-    pub tells: Vec<NewTask>,
+    pub event_tasks: Vec<NewTask>,
 }
 
 /// What became of a write.

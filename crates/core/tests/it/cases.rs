@@ -79,24 +79,24 @@ fn run(case: &Case, mode: Mode) -> Verdict {
     };
     let previous = |at| timetable.previous_before(at, &zone);
     if let Some(expected) = &case.prev {
-        let told = walk(previous, case.from, expected.len());
+        let reported = walk(previous, case.from, expected.len());
         assert_eq!(
-            &told, expected,
+            &reported, expected,
             "{}: {} before {}",
             case.id, case.expr, case.from
         );
     }
     // One more than listed shows whether the list is complete.
     let count = case.next.len() + usize::from(case.exhausted);
-    let told = walk(
+    let reported = walk(
         |at| timetable.next_after(at, &zone),
         case.from,
         count.max(1),
     );
-    if told.is_empty() {
+    if reported.is_empty() {
         return Verdict::Refused("next");
     }
-    Verdict::Fires(told)
+    Verdict::Fires(reported)
 }
 
 /// Runs the cases that a promise is about; returns how many there were.
@@ -104,14 +104,14 @@ fn check(picked: impl Fn(&Case) -> bool) -> usize {
     let cases: Vec<Case> = cases().into_iter().filter(picked).collect();
     for case in &cases {
         for mode in case.profile.modes() {
-            let told = run(case, *mode);
+            let reported = run(case, *mode);
             let expected = match case.stage.as_deref() {
                 Some("parse") => Verdict::Refused("parse"),
                 Some("next") => Verdict::Refused("next"),
                 Some("tz") => Verdict::Refused("tz"),
                 _ => Verdict::Fires(case.next.clone()),
             };
-            assert_eq!(told, expected, "{} ({mode:?}): {}", case.id, case.expr);
+            assert_eq!(reported, expected, "{} ({mode:?}): {}", case.id, case.expr);
         }
     }
     cases.len()

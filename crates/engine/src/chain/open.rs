@@ -6,13 +6,13 @@ use std::{
 };
 
 use almanack_core::{
-    chain::{Line, Said},
+    chain::{ChainEvent, Line},
     lock::LockKey,
 };
 
 /// Slots whose lock was asked for, and whose end is not known yet.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Open(Arc<Mutex<BTreeMap<LockKey, Said>>>);
+pub(super) struct Open(Arc<Mutex<BTreeMap<LockKey, ChainEvent>>>);
 
 /// One of them. It is over when this is dropped.
 pub(super) struct Held {
@@ -23,7 +23,7 @@ pub(super) struct Held {
 impl Open {
     /// From here on the slot may be locked by us.
     pub(super) fn hold(&self, line: &Line, key: LockKey) -> Held {
-        let said = Said::Unfinished {
+        let said = ChainEvent::Unfinished {
             line: line.number,
             expression: line.expression().to_owned(),
             slot: key.slot(),
@@ -36,11 +36,11 @@ impl Open {
     }
 
     /// What there is to tell of those that are not over.
-    pub(super) fn unfinished(&self) -> Vec<Said> {
+    pub(super) fn unfinished(&self) -> Vec<ChainEvent> {
         self.all().values().cloned().collect()
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<LockKey, Said>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<LockKey, ChainEvent>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

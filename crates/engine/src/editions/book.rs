@@ -25,7 +25,7 @@ impl Editions {
         account: &Account,
         mut change: Change,
     ) -> Result<Option<Account>, Error> {
-        change.tells = self.subscriptions.get().of_edition(account, &change);
+        change.event_tasks = self.subscriptions.get().of_edition(account, &change);
         match self.store.write_edition(change.clone()).await? {
             EditionWritten::Lost => Ok(None),
             EditionWritten::Done => {

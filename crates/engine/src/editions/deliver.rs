@@ -9,7 +9,7 @@ use almanack_core::{
         delivery::{Delivery, State, Step},
         document::Document,
         plan::Due,
-        port::{Failure, FailureClass, Letter, Publisher, Seen, Sent},
+        port::{Failure, FailureClass, Message, Presence, Publisher, Sent},
         turn::{self, DeliveryKey},
     },
 };
@@ -110,12 +110,15 @@ impl Editions {
         let Some((_, delivery)) = started else {
             return Ok(false);
         };
-        let purse = Budget::within(budget);
-        let sent = self.post(&delivery, document, publisher, &purse).await;
+        let request_budget = Budget::within(budget);
+        let sent = self
+            .post(&delivery, document, publisher, &request_budget)
+            .await;
         self.say_sent(&delivery, date, &sent);
         let ended = |account: &Account, now| {
             let attempt = delivery.attempts;
-            let change = turn::end_delivery(account, &key, attempt, &sent, purse.spent(), now)?;
+            let change =
+                turn::end_delivery(account, &key, attempt, &sent, request_budget.spent(), now)?;
             Some((change, ()))
         };
         if let Some((account, ())) = self.turn(date, ended).await? {
@@ -130,7 +133,7 @@ impl Editions {
         delivery: &Delivery,
         document: &Document,
         publisher: &dyn Publisher,
-        purse: &Arc<Budget>,
+        request_budget: &Arc<Budget>,
     ) -> Sent {
         let (date, key) = (document.inputs.date, DeliveryKey::from(delivery));
         let (rules, attempt) = (&self.settings.rules, delivery.attempts);
@@ -143,10 +146,10 @@ impl Editions {
         let over_at = later(delivery.updated_at, rules.delivery_time);
         let extend =
             |account: &Account, _, now| turn::extend_delivery(account, &key, attempt, rules, now);
-        let letter = letter(delivery, document);
+        let message = message(delivery, document);
         tokio::select! {
             biased;
-            sent = publisher.send(&letter, purse) => sent,
+            sent = publisher.send(&message, request_budget) => sent,
             () = self.sleeper.until(over_at) => Sent::Unknown(late("sending took longer than it may")),
             () = self.hold_strictly(date, lease_until, extend) => {
                 Sent::Unknown(late("its lease passed while it was being sent"))
@@ -184,18 +187,18 @@ impl Editions {
         publisher: &dyn Publisher,
         budget: &Arc<Budget>,
     ) -> Result<bool, Error> {
-        let purse = Budget::within(budget);
-        let letter = letter(delivery, document);
+        let request_budget = Budget::within(budget);
+        let message = message(delivery, document);
         let over_at = later(self.clock.now(), self.settings.rules.delivery_time);
         let seen = tokio::select! {
             biased;
-            seen = publisher.look(&letter, &purse) => seen,
-            () = self.sleeper.until(over_at) => Seen::Failed(Failure::new(
+            seen = publisher.look(&message, &request_budget) => seen,
+            () = self.sleeper.until(over_at) => Presence::Failed(Failure::new(
                 FailureClass::Transient,
                 "looking whether it arrived took longer than it may",
             )),
         };
-        if let Seen::Failed(failure) = &seen
+        if let Presence::Failed(failure) = &seen
             && failure.is_spent()
         {
             return Ok(false);
@@ -204,7 +207,7 @@ impl Editions {
         let preferred = publisher.on_unknown();
         let settled = self
             .turn(date, |account, now| {
-                let spent = purse.spent();
+                let spent = request_budget.spent();
                 let change = turn::settle_delivery(
                     account,
                     &key,
@@ -271,14 +274,14 @@ fn first_open<'a>(account: &'a Account, destination: &str) -> Option<&'a Deliver
     deliveries.find(|delivery| delivery.destination == destination && !delivery.state.is_settled())
 }
 
-fn letter<'a>(delivery: &'a Delivery, document: &'a Document) -> Letter<'a> {
+fn message<'a>(delivery: &'a Delivery, document: &'a Document) -> Message<'a> {
     let Delivery {
         revision,
         destination,
         part,
         ..
     } = delivery;
-    Letter {
+    Message {
         document,
         part: *part,
         body: delivery.body.as_deref().unwrap_or(&document.body),

@@ -182,7 +182,7 @@ fn text_of(entry: &Entry) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use almanack_core::source::{SourceId, entry::Found};
+    use almanack_core::source::{SourceId, entry::FoundEntry};
 
     #[test]
     fn ed_33_teasers_are_no_texts() {
@@ -206,10 +206,10 @@ mod tests {
                 source: SourceId(1),
                 key: "id:1".to_owned(),
                 seen_at: Timestamp::UNIX_EPOCH,
-                found: Found {
+                found: FoundEntry {
                     content,
                     summary,
-                    ..Found::default()
+                    ..FoundEntry::default()
                 },
             };
             let text = text_of(&entry).map(|text| text.len());

@@ -1,4 +1,4 @@
-//! Why a wish about an edition was not carried out.
+//! Why a request about an edition was not carried out.
 
 use almanack_core::{
     edition::{port::BadTemplate, turn::NotNow},
@@ -9,7 +9,7 @@ use jiff::civil::Date;
 
 use crate::reschedule;
 
-/// Why a wish was not carried out. Nothing changed, unless it says otherwise.
+/// Why a request was not carried out. Nothing changed, unless it says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no edition of that day.
@@ -65,12 +65,12 @@ impl Error {
         if let Self::Store(error) = self {
             return error.chain();
         }
-        let mut told = self.to_string();
+        let mut reported = self.to_string();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
-            told = format!("{told}: {error}");
+            reported = format!("{reported}: {error}");
             cause = error.source();
         }
-        told
+        reported
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    edition::{State, date_of, plan::Asker},
+    edition::{State, date_of, plan::Requester},
     finish::Outcome,
     handler::Handler,
     task::ClaimedTask,
@@ -67,7 +67,7 @@ impl Handler for RunHandler {
                 error: "this is no edition's task".to_owned(),
             };
         };
-        match self.editions.step(date, Asker::Tick, &Unwatched).await {
+        match self.editions.step(date, Requester::Tick, &Unwatched).await {
             Ok(stepped) => outcome(&stepped.end, self.clock.now()),
             Err(error @ (Error::Unknown(_) | Error::NotNow(_))) => Outcome::GiveUp {
                 error: error.to_string(),

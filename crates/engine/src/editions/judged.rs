@@ -28,7 +28,7 @@ impl JudgedStories {
     }
 
     fn judged(&self, mut story: Listed) -> Option<Listed> {
-        let may_pass = |url: &str| self.guard.judge_link(url);
+        let may_pass = |url: &str| self.guard.check_link(url);
         if let Err(refusal) = may_pass(&story.url) {
             tracing::warn!(story.key = %story.key, %refusal, "a story was left out: its address is not passed on");
             return None;
@@ -62,10 +62,10 @@ impl StorySource for JudgedStories {
 mod tests {
     use super::*;
 
-    struct Strangers;
+    struct UnknownPeople;
 
     #[async_trait]
-    impl StorySource for Strangers {
+    impl StorySource for UnknownPeople {
         fn name(&self) -> &'static str {
             "strangers"
         }
@@ -94,8 +94,10 @@ mod tests {
 
     #[tokio::test]
     async fn ss_14_a_story_that_leads_into_a_network_of_ours_is_left_out() {
-        let stories =
-            JudgedStories::new(Arc::new(Strangers), Guard::new(Vec::new(), "sources.allow"));
+        let stories = JudgedStories::new(
+            Arc::new(UnknownPeople),
+            Guard::new(Vec::new(), "sources.allow"),
+        );
         let now = jiff::Timestamp::UNIX_EPOCH;
         let wanted = Wanted {
             date: jiff::civil::date(1970, 1, 1),

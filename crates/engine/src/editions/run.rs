@@ -7,7 +7,7 @@ use almanack_core::{
     edition::{
         Account, State,
         delivery::Delivery,
-        plan::{Action, Asker, Waiting, plan},
+        plan::{Action, Requester, Waiting, plan},
         port::Publisher,
         turn,
     },
@@ -24,7 +24,7 @@ const STEPS_MAX: usize = 1_000;
 /// How often a run looks whether somebody else's batch has ended.
 const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(1);
 /// How long a run waits for somebody else in all.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+const WAIT_MAX: SignedDuration = SignedDuration::from_mins(10);
 
 /// Watches steps, to show them.
 pub trait Observer: Send + Sync {
@@ -112,7 +112,7 @@ impl Editions {
     pub async fn step(
         &self,
         date: Date,
-        asker: Asker,
+        requester: Requester,
         observer: &dyn Observer,
     ) -> Result<Stepped, Error> {
         let budget = Budget::new(self.settings.rules.budget);
@@ -122,7 +122,7 @@ impl Editions {
         let (after, end) = loop {
             let account = self.account(date).await?;
             before.get_or_insert(account.edition.state);
-            let action = plan(&account, asker, &self.settings.rules, self.clock.now());
+            let action = plan(&account, requester, &self.settings.rules, self.clock.now());
             if action == Action::Rest(State::Aggregating) && self.forget_gone(&account).await? {
                 continue;
             }
@@ -155,10 +155,10 @@ impl Editions {
 
     /// Takes an edition from wherever it stands as far as it goes without waiting for anything but others at work on it (ED-21).
     pub async fn run(&self, date: Date, observer: &dyn Observer) -> Result<Ran, Error> {
-        let patient_until = later(self.clock.now(), PATIENCE);
+        let wait_until = later(self.clock.now(), WAIT_MAX);
         let mut requests: u32 = 0;
         for _ in 0..STEPS_MAX {
-            let stepped = self.step(date, Asker::Person, observer).await?;
+            let stepped = self.step(date, Requester::Person, observer).await?;
             requests = requests.saturating_add(stepped.requests);
             match stepped.end {
                 End::More if observer.goes_on() => {}
@@ -166,8 +166,8 @@ impl Editions {
                     Waiting::Batch { until, .. }
                     | Waiting::Fetching(until)
                     | Waiting::Sending(until),
-                ) if self.clock.now() < patient_until && observer.goes_on() => {
-                    self.wait_for_others(date, until.min(patient_until), observer)
+                ) if self.clock.now() < wait_until && observer.goes_on() => {
+                    self.wait_for_others(date, until.min(wait_until), observer)
                         .await?;
                 }
                 end => {
@@ -192,7 +192,8 @@ impl Editions {
     ) -> Result<(), Error> {
         while self.clock.now() < until && observer.goes_on() {
             let (account, now) = (self.account(date).await?, self.clock.now());
-            let Action::Wait(waiting) = plan(&account, Asker::Person, &self.settings.rules, now)
+            let Action::Wait(waiting) =
+                plan(&account, Requester::Person, &self.settings.rules, now)
             else {
                 return Ok(());
             };

@@ -1,7 +1,7 @@
 //! Ticks: the day's edition, one step further; and the days before it, put away.
 
 use almanack_core::{
-    edition::{Account, Edition, State, day::day_of, plan::Asker, turn},
+    edition::{Account, Edition, State, day::day_of, plan::Requester, turn},
     store::EditionFilter,
 };
 use jiff::civil::Date;
@@ -56,7 +56,7 @@ impl Editions {
         self.open(date).await?;
         let mut steps = Vec::new();
         loop {
-            let stepped = self.step(date, Asker::Tick, &Unwatched).await?;
+            let stepped = self.step(date, Requester::Tick, &Unwatched).await?;
             self.log(date, &stepped);
             let more = stepped.end == End::More;
             steps.push(stepped);

@@ -23,8 +23,8 @@ use tokio::sync::mpsc;
 use super::{RunnerSettings, measures::Measures};
 use crate::{
     endings::Writing,
-    live::Live,
     node::{Holdings, Ports},
+    reloadable::Reloadable,
     wake::later,
 };
 
@@ -86,13 +86,17 @@ impl FinisherHandle {
 
 pub(super) struct Finisher {
     ports: Ports,
-    settings: Live<RunnerSettings>,
+    settings: Reloadable<RunnerSettings>,
     holdings: Holdings,
     pub(super) backlog: Arc<Backlog>,
 }
 
 impl Finisher {
-    pub(super) fn new(ports: Ports, settings: Live<RunnerSettings>, holdings: Holdings) -> Self {
+    pub(super) fn new(
+        ports: Ports,
+        settings: Reloadable<RunnerSettings>,
+        holdings: Holdings,
+    ) -> Self {
         Self {
             ports,
             settings,
@@ -131,7 +135,7 @@ impl Finisher {
         let claims = &self.holdings.claims;
         let mut written = Vec::with_capacity(endings.len());
         for (ending, (finish, answer)) in endings.iter().zip(writing.into_answers()) {
-            self.holdings.tally.ended(ending.outcome.name());
+            self.holdings.counters.ended(ending.outcome.name());
             let Some(answer) = answer else {
                 claims.give_up(ending.claim_id);
                 continue;
@@ -139,7 +143,7 @@ impl Finisher {
             written.push(ending.claim_id);
             record(measures, ending, answer, now);
             if answer == Finished::Applied && finish.status == Status::Fail && !finish.waits {
-                tell_failed(measures, ending, &finish);
+                report_failed(measures, ending, &finish);
             }
         }
         claims.tick_off(written.into_iter());
@@ -156,7 +160,7 @@ impl Finisher {
             now,
             self.ports.entropy.next_u64(),
         );
-        finish.tells = self
+        finish.event_tasks = self
             .ports
             .subscriptions
             .get()
@@ -185,7 +189,7 @@ fn record(measures: &mut Measures, ending: &Ending, answer: Finished, now: Times
 }
 
 /// Nobody will try this again by itself: somebody should hear of it.
-fn tell_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
+fn report_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
     let identity = &ending.task.identity;
     measures.of(&identity.kind).failed.increment(1);
     tracing::warn!(
@@ -193,7 +197,7 @@ fn tell_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
         task.kind = %identity.kind,
         task.subject = %identity.subject,
         attempt = ending.task.attempt,
-        detail = told_detail(&identity.kind, finish.detail.as_deref()),
+        detail = reported_detail(&identity.kind, finish.detail.as_deref()),
         "a task failed for good"
     );
 }
@@ -201,7 +205,7 @@ fn tell_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
 /// What the log is told of an ending's detail. That of a firing may hold what a command printed, and what a
 /// command prints may be a secret: it stays in the history, where reading needs a permission. Not even
 /// its beginning is told, because no rule tells our words from the command's.
-fn told_detail<'a>(kind: &Kind, detail: Option<&'a str>) -> Option<&'a str> {
+fn reported_detail<'a>(kind: &Kind, detail: Option<&'a str>) -> Option<&'a str> {
     detail.filter(|_| kind.as_str() != DISPATCH)
 }
 
@@ -212,9 +216,9 @@ mod tests {
     #[test]
     fn dp_15_what_a_command_printed_is_not_logged() {
         let printed = Some("exit code 1: password=hunter2");
-        for (kind, told) in [(DISPATCH, None), ("ARTICLE_PUBLISH", printed)] {
+        for (kind, reported) in [(DISPATCH, None), ("ARTICLE_PUBLISH", printed)] {
             let kind = Kind::parse(kind).unwrap();
-            assert_eq!(told_detail(&kind, printed), told, "{kind}");
+            assert_eq!(reported_detail(&kind, printed), reported, "{kind}");
         }
     }
 }

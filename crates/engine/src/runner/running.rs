@@ -19,7 +19,10 @@ use super::{
     measures::Measures,
     shares::{Long, Shares},
 };
-use crate::{handlers::Handlers, live::Live, node::Holdings, places::Places, tally::Tally};
+use crate::{
+    counters::Counters, handlers::Handlers, node::Holdings, permits::Permits,
+    reloadable::Reloadable,
+};
 
 /// What is known about a running attempt.
 struct Attempt {
@@ -32,20 +35,20 @@ struct Attempt {
 
 /// All of a node's running attempts.
 pub(super) struct Running {
-    handlers: Live<Handlers>,
+    handlers: Reloadable<Handlers>,
     finisher: FinisherHandle,
     tasks: JoinSet<Outcome>,
     attempts: BTreeMap<Id, Attempt>,
     counts: BTreeMap<Kind, usize>,
     long: Long,
     measures: Measures,
-    tally: Arc<Tally>,
-    places: Arc<Places>,
+    counters: Arc<Counters>,
+    permits: Arc<Permits>,
 }
 
 impl Running {
     pub(super) fn new(
-        handlers: Live<Handlers>,
+        handlers: Reloadable<Handlers>,
         finisher: FinisherHandle,
         holdings: &Holdings,
     ) -> Self {
@@ -57,8 +60,8 @@ impl Running {
             counts: BTreeMap::new(),
             long: Long::default(),
             measures: Measures::default(),
-            tally: Arc::clone(&holdings.tally),
-            places: Arc::clone(&holdings.places),
+            counters: Arc::clone(&holdings.counters),
+            permits: Arc::clone(&holdings.permits),
         }
     }
 
@@ -117,7 +120,7 @@ impl Running {
 
     /// Starts an attempt for each task of a claim.
     pub(super) fn start(&mut self, claim_id: ClaimId, tasks: Vec<ClaimedTask>, now: Timestamp) {
-        self.tally.started(tasks.len());
+        self.counters.started(tasks.len());
         let handlers = self.handlers.get();
         for task in tasks {
             let lateness = now.duration_since(task.execute_at).as_secs_f64();
@@ -198,13 +201,13 @@ impl Running {
             self.long.ended(kind);
         }
         self.measures.of(kind).running.decrement(1.0);
-        self.places.give_back(kind, 1);
+        self.permits.give_back(kind, 1);
         Some(attempt)
     }
 
     /// Reports tasks as never started.
     pub(super) fn hand_back(&self, claim_id: ClaimId, tasks: Vec<ClaimedTask>) {
-        self.tally.started(tasks.len());
+        self.counters.started(tasks.len());
         for task in tasks {
             let task = Arc::new(task);
             self.finisher.end(Ending {

@@ -123,17 +123,17 @@ mod tests {
 
     #[test]
     fn sf_06_every_kind_leaves_a_quarter_of_what_the_others_leave() {
-        let happening = Kind::parse("HAPPENING").unwrap();
+        let event = Kind::parse("EVENT").unwrap();
         let shares = Shares {
             leaves_room: true,
-            of_kind: [(happening.clone(), 16)].into(),
+            of_kind: [(event.clone(), 16)].into(),
             long_max: 0,
         };
         let kind = Kind::parse("SLOW").unwrap();
         for (taken, share) in [(0, 48), (48, 12), (60, 3), (63, 1), (64, 0)] {
             assert_eq!(shares.of(&kind, 64, taken), share, "{taken} taken");
         }
-        assert_eq!(shares.of(&happening, 64, 0), 16, "its own share is smaller");
+        assert_eq!(shares.of(&event, 64, 0), 16, "its own share is smaller");
         assert_eq!(Shares::default().of(&kind, 64, 0), 64, "unless told to");
     }
 

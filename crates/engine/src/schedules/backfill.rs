@@ -61,23 +61,23 @@ impl Schedules {
     pub async fn plan_backfill(
         &self,
         name: &ScheduleName,
-        wish: Backfill,
+        request: Backfill,
     ) -> Result<Backfilled, Error> {
         let schedule = self.load(name).await?;
         let ready = self.ready(&schedule)?;
-        self.slots_of(&schedule, &ready, wish).await
+        self.slots_of(&schedule, &ready, request).await
     }
 
     /// Fires the slots of a range that have not fired.
     pub async fn backfill(
         &self,
         name: &ScheduleName,
-        wish: Backfill,
+        request: Backfill,
         by: &str,
     ) -> Result<Backfilled, Error> {
         let schedule = self.load(name).await?;
         let ready = self.ready(&schedule)?;
-        let mut planned = self.slots_of(&schedule, &ready, wish).await?;
+        let mut planned = self.slots_of(&schedule, &ready, request).await?;
         let now = self.clock.now();
         let mut changes = Vec::new();
         for slot in &planned.slots {
@@ -104,13 +104,13 @@ impl Schedules {
         &self,
         schedule: &Schedule,
         ready: &Ready,
-        wish: Backfill,
+        request: Backfill,
     ) -> Result<Backfilled, Error> {
         let now = self.clock.now();
-        check(wish, now)?;
+        check(request, now)?;
         let mut slots = Vec::new();
-        let mut next = ready.next_from(wish.from);
-        while let Some(slot) = next.filter(|slot| *slot < wish.to) {
+        let mut next = ready.next_from(request.from);
+        while let Some(slot) = next.filter(|slot| *slot < request.to) {
             if slots.len() == BACKFILL_MAX {
                 return Err(Error::Range {
                     why: format!(
@@ -132,7 +132,7 @@ impl Schedules {
         Ok(paced(
             slots,
             found.iter().map(|task| task.as_ref().map(|t| t.status)),
-            wish,
+            request,
             now,
         ))
     }
@@ -141,14 +141,16 @@ impl Schedules {
 fn paced(
     slots: Vec<(Timestamp, Identity)>,
     found: impl Iterator<Item = Option<Status>>,
-    wish: Backfill,
+    request: Backfill,
     now: Timestamp,
 ) -> Backfilled {
     let mut execute_at = now;
     let pace = |(slot, identity): (Timestamp, Identity), found: Option<Status>| {
         let mine = execute_at;
         if found.is_none() {
-            execute_at = execute_at.saturating_add(wish.pace).unwrap_or(execute_at);
+            execute_at = execute_at
+                .saturating_add(request.pace)
+                .unwrap_or(execute_at);
         }
         SlotOfBackfill {
             slot,
@@ -164,19 +166,19 @@ fn paced(
     }
 }
 
-fn check(wish: Backfill, now: Timestamp) -> Result<(), Error> {
+fn check(request: Backfill, now: Timestamp) -> Result<(), Error> {
     let refuse = |why: &str| {
         Err(Error::Range {
             why: why.to_owned(),
         })
     };
-    if wish.from >= wish.to {
+    if request.from >= request.to {
         return refuse("the range is empty: its start must be before its end");
     }
-    if wish.to > now {
+    if request.to > now {
         return refuse("the range reaches into the future, where the schedule fires by itself");
     }
-    if wish.pace.is_negative() {
+    if request.pace.is_negative() {
         return refuse("the pace must not be negative");
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Why a wish about a schedule was not carried out.
+//! Why a request about a schedule was not carried out.
 
 use almanack_core::{
     address::Refusal,
@@ -9,7 +9,7 @@ use almanack_core::{
 
 use super::{Expected, NOTE_BYTES_MAX, ROUNDS_MAX};
 
-/// Why a wish about a schedule was not carried out. Nothing changed.
+/// Why a request about a schedule was not carried out. Nothing changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is none of this name.
@@ -42,11 +42,11 @@ pub enum Error {
         running: Identity,
     },
     /// It is not in a state for this.
-    #[error("schedule `{name}` is {state}, so it cannot be {wish}")]
+    #[error("schedule `{name}` is {state}, so it cannot be {request}")]
     NotNow {
         name: ScheduleName,
         state: &'static str,
-        wish: &'static str,
+        request: &'static str,
     },
     /// The asked range is empty, too long, or not in the past.
     #[error("{why}")]

@@ -92,7 +92,7 @@ fn check(
         (Some(_), Overlapping::Forced) if running.len() > BESIDE_MAX => Err(Error::NotNow {
             name: name(),
             state: "running too many firings at once",
-            wish: "fired",
+            request: "fired",
         }),
         _ => Ok(()),
     }

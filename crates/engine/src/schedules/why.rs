@@ -99,7 +99,7 @@ impl Schedules {
     }
 }
 
-/// Whether it is a slot at all is unknown, and why is what the asker needs to hear.
+/// Whether it is a slot at all is unknown, and why is what the requester needs to hear.
 fn cannot_be_computed(schedule: &Schedule, at: Timestamp, unfit: &Unfit) -> Answer {
     let since = match &schedule.state {
         State::Parked { since, .. } => format!("; it has been parked since {since}"),

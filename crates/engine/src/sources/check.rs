@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use almanack_core::{
+    event::outgoing::Subscriptions,
     finish::Outcome,
     handler::Handler,
-    happening::Subscriptions,
     source::{
         Source, SourceId, State,
         check::{Ask, Checker, Failure, FailureClass, Look},
-        entry::Found,
-        settle::{Made, Notice, Settled, settle, unfamiliar},
+        entry::FoundEntry,
+        settle::{CompletedCheck, Notice, Settled, settle, unfamiliar},
     },
     store::{self, SourceWrite, Store, Written},
     task::ClaimedTask,
@@ -24,7 +24,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 use super::fleet::Fleet;
-use crate::{live::Live, wake::later};
+use crate::{reloadable::Reloadable, wake::later};
 
 /// How often a lost write is decided again.
 const ROUNDS_MAX: usize = 10;
@@ -39,7 +39,7 @@ pub struct SourceHandler {
     clock: Arc<dyn Clock>,
     checker: Arc<dyn Checker>,
     fleet: Arc<Fleet>,
-    subscriptions: Live<Subscriptions>,
+    subscriptions: Reloadable<Subscriptions>,
 }
 
 /// Why a source is not looked at any more.
@@ -83,13 +83,13 @@ impl SourceHandler {
             clock,
             checker,
             fleet,
-            subscriptions: Live::default(),
+            subscriptions: Reloadable::default(),
         }
     }
 
     /// Tells these of new entries.
     #[must_use]
-    pub fn telling(mut self, subscriptions: Live<Subscriptions>) -> Self {
+    pub fn reporting(mut self, subscriptions: Reloadable<Subscriptions>) -> Self {
         self.subscriptions = subscriptions;
         self
     }
@@ -117,25 +117,25 @@ impl SourceHandler {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
             let fresh = self.fresh(&source, &made.look).await?;
-            let told = Made {
+            let reported = CompletedCheck {
                 look: &made.look,
                 fresh: &fresh,
                 took: made.took,
                 moved_onto,
             };
-            let settled = settle(&source, told, &self.fleet.terms(), made.at);
+            let settled = settle(&source, reported, &self.fleet.terms(), made.at);
             let entries = fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),
                 entries: fresh,
                 at: made.at,
-                tells: Vec::new(),
+                event_tasks: Vec::new(),
             };
-            write.tells = self.subscriptions.get().of_source(&write);
+            write.event_tasks = self.subscriptions.get().of_source(&write);
             match self.store.write_sources(vec![write]).await?.pop() {
                 Some(Written::Done) => {
                     measure(&settled, entries, made.took);
-                    tell(&settled);
+                    report(&settled);
                     return Ok(settled);
                 }
                 Some(Written::Taken(other)) => moved_onto = Some(other),
@@ -150,7 +150,7 @@ impl SourceHandler {
         &self,
         source: &Source,
         look: &Look,
-    ) -> Result<Vec<(String, Found)>, store::Error> {
+    ) -> Result<Vec<(String, FoundEntry)>, store::Error> {
         let Look::Document(document) = look else {
             return Ok(Vec::new());
         };
@@ -200,7 +200,7 @@ impl SourceHandler {
 }
 
 /// Most documents show the newest entry first. Rows are listed newest first, so it is written last.
-fn oldest_first(fresh: &mut [(String, Found)]) {
+fn oldest_first(fresh: &mut [(String, FoundEntry)]) {
     fresh.reverse();
     fresh.sort_by_key(|(_, found)| found.published_at.unwrap_or(Timestamp::MAX));
 }
@@ -252,7 +252,7 @@ fn measure(settled: &Settled, entries: usize, took: SignedDuration) {
 }
 
 /// Says once what somebody should hear.
-fn tell(settled: &Settled) {
+fn report(settled: &Settled) {
     let id = settled.source.id;
     let name = settled.source.definition.name.as_str();
     for notice in &settled.notices {
@@ -293,10 +293,10 @@ mod tests {
     #[test]
     fn the_newest_entry_is_written_last_whichever_way_a_document_shows_them() {
         let shown = |title: &str, second: Option<i64>| {
-            let found = Found {
+            let found = FoundEntry {
                 title: title.to_owned(),
                 published_at: second.map(|second| Timestamp::from_second(second).unwrap()),
-                ..Found::default()
+                ..FoundEntry::default()
             };
             (title.to_owned(), found)
         };

@@ -1,4 +1,4 @@
-//! Why a wish about a source was not carried out.
+//! Why a request about a source was not carried out.
 
 use almanack_core::{
     source::{SourceId, check::Failure, policy::UnknownPolicy},
@@ -8,7 +8,7 @@ use almanack_core::{
 
 use crate::reschedule;
 
-/// Why a wish was not carried out.
+/// Why a request was not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such source.

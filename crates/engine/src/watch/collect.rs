@@ -352,7 +352,7 @@ async fn editions(
     now: Timestamp,
     facts: &mut Facts,
 ) -> Result<(), store::Error> {
-    let found = open.iter().filter(|alert| alert.calm_since.is_none());
+    let found = open.iter().filter(|alert| alert.cool_down_since.is_none());
     facts.found_before = found.map(|alert| alert.key.clone()).collect();
     let filter = EditionFilter {
         changed_from: now.checked_sub(EDITIONS_FOR).ok(),

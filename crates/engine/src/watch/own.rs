@@ -56,22 +56,22 @@ impl Own {
 
     /// Tells once that nothing can be written, and once that it can again. What no channel took is tried again in the next
     /// round.
-    pub(super) async fn tell_unwritable(&mut self, watching: &Watching, now: Timestamp) {
+    pub(super) async fn report_unwritable(&mut self, watching: &Watching, now: Timestamp) {
         let since = self.health.not_written_since(now);
         let since = since.filter(|at| now.duration_since(*at) >= UNWRITABLE_AFTER);
         match (self.unwritable.take(), since) {
             (None, Some(since)) => {
                 let alert = self.opened(since);
-                let is_told = tell(watching, (&alert, News::Opened), now).await;
-                self.unwritable = is_told.then_some(alert);
+                let is_reported = notify(watching, (&alert, News::Opened), now).await;
+                self.unwritable = is_reported.then_some(alert);
             }
             (Some(alert), None) => {
                 let closed = Alert {
                     closed_at: Some(now),
                     ..alert.clone()
                 };
-                let is_told = tell(watching, (&closed, News::Closed), now).await;
-                self.unwritable = (!is_told).then_some(alert);
+                let is_reported = notify(watching, (&closed, News::Closed), now).await;
+                self.unwritable = (!is_reported).then_some(alert);
             }
             (alert, _) => self.unwritable = alert,
         }
@@ -86,12 +86,12 @@ impl Own {
             severity: Severity::Critical,
             detail: format!("nothing was written since {since}; its log says why"),
             opened_at: since,
-            calm_since: None,
+            cool_down_since: None,
             closed_at: None,
             returns: 0,
-            open_told_at: None,
-            close_told_at: None,
-            tell_at: None,
+            open_notified_at: None,
+            close_notified_at: None,
+            notify_at: None,
             taken_by: Vec::new(),
             version: 0,
         }
@@ -99,8 +99,8 @@ impl Own {
 }
 
 /// Whether somebody heard it, or nobody wants to.
-async fn tell(watching: &Watching, (alert, news): (&Alert, News), now: Timestamp) -> bool {
-    if watching.settings.manner.tell_at(alert.severity, now) > now {
+async fn notify(watching: &Watching, (alert, news): (&Alert, News), now: Timestamp) -> bool {
+    if watching.settings.behaviour.notify_at(alert.severity, now) > now {
         return false;
     }
     let (rule, about) = (alert.key.rule.as_str(), alert.key.about.to_string());
@@ -109,7 +109,7 @@ async fn tell(watching: &Watching, (alert, news): (&Alert, News), now: Timestamp
         alert: alert.clone(),
         news,
     };
-    let answers = watching.messenger.tell(&[notice]).await;
+    let answers = watching.notifier.notify(&[notice]).await;
     let taken = |outcome: &Outcome| matches!(outcome, Outcome::Taken(_));
     answers.is_empty() || answers.iter().any(|answer| taken(&answer.outcome))
 }

@@ -4,7 +4,7 @@ mod outside;
 
 use std::time::Duration;
 
-use almanack_core::chain::{Leave, Said, Settled};
+use almanack_core::chain::{ChainEvent, Leave, Settled};
 use jiff::SignedDuration;
 use tokio::time::timeout;
 
@@ -23,7 +23,7 @@ async fn dp_03_rounds_and_slots_are_aligned_to_the_clock() {
     let fired: Vec<_> = outside
         .fired()
         .iter()
-        .map(|shot| (shot.slot, shot.at))
+        .map(|slot_dispatch| (slot_dispatch.slot, slot_dispatch.at))
         .collect();
     let slots = ["08:00:10", "08:00:20", "08:00:30", "08:00:40"].map(|time| (at(time), at(time)));
     assert_eq!(fired, slots);
@@ -48,8 +48,8 @@ async fn dp_08_a_start_goes_on_behind_the_newest_lock() {
             expected.push(at("08:00:00"));
         }
         assert_eq!(outside.slots(), expected, "{catch_up}");
-        let skipped =
-            outside.count(|said| matches!(said, Said::Skipped { slots, .. } if slots.slots > 0));
+        let skipped = outside
+            .count(|said| matches!(said, ChainEvent::Skipped { slots, .. } if slots.slots > 0));
         assert_eq!(
             skipped,
             usize::from(catch_up != "all"),
@@ -58,7 +58,7 @@ async fn dp_08_a_start_goes_on_behind_the_newest_lock() {
         // Told once: the next start finds a lock behind them.
         let _next = outside.chain("tick-b", 2, &text);
         pause(Duration::from_mins(1)).await;
-        let again = outside.count(|said| matches!(said, Said::Skipped { .. }));
+        let again = outside.count(|said| matches!(said, ChainEvent::Skipped { .. }));
         assert_eq!(again, skipped, "{catch_up}");
     }
 }
@@ -71,11 +71,14 @@ async fn dp_06_a_lock_that_errs_is_asked_for_again_inside_the_slot() {
     outside.break_locks(4);
     pause(Duration::from_mins(1)).await;
     assert_eq!(outside.slots(), [at("08:01:00")]);
-    assert_eq!(outside.count(|said| matches!(said, Said::Missed { .. })), 0);
+    assert_eq!(
+        outside.count(|said| matches!(said, ChainEvent::Missed { .. })),
+        0
+    );
     outside.break_locks(1_000);
     pause(Duration::from_mins(3)).await;
     assert!(
-        outside.count(|said| matches!(said, Said::Missed { .. })) >= 1,
+        outside.count(|said| matches!(said, ChainEvent::Missed { .. })) >= 1,
         "and told when its time is over"
     );
 }
@@ -92,13 +95,13 @@ async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_only_after_l
         "the third had been taken, and was not repeated"
     );
     let attempts = outside.notes().into_iter().find_map(|said| match said {
-        Said::Fired { attempts, .. } => Some(attempts),
+        ChainEvent::Fired { attempts, .. } => Some(attempts),
         _ => None,
     });
     assert_eq!(attempts, Some(3));
     outside.answer(vec![Answer::Fails; 1_000]);
     pause(Duration::from_mins(3)).await;
-    assert!(outside.count(|said| matches!(said, Said::Failed { .. })) >= 1);
+    assert!(outside.count(|said| matches!(said, ChainEvent::Failed { .. })) >= 1);
     assert_eq!(outside.slots().len(), 1);
 }
 
@@ -116,11 +119,14 @@ async fn dp_25_a_run_of_another_line_is_never_taken_for_the_slots_own() {
         [at("08:01:00"), at("08:01:00")],
         "the failed one was tried again: the run that was there is the other line's"
     );
-    assert_eq!(outside.count(|said| matches!(said, Said::Fired { .. })), 2);
+    assert_eq!(
+        outside.count(|said| matches!(said, ChainEvent::Fired { .. })),
+        2
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn dp_25_what_cannot_be_told_apart_is_neither_called_fired_nor_repeated() {
+async fn dp_25_what_cannot_be_reported_apart_is_neither_called_fired_nor_repeated() {
     let outside = Outside::new();
     let lines = "@60s o/r poll.yml\n@60s o/r poll.yml input.full=1";
     let _chain = outside.chain("tick-a", 1, lines);
@@ -128,8 +134,14 @@ async fn dp_25_what_cannot_be_told_apart_is_neither_called_fired_nor_repeated() 
     outside.answer([Answer::Fails, Answer::TakesSilently]);
     pause(Duration::from_secs(65)).await;
     assert_eq!(outside.slots(), [at("08:01:00")], "one of the two, once");
-    assert_eq!(outside.count(|said| matches!(said, Said::Fired { .. })), 0);
-    assert_eq!(outside.count(|said| matches!(said, Said::Failed { .. })), 2);
+    assert_eq!(
+        outside.count(|said| matches!(said, ChainEvent::Fired { .. })),
+        0
+    );
+    assert_eq!(
+        outside.count(|said| matches!(said, ChainEvent::Failed { .. })),
+        2
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +150,12 @@ async fn dp_12_a_target_that_hangs_delays_nobody_else() {
     let _chain = outside.chain("tick-a", 1, "@10s o/r hangs.yml\n@10s o/r poll.yml");
     pause(Duration::from_secs(65)).await;
     assert_eq!(outside.slots().len(), 6, "the other line's");
-    assert!(outside.fired().iter().all(|shot| shot.at == shot.slot));
+    assert!(
+        outside
+            .fired()
+            .iter()
+            .all(|slot_dispatch| slot_dispatch.at == slot_dispatch.slot)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -163,7 +180,7 @@ async fn dp_08_a_crash_between_lock_and_firing_is_settled_by_looking() {
         );
         pause(Duration::from_mins(15)).await;
         let settled = outside.notes().into_iter().filter_map(|said| match said {
-            Said::Settled { how, .. } => Some(how),
+            ChainEvent::Settled { how, .. } => Some(how),
             _ => None,
         });
         assert_eq!(
@@ -178,14 +195,14 @@ async fn dp_08_a_crash_between_lock_and_firing_is_settled_by_looking() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dp_08_what_was_lost_too_long_ago_is_told_and_not_fired() {
+async fn dp_08_what_was_lost_too_long_ago_is_reported_and_not_fired() {
     let outside = Outside::new();
     let every_five = "*/5 * * * * o/r check.yml";
     outside.lay(every_five, at("08:00:00"));
     let _chain = outside.chain("tick-a", 1, every_five);
     pause(Duration::from_secs(25 * 60 + 5)).await;
-    let told = outside.count(|said| matches!(said, Said::Settled { how: Settled::TooLate, slot, .. } if *slot == at("08:00:00")));
-    assert_eq!(told, 1);
+    let reported = outside.count(|said| matches!(said, ChainEvent::Settled { how: Settled::TooLate, slot, .. } if *slot == at("08:00:00")));
+    assert_eq!(reported, 1);
     assert_eq!(
         outside.slots(),
         ["08:05:00", "08:10:00", "08:15:00", "08:20:00", "08:25:00"].map(at)
@@ -232,14 +249,14 @@ async fn dp_08_a_chain_killed_while_it_catches_up_loses_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dp_08_a_chain_told_to_stop_while_it_catches_up_leaves_the_rest_unlocked() {
+async fn dp_08_a_chain_reported_to_stop_while_it_catches_up_leaves_the_rest_unlocked() {
     let outside = Outside::new();
     let text = "*/5 * * * * o/r check.yml catch_up=all";
     outside.lay(text, at("07:00:00"));
     let first = outside.chain("tick-a", 1, text);
     pause(Duration::from_millis(3_500)).await;
     outside.stop();
-    assert_eq!(first.await.unwrap(), Leave::Told);
+    assert_eq!(first.await.unwrap(), Leave::Reported);
     let left = outside.slots();
     assert_eq!(
         left,
@@ -269,24 +286,24 @@ async fn dp_10_a_chain_leaves_when_a_newer_run_exists_or_its_time_is_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dp_09_a_chain_that_is_told_to_stop_finishes_within_bounds() {
+async fn dp_09_a_chain_that_is_reported_to_stop_finishes_within_bounds() {
     let outside = Outside::new();
     let chain = outside.chain("tick-a", 1, "@10s o/r hangs.yml");
     pause(Duration::from_secs(15)).await;
-    let told_at = outside.now();
+    let reported_at = outside.now();
     outside.stop();
-    assert_eq!(chain.await.unwrap(), Leave::Told);
+    assert_eq!(chain.await.unwrap(), Leave::Reported);
     assert_eq!(
-        outside.now().duration_since(told_at),
+        outside.now().duration_since(reported_at),
         SignedDuration::from_secs(7)
     );
     let open = outside.notes().into_iter().find_map(|said| match said {
-        Said::Left { open, .. } => Some(open),
+        ChainEvent::Left { open, .. } => Some(open),
         _ => None,
     });
     assert_eq!(open, Some(1), "and says what it left behind");
     let slots = outside.notes().into_iter().filter_map(|said| match said {
-        Said::Unfinished { slot, .. } => Some(slot),
+        ChainEvent::Unfinished { slot, .. } => Some(slot),
         _ => None,
     });
     assert_eq!(slots.collect::<Vec<_>>(), [at("08:00:10")], "by name");

@@ -11,7 +11,7 @@ use std::{
 use almanack_core::{
     alert::{
         About, Alert, Key, Rule, Severity,
-        port::{Answer, Messenger, Notice},
+        port::{Answer, Notice, Notifier},
     },
     clock::{GuardedClock, Mark, Reading, TimeSource},
     plan::{Definition, Origin, Overlap, Slot, Verdict},
@@ -22,8 +22,8 @@ use almanack_core::{
     time::{Clock, CorrectedClock, LATEST, Sleeper},
 };
 use almanack_engine::{
-    live::Live,
     node::{self, Ports},
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
     watch::{Watch, WatchSettings, Watching},
@@ -107,8 +107,8 @@ impl Sleeper for ByClock {
 struct Nobody;
 
 #[async_trait]
-impl Messenger for Nobody {
-    async fn tell(&self, _: &[Notice]) -> Vec<Answer> {
+impl Notifier for Nobody {
+    async fn notify(&self, _: &[Notice]) -> Vec<Answer> {
         Vec::new()
     }
 }
@@ -193,8 +193,8 @@ impl House {
             ..Kinds::default()
         };
         let rescheduler = Rescheduler::new(self.store.clone(), Arc::new(self.time), kinds);
-        let wish = Request::Put(put(subject, PUBLISH, at));
-        rescheduler.ask(wish, "test").await.unwrap();
+        let request = Request::Put(put(subject, PUBLISH, at));
+        rescheduler.ask(request, "test").await.unwrap();
     }
 
     async fn status(&self, subject: &str) -> Option<Status> {
@@ -207,9 +207,9 @@ impl House {
     async fn alerts(&self, clock: &Arc<CorrectedClock>) -> Vec<Rule> {
         let watching = Watching {
             settings: WatchSettings::default(),
-            messenger: Arc::new(Nobody),
+            notifier: Arc::new(Nobody),
         };
-        let mut watch = Watch::new(self.store.clone(), clock.clone(), Live::new(watching));
+        let mut watch = Watch::new(self.store.clone(), clock.clone(), Reloadable::new(watching));
         watch.round().await.unwrap();
         let filter = AlertFilter {
             closed_from: Timestamp::MAX,
@@ -363,21 +363,21 @@ async fn dp_24_no_alert_is_forgotten_by_a_clock_in_doubt() {
         severity: Severity::Critical,
         detail: "last heard of a month ago".to_owned(),
         opened_at: START - 32 * DAY,
-        calm_since: None,
+        cool_down_since: None,
         closed_at,
         returns: 0,
-        open_told_at: closed_at,
-        close_told_at: closed_at,
-        tell_at: None,
+        open_notified_at: closed_at,
+        close_notified_at: closed_at,
+        notify_at: None,
         taken_by: Vec::new(),
         version: 0,
     };
     store.write_alerts(vec![over]).await.unwrap();
     let watching = Watching {
         settings: WatchSettings::default(),
-        messenger: Arc::new(Nobody),
+        notifier: Arc::new(Nobody),
     };
-    let mut watch = Watch::new(store.clone(), clock, Live::new(watching));
+    let mut watch = Watch::new(store.clone(), clock, Reloadable::new(watching));
     let filter = AlertFilter {
         closed_from: Timestamp::MIN,
         limit: 100,
@@ -410,10 +410,10 @@ async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
         let found = schedules.load(&often).await.unwrap();
         assert!(schedules.is_ahead(&found), "{change}");
         let slot = house.time.now() + SignedDuration::from_secs(5);
-        let told = schedules.why(&often, slot).await.unwrap().sentence;
+        let reported = schedules.why(&often, slot).await.unwrap().sentence;
         assert!(
-            told.contains("a clock that was 24 h 0 min ahead of now"),
-            "{told}"
+            reported.contains("a clock that was 24 h 0 min ahead of now"),
+            "{reported}"
         );
         let ahead = Machine::new(house.time, DAY, "first");
         let ahead = house.schedules(Arc::new(GuardedClock::start(ahead, None)));

@@ -22,8 +22,8 @@ use almanack_core::{
 use almanack_engine::{
     dispatch::{self, DispatchHandler, TaskLauncher},
     handlers::Handlers,
-    live::Live,
     node::{self, NodeSettings, Ports},
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     retention::Retention,
     runner::RunnerSettings,
@@ -40,13 +40,13 @@ use tokio_util::sync::CancellationToken;
 use crate::virtual_time::{VirtualTime, pause};
 
 /// Answers as it was told, and remembers what it was asked.
-struct Told {
+struct Reported {
     outcome: Outcome,
     takes: Duration,
     asked: Mutex<Vec<(Firing, u32)>>,
 }
 
-impl Told {
+impl Reported {
     fn new(outcome: Outcome) -> Arc<Self> {
         Self::taking(outcome, Duration::ZERO)
     }
@@ -66,7 +66,7 @@ impl Told {
 }
 
 #[async_trait]
-impl Launcher for Told {
+impl Launcher for Reported {
     async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
         let asked = (firing.clone(), task.attempt);
         self.asked.lock().unwrap().push(asked);
@@ -115,7 +115,7 @@ impl House {
         }
     }
 
-    fn handler(&self, webhook: Arc<Told>) -> DispatchHandler {
+    fn handler(&self, webhook: Arc<Reported>) -> DispatchHandler {
         let store: Arc<dyn Store> = self.store.clone();
         DispatchHandler::new(store, Arc::new(self.time), Arc::new(self.time))
             .with("webhook", webhook)
@@ -140,7 +140,8 @@ impl House {
         handler: DispatchHandler,
         settings: NodeSettings,
     ) -> node::AdmittedNode {
-        self.admit_beside(Told::handler(), handler, settings).await
+        self.admit_beside(Reported::handler(), handler, settings)
+            .await
     }
 
     /// A node on which `others` tries everything that is no firing.
@@ -160,7 +161,7 @@ impl House {
             sleeper: Arc::new(self.time),
             entropy: Arc::new(SeededEntropy::new(1)),
             handlers: handlers.into(),
-            subscriptions: Live::default(),
+            subscriptions: Reloadable::default(),
         };
         node::admit(ports, settings).await.unwrap()
     }
@@ -183,7 +184,7 @@ impl House {
     }
 }
 
-impl Told {
+impl Reported {
     /// The handler of everything that is no firing.
     fn handler() -> Arc<dyn Handler> {
         struct Quiet;
@@ -251,7 +252,10 @@ fn claimed(house: &House, attempt: u32, target: Target) -> ClaimedTask {
 async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_not_after() {
     let house = House::new();
     let task = claimed(&house, 1, webhook());
-    let again = house.handler(Told::new(refused(None))).attempt(&task).await;
+    let again = house
+        .handler(Reported::new(refused(None)))
+        .attempt(&task)
+        .await;
     let Outcome::Retry {
         retry_after: Some(wait),
         ..
@@ -262,7 +266,7 @@ async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_not_after() 
     assert!(wait < SignedDuration::from_secs(2), "{wait}");
     let minute = Some(SignedDuration::from_mins(1));
     let late = house
-        .handler(Told::new(refused(minute)))
+        .handler(Reported::new(refused(minute)))
         .attempt(&task)
         .await;
     let Outcome::GiveUp { error } = late else {
@@ -277,15 +281,15 @@ async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_not_after() 
         ..task.clone()
     };
     pause(Duration::from_secs(11)).await;
-    let told = Told::new(done());
-    let over = house.handler(told.clone()).attempt(&second).await;
+    let reported = Reported::new(done());
+    let over = house.handler(reported.clone()).attempt(&second).await;
     assert!(matches!(over, Outcome::GiveUp { .. }), "{over:?}");
     assert_eq!(
-        told.asked(),
+        reported.asked(),
         [],
         "the target is left alone after the window"
     );
-    let first = house.handler(told).attempt(&task).await;
+    let first = house.handler(reported).attempt(&task).await;
     assert_eq!(first, done(), "a first try is always made");
 }
 
@@ -297,8 +301,8 @@ async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history
         ..Definition::new("*/5 * * * *", webhook())
     };
     house.put(definition).await;
-    let (told, stop) = (Told::new(refused(None)), CancellationToken::new());
-    let node = house.start(house.handler(told.clone()), &stop).await;
+    let (reported, stop) = (Reported::new(refused(None)), CancellationToken::new());
+    let node = house.start(house.handler(reported.clone()), &stop).await;
     pause(Duration::from_mins(7)).await;
     stop.cancel();
     node.await.unwrap();
@@ -312,7 +316,7 @@ async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history
         .await
         .unwrap();
     assert_eq!(records.attempts.len() + 1, task.attempt as usize);
-    let asked = told.asked();
+    let asked = reported.asked();
     let until = asked[0].0.retry_until;
     let starts = records.attempts.iter().map(|attempt| attempt.started_at);
     assert!(starts.into_iter().all(|start| start <= until));
@@ -329,12 +333,12 @@ async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history
 async fn dp_03_a_second_level_schedule_fires_on_aligned_slots_through_a_whole_node() {
     let house = House::new();
     house.put(Definition::new("@10s", webhook())).await;
-    let (told, stop) = (Told::new(done()), CancellationToken::new());
-    let node = house.start(house.handler(told.clone()), &stop).await;
+    let (reported, stop) = (Reported::new(done()), CancellationToken::new());
+    let node = house.start(house.handler(reported.clone()), &stop).await;
     pause(Duration::from_secs(65)).await;
     stop.cancel();
     node.await.unwrap();
-    let slots: Vec<i64> = told
+    let slots: Vec<i64> = reported
         .asked()
         .iter()
         .map(|(firing, _)| firing.nominal_at.as_second())
@@ -360,9 +364,9 @@ async fn dp_17_a_firing_that_gives_way_stops_when_the_next_one_comes() {
         ..Definition::new("@10s", webhook())
     };
     house.put(definition).await;
-    let told = Told::taking(done(), Duration::from_hours(1));
+    let reported = Reported::taking(done(), Duration::from_hours(1));
     let stop = CancellationToken::new();
-    let node = house.start(house.handler(told.clone()), &stop).await;
+    let node = house.start(house.handler(reported.clone()), &stop).await;
     pause(Duration::from_secs(35)).await;
     let mut statuses: Vec<Status> = house
         .tasks(DISPATCH)
@@ -388,7 +392,7 @@ async fn dp_11_own_work_is_a_task_of_its_kind_due_at_once() {
         payload: Some(serde_json::json!({"force": true})),
     };
     let task = claimed(&house, 1, target);
-    let outcome = house.handler(Told::new(done())).attempt(&task).await;
+    let outcome = house.handler(Reported::new(done())).attempt(&task).await;
     let detail = Some("created".to_owned());
     assert_eq!(outcome, Outcome::Done { detail });
     let own = house.tasks("EDITION_RUN").await.remove(0);
@@ -409,7 +413,9 @@ async fn dp_11_own_work_that_is_done_in_its_firing_is_one_task() {
     house.put(Definition::new("@10s", target)).await;
     let mut own = house.own_work();
     own.done_here.insert("EDITION_TICK", Arc::new(Hanging));
-    let handler = house.handler(Told::new(done())).with("task", Arc::new(own));
+    let handler = house
+        .handler(Reported::new(done()))
+        .with("task", Arc::new(own));
     let stop = CancellationToken::new();
     let node = house.start(handler, &stop).await;
     pause(Duration::from_secs(35)).await;
@@ -429,11 +435,13 @@ async fn dp_11_own_work_that_is_done_already_says_so_instead_of_passing_for_done
         subject: "cache:main".to_owned(),
         payload: None,
     };
-    let handler = house.handler(Told::new(done()));
+    let handler = house.handler(Reported::new(done()));
     let task = claimed(&house, 1, target);
     assert!(matches!(handler.attempt(&task).await, Outcome::Done { .. }));
     let stop = CancellationToken::new();
-    let node = house.start(house.handler(Told::new(done())), &stop).await;
+    let node = house
+        .start(house.handler(Reported::new(done())), &stop)
+        .await;
     pause(Duration::from_secs(5)).await;
     stop.cancel();
     node.await.unwrap();
@@ -463,10 +471,14 @@ async fn dp_12_the_window_ends_the_tries_and_not_their_number() {
         ..Definition::new("0 12 * * *", webhook())
     };
     house.put(definition).await;
-    let (told, stop) = (Told::new(refused(None)), CancellationToken::new());
-    let node = house.start(house.handler(told.clone()), &stop).await;
+    let (reported, stop) = (Reported::new(refused(None)), CancellationToken::new());
+    let node = house.start(house.handler(reported.clone()), &stop).await;
     pause(Duration::from_hours(9)).await;
-    assert!(told.asked().len() > 150, "{} tries", told.asked().len());
+    assert!(
+        reported.asked().len() > 150,
+        "{} tries",
+        reported.asked().len()
+    );
     pause(Duration::from_hours(3)).await;
     stop.cancel();
     node.await.unwrap();
@@ -481,11 +493,11 @@ async fn a_target_is_left_to_another_node_and_what_is_no_firing_is_given_up() {
         argv: vec!["true".to_owned()],
         timeout: SignedDuration::from_secs(1),
     };
-    let handler = house.handler(Told::new(done()));
+    let handler = house.handler(Reported::new(done()));
     let outcome = handler.attempt(&claimed(&house, 1, command)).await;
-    let told = "this node fires at no command targets";
+    let reported = "this node fires at no command targets";
     assert!(
-        matches!(&outcome, Outcome::Retry { error, .. } if error == told),
+        matches!(&outcome, Outcome::Retry { error, .. } if error == reported),
         "another node may: {outcome:?}"
     );
     let mut strange = claimed(&house, 1, webhook());
@@ -547,17 +559,17 @@ async fn a_tick_catches_up_one_after_the_other_within_its_budget() {
     };
     house.put(definition).await;
     pause(Duration::from_secs(62)).await;
-    let told = Told::new(done());
-    let node = house.admit(house.handler(told.clone())).await;
-    let (tally, time) = (node.tally(), Arc::new(house.time));
-    let ticker = Ticker::new(house.store.clone(), tally, time.clone(), time);
+    let reported = Reported::new(done());
+    let node = house.admit(house.handler(reported.clone())).await;
+    let (counters, time) = (node.counters(), Arc::new(house.time));
+    let ticker = Ticker::new(house.store.clone(), counters, time.clone(), time);
     let stop = CancellationToken::new();
     let running = tokio::spawn(node.run_planned(stop.clone()));
     let done_by_it = ticker.tick(SignedDuration::from_secs(60)).await.unwrap();
     stop.cancel();
     running.await.unwrap();
     assert!(done_by_it.complete, "{done_by_it:?}");
-    let slots: Vec<i64> = told
+    let slots: Vec<i64> = reported
         .asked()
         .iter()
         .map(|(firing, _)| firing.nominal_at.as_second() % 1_000)
@@ -593,13 +605,13 @@ async fn dp_18_a_kind_of_ones_own_that_hangs_delays_no_schedule() {
     let put = schedules.put(&other, definition, Origin::Api, "ada");
     put.await.unwrap();
     let mut node = node_settings();
-    node.runner = Live::new(RunnerSettings {
+    node.runner = Reloadable::new(RunnerSettings {
         slots: 4,
         limits: [(Kind::parse("ARTICLE_PUBLISH").unwrap(), 3)].into(),
         ..RunnerSettings::default()
     });
-    let told = Told::new(done());
-    let handler = house.handler(told.clone());
+    let reported = Reported::new(done());
+    let handler = house.handler(reported.clone());
     let node = house.admit_beside(Arc::new(Hanging), handler, node).await;
     let stop = CancellationToken::new();
     let running = tokio::spawn(node.run(stop.clone()));
@@ -612,7 +624,7 @@ async fn dp_18_a_kind_of_ones_own_that_hangs_delays_no_schedule() {
         "its own slots fire on: {}",
         articles.len()
     );
-    let late = told
+    let late = reported
         .asked()
         .into_iter()
         .map(|(firing, _)| firing.nominal_at);
@@ -629,9 +641,9 @@ async fn dp_18_targets_that_hang_leave_room_for_everything_else() {
         ..Definition::new("@1s", webhook())
     };
     house.put(definition).await;
-    let hangs = Told::taking(done(), Duration::from_hours(24));
+    let hangs = Reported::taking(done(), Duration::from_hours(24));
     let mut node = node_settings();
-    node.runner = Live::new(RunnerSettings {
+    node.runner = Reloadable::new(RunnerSettings {
         slots: 4,
         limits: [(Kind::parse(DISPATCH).unwrap(), 3)].into(),
         ..RunnerSettings::default()
@@ -663,7 +675,7 @@ async fn sf_06_a_schedule_whose_firings_may_overlap_has_only_so_many_at_once() {
         ..Definition::new("@1s", webhook())
     };
     house.put(definition).await;
-    let hangs = Told::taking(done(), Duration::from_hours(24));
+    let hangs = Reported::taking(done(), Duration::from_hours(24));
     let handler = house.handler(hangs.clone()).with_firings_max(2);
     let stop = CancellationToken::new();
     let node = house.start(handler, &stop).await;

@@ -12,21 +12,21 @@ mod unreadable;
 use std::sync::Arc;
 
 use almanack_core::{
-    alert::{About, decide::Manner, facts::Bounds},
+    alert::{About, decide::Behaviour, facts::Bounds},
     edition::{Account, State, delivery, rules::Rules, story::Status},
-    happening::Subscriptions,
+    event::outgoing::Subscriptions,
     store::{AlertFilter, Store},
     time::Sleeper,
 };
 use almanack_engine::{
     editions::{Editions, Settings, Ticked},
-    live::Live,
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     watch::{Watch, WatchSettings, Watching},
 };
 use almanack_testkit::{
     clock::ManualClock,
-    newsroom::{Call, Newsroom},
+    edition_harness::{Call, EditionHarness},
 };
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
 
@@ -73,15 +73,15 @@ impl Sleeper for Jump {
     }
 }
 
-/// A store, a clock that the test moves, and a newsroom.
+/// A store, a clock that the test moves, and a harness.
 struct Room {
     store: Arc<dyn Store>,
     clock: Arc<ManualClock>,
-    news: Newsroom,
+    news: EditionHarness,
     settings: Settings,
-    subscriptions: Live<Subscriptions>,
+    subscriptions: Reloadable<Subscriptions>,
     /// How people want to be told.
-    manner: Manner,
+    behaviour: Behaviour,
 }
 
 fn settings() -> Settings {
@@ -97,14 +97,14 @@ fn settings() -> Settings {
 }
 
 impl Room {
-    fn on(store: Arc<dyn Store>, news: Newsroom) -> Self {
+    fn on(store: Arc<dyn Store>, news: EditionHarness) -> Self {
         Self {
             store,
             clock: Arc::new(ManualClock::at(MORNING)),
             news,
             settings: settings(),
-            subscriptions: Live::default(),
-            manner: Manner::default(),
+            subscriptions: Reloadable::default(),
+            behaviour: Behaviour::default(),
         }
     }
 
@@ -127,7 +127,7 @@ impl Room {
             self.news.outside(),
             self.settings.clone(),
         );
-        Arc::new(editions.telling(self.subscriptions.clone()))
+        Arc::new(editions.reporting(self.subscriptions.clone()))
     }
 
     /// A round of the watch.
@@ -137,12 +137,12 @@ impl Room {
                 overdue: Some(self.settings.rules.overdue_after),
                 ..Bounds::default()
             },
-            manner: self.manner.clone(),
+            behaviour: self.behaviour.clone(),
             ..WatchSettings::default()
         };
-        let watching = Live::new(Watching {
+        let watching = Reloadable::new(Watching {
             settings,
-            messenger: Arc::new(self.news.clone()),
+            notifier: Arc::new(self.news.clone()),
         });
         let mut watch = Watch::new(self.store.clone(), self.clock.clone(), watching);
         watch.round_of_editions().await.unwrap();
@@ -160,7 +160,7 @@ impl Room {
             limit: 100,
         };
         let mut alerts = self.store.load_alerts(open).await.unwrap();
-        alerts.retain(|alert| alert.is_open() && alert.calm_since.is_none());
+        alerts.retain(|alert| alert.is_open() && alert.cool_down_since.is_none());
         alerts.retain(|alert| alert.key.about.edition() == Some(date));
         let mut names: Vec<String> = alerts
             .iter()

@@ -111,8 +111,8 @@ impl House {
         };
         let rescheduler = Rescheduler::new(self.store.clone(), Arc::new(self.time), kinds);
         for subject in subjects {
-            let wish = Request::Put(put(subject, PUBLISH, self.time.now()));
-            rescheduler.ask(wish, "test").await.unwrap();
+            let request = Request::Put(put(subject, PUBLISH, self.time.now()));
+            rescheduler.ask(request, "test").await.unwrap();
         }
     }
 

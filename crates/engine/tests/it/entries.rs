@@ -8,14 +8,14 @@ use almanack_core::{
         port::{StorySource, Wanted},
         story::{Listed, StoryKey},
     },
-    source::{Definition, Source, SourceId, entry::Found, reading::Reading},
+    source::{Definition, Source, SourceId, entry::FoundEntry, reading::Reading},
     store::{Added, SourceWrite, Store, Written},
 };
 use almanack_engine::editions::entries::EntryStories;
 use almanack_testkit::fixture::START;
 use jiff::{SignedDuration, Timestamp, civil::date};
 
-use crate::desk::{Desk, on_both};
+use crate::fixture::{Fixture, on_both};
 
 on_both!(
     ed_33_entries_of_the_last_day_make_an_edition_in_turns,
@@ -62,19 +62,19 @@ async fn source(store: &dyn Store, address: &str) -> SourceId {
 
 /// A look at a source that brought these titles.
 async fn look(store: &dyn Store, id: SourceId, at: Timestamp, titles: &[String]) {
-    let found = titles.iter().map(|title| Found {
+    let found = titles.iter().map(|title| FoundEntry {
         link: Some(format!("https://site.example/{title}")),
         title: title.clone(),
-        ..Found::default()
+        ..FoundEntry::default()
     });
     bring(store, id, at, found.collect()).await;
 }
 
-async fn bring(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<Found>) {
+async fn bring(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<FoundEntry>) {
     let source = store.load_sources(&[id]).await.unwrap().remove(0).unwrap();
-    let keyed = |found: Found| (found.key().unwrap(), found);
+    let keyed = |found: FoundEntry| (found.key().unwrap(), found);
     let write = SourceWrite {
-        tells: Vec::new(),
+        event_tasks: Vec::new(),
         source,
         entries: found.into_iter().map(keyed).collect(),
         at,
@@ -102,8 +102,8 @@ fn named(name: &str, numbers: std::ops::RangeInclusive<u32>) -> Vec<String> {
     numbers.map(|number| format!("{name}{number}")).collect()
 }
 
-async fn ed_33_entries_of_the_last_day_make_an_edition_in_turns(desk: Desk) {
-    let store = desk.store.as_ref();
+async fn ed_33_entries_of_the_last_day_make_an_edition_in_turns(fixture: Fixture) {
+    let store = fixture.store.as_ref();
     let busy = source(store, "https://busy.example/").await;
     let quiet = source(store, "https://quiet.example/").await;
     let old = source(store, "https://old.example/").await;
@@ -111,7 +111,7 @@ async fn ed_33_entries_of_the_last_day_make_an_edition_in_turns(desk: Desk) {
     look(store, quiet, START - hours(20), &named("quiet", 1..=1)).await;
     look(store, busy, START - hours(9), &named("busy", 1..=3)).await;
     look(store, quiet, START, &named("later", 1..=1)).await;
-    let found = listed(&desk.store, &wanted(3, None)).await;
+    let found = listed(&fixture.store, &wanted(3, None)).await;
     assert_eq!(titles(&found), ["busy3", "quiet1", "busy2"]);
     let first = Listed {
         url: "https://site.example/busy3".to_owned(),
@@ -126,8 +126,8 @@ async fn ed_33_entries_of_the_last_day_make_an_edition_in_turns(desk: Desk) {
     assert!(first.key.0.starts_with("entry:"), "{}", first.key);
 }
 
-async fn ed_33_a_past_day_is_found_among_what_came_since(desk: Desk) {
-    let store = desk.store.as_ref();
+async fn ed_33_a_past_day_is_found_among_what_came_since(fixture: Fixture) {
+    let store = fixture.store.as_ref();
     let busy = source(store, "https://busy.example/").await;
     let other = source(store, "https://other.example/").await;
     for day in (0..=9_i64).rev() {
@@ -138,7 +138,7 @@ async fn ed_33_a_past_day_is_found_among_what_came_since(desk: Desk) {
         look(store, other, earlier, &named(&format!("d{day}-b"), 1..=150)).await;
     }
     for day in [9, 4, 1] {
-        let found = listed(&desk.store, &wanted(400, Some(hours(24 * day)))).await;
+        let found = listed(&fixture.store, &wanted(400, Some(hours(24 * day)))).await;
         assert_eq!(found.len(), 300, "all of day {day}, and no other");
         let of_day = format!("d{day}-");
         assert!(
@@ -147,18 +147,18 @@ async fn ed_33_a_past_day_is_found_among_what_came_since(desk: Desk) {
                 .all(|title| title.starts_with(&of_day))
         );
     }
-    let nothing = listed(&desk.store, &wanted(10, Some(hours(24 * 20)))).await;
+    let nothing = listed(&fixture.store, &wanted(10, Some(hours(24 * 20)))).await;
     assert_eq!(nothing, [], "a day before everything");
 }
 
-async fn ed_33_texts_come_along_where_they_are_whole(desk: Desk) {
-    let store = desk.store.as_ref();
+async fn ed_33_texts_come_along_where_they_are_whole(fixture: Fixture) {
+    let store = fixture.store.as_ref();
     let id = source(store, "https://site.example/feed").await;
-    let found = |title: &str, content: String| Found {
+    let found = |title: &str, content: String| FoundEntry {
         link: Some(format!("https://site.example/{title}")),
         title: title.to_owned(),
         content: Some(content),
-        ..Found::default()
+        ..FoundEntry::default()
     };
     let whole = "<p>one &amp; two</p>".repeat(100);
     let entries = vec![
@@ -166,15 +166,15 @@ async fn ed_33_texts_come_along_where_they_are_whole(desk: Desk) {
         found("teaser", "<p>more…".to_owned()),
     ];
     bring(store, id, START - hours(1), entries).await;
-    let listed = listed(&desk.store, &wanted(10, None)).await;
+    let listed = listed(&fixture.store, &wanted(10, None)).await;
     assert_eq!(titles(&listed), ["teaser", "whole"]);
     assert_eq!(listed[0].text, None);
     let text = listed[1].text.as_deref().unwrap();
     assert!(text.starts_with("one & two\none & two\n"), "{text}");
 }
 
-async fn ed_33_no_entries_are_no_stories(desk: Desk) {
+async fn ed_33_no_entries_are_no_stories(fixture: Fixture) {
     for ended in [None, Some(hours(24))] {
-        assert_eq!(listed(&desk.store, &wanted(10, ended)).await, []);
+        assert_eq!(listed(&fixture.store, &wanted(10, ended)).await, []);
     }
 }

@@ -10,7 +10,7 @@ use almanack_engine::schedules::{Backfill, Error};
 use almanack_testkit::fixture::{at, claim_request};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::desk::{Desk, HOUR, hourly, on_both};
+use crate::fixture::{Fixture, HOUR, hourly, on_both};
 
 on_both!(
     dp_16_a_slot_that_retention_forgot_is_not_called_undecided,
@@ -20,7 +20,7 @@ on_both!(
     a_backfill_fires_what_never_was_decided,
 );
 
-impl Desk {
+impl Fixture {
     async fn put_by(&self, expression: &str) {
         let definition = Definition {
             expression: expression.to_owned(),
@@ -56,107 +56,121 @@ impl Desk {
     }
 
     async fn backfill(&self, from: i64, to: i64) -> Result<usize, Error> {
-        let wish = Backfill {
+        let request = Backfill {
             from: at(from * HOUR),
             to: at(to * HOUR),
             pace: SignedDuration::ZERO,
         };
-        let done = self.schedules.backfill(&self.nightly, wish, "ada").await?;
+        let done = self
+            .schedules
+            .backfill(&self.nightly, request, "ada")
+            .await?;
         Ok(done.fires())
     }
 }
 
-async fn dp_16_a_slot_that_retention_forgot_is_not_called_undecided(desk: Desk) {
-    desk.put_by("0 * * * *").await;
-    desk.live_through(1..=6).await;
-    desk.forget(at(4 * HOUR)).await;
+async fn dp_16_a_slot_that_retention_forgot_is_not_called_undecided(fixture: Fixture) {
+    fixture.put_by("0 * * * *").await;
+    fixture.live_through(1..=6).await;
+    fixture.forget(at(4 * HOUR)).await;
     let forgotten = "2026-01-05T10:00:00Z was decided, but what became of it is no longer kept.";
-    assert_eq!(desk.why(2).await, forgotten);
-    let kept = desk.why(4).await;
+    assert_eq!(fixture.why(2).await, forgotten);
+    let kept = fixture.why(4).await;
     assert!(kept.contains("fired 0 ms after its time"), "{kept}");
-    let paused = desk.schedules.pause(&desk.nightly, None, None, "ada").await;
+    let paused = fixture
+        .schedules
+        .pause(&fixture.nightly, None, None, "ada")
+        .await;
     paused.unwrap();
-    assert_eq!(desk.why(2).await, forgotten, "nor paused");
-    let to_come = desk.why(8).await;
+    assert_eq!(fixture.why(2).await, forgotten, "nor paused");
+    let to_come = fixture.why(8).await;
     assert!(to_come.contains("is paused by ada"), "{to_come}");
-    desk.schedules.remove(&desk.nightly, "ada").await.unwrap();
-    assert_eq!(desk.why(2).await, forgotten, "nor removed");
+    fixture
+        .schedules
+        .remove(&fixture.nightly, "ada")
+        .await
+        .unwrap();
+    assert_eq!(fixture.why(2).await, forgotten, "nor removed");
 }
 
-async fn dp_16_while_a_schedule_was_removed_it_had_no_slots(desk: Desk) {
-    desk.put_by("0 * * * *").await;
-    desk.live_through(1..=2).await;
-    desk.schedules.remove(&desk.nightly, "ada").await.unwrap();
-    desk.clock.set(at(5 * HOUR));
-    desk.put_by("0 * * * *").await;
-    desk.live_through(6..=7).await;
+async fn dp_16_while_a_schedule_was_removed_it_had_no_slots(fixture: Fixture) {
+    fixture.put_by("0 * * * *").await;
+    fixture.live_through(1..=2).await;
+    fixture
+        .schedules
+        .remove(&fixture.nightly, "ada")
+        .await
+        .unwrap();
+    fixture.clock.set(at(5 * HOUR));
+    fixture.put_by("0 * * * *").await;
+    fixture.live_through(6..=7).await;
     let gone = "did not fire: the schedule had been removed at 2026-01-05T10:00:00Z.";
     for hour in [3, 5] {
-        let told = desk.why(hour).await;
-        assert!(told.ends_with(gone), "{told}");
+        let reported = fixture.why(hour).await;
+        assert!(reported.ends_with(gone), "{reported}");
     }
-    desk.forget(at(7 * HOUR)).await;
-    let told = desk.why(4).await;
-    assert!(told.ends_with(gone), "{told}");
+    fixture.forget(at(7 * HOUR)).await;
+    let reported = fixture.why(4).await;
+    assert!(reported.ends_with(gone), "{reported}");
     assert_eq!(
-        desk.backfill(3, 6).await.unwrap(),
+        fixture.backfill(3, 6).await.unwrap(),
         3,
         "nobody fired them, so they may"
     );
 }
 
-async fn dp_16_a_slot_from_before_the_schedule_may_have_been_fired_by_hand(desk: Desk) {
-    desk.put_by("0 * * * *").await;
-    let told = desk.why(-2).await;
+async fn dp_16_a_slot_from_before_the_schedule_may_have_been_fired_by_hand(fixture: Fixture) {
+    fixture.put_by("0 * * * *").await;
+    let reported = fixture.why(-2).await;
     assert!(
-        told.contains("did not fire: the schedule was first written"),
-        "{told}"
+        reported.contains("did not fire: the schedule was first written"),
+        "{reported}"
     );
-    assert_eq!(desk.backfill(-3, -1).await.unwrap(), 2);
-    let told = desk.why(-2).await;
+    assert_eq!(fixture.backfill(-3, -1).await.unwrap(), 2);
+    let reported = fixture.why(-2).await;
     assert!(
-        told.contains("was fired by hand at 2026-01-05T08:00:00Z, and task"),
-        "{told}"
+        reported.contains("was fired by hand at 2026-01-05T08:00:00Z, and task"),
+        "{reported}"
     );
 }
 
-async fn a_backfill_does_not_fire_again_what_is_forgotten(desk: Desk) {
-    desk.put_by("0 * * * *").await;
-    desk.live_through(1..=6).await;
-    desk.forget(at(4 * HOUR)).await;
-    let refused = desk.backfill(1, 6).await.unwrap_err();
+async fn a_backfill_does_not_fire_again_what_is_forgotten(fixture: Fixture) {
+    fixture.put_by("0 * * * *").await;
+    fixture.live_through(1..=6).await;
+    fixture.forget(at(4 * HOUR)).await;
+    let refused = fixture.backfill(1, 6).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
         "what became of the slot at 2026-01-05T09:00:00Z is no longer kept, so it may have fired; \
          the oldest slot of this range that is still known is 2026-01-05T12:00:00Z"
     );
-    let refused = desk.backfill(1, 3).await.unwrap_err();
+    let refused = fixture.backfill(1, 3).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
         "what became of the slot at 2026-01-05T09:00:00Z is no longer kept, so it may have fired; \
          no slot of this range is still known"
     );
     assert_eq!(
-        desk.backfill(4, 6).await.unwrap(),
+        fixture.backfill(4, 6).await.unwrap(),
         0,
         "these are known to have fired"
     );
     assert_eq!(
-        desk.backfill(-3, 1).await.unwrap(),
+        fixture.backfill(-3, 1).await.unwrap(),
         4,
         "and these are known not to"
     );
 }
 
-async fn a_backfill_fires_what_never_was_decided(desk: Desk) {
-    desk.put_by("0 0 1 1 *").await;
-    desk.clock.set(at(3 * HOUR));
-    desk.put_by("0 * * * *").await;
-    desk.live_through(4..=5).await;
+async fn a_backfill_fires_what_never_was_decided(fixture: Fixture) {
+    fixture.put_by("0 0 1 1 *").await;
+    fixture.clock.set(at(3 * HOUR));
+    fixture.put_by("0 * * * *").await;
+    fixture.live_through(4..=5).await;
     assert_eq!(
-        desk.backfill(1, 4).await.unwrap(),
+        fixture.backfill(1, 4).await.unwrap(),
         3,
         "another rule held then"
     );
-    assert_eq!(desk.backfill(1, 5).await.unwrap(), 0);
+    assert_eq!(fixture.backfill(1, 5).await.unwrap(), 0);
 }

@@ -22,22 +22,22 @@ async fn sf_01_the_kinds_that_may_wait_are_bounded() {
         ..Kinds::default()
     };
     let rescheduler = Rescheduler::new(store.clone(), clock, kinds);
-    let wish = |name: &str| Request::Put(put("a:1", name, at(3600)));
-    let all = ["K1", "K2", PUBLISH, "K3", "K4", "K1", "K5"].map(wish);
+    let request = |name: &str| Request::Put(put("a:1", name, at(3600)));
+    let all = ["K1", "K2", PUBLISH, "K3", "K4", "K1", "K5"].map(request);
     let answers = rescheduler.ask_all(all.to_vec(), "test").await.unwrap();
     let refused: Vec<usize> = (0..7).filter(|place| answers[*place].is_err()).collect();
     assert_eq!(refused, [4, 6], "{answers:?}");
-    let told = answers[4].as_ref().unwrap_err().to_string();
+    let reported = answers[4].as_ref().unwrap_err().to_string();
     assert!(
-        told.contains("`K4`") && told.contains("limits.kinds"),
-        "{told}"
+        reported.contains("`K4`") && reported.contains("limits.kinds"),
+        "{reported}"
     );
     for (name, taken) in [("K3", true), ("K4", false), (PUBLISH, true)] {
-        let answer = rescheduler.ask(wish(name), "test").await;
+        let answer = rescheduler.ask(request(name), "test").await;
         assert_eq!(answer.is_ok(), taken, "{name}");
     }
     let withdrawn = Request::Cancel(cancel("a:1", "K2"));
     rescheduler.ask(withdrawn, "test").await.unwrap();
-    let answer = rescheduler.ask(wish("K4"), "test").await;
+    let answer = rescheduler.ask(request("K4"), "test").await;
     assert!(answer.is_ok(), "there is room again: {answer:?}");
 }

@@ -7,23 +7,23 @@
 
 mod chain;
 mod clock;
-mod desk;
 mod dispatch;
 mod editions;
 mod endings;
 mod entries;
+mod event_delivery;
+mod fixture;
 mod forgotten;
-mod happenings;
 mod kinds;
 mod lock;
 mod node;
-mod places;
+mod permits;
 mod planner;
 mod refusals;
-mod rehearsal;
 mod reserved;
 mod retention;
 mod shares;
+mod simulation;
 mod sources;
 mod unreadable;
 mod virtual_time;

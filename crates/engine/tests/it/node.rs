@@ -29,8 +29,8 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
-    live::Live,
     node::{self, Error, NodeSettings, Ports},
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     retention::Retention,
     runner::RunnerSettings,
@@ -83,12 +83,12 @@ impl House {
         };
         let store: Arc<dyn Store> = self.store.clone();
         let rescheduler = Rescheduler::new(store, Arc::new(self.time), kinds);
-        let wish = Request::Put(put(subject, PUBLISH, due_at));
+        let request = Request::Put(put(subject, PUBLISH, due_at));
         let key = OnceKey {
             key: subject.to_owned(),
             digest: String::new(),
         };
-        let asked = rescheduler.ask_once(key, vec![wish], "test");
+        let asked = rescheduler.ask_once(key, vec![request], "test");
         asked.await.unwrap();
     }
 
@@ -124,7 +124,7 @@ pub(crate) fn ports(
         sleeper: Arc::new(time),
         entropy: Arc::new(SeededEntropy::new(seed)),
         handlers: Handlers::new(Arc::new(Slow(attempt_takes))).into(),
-        subscriptions: Live::default(),
+        subscriptions: Reloadable::default(),
     }
 }
 
@@ -211,11 +211,11 @@ async fn exchanged_settings_hold_for_what_begins() {
         slots,
         ..RunnerSettings::default()
     };
-    let told = settings(SignedDuration::ZERO);
-    told.runner.put(slots(1));
+    let reported = settings(SignedDuration::ZERO);
+    reported.runner.put(slots(1));
     let ports = ports(house.store.clone(), house.time, 1, Duration::from_secs(100));
-    let (handlers, runner) = (ports.handlers.clone(), told.runner.clone());
-    let node = node::admit(ports, told).await.unwrap();
+    let (handlers, runner) = (ports.handlers.clone(), reported.runner.clone());
+    let node = node::admit(ports, reported).await.unwrap();
     let stop = CancellationToken::new();
     let running = tokio::spawn(node.run(stop.clone()));
     pause(Duration::from_secs(1)).await;

@@ -25,10 +25,10 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Barrier;
 
-use crate::desk::{Desk, HOUR, hourly, on_both};
+use crate::fixture::{Fixture, HOUR, hourly, on_both};
 
 on_both!(
-    dp_17_a_pause_of_very_many_slots_ends_when_it_is_told_to,
+    dp_17_a_pause_of_very_many_slots_ends_when_it_is_reported_to,
     dp_16_a_parked_schedule_goes_on_where_it_stopped,
     dp_17_a_pause_that_cannot_be_computed_stays_a_pause,
     dp_05_a_slot_fires_once_however_many_planners_look,
@@ -40,7 +40,7 @@ on_both!(
     a_backfill_fires_what_did_not_fire_once_and_at_a_pace,
     dp_18_a_schedule_that_cannot_be_computed_is_parked_alone,
     dp_18_a_file_with_one_bad_schedule_brings_in_the_others,
-    dp_08_verdicts_tell_fired_from_caught_up,
+    dp_08_verdicts_report_fired_from_caught_up,
     dp_05_a_slower_clock_does_not_decide_a_slot_again,
 );
 
@@ -48,7 +48,7 @@ fn name(text: &str) -> ScheduleName {
     ScheduleName::parse(text).unwrap()
 }
 
-impl Desk {
+impl Fixture {
     async fn pass_at(&self, now: Timestamp) -> Planned {
         self.clock.set(now);
         self.planner.pass().await.unwrap()
@@ -62,7 +62,7 @@ impl Desk {
             limit: 1_000,
         };
         let rows = self.store.load_slots(id, page).await.unwrap();
-        rows.iter().rev().map(tell).collect()
+        rows.iter().rev().map(report).collect()
     }
 
     async fn firings(&self) -> Vec<Task> {
@@ -76,7 +76,7 @@ impl Desk {
     }
 }
 
-fn tell(row: &Slot) -> String {
+fn report(row: &Slot) -> String {
     let clock = row.slot_at.strftime("%H:%M");
     match row.slots {
         1 => format!("{clock} {}", row.verdict.as_str()),
@@ -102,14 +102,14 @@ impl Layer for Meet {
     }
 }
 
-async fn dp_05_a_slot_fires_once_however_many_planners_look(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    desk.clock.set(at(HOUR));
+async fn dp_05_a_slot_fires_once_however_many_planners_look(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
+    fixture.clock.set(at(HOUR));
     // All have read the slot as undecided before the first of them writes: on SQLite, whose calls end at once here, they would
     // come one after the other and never meet.
-    let meet = Layered::over(desk.store.clone(), Meet(Barrier::new(PLANNERS)));
+    let meet = Layered::over(fixture.store.clone(), Meet(Barrier::new(PLANNERS)));
     let planners = (0..PLANNERS).map(|_| {
-        let (clock, zones) = (desk.clock.clone(), Arc::new(Zones::default()));
+        let (clock, zones) = (fixture.clock.clone(), Arc::new(Zones::default()));
         let planner = Planner::new(meet.clone(), clock, zones);
         tokio::spawn(async move { planner.pass().await.unwrap() })
     });
@@ -125,8 +125,8 @@ async fn dp_05_a_slot_fires_once_however_many_planners_look(desk: Desk) {
         (1, others),
         "one fires, the others have lost"
     );
-    assert_eq!(desk.ledger().await, ["09:00 fired"]);
-    let firings = desk.firings().await;
+    assert_eq!(fixture.ledger().await, ["09:00 fired"]);
+    let firings = fixture.firings().await;
     assert_eq!(firings.len(), 1);
     let subject = firings[0].identity.to_string();
     assert_eq!(subject, "(schedule:nightly@2026-01-05T09:00:00Z, DISPATCH)");
@@ -136,17 +136,17 @@ async fn dp_05_a_slot_fires_once_however_many_planners_look(desk: Desk) {
     assert!(!firing.caught_up);
 }
 
-async fn dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    let planned = desk.pass_at(at(5 * HOUR + 60)).await;
+async fn dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
+    let planned = fixture.pass_at(at(5 * HOUR + 60)).await;
     assert_eq!((planned.fired, planned.skipped), (1, 4));
     assert_eq!(planned.next_look_at, Some(at(6 * HOUR)));
     assert_eq!(
-        desk.ledger().await,
+        fixture.ledger().await,
         ["09:00 too_late x4", "13:00 caught_up"]
     );
     let night = name("nightly");
-    let why = |h| desk.schedules.why(&night, at(h * HOUR));
+    let why = |h| fixture.schedules.why(&night, at(h * HOUR));
     let lost = why_of(why(2).await);
     assert!(
         lost.contains("was skipped: nothing planned it until 2026-01-05T13:01:00Z"),
@@ -165,66 +165,67 @@ fn why_of(answer: Result<almanack_engine::schedules::Answer, Error>) -> String {
     answer.unwrap().sentence
 }
 
-async fn a_change_settles_what_was_due_and_keeps_the_history(desk: Desk) {
-    assert_eq!(desk.put(hourly()).await.unwrap(), Some(Edited::Created));
-    assert_eq!(desk.put(hourly()).await.unwrap(), None, "already so");
-    desk.clock.set(at(HOUR));
+async fn a_change_settles_what_was_due_and_keeps_the_history(fixture: Fixture) {
+    assert_eq!(fixture.put(hourly()).await.unwrap(), Some(Edited::Created));
+    assert_eq!(fixture.put(hourly()).await.unwrap(), None, "already so");
+    fixture.clock.set(at(HOUR));
     let daily = Definition {
         expression: "30 12 * * *".to_owned(),
         ..hourly()
     };
-    assert_eq!(desk.put(daily).await.unwrap(), Some(Edited::Changed));
+    assert_eq!(fixture.put(daily).await.unwrap(), Some(Edited::Changed));
     assert_eq!(
-        desk.ledger().await,
+        fixture.ledger().await,
         ["09:00 fired"],
         "due by the old definition"
     );
-    let schedule = desk.schedules.load(&name("nightly")).await.unwrap();
+    let schedule = fixture.schedules.load(&name("nightly")).await.unwrap();
     assert_eq!(schedule.revision, 2);
     assert_eq!(schedule.next_at, Some(at(4 * HOUR + 1_800)));
-    let edits = desk.store.load_edits(schedule.id, 10).await.unwrap();
-    let told: Vec<_> = edits
+    let edits = fixture.store.load_edits(schedule.id, 10).await.unwrap();
+    let reported: Vec<_> = edits
         .iter()
         .map(|edit| (edit.revision, edit.edited))
         .collect();
-    assert_eq!(told, [(1, Edited::Created), (2, Edited::Changed)]);
-    let before = why_of(desk.schedules.why(&name("nightly"), at(HOUR)).await);
+    assert_eq!(reported, [(1, Edited::Created), (2, Edited::Changed)]);
+    let before = why_of(fixture.schedules.why(&name("nightly"), at(HOUR)).await);
     assert!(
         before.contains("fired"),
         "asked by the rule of then: {before}"
     );
 }
 
-async fn dp_17_a_pause_is_recorded_with_its_note_when_it_ends(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
+async fn dp_17_a_pause_is_recorded_with_its_note_when_it_ends(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
     let night = name("nightly");
     let note = Some("moving house".to_owned());
-    desk.schedules
+    fixture
+        .schedules
         .pause(&night, None, note.clone(), "ada")
         .await
         .unwrap();
-    let again = desk
+    let again = fixture
         .schedules
         .pause(&night, None, note, "ada")
         .await
         .unwrap();
     assert_eq!(again.edited, None, "already so");
-    assert_eq!(desk.pass_at(at(3 * HOUR + 60)).await.fired, 0);
-    let during = why_of(desk.schedules.why(&night, at(2 * HOUR)).await);
+    assert_eq!(fixture.pass_at(at(3 * HOUR + 60)).await.fired, 0);
+    let during = why_of(fixture.schedules.why(&night, at(2 * HOUR)).await);
     assert!(during.contains("paused by ada: moving house"), "{during}");
-    desk.schedules.resume(&night, "bob").await.unwrap();
-    assert_eq!(desk.ledger().await, ["09:00 paused x3"]);
-    assert_eq!(desk.pass_at(at(4 * HOUR)).await.fired, 1);
-    let after = why_of(desk.schedules.why(&night, at(2 * HOUR)).await);
+    fixture.schedules.resume(&night, "bob").await.unwrap();
+    assert_eq!(fixture.ledger().await, ["09:00 paused x3"]);
+    assert_eq!(fixture.pass_at(at(4 * HOUR)).await.fired, 1);
+    let after = why_of(fixture.schedules.why(&night, at(2 * HOUR)).await);
     assert!(after.contains("paused by ada: moving house"), "{after}");
 }
 
-async fn dp_17_a_firing_that_has_not_ended_is_not_overlapped(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    desk.pass_at(at(HOUR)).await;
-    desk.pass_at(at(2 * HOUR)).await;
-    assert_eq!(desk.ledger().await, ["09:00 fired", "10:00 overlap"]);
-    let refused = desk
+async fn dp_17_a_firing_that_has_not_ended_is_not_overlapped(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
+    fixture.pass_at(at(HOUR)).await;
+    fixture.pass_at(at(2 * HOUR)).await;
+    assert_eq!(fixture.ledger().await, ["09:00 fired", "10:00 overlap"]);
+    let refused = fixture
         .schedules
         .fire(&name("nightly"), Overlapping::AsPlanned, "ada")
         .await;
@@ -232,34 +233,34 @@ async fn dp_17_a_firing_that_has_not_ended_is_not_overlapped(desk: Desk) {
         matches!(refused, Err(Error::Overlaps { .. })),
         "by hand neither"
     );
-    let forced = desk
+    let forced = fixture
         .schedules
         .fire(&name("nightly"), Overlapping::Forced, "ada")
         .await
         .unwrap();
     assert_eq!(forced.nominal_at, at(2 * HOUR));
-    let schedule = desk.schedules.load(&name("nightly")).await.unwrap();
+    let schedule = fixture.schedules.load(&name("nightly")).await.unwrap();
     assert_eq!(schedule.next_at, Some(at(3 * HOUR)), "the cursor stays");
-    assert_eq!(desk.ledger().await.len(), 2, "and so does the ledger");
-    let firing = Firing::read(&desk.firings().await[1].payload).unwrap();
+    assert_eq!(fixture.ledger().await.len(), 2, "and so does the ledger");
+    let firing = Firing::read(&fixture.firings().await[1].payload).unwrap();
     assert_eq!(firing.trigger, Trigger::Manual);
 }
 
-async fn dp_17_cancel_running_takes_the_predecessor_back(desk: Desk) {
+async fn dp_17_cancel_running_takes_the_predecessor_back(fixture: Fixture) {
     let definition = Definition {
         overlap: Overlap::CancelRunning,
         ..hourly()
     };
-    desk.put(definition).await.unwrap();
-    desk.pass_at(at(HOUR)).await;
-    let claimed = desk
+    fixture.put(definition).await.unwrap();
+    fixture.pass_at(at(HOUR)).await;
+    let claimed = fixture
         .store
         .claim(claim_request(1, at(HOUR), 10))
         .await
         .unwrap();
     assert_eq!(claimed.tasks.len(), 1);
-    desk.pass_at(at(2 * HOUR)).await;
-    let statuses: Vec<Status> = desk
+    fixture.pass_at(at(2 * HOUR)).await;
+    let statuses: Vec<Status> = fixture
         .firings()
         .await
         .iter()
@@ -268,49 +269,65 @@ async fn dp_17_cancel_running_takes_the_predecessor_back(desk: Desk) {
     assert_eq!(statuses, [Status::Cancelled, Status::Init]);
 }
 
-async fn a_backfill_fires_what_did_not_fire_once_and_at_a_pace(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    desk.pass_at(at(3 * HOUR)).await;
-    assert_eq!(desk.ledger().await, ["09:00 too_late x2", "11:00 fired"]);
-    let wish = Backfill {
+async fn a_backfill_fires_what_did_not_fire_once_and_at_a_pace(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
+    fixture.pass_at(at(3 * HOUR)).await;
+    assert_eq!(fixture.ledger().await, ["09:00 too_late x2", "11:00 fired"]);
+    let request = Backfill {
         from: at(HOUR),
         to: at(3 * HOUR),
         pace: SignedDuration::from_secs(30),
     };
     let night = name("nightly");
-    let planned = desk.schedules.plan_backfill(&night, wish).await.unwrap();
+    let planned = fixture
+        .schedules
+        .plan_backfill(&night, request)
+        .await
+        .unwrap();
     assert_eq!((planned.slots.len(), planned.fires()), (2, 2));
-    assert_eq!(desk.firings().await.len(), 1, "a dry run fires nothing");
-    let done = desk.schedules.backfill(&night, wish, "ada").await.unwrap();
+    assert_eq!(fixture.firings().await.len(), 1, "a dry run fires nothing");
+    let done = fixture
+        .schedules
+        .backfill(&night, request, "ada")
+        .await
+        .unwrap();
     let times: Vec<_> = done
         .slots
         .iter()
         .filter_map(|slot| slot.execute_at)
         .collect();
     assert_eq!(times, [at(3 * HOUR), at(3 * HOUR + 30)]);
-    let again = desk.schedules.backfill(&night, wish, "ada").await.unwrap();
+    let again = fixture
+        .schedules
+        .backfill(&night, request, "ada")
+        .await
+        .unwrap();
     assert_eq!(again.fires(), 0, "asking twice fires once");
-    let told = why_of(desk.schedules.why(&night, at(HOUR)).await);
-    assert!(told.contains("it was fired by hand later"), "{told}");
+    let reported = why_of(fixture.schedules.why(&night, at(HOUR)).await);
+    assert!(
+        reported.contains("it was fired by hand later"),
+        "{reported}"
+    );
     for (from, to) in [(3, 3), (4, 9), (5, 4)] {
-        let wish = Backfill {
+        let request = Backfill {
             from: at(from * HOUR),
             to: at(to * HOUR),
-            ..wish
+            ..request
         };
-        let refused = desk.schedules.backfill(&night, wish, "ada").await;
+        let refused = fixture.schedules.backfill(&night, request, "ada").await;
         assert!(matches!(refused, Err(Error::Range { .. })));
     }
 }
 
-async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
+async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
     let other = name("other");
-    desk.schedules
+    fixture
+        .schedules
         .put(&other, hourly(), Origin::Api, "ada")
         .await
         .unwrap();
-    let mut broken = desk.schedules.load(&name("nightly")).await.unwrap();
+    let mut broken = fixture.schedules.load(&name("nightly")).await.unwrap();
     broken.definition = broken.definition.replace("UTC", "Mars/Olympus").into();
     broken.version += 1;
     let write = almanack_core::plan::ScheduleWrite {
@@ -323,23 +340,23 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(desk: Desk) {
         cancels: Vec::new(),
         edit: None,
     };
-    desk.store.write_schedules(vec![write]).await.unwrap();
-    assert_eq!(desk.pass_at(at(HOUR)).await.fired, 1, "the other one");
-    let parked = desk.schedules.load(&name("nightly")).await.unwrap();
+    fixture.store.write_schedules(vec![write]).await.unwrap();
+    assert_eq!(fixture.pass_at(at(HOUR)).await.fired, 1, "the other one");
+    let parked = fixture.schedules.load(&name("nightly")).await.unwrap();
     assert!(
         matches!(&parked.state, State::Parked { reason, .. } if reason.contains("unknown time zone `Mars/Olympus`")),
         "{:?}",
         parked.state
     );
-    let why = why_of(desk.schedules.why(&name("nightly"), at(2 * HOUR)).await);
+    let why = why_of(fixture.schedules.why(&name("nightly"), at(2 * HOUR)).await);
     assert!(why.contains("unknown time zone `Mars/Olympus`"), "{why}");
     assert!(why.contains("parked since 2026-01-05T09:00:00Z"), "{why}");
-    assert_eq!(desk.put(hourly()).await.unwrap(), Some(Edited::Changed));
-    let planned = desk.pass_at(at(2 * HOUR)).await;
+    assert_eq!(fixture.put(hourly()).await.unwrap(), Some(Edited::Changed));
+    let planned = fixture.pass_at(at(2 * HOUR)).await;
     assert_eq!(planned.fired, 1, "mended by a change; the other still runs");
 }
 
-async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(desk: Desk) {
+async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(fixture: Fixture) {
     let want = |name_: &str, expression: &str| Wanted {
         name: name(name_),
         definition: Definition {
@@ -353,7 +370,7 @@ async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(desk: Desk) {
         want("never", "0 0 30 2 *"),
         want("late", "0 9 * * *"),
     ];
-    let synced = desk
+    let synced = fixture
         .schedules
         .sync(Origin::File, wanted, &nobody, "file")
         .await
@@ -364,7 +381,7 @@ async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(desk: Desk) {
         synced.refused[0].1.to_string(),
         "expression `0 0 30 2 *` never fires"
     );
-    let refused = desk
+    let refused = fixture
         .schedules
         .put(&name("good"), hourly(), Origin::Api, "ada")
         .await;
@@ -373,15 +390,15 @@ async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(desk: Desk) {
         "it is the file's"
     );
     let wanted = vec![want("good", "0 8 * * *")];
-    let synced = desk
+    let synced = fixture
         .schedules
         .sync(Origin::File, wanted, &nobody, "file")
         .await
         .unwrap();
     assert_eq!((synced.unchanged, synced.removed), (1, vec![name("late")]));
-    let gone = desk.schedules.load(&name("late")).await;
+    let gone = fixture.schedules.load(&name("late")).await;
     assert!(matches!(gone, Err(Error::Unknown { .. })));
-    let again = desk
+    let again = fixture
         .schedules
         .put(&name("late"), hourly(), Origin::Api, "ada")
         .await
@@ -393,67 +410,72 @@ async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(desk: Desk) {
     );
 }
 
-async fn dp_08_verdicts_tell_fired_from_caught_up(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    desk.pass_at(at(HOUR + 20 * 60)).await;
-    let answer = desk
+async fn dp_08_verdicts_report_fired_from_caught_up(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
+    fixture.pass_at(at(HOUR + 20 * 60)).await;
+    let answer = fixture
         .schedules
         .why(&name("nightly"), at(HOUR))
         .await
         .unwrap();
     assert_eq!(answer.verdict, Some(Verdict::CaughtUp));
     assert!(
-        Firing::read(&desk.firings().await[0].payload)
+        Firing::read(&fixture.firings().await[0].payload)
             .unwrap()
             .caught_up
     );
 }
 
-async fn dp_05_a_slower_clock_does_not_decide_a_slot_again(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    desk.pass_at(at(HOUR)).await;
+async fn dp_05_a_slower_clock_does_not_decide_a_slot_again(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
+    fixture.pass_at(at(HOUR)).await;
     // Somebody whose clock is two seconds behind changes the schedule.
-    desk.clock.set(at(HOUR - 2));
+    fixture.clock.set(at(HOUR - 2));
     let giving_way = Definition {
         overlap: Overlap::CancelRunning,
         ..hourly()
     };
-    desk.put(giving_way).await.unwrap();
-    desk.pass_at(at(HOUR)).await;
-    assert_eq!(desk.ledger().await, ["09:00 fired"]);
-    let firings = desk.firings().await;
+    fixture.put(giving_way).await.unwrap();
+    fixture.pass_at(at(HOUR)).await;
+    assert_eq!(fixture.ledger().await, ["09:00 fired"]);
+    let firings = fixture.firings().await;
     assert_eq!(
         firings[0].status,
         Status::Init,
         "it does not give way to itself"
     );
-    assert_eq!(desk.pass_at(at(2 * HOUR)).await.fired, 1);
+    assert_eq!(fixture.pass_at(at(2 * HOUR)).await.fired, 1);
 }
 
-async fn dp_17_a_pause_of_very_many_slots_ends_when_it_is_told_to(desk: Desk) {
+async fn dp_17_a_pause_of_very_many_slots_ends_when_it_is_reported_to(fixture: Fixture) {
     let secondly = Definition {
         expression: "@1s".to_owned(),
         ..hourly()
     };
-    desk.put(secondly).await.unwrap();
+    fixture.put(secondly).await.unwrap();
     let night = name("nightly");
-    desk.schedules
+    fixture
+        .schedules
         .pause(&night, None, None, "ada")
         .await
         .unwrap();
-    desk.clock.set(at(12 * HOUR));
-    let resumed = desk.schedules.resume(&night, "bob").await.unwrap();
+    fixture.clock.set(at(12 * HOUR));
+    let resumed = fixture.schedules.resume(&night, "bob").await.unwrap();
     assert_eq!(resumed.schedule.state, State::Active);
-    assert_eq!(desk.ledger().await, ["08:00 paused x43200"]);
-    let edits = desk.store.load_edits(resumed.schedule.id, 9).await.unwrap();
+    assert_eq!(fixture.ledger().await, ["08:00 paused x43200"]);
+    let edits = fixture
+        .store
+        .load_edits(resumed.schedule.id, 9)
+        .await
+        .unwrap();
     let last = edits.last().unwrap();
     assert_eq!((last.edited, last.by.as_str()), (Edited::Resumed, "bob"));
-    assert_eq!(desk.pass_at(at(12 * HOUR + 1)).await.fired, 1);
+    assert_eq!(fixture.pass_at(at(12 * HOUR + 1)).await.fired, 1);
 }
 
 /// Makes the schedule one that cannot be computed, or one that can again.
-async fn rewrite(desk: &Desk, from: &str, to: &str) {
-    let mut schedule = desk.schedules.load(&name("nightly")).await.unwrap();
+async fn rewrite(fixture: &Fixture, from: &str, to: &str) {
+    let mut schedule = fixture.schedules.load(&name("nightly")).await.unwrap();
     schedule.definition = schedule.definition.replace(from, to).into();
     schedule.look_at = Some(START);
     schedule.version += 1;
@@ -467,39 +489,40 @@ async fn rewrite(desk: &Desk, from: &str, to: &str) {
         cancels: Vec::new(),
         edit: None,
     };
-    desk.store.write_schedules(vec![write]).await.unwrap();
+    fixture.store.write_schedules(vec![write]).await.unwrap();
 }
 
-async fn dp_16_a_parked_schedule_goes_on_where_it_stopped(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    rewrite(&desk, "UTC", "Mars/Olympus").await;
-    desk.pass_at(at(HOUR)).await;
-    rewrite(&desk, "Mars/Olympus", "UTC").await;
+async fn dp_16_a_parked_schedule_goes_on_where_it_stopped(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
+    rewrite(&fixture, "UTC", "Mars/Olympus").await;
+    fixture.pass_at(at(HOUR)).await;
+    rewrite(&fixture, "Mars/Olympus", "UTC").await;
     assert_eq!(
-        desk.put(hourly()).await.unwrap(),
+        fixture.put(hourly()).await.unwrap(),
         None,
         "the same definition"
     );
-    desk.pass_at(at(3 * HOUR + 60)).await;
+    fixture.pass_at(at(3 * HOUR + 60)).await;
     assert_eq!(
-        desk.ledger().await,
+        fixture.ledger().await,
         ["09:00 too_late x2", "11:00 caught_up"]
     );
 }
 
-async fn dp_17_a_pause_that_cannot_be_computed_stays_a_pause(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
+async fn dp_17_a_pause_that_cannot_be_computed_stays_a_pause(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
     let night = name("nightly");
     let until = Some(at(2 * HOUR + 60));
-    desk.schedules
+    fixture
+        .schedules
         .pause(&night, until, None, "ada")
         .await
         .unwrap();
-    rewrite(&desk, "UTC", "Mars/Olympus").await;
-    desk.pass_at(at(3 * HOUR)).await;
-    let seen = desk.schedules.load(&night).await.unwrap();
+    rewrite(&fixture, "UTC", "Mars/Olympus").await;
+    fixture.pass_at(at(3 * HOUR)).await;
+    let seen = fixture.schedules.load(&night).await.unwrap();
     assert!(matches!(seen.state, State::Paused(_)), "{:?}", seen.state);
-    rewrite(&desk, "Mars/Olympus", "UTC").await;
-    desk.pass_at(at(3 * HOUR)).await;
-    assert_eq!(desk.ledger().await, ["09:00 paused x2", "11:00 fired"]);
+    rewrite(&fixture, "Mars/Olympus", "UTC").await;
+    fixture.pass_at(at(3 * HOUR)).await;
+    assert_eq!(fixture.ledger().await, ["09:00 paused x2", "11:00 fired"]);
 }

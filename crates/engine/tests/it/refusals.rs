@@ -55,13 +55,13 @@ impl Layer for Refusals {
     }
 }
 
-struct Desk {
+struct Fixture {
     clock: Arc<ManualClock>,
     planner: Planner,
     refusals: Refusals,
 }
 
-impl Desk {
+impl Fixture {
     /// A few schedules that all fire every ten seconds, one of them called `bad`.
     async fn new() -> Self {
         let refusals = Refusals::default();
@@ -95,30 +95,34 @@ impl Desk {
 
 #[tokio::test]
 async fn dp_18_a_database_that_cannot_be_written_for_a_moment_sets_nobody_aside() {
-    let desk = Desk::new().await;
-    desk.refusals.all.store(true, Ordering::Relaxed);
-    let refused = desk.fired_at(10).await;
+    let fixture = Fixture::new().await;
+    fixture.refusals.all.store(true, Ordering::Relaxed);
+    let refused = fixture.fired_at(10).await;
     assert!(
         matches!(refused, Err(Error::Unwritable { .. })),
         "{refused:?}"
     );
-    desk.refusals.all.store(false, Ordering::Relaxed);
-    assert_eq!(desk.fired_at(11).await.unwrap(), 3, "all of them, at once");
+    fixture.refusals.all.store(false, Ordering::Relaxed);
+    assert_eq!(
+        fixture.fired_at(11).await.unwrap(),
+        3,
+        "all of them, at once"
+    );
 }
 
 #[tokio::test]
 async fn dp_18_a_schedule_that_the_store_refuses_is_set_aside_alone() {
-    let desk = Desk::new().await;
-    desk.refusals.bad.store(true, Ordering::Relaxed);
-    assert_eq!(desk.fired_at(10).await.unwrap(), 2);
-    desk.refusals.bad.store(false, Ordering::Relaxed);
+    let fixture = Fixture::new().await;
+    fixture.refusals.bad.store(true, Ordering::Relaxed);
+    assert_eq!(fixture.fired_at(10).await.unwrap(), 2);
+    fixture.refusals.bad.store(false, Ordering::Relaxed);
     assert_eq!(
-        desk.fired_at(20).await.unwrap(),
+        fixture.fired_at(20).await.unwrap(),
         2,
         "left alone for a while"
     );
     assert!(
-        desk.fired_at(71).await.unwrap() > 2,
+        fixture.fired_at(71).await.unwrap() > 2,
         "and then looked at again"
     );
 }
@@ -149,7 +153,7 @@ async fn a_schedule_that_another_node_removes_first_is_no_trouble() {
     let schedules = Schedules::new(store, clock, Arc::new(Zones::default()));
     let wanted = Wanted {
         name: ScheduleName::parse("a").unwrap(),
-        definition: crate::desk::hourly(),
+        definition: crate::fixture::hourly(),
     };
     let nobody = BTreeSet::new();
     let sync = |wanted| schedules.sync(Origin::File, wanted, &nobody, "file");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    event::intake::{Answer, Intake as _, Wish},
+    event::incoming::intake::{Answer, ChangeRequest, Intake as _},
     reschedule::{Cancel, Put, Request},
     reserved::KINDS,
     store::{OnceKey, TaskFilter, TaskStore as _},
@@ -47,7 +47,7 @@ impl House {
 }
 
 /// What an event can ask for, and what a call can.
-fn wishes() -> Vec<Request> {
+fn requests() -> Vec<Request> {
     let names = KINDS.into_iter().flat_map(|kind| {
         ["junk", "schedule:nightly@2026-01-05T08:00:10Z", "source:1"]
             .map(|name| identity(name, kind))
@@ -78,20 +78,22 @@ fn is_reserved<T>(asked: &Result<T, Error>) -> bool {
 #[tokio::test]
 async fn sf_04_reserved_kinds_are_refused_for_every_verb_alone_and_among_others() {
     let house = House::new();
-    for wish in wishes() {
-        let alone = house.rescheduler.ask(wish.clone(), "ada").await;
-        assert!(is_reserved(&alone), "{wish:?}: {alone:?}");
+    for request in requests() {
+        let alone = house.rescheduler.ask(request.clone(), "ada").await;
+        assert!(is_reserved(&alone), "{request:?}: {alone:?}");
         let key = OnceKey {
             key: "ada:1".to_owned(),
             digest: "1".to_owned(),
         };
-        let once = house.rescheduler.ask_once(key, vec![wish.clone()], "ada");
+        let once = house
+            .rescheduler
+            .ask_once(key, vec![request.clone()], "ada");
         let once = once.await;
-        assert!(is_reserved(&once), "{wish:?}: {once:?}");
+        assert!(is_reserved(&once), "{request:?}: {once:?}");
     }
     assert_eq!(house.rows().await, 0);
     // So many that a call is first decided as if nothing were there.
-    let ours = wishes();
+    let ours = requests();
     let others = (0..100).map(|n| Request::Put(put(&format!("article:{n}"), PUBLISH, at(60))));
     let all: Vec<Request> = ours.iter().cloned().chain(others).collect();
     let answers = house.rescheduler.ask_all(all, "ada").await.unwrap();
@@ -104,12 +106,14 @@ async fn sf_04_reserved_kinds_are_refused_for_every_verb_alone_and_among_others(
 async fn sf_04_a_queue_has_no_say_about_reserved_kinds() {
     let house = House::new();
     let events = Events::new(house.rescheduler.clone());
-    let wish = |request| Wish {
+    let request = |request| ChangeRequest {
         id: "1".to_owned(),
         origin: "event:/articles".to_owned(),
         request,
     };
-    let answers = events.take(wishes().into_iter().map(wish).collect()).await;
+    let answers = events
+        .take(requests().into_iter().map(request).collect())
+        .await;
     for answer in answers {
         assert!(matches!(answer, Answer::Refused { .. }), "{answer:?}");
     }

@@ -72,11 +72,11 @@ async fn fill(store: &Arc<dyn Store>, time: VirtualTime, name: &str, steps: usiz
     let rescheduler = Rescheduler::new(store.clone(), Arc::new(time), kinds);
     let due_at = time.now() + SignedDuration::from_hours(30 * 24);
     for step in 0..steps {
-        let wishes = (0..STEP).map(|number| {
+        let requests = (0..STEP).map(|number| {
             let subject = format!("{name}:{step}-{number}");
             Request::Put(put(&subject, PUBLISH, due_at))
         });
-        let taken = rescheduler.ask_all(wishes.collect(), "test").await;
+        let taken = rescheduler.ask_all(requests.collect(), "test").await;
         assert_eq!(taken.unwrap().len(), STEP);
     }
 }

@@ -9,7 +9,7 @@ use almanack_core::{
     finish::Outcome,
     handler::Handler,
     host_limit::{Called, HostLimits},
-    lane::Turn,
+    host_pace::Turn,
     reschedule::Request,
     store::{HistoryPage, Store},
     task::ClaimedTask,
@@ -17,8 +17,8 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
-    live::Live,
     node,
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     runner::{RunnerSettings, Shares},
 };
@@ -116,7 +116,7 @@ impl House {
         let mut ports = ports(store.clone(), time, 1, Duration::ZERO);
         ports.handlers = Handlers::new(Arc::clone(&calls) as Arc<dyn Handler>).into();
         let mut settings = settings(SignedDuration::ZERO);
-        settings.runner = Live::new(RunnerSettings {
+        settings.runner = Reloadable::new(RunnerSettings {
             slots: SLOTS,
             shares: Shares {
                 leaves_room: true,
@@ -139,8 +139,8 @@ impl House {
 
     async fn put(&self, kind: &str, subjects: impl Iterator<Item = String>) {
         for subject in subjects {
-            let wish = Request::Put(put(&subject, kind, self.time.now()));
-            self.rescheduler.ask(wish, "test").await.unwrap();
+            let request = Request::Put(put(&subject, kind, self.time.now()));
+            self.rescheduler.ask(request, "test").await.unwrap();
         }
     }
 
@@ -244,8 +244,8 @@ async fn sent_away_is_no_attempt(store: Arc<dyn Store>) {
     };
     let clock = Arc::new(almanack_testkit::clock::ManualClock::at(START));
     let rescheduler = Rescheduler::new(store.clone(), clock, kinds);
-    let wish = Request::Put(put("dead:1", "CALL", START));
-    rescheduler.ask(wish, "test").await.unwrap();
+    let request = Request::Put(put("dead:1", "CALL", START));
+    rescheduler.ask(request, "test").await.unwrap();
     let claimed = store.claim(claim_request(1, START, 1)).await.unwrap();
     let at = START + SignedDuration::from_secs(9);
     let outcome = Outcome::NotNow { at, why: "busy" };

@@ -14,7 +14,7 @@ use almanack_core::{
     source::{
         Attention, Definition, Source, SourceId, State,
         check::{Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged},
-        entry::Found,
+        entry::FoundEntry,
         policy::cadence::Cadence,
         reading::Reading,
     },
@@ -39,13 +39,13 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    desk::{Desk, HOUR, on_both},
-    happenings::{everything, told},
+    event_delivery::{everything, published},
+    fixture::{Fixture, HOUR, on_both},
 };
 
 on_both!(
     ss_06_a_check_keeps_what_is_new_once_and_comes_again,
-    new_entries_are_told_once,
+    new_entries_are_reported_once,
     ss_08_a_busy_host_is_come_back_to_without_a_check,
     ss_08_row_task_and_due_list_say_one_time,
     ss_05_a_failing_source_is_tried_for_ever,
@@ -95,8 +95,8 @@ impl Checker for World {
         if let Some((sources, id)) = meanwhile {
             sources.pause(id, None, "ada").await.unwrap();
         }
-        let told = self.answers.lock().unwrap().pop_front();
-        told.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
+        let reported = self.answers.lock().unwrap().pop_front();
+        reported.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
     }
 
     async fn discover(&self, _address: &str, _now: Timestamp) -> Result<Vec<Candidate>, Failure> {
@@ -108,7 +108,7 @@ impl Checker for World {
     }
 }
 
-struct Newsroom {
+struct SourceHarness {
     store: Arc<dyn Store>,
     clock: Arc<ManualClock>,
     world: Arc<World>,
@@ -118,9 +118,9 @@ struct Newsroom {
     claims: Mutex<i64>,
 }
 
-impl Newsroom {
-    fn at(desk: Desk) -> Self {
-        let (store, clock) = (desk.store, desk.clock);
+impl SourceHarness {
+    fn at(fixture: Fixture) -> Self {
+        let (store, clock) = (fixture.store, fixture.clock);
         let world = Arc::new(World::default());
         let checker: Arc<dyn Checker> = world.clone();
         let kinds = Kinds {
@@ -229,11 +229,11 @@ fn definition(address: &str) -> Definition {
 }
 
 fn document(titles: &[&str]) -> Look {
-    let entries = titles.iter().map(|title| Found {
+    let entries = titles.iter().map(|title| FoundEntry {
         id: Some((*title).to_owned()),
         title: (*title).to_owned(),
         published_at: Some(START),
-        ..Found::default()
+        ..FoundEntry::default()
     });
     Look::Document(Box::new(Document {
         title: Some("The Example".to_owned()),
@@ -250,8 +250,8 @@ fn failed(class: FailureClass) -> Look {
     })
 }
 
-async fn ss_06_a_check_keeps_what_is_new_once_and_comes_again(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn ss_06_a_check_keeps_what_is_new_once_and_comes_again(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     let looks = [
         document(&["b", "a"]),
@@ -287,9 +287,9 @@ async fn ss_06_a_check_keeps_what_is_new_once_and_comes_again(desk: Desk) {
     assert_eq!(records.attempts.len(), 0, "the source's row is the record");
 }
 
-async fn new_entries_are_told_once(desk: Desk) {
-    let mut room = Newsroom::at(desk);
-    room.handler = room.handler.telling(everything());
+async fn new_entries_are_reported_once(fixture: Fixture) {
+    let mut room = SourceHarness::at(fixture);
+    room.handler = room.handler.reporting(everything());
     let id = room.add("https://example.com/feed").await;
     let looks = [document(&["a"]), document(&["a"]), document(&["b", "a"])];
     room.world.will_answer(looks);
@@ -299,13 +299,17 @@ async fn new_entries_are_told_once(desk: Desk) {
         versions.push(room.source(id).await.version);
         room.run_due().await;
     }
-    let told_of = |version: i64| format!("event:source-{id}-{version}@audit");
-    let expected = [told_of(versions[0]), told_of(versions[2])];
-    assert_eq!(told(room.store.as_ref()).await, expected, "no quiet look");
+    let reported_of = |version: i64| format!("event:source-{id}-{version}@audit");
+    let expected = [reported_of(versions[0]), reported_of(versions[2])];
+    assert_eq!(
+        published(room.store.as_ref()).await,
+        expected,
+        "no quiet look"
+    );
 }
 
-async fn ss_08_a_busy_host_is_come_back_to_without_a_check(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn ss_08_a_busy_host_is_come_back_to_without_a_check(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     room.world.will_answer([Look::Wait(at(7))]);
     room.run_due().await;
@@ -316,8 +320,8 @@ async fn ss_08_a_busy_host_is_come_back_to_without_a_check(desk: Desk) {
     assert_eq!(room.source(id).await.stats.check_count, 1);
 }
 
-async fn ss_08_row_task_and_due_list_say_one_time(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn ss_08_row_task_and_due_list_say_one_time(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     assert!(is_due(&room, id).await, "a new one");
     room.world.will_answer([failed(FailureClass::Server)]);
@@ -335,7 +339,7 @@ async fn ss_08_row_task_and_due_list_say_one_time(desk: Desk) {
 }
 
 /// Whether a source is due, after all who say so were heard.
-async fn is_due(room: &Newsroom, id: SourceId) -> bool {
+async fn is_due(room: &SourceHarness, id: SourceId) -> bool {
     let (source, task) = (room.source(id).await, room.task(id).await.unwrap());
     assert_eq!(source.stats.next_due_at, task.due_at);
     let backoff = source.stats.backoff_until;
@@ -346,8 +350,8 @@ async fn is_due(room: &Newsroom, id: SourceId) -> bool {
     is_due
 }
 
-async fn ss_05_a_failing_source_is_tried_for_ever(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn ss_05_a_failing_source_is_tried_for_ever(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     for failures in 1..=150 {
         room.world.will_answer([failed(FailureClass::Server)]);
@@ -364,8 +368,8 @@ async fn ss_05_a_failing_source_is_tried_for_ever(desk: Desk) {
     assert_eq!((source.stats.fail_count, source.attention), (0, None));
 }
 
-async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_bring_it_back(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_bring_it_back(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     room.world.will_answer([failed(FailureClass::Gone)]);
     room.run_due().await;
@@ -383,8 +387,8 @@ async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_bring_it_back(desk: D
     assert_eq!(room.source(id).await.state, State::Active);
 }
 
-async fn a_pause_during_a_look_survives_it(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn a_pause_during_a_look_survives_it(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     *room.world.meanwhile.lock().unwrap() = Some((room.sources.clone(), id));
     room.world.will_answer([document(&["a"])]);
@@ -403,8 +407,8 @@ async fn a_pause_during_a_look_survives_it(desk: Desk) {
     assert_eq!(room.run_due().await, []);
 }
 
-async fn a_paused_source_has_no_task_and_comes_back_by_resuming(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn a_paused_source_has_no_task_and_comes_back_by_resuming(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     let note = Some("too loud".to_owned());
     let paused = room.sources.pause(id, note.clone(), "ada").await.unwrap();
@@ -422,8 +426,8 @@ async fn a_paused_source_has_no_task_and_comes_back_by_resuming(desk: Desk) {
     assert_eq!(room.run_due().await.len(), 1);
 }
 
-async fn check_now_and_a_cadence_by_hand_are_reschedules(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn check_now_and_a_cadence_by_hand_are_reschedules(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     room.run_due().await;
     let cadence = Changes {
@@ -439,8 +443,8 @@ async fn check_now_and_a_cadence_by_hand_are_reschedules(desk: Desk) {
     assert_eq!(room.task(id).await.unwrap().due_at, Some(at(4 * HOUR)));
 }
 
-async fn p7_pauses_and_keeps_what_else_was_asked_for(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn p7_pauses_and_keeps_what_else_was_asked_for(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     let never = Changes {
         name: Some("Asleep".to_owned()),
@@ -476,16 +480,16 @@ async fn p7_pauses_and_keeps_what_else_was_asked_for(desk: Desk) {
     assert_eq!(room.run_due().await, []);
 }
 
-async fn an_address_is_added_once_however_it_is_written(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn an_address_is_added_once_however_it_is_written(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     let again = vec![definition("https://EXAMPLE.com:443/feed#top")];
     let added = room.sources.add(again, "ada").await.unwrap();
     assert_eq!(added, [Added::Exists(id)]);
 }
 
-async fn a_source_that_lost_its_task_is_taken_back(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn a_source_that_lost_its_task_is_taken_back(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let lost = Source::new(definition("https://example.com/lost"), START);
     let added = room.store.add_sources(vec![lost]).await.unwrap();
     let id = only_new(&added).unwrap();
@@ -503,8 +507,8 @@ async fn a_source_that_lost_its_task_is_taken_back(desk: Desk) {
     assert_eq!(room.run_due().await.len(), 2);
 }
 
-async fn a_removed_source_leaves_nothing_behind(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn a_removed_source_leaves_nothing_behind(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     room.world.will_answer([document(&["a"])]);
     room.run_due().await;
@@ -518,8 +522,8 @@ async fn a_removed_source_leaves_nothing_behind(desk: Desk) {
     assert_ne!(back, id);
 }
 
-async fn ss_12_a_move_onto_another_source_wants_a_person(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn ss_12_a_move_onto_another_source_wants_a_person(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let other = room.add("https://example.org/feed").await;
     let id = room.add("https://example.com/feed").await;
     room.sources.pause(other, None, "ada").await.unwrap();
@@ -538,8 +542,8 @@ async fn ss_12_a_move_onto_another_source_wants_a_person(desk: Desk) {
     assert_eq!(source.stats.check_count, 3);
 }
 
-async fn ss_15_the_price_follows_what_the_fleet_costs(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn ss_15_the_price_follows_what_the_fleet_costs(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     // A hundred and twenty sources at 24 a day: 20 looks in ten minutes.
     let many = (0..120).map(|n| definition(&format!("https://example.com/{n}")));
     room.sources.add(many.collect(), "ada").await.unwrap();
@@ -570,8 +574,8 @@ async fn ss_15_the_price_follows_what_the_fleet_costs(desk: Desk) {
     );
 }
 
-async fn ss_15_a_single_look_does_not_move_the_price_of_a_single_source(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn ss_15_a_single_look_does_not_move_the_price_of_a_single_source(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     room.add("https://example.com/feed").await;
     let store = room.store.as_ref();
     room.fleet.step(store, START).await.unwrap();
@@ -594,8 +598,8 @@ async fn ss_15_a_single_look_does_not_move_the_price_of_a_single_source(desk: De
     );
 }
 
-async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn bad_definitions_are_refused_and_change_nothing(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let good = definition("https://example.com/feed");
     let bad = [
         definition("ftp://example.com/feed"),
@@ -625,8 +629,8 @@ async fn bad_definitions_are_refused_and_change_nothing(desk: Desk) {
     assert_eq!(room.world.asked(), 0);
 }
 
-async fn what_the_store_refuses_is_a_failure_that_waits(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn what_the_store_refuses_is_a_failure_that_waits(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     let Look::Document(mut broken) = document(&["a"]) else {
         unreachable!()
@@ -647,8 +651,8 @@ async fn what_the_store_refuses_is_a_failure_that_waits(desk: Desk) {
 }
 
 /// How old an entry is, is a matter of the clock.
-async fn dp_24_no_entry_is_forgotten_by_a_clock_in_doubt(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn dp_24_no_entry_is_forgotten_by_a_clock_in_doubt(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     room.add("https://example.com/feed").await;
     room.world
         .will_answer([document(&["a", "b"]), document(&["c"])]);
@@ -670,8 +674,8 @@ async fn dp_24_no_entry_is_forgotten_by_a_clock_in_doubt(desk: Desk) {
     }
 }
 
-async fn ss_13_pruned_entries_are_not_new_again(desk: Desk) {
-    let room = Newsroom::at(desk);
+async fn ss_13_pruned_entries_are_not_new_again(fixture: Fixture) {
+    let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     room.world
         .will_answer([document(&["a", "b"]), document(&["c"])]);
@@ -691,11 +695,11 @@ async fn ss_13_pruned_entries_are_not_new_again(desk: Desk) {
     // The old ones come back: the feed was rebuilt.
     let earlier = Look::Document(Box::new(Document {
         entries: ["a", "b", "c"]
-            .map(|title| Found {
+            .map(|title| FoundEntry {
                 id: Some(title.to_owned()),
                 title: title.to_owned(),
                 published_at: Some(START - SignedDuration::from_secs(1)),
-                ..Found::default()
+                ..FoundEntry::default()
             })
             .to_vec(),
         ..Document::default()

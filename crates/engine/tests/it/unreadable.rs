@@ -21,7 +21,7 @@ use almanack_testkit::{
     postgres::Schema,
 };
 
-struct Desk {
+struct Fixture {
     schema: Schema,
     store: Arc<dyn Store>,
     clock: Arc<ManualClock>,
@@ -29,14 +29,14 @@ struct Desk {
     schedules: Schedules,
 }
 
-impl Desk {
+impl Fixture {
     /// Three schedules that all fire every ten seconds.
     async fn new(overlap: Overlap) -> Self {
         let schema = Schema::create().await;
         let store: Arc<dyn Store> = Arc::new(PostgresStore::connect(schema.url()).await.unwrap());
         let clock = Arc::new(ManualClock::at(START));
         let zones = Arc::new(Zones::default());
-        let desk = Self {
+        let fixture = Self {
             schedules: Schedules::new(store.clone(), clock.clone(), zones.clone()),
             planner: Planner::new(store.clone(), clock.clone(), zones),
             schema,
@@ -44,9 +44,9 @@ impl Desk {
             clock,
         };
         for name in ["a", "bad", "c"] {
-            desk.put(name, overlap).await;
+            fixture.put(name, overlap).await;
         }
-        desk
+        fixture
     }
 
     async fn put(&self, name: &str, overlap: Overlap) {
@@ -68,51 +68,51 @@ impl Desk {
 
 #[tokio::test]
 async fn sf_06_dp_18_an_unreadable_schedule_stops_no_other() {
-    let desk = Desk::new(Overlap::Allow).await;
+    let fixture = Fixture::new(Overlap::Allow).await;
     let damage = "update schedule set last_subject = ' ' where name = 'bad'";
-    desk.schema.run(damage).await;
-    assert_eq!(desk.fired_at(10).await, 2);
-    assert_eq!(desk.fired_at(20).await, 2);
+    fixture.schema.run(damage).await;
+    assert_eq!(fixture.fired_at(10).await, 2);
+    assert_eq!(fixture.fired_at(20).await, 2);
     let bad = ScheduleName::parse("bad").unwrap();
-    let shown = desk.schedules.load(&bad).await.unwrap();
+    let shown = fixture.schedules.load(&bad).await.unwrap();
     assert!(matches!(shown.state, State::Parked { .. }), "{shown:?}");
-    desk.put("bad", Overlap::Skip).await;
-    let healed = desk.schedules.load(&bad).await.unwrap();
+    fixture.put("bad", Overlap::Skip).await;
+    let healed = fixture.schedules.load(&bad).await.unwrap();
     assert_eq!(healed.state, State::Active, "written anew it is whole");
-    assert_eq!(desk.fired_at(30).await, 2, "left alone for a while");
-    assert!(desk.fired_at(100).await > 2, "and then planned again");
+    assert_eq!(fixture.fired_at(30).await, 2, "left alone for a while");
+    assert!(fixture.fired_at(100).await > 2, "and then planned again");
 }
 
 #[tokio::test]
 async fn sf_06_an_unreadable_firing_keeps_no_schedule_waiting() {
-    let desk = Desk::new(Overlap::Skip).await;
-    assert_eq!(desk.fired_at(10).await, 3);
+    let fixture = Fixture::new(Overlap::Skip).await;
+    assert_eq!(fixture.fired_at(10).await, 3);
     let damage = "update task set status = 'DREAMING' where subject like 'schedule:bad@%'";
-    desk.schema.run(damage).await;
+    fixture.schema.run(damage).await;
     let planned = {
-        desk.clock.set(at(20));
-        desk.planner.pass().await.unwrap()
+        fixture.clock.set(at(20));
+        fixture.planner.pass().await.unwrap()
     };
     assert_eq!((planned.fired, planned.skipped), (1, 2));
 }
 
 #[tokio::test]
 async fn sf_06_one_unreadable_task_fails_its_own_change_alone() {
-    let desk = Desk::new(Overlap::Skip).await;
+    let fixture = Fixture::new(Overlap::Skip).await;
     let kinds = Kinds {
         accept_any: true,
         ..Kinds::default()
     };
-    let rescheduler = Rescheduler::new(desk.store.clone(), desk.clock.clone(), kinds);
-    let wishes = |at| -> Vec<Request> {
+    let rescheduler = Rescheduler::new(fixture.store.clone(), fixture.clock.clone(), kinds);
+    let requests = |at| -> Vec<Request> {
         let subjects = ["article:1", "article:2", "article:3"];
-        let wish = |subject: &&str| Request::Put(put(subject, PUBLISH, at));
-        subjects.iter().map(wish).collect()
+        let request = |subject: &&str| Request::Put(put(subject, PUBLISH, at));
+        subjects.iter().map(request).collect()
     };
-    rescheduler.ask_all(wishes(START), "test").await.unwrap();
+    rescheduler.ask_all(requests(START), "test").await.unwrap();
     let damage = "update task set status = 'DREAMING' where subject = 'article:2'";
-    desk.schema.run(damage).await;
-    let answers = rescheduler.ask_all(wishes(at(9)), "test").await.unwrap();
+    fixture.schema.run(damage).await;
+    let answers = rescheduler.ask_all(requests(at(9)), "test").await.unwrap();
     let rules: Vec<Option<Rule>> = answers
         .iter()
         .map(|answer| Some(answer.as_ref().ok()?.rule))

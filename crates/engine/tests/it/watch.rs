@@ -11,7 +11,7 @@ use std::{
 use almanack_core::{
     alert::{
         News, Rule,
-        port::{Answer, Messenger, Notice, Outcome},
+        port::{Answer, Notice, Notifier, Outcome},
     },
     backoff::Backoff,
     finish::{Outcome as Ending, finish},
@@ -21,7 +21,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     health::Health,
-    live::Live,
+    reloadable::Reloadable,
     watch::{Watch, WatchSettings, Watching},
 };
 use almanack_store::postgres::PostgresStore;
@@ -34,17 +34,17 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 
-use crate::desk::{Desk, hourly, on_both};
+use crate::fixture::{Fixture, hourly, on_both};
 
 on_both!(
-    of_two_nodes_one_tells_when_a_node_is_gone_and_when_it_is_back,
+    of_two_nodes_one_reports_when_a_node_is_gone_and_when_it_is_back,
     a_schedule_that_fails_again_and_again_is_one_alert_until_it_works,
     a_channel_that_failed_is_asked_again_after_a_while,
-    what_a_node_died_telling_another_tells,
-    what_a_node_says_of_itself_every_node_tells_once,
-    that_nothing_can_be_written_is_told_without_a_row,
-    a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_told,
-    dp_24_a_schedule_that_a_clock_planned_ahead_is_told,
+    what_a_node_died_reporting_another_reports,
+    what_a_node_says_of_itself_every_node_reports_once,
+    that_nothing_can_be_written_is_reported_without_a_row,
+    a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_reported,
+    dp_24_a_schedule_that_a_clock_planned_ahead_is_reported,
 );
 
 /// Remembers what it was told, and answers as it is set.
@@ -67,8 +67,8 @@ impl Ears {
 }
 
 #[async_trait]
-impl Messenger for Ears {
-    async fn tell(&self, notices: &[Notice]) -> Vec<Answer> {
+impl Notifier for Ears {
+    async fn notify(&self, notices: &[Notice]) -> Vec<Answer> {
         self.asked.notify_one();
         if *self.hangs.lock().unwrap() {
             pending::<()>().await;
@@ -103,10 +103,10 @@ struct World {
 }
 
 impl World {
-    fn on(desk: &Desk) -> Self {
+    fn on(fixture: &Fixture) -> Self {
         Self {
-            store: Arc::clone(&desk.store),
-            clock: Arc::clone(&desk.clock),
+            store: Arc::clone(&fixture.store),
+            clock: Arc::clone(&fixture.clock),
             ears: Arc::default(),
         }
     }
@@ -115,9 +115,9 @@ impl World {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
         let watching = Watching {
             settings: WatchSettings::default(),
-            messenger: self.ears.clone(),
+            notifier: self.ears.clone(),
         };
-        Watch::new(store, clock, Live::new(watching))
+        Watch::new(store, clock, Reloadable::new(watching))
     }
 
     async fn rounds(&self, watches: &mut [Watch], seconds: i64) {
@@ -137,17 +137,17 @@ impl World {
 }
 
 /// Every ten seconds; the node was down for a minute and fires again since, all before the first round of its watch.
-async fn a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_told(desk: Desk) {
+async fn a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_reported(fixture: Fixture) {
     let often = Definition {
         expression: "@10s".to_owned(),
         overlap: Overlap::Allow,
         ..hourly()
     };
-    desk.put(often).await.unwrap();
-    let world = World::on(&desk);
+    fixture.put(often).await.unwrap();
+    let world = World::on(&fixture);
     for second in [10, 20, 85, 90, 100] {
         world.clock.set(START + SignedDuration::from_secs(second));
-        desk.planner.pass().await.unwrap();
+        fixture.planner.pass().await.unwrap();
     }
     let mut watch = [world.watch()];
     world.rounds(&mut watch, 20).await;
@@ -156,19 +156,19 @@ async fn a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_told(desk: D
 }
 
 /// Nothing is wrong with it that anybody would see, except that it does not fire before that time.
-async fn dp_24_a_schedule_that_a_clock_planned_ahead_is_told(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    let world = World::on(&desk);
+async fn dp_24_a_schedule_that_a_clock_planned_ahead_is_reported(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
+    let world = World::on(&fixture);
     world.clock.set(at(3_600));
-    desk.planner.pass().await.unwrap();
+    fixture.planner.pass().await.unwrap();
     world.clock.set(START);
     world.rounds(&mut [world.watch()], 20).await;
     let about = "schedule:nightly".to_owned();
     assert_eq!(world.ears.take(), [(News::Opened, Rule::Clock, about)]);
 }
 
-async fn of_two_nodes_one_tells_when_a_node_is_gone_and_when_it_is_back(desk: Desk) {
-    let world = World::on(&desk);
+async fn of_two_nodes_one_reports_when_a_node_is_gone_and_when_it_is_back(fixture: Fixture) {
+    let world = World::on(&fixture);
     let mut both = [world.watch(), world.watch()];
     world.clock.set(START);
     world.beat("a", START).await;
@@ -186,7 +186,7 @@ async fn of_two_nodes_one_tells_when_a_node_is_gone_and_when_it_is_back(desk: De
     };
     let kept = world.store.load_alerts(all).await.unwrap();
     assert_eq!(kept.len(), 1, "it can be looked up");
-    assert!(!kept[0].is_open() && kept[0].tell_at.is_none());
+    assert!(!kept[0].is_open() && kept[0].notify_at.is_none());
 }
 
 async fn load(world: &World, name: &str) -> Schedule {
@@ -222,8 +222,8 @@ async fn fire(world: &World, number: i64, ending: Ending) {
         .unwrap();
 }
 
-async fn a_schedule_that_fails_again_and_again_is_one_alert_until_it_works(desk: Desk) {
-    let world = World::on(&desk);
+async fn a_schedule_that_fails_again_and_again_is_one_alert_until_it_works(fixture: Fixture) {
+    let world = World::on(&fixture);
     let mut watch = world.watch();
     let beat = new_schedule(schedule("beat", START));
     world.store.write_schedules(vec![beat]).await.unwrap();
@@ -244,8 +244,8 @@ async fn a_schedule_that_fails_again_and_again_is_one_alert_until_it_works(desk:
     assert_eq!(world.ears.take(), [(News::Closed, Rule::Failing, about)]);
 }
 
-async fn a_channel_that_failed_is_asked_again_after_a_while(desk: Desk) {
-    let world = World::on(&desk);
+async fn a_channel_that_failed_is_asked_again_after_a_while(fixture: Fixture) {
+    let world = World::on(&fixture);
     let mut watch = [world.watch()];
     world.clock.set(START);
     world.beat("a", at(-110)).await;
@@ -258,8 +258,8 @@ async fn a_channel_that_failed_is_asked_again_after_a_while(desk: Desk) {
     assert_eq!(world.ears.take().len(), 1);
 }
 
-async fn what_a_node_died_telling_another_tells(desk: Desk) {
-    let world = World::on(&desk);
+async fn what_a_node_died_reporting_another_reports(fixture: Fixture) {
+    let world = World::on(&fixture);
     let (mut dying, mut other) = (world.watch(), [world.watch()]);
     world.clock.set(START);
     world.beat("a", at(-200)).await;
@@ -280,7 +280,7 @@ async fn what_a_node_died_telling_another_tells(desk: Desk) {
 async fn sf_06_an_unreadable_schedule_is_an_alert_until_its_row_is_right() {
     let schema = Schema::create().await;
     let store = PostgresStore::connect(schema.url()).await.unwrap();
-    let world = World::on(&Desk::on(Arc::new(store)));
+    let world = World::on(&Fixture::on(Arc::new(store)));
     for name in ["a", "bad"] {
         let new = new_schedule(schedule(name, at(3_600)));
         world.store.write_schedules(vec![new]).await.unwrap();
@@ -297,8 +297,8 @@ async fn sf_06_an_unreadable_schedule_is_an_alert_until_its_row_is_right() {
     assert_eq!(world.ears.take(), [(News::Closed, Rule::Parked, about())]);
 }
 
-async fn what_a_node_says_of_itself_every_node_tells_once(desk: Desk) {
-    let world = World::on(&desk);
+async fn what_a_node_says_of_itself_every_node_reports_once(fixture: Fixture) {
+    let world = World::on(&fixture);
     let (health, free) = (Arc::new(Health::default()), Arc::new(AtomicU64::new(1)));
     let measured = Arc::clone(&free);
     let own = world.watch().of_node("a".to_owned(), Arc::clone(&health));
@@ -321,26 +321,34 @@ async fn what_a_node_says_of_itself_every_node_tells_once(desk: Desk) {
     assert_eq!(world.ears.take(), [(News::Closed, Rule::Disk, about())]);
 }
 
-async fn that_nothing_can_be_written_is_told_without_a_row(desk: Desk) {
-    let world = World::on(&desk);
+async fn that_nothing_can_be_written_is_reported_without_a_row(fixture: Fixture) {
+    let world = World::on(&fixture);
     let health = Arc::new(Health::of_beat(SignedDuration::from_secs(5)));
     let mut watch = world.watch().of_node("a".to_owned(), Arc::clone(&health));
     health.note_written(START);
-    let told = async |watch: &mut Watch, seconds: i64| {
+    let notified = async |watch: &mut Watch, seconds: i64| {
         world.clock.set(at(seconds));
         watch.look_at_itself().await;
         world.ears.take()
     };
-    assert_eq!(told(&mut watch, 59).await, [], "a failover takes as long");
+    assert_eq!(
+        notified(&mut watch, 59).await,
+        [],
+        "a failover takes as long"
+    );
     Ears::set(&world.ears.fails, true);
-    assert_eq!(told(&mut watch, 60).await, []);
+    assert_eq!(notified(&mut watch, 60).await, []);
     Ears::set(&world.ears.fails, false);
     let about = || "node:a".to_owned();
     let opened = (News::Opened, Rule::Unwritable, about());
-    assert_eq!(told(&mut watch, 80).await, [opened], "tried until heard");
-    assert_eq!(told(&mut watch, 100).await, [], "and once");
+    assert_eq!(
+        notified(&mut watch, 80).await,
+        [opened],
+        "tried until heard"
+    );
+    assert_eq!(notified(&mut watch, 100).await, [], "and once");
     health.note_written(at(110));
     let closed = (News::Closed, Rule::Unwritable, about());
-    assert_eq!(told(&mut watch, 120).await, [closed]);
-    assert_eq!(told(&mut watch, 140).await, []);
+    assert_eq!(notified(&mut watch, 120).await, [closed]);
+    assert_eq!(notified(&mut watch, 140).await, []);
 }

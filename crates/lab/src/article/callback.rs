@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use super::{
     Service,
-    happening::Happening,
+    activity::Activity,
     http::{Failure, read, settle},
     refusal::Refusal,
-    state::{State as ArticleState, Wish},
+    state::{ChangeRequest, State as ArticleState},
 };
 use crate::{clock, flaky::Fault, webhook};
 
@@ -47,7 +47,7 @@ pub(super) async fn call(
     let task_id = call.task_id;
     let fault = app.faults.plan(task_id, call.term);
     if fault != Fault::None {
-        app.tell(Happening::Faulted { task_id, fault });
+        app.report(Activity::Faulted { task_id, fault });
     }
     match fault {
         Fault::Refuse => return Err(faulted(StatusCode::SERVICE_UNAVAILABLE)),
@@ -61,7 +61,7 @@ pub(super) async fn call(
     };
     if let (Err(Failure::Refused(refusal)), Some(article_id)) = (&answered, article_id) {
         let code = refusal.code();
-        app.tell(Happening::WithoutEffect { article_id, code });
+        app.report(Activity::WithoutEffect { article_id, code });
     }
     if fault == Fault::LoseReply {
         // What a proxy says when the service behind it did its work and the answer got lost.
@@ -102,7 +102,10 @@ async fn obey(
     let now = (app.clock)();
     let (result, state) = match what {
         What::Audit => {
-            let carried_out = app.store.carry_out(article_id, Wish::Audit, now).await;
+            let carried_out = app
+                .store
+                .carry_out(article_id, ChangeRequest::Audit, now)
+                .await;
             let (article, change) = settle(carried_out)?;
             let result = match (change, article.state) {
                 (None, _) => "already_audited",
@@ -121,12 +124,12 @@ async fn obey(
             (result, ArticleState::Published)
         }
     };
-    app.tell(match result {
-        "published" => Happening::Published { article_id },
+    app.report(match result {
+        "published" => Activity::Published { article_id },
         code @ ("already_published" | "already_audited") => {
-            Happening::WithoutEffect { article_id, code }
+            Activity::WithoutEffect { article_id, code }
         }
-        _ => Happening::Audited { article_id, state },
+        _ => Activity::Audited { article_id, state },
     });
     Ok((result, state))
 }

@@ -23,7 +23,7 @@ const SOURCE: &str = "urn:almanack:world:article-service";
 
 /// What each event says besides the time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct ChangeRequests {
     /// Name our own callback address in each task, instead of relying on Almanack's configuration
     /// to know one per kind.
     pub callback_url: bool,
@@ -33,7 +33,7 @@ pub struct Wishes {
 
 #[derive(Debug, Clone)]
 pub(super) struct Writer {
-    wishes: Wishes,
+    requests: ChangeRequests,
     addr: SocketAddr,
 }
 
@@ -46,9 +46,9 @@ pub(super) struct Event {
 
 impl Writer {
     /// `listening` on every address means to be called on this machine.
-    pub(super) fn new(wishes: Wishes, listening: SocketAddr) -> Self {
+    pub(super) fn new(requests: ChangeRequests, listening: SocketAddr) -> Self {
         let addr = reachable(listening);
-        Self { wishes, addr }
+        Self { requests, addr }
     }
 
     /// Writes what `article`, as it is after its change, announces.
@@ -91,10 +91,10 @@ impl Writer {
             "revision": article.revision,
             "payload": { "article_id": article.id },
         });
-        if let Some(max_retry) = self.wishes.max_retry {
+        if let Some(max_retry) = self.requests.max_retry {
             data["max_retry"] = max_retry.into();
         }
-        if self.wishes.callback_url {
+        if self.requests.callback_url {
             let path = kind.trim_start_matches("ARTICLE_").to_lowercase();
             data["callback_url"] = format!("http://{}/callbacks/{path}", self.addr).into();
         }

@@ -20,7 +20,7 @@ use super::{
     Service,
     callback::{self, What},
     refusal::Refusal,
-    state::Wish,
+    state::ChangeRequest,
     store::{self, Answer, NewArticle},
 };
 use crate::clock::to_micros;
@@ -36,8 +36,8 @@ const WELCOME: &str = include_str!("welcome.txt");
 pub(super) type App = State<Arc<Service>>;
 
 pub(super) fn routes(service: Arc<Service>) -> Router {
-    let wishes = |wish: Wish| {
-        post(async move |State(app): App, Path(id): Path<i64>| carry_out(&app, id, wish).await)
+    let requests = |request: ChangeRequest| {
+        post(async move |State(app): App, Path(id): Path<i64>| carry_out(&app, id, request).await)
     };
     let called = |what: What| {
         post(
@@ -50,8 +50,8 @@ pub(super) fn routes(service: Arc<Service>) -> Router {
         .route("/", get(|| async { WELCOME }))
         .route("/articles", post(create).get(list))
         .route("/articles/{id}", get(show).patch(reschedule))
-        .route("/articles/{id}/submit", wishes(Wish::Submit))
-        .route("/articles/{id}/withdraw", wishes(Wish::Withdraw))
+        .route("/articles/{id}/submit", requests(ChangeRequest::Submit))
+        .route("/articles/{id}/withdraw", requests(ChangeRequest::Withdraw))
         .route("/articles/{id}/review", post(review))
         .route("/outbox", get(outbox))
         .route("/outbox/retry", post(retry_rejected))
@@ -156,16 +156,16 @@ async fn reschedule(
 ) -> Result<Response, Failure> {
     let MoveBody { publish_at } = read(&body)?;
     let publish_at = to_micros(publish_at);
-    carry_out(&app, id, Wish::Move { publish_at }).await
+    carry_out(&app, id, ChangeRequest::Move { publish_at }).await
 }
 
 async fn review(State(app): App, Path(id): Path<i64>, body: Bytes) -> Result<Response, Failure> {
     let ReviewBody { passed } = read(&body)?;
-    carry_out(&app, id, Wish::Review { passed }).await
+    carry_out(&app, id, ChangeRequest::Review { passed }).await
 }
 
-async fn carry_out(app: &Service, id: i64, wish: Wish) -> Result<Response, Failure> {
-    let (article, _) = settle(app.store.carry_out(id, wish, (app.clock)()).await)?;
+async fn carry_out(app: &Service, id: i64, request: ChangeRequest) -> Result<Response, Failure> {
+    let (article, _) = settle(app.store.carry_out(id, request, (app.clock)()).await)?;
     Ok(Json(article).into_response())
 }
 

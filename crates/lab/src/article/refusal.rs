@@ -4,7 +4,7 @@
 //! INVARIANT: `superseded` must not count as success on the other side. A task that succeeded
 //! ignores later changes of time (RS-04), and the newer event could not bring it back.
 
-/// Why a wish or a call has no effect. Expected, so a value.
+/// Why a request or a call has no effect. Expected, so a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// There is no such article.
@@ -26,20 +26,20 @@ pub enum Refusal {
 impl Refusal {
     /// HTTP status. 425 asks for another try; the others end the matter.
     pub fn status(self) -> u16 {
-        self.told().0
+        self.reported().0
     }
 
     /// Stable code of the answer.
     pub fn code(self) -> &'static str {
-        self.told().1
+        self.reported().1
     }
 
     /// The same as a sentence.
     pub fn message(self) -> &'static str {
-        self.told().2
+        self.reported().2
     }
 
-    fn told(self) -> (u16, &'static str, &'static str) {
+    fn reported(self) -> (u16, &'static str, &'static str) {
         match self {
             Self::Unknown => (404, "unknown_article", "there is no such article"),
             Self::Withdrawn => (410, "withdrawn", "its author has withdrawn the article"),

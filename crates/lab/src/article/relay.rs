@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, broadcast};
 
 use super::{
-    happening::Happening,
+    activity::Activity,
     store::{Error, Settled, Store, Waiting},
 };
 use crate::{
@@ -79,7 +79,7 @@ pub(super) struct Relay {
     pub(super) bus: Option<Sender>,
     pub(super) pace: Pace,
     pub(super) outbox_changed: Arc<Notify>,
-    pub(super) happenings: broadcast::Sender<Happening>,
+    pub(super) events: broadcast::Sender<Activity>,
 }
 
 /// What one round came to.
@@ -94,7 +94,7 @@ enum Round {
 
 /// What an answer means for the events it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Verdict {
+enum RelayOutcome {
     /// One verdict per event.
     Each(Vec<Item>),
     /// The request as a whole was found wrong; one of its events may be the reason.
@@ -151,7 +151,7 @@ impl Relay {
                         let url = &self.events_url;
                         tracing::warn!(reason, url, "Almanack does not take events; they wait");
                     }
-                    self.tell(Happening::AlmanackAway { reason });
+                    self.report(Activity::AlmanackAway { reason });
                 }
                 Err(error) => log_outbox_failure(&error),
             }
@@ -166,9 +166,9 @@ impl Relay {
             return Ok(Round::Idle);
         }
         let items = match self.send(&waiting).await {
-            Verdict::Each(items) => items,
-            Verdict::Later(reason) => return Ok(Round::Later(reason)),
-            Verdict::Refused(_) => self.send_singly(&waiting).await,
+            RelayOutcome::Each(items) => items,
+            RelayOutcome::Later(reason) => return Ok(Round::Later(reason)),
+            RelayOutcome::Refused(_) => self.send_singly(&waiting).await,
         };
         self.settle(&waiting, items).await
     }
@@ -179,9 +179,9 @@ impl Relay {
         let mut items = Vec::with_capacity(waiting.len());
         for one in waiting {
             match self.send(std::slice::from_ref(one)).await {
-                Verdict::Each(single) => items.extend(single),
-                Verdict::Refused(reason) => items.push(Item::Rejected(reason)),
-                Verdict::Later(reason) => {
+                RelayOutcome::Each(single) => items.extend(single),
+                RelayOutcome::Refused(reason) => items.push(Item::Rejected(reason)),
+                RelayOutcome::Later(reason) => {
                     items.push(Item::Later(reason));
                     break;
                 }
@@ -224,11 +224,11 @@ impl Relay {
             .count();
         let sent = settled.len() - rejected;
         self.store.settle(settled, (self.clock)()).await?;
-        self.tell(Happening::EventsSettled { sent, rejected });
+        self.report(Activity::EventsSettled { sent, rejected });
         Ok(round)
     }
 
-    async fn send(&self, waiting: &[Waiting]) -> Verdict {
+    async fn send(&self, waiting: &[Waiting]) -> RelayOutcome {
         if let Some(bus) = &self.bus {
             return bus.send(waiting).await;
         }
@@ -248,21 +248,21 @@ impl Relay {
         };
         match answer.await {
             Ok((status, body)) => judge(status, &body, waiting.len()),
-            Err(error) => Verdict::Later(chain(&error.without_url())),
+            Err(error) => RelayOutcome::Later(chain(&error.without_url())),
         }
     }
 
-    fn tell(&self, happening: Happening) {
+    fn report(&self, activity: Activity) {
         // Nobody watching is the usual case, not a failure.
-        let _ = self.happenings.send(happening);
+        let _ = self.events.send(activity);
     }
 }
 
 /// An error and its causes: the HTTP client's own words are only "error sending request".
 fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
-    let told: Vec<String> = causes.map(ToString::to_string).collect();
-    told.join(": ")
+    let reported: Vec<String> = causes.map(ToString::to_string).collect();
+    reported.join(": ")
 }
 
 fn log_outbox_failure(error: &Error) {
@@ -271,18 +271,18 @@ fn log_outbox_failure(error: &Error) {
 }
 
 /// Reads Almanack's answer to `count` events.
-fn judge(status: StatusCode, body: &str, count: usize) -> Verdict {
+fn judge(status: StatusCode, body: &str, count: usize) -> RelayOutcome {
     let reason = || shorten(&format!("{status}: {body}"));
     if status.is_success() {
-        return Verdict::Each(judge_items(body, count));
+        return RelayOutcome::Each(judge_items(body, count));
     }
     // A wrong token or address says nothing about the events. Setting them aside for it would lose
     // changes of time, so they wait until somebody has put the configuration right.
     let about_us = matches!(status.as_u16(), 401 | 403 | 404 | 405 | 415 | 421);
     if status.is_client_error() && !about_us && !passes(status.as_u16()) {
-        Verdict::Refused(reason())
+        RelayOutcome::Refused(reason())
     } else {
-        Verdict::Later(reason())
+        RelayOutcome::Later(reason())
     }
 }
 

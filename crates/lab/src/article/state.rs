@@ -85,7 +85,7 @@ pub struct Article {
 
 /// What somebody wants to happen to an article.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum ChangeRequest {
     /// The author hands it in.
     Submit,
     /// The author wants another time.
@@ -123,16 +123,20 @@ pub struct Change {
     pub announcements: Vec<Announcement>,
 }
 
-/// Decides a wish: a change, nothing to do (it is so already), or a refusal.
-pub fn decide(article: &Article, wish: Wish, now: Timestamp) -> Result<Option<Change>, Refusal> {
-    match (wish, article.withdrawn_at) {
-        (Wish::Withdraw, Some(_)) => Ok(None),
+/// Decides a request: a change, nothing to do (it is so already), or a refusal.
+pub fn decide(
+    article: &Article,
+    request: ChangeRequest,
+    now: Timestamp,
+) -> Result<Option<Change>, Refusal> {
+    match (request, article.withdrawn_at) {
+        (ChangeRequest::Withdraw, Some(_)) => Ok(None),
         (_, Some(_)) => Err(Refusal::Withdrawn),
-        (Wish::Submit, None) => Ok(submit(article)),
-        (Wish::Move { publish_at }, None) => move_to(article, publish_at),
-        (Wish::Withdraw, None) => withdraw(article, now).map(Some),
-        (Wish::Audit, None) => audit(article),
-        (Wish::Review { passed }, None) => review(article, passed).map(Some),
+        (ChangeRequest::Submit, None) => Ok(submit(article)),
+        (ChangeRequest::Move { publish_at }, None) => move_to(article, publish_at),
+        (ChangeRequest::Withdraw, None) => withdraw(article, now).map(Some),
+        (ChangeRequest::Audit, None) => audit(article),
+        (ChangeRequest::Review { passed }, None) => review(article, passed).map(Some),
     }
 }
 

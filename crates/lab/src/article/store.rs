@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, Notify};
 use super::{
     event::Writer,
     refusal::Refusal,
-    state::{Article, Change, State, Wish, decide, why_not_published},
+    state::{Article, Change, ChangeRequest, State, decide, why_not_published},
 };
 
 /// Most articles in one answer.
@@ -157,7 +157,7 @@ impl Store {
             if !new.submit {
                 return Ok(article);
             }
-            let submitted = decide(&article, Wish::Submit, now).ok().flatten();
+            let submitted = decide(&article, ChangeRequest::Submit, now).ok().flatten();
             let change = submitted.ok_or(Error::Moved)?;
             // A new article starts with revision 1 whether it is submitted at once or not.
             writer.apply((tx, now), &article, &change, article.revision)
@@ -165,11 +165,11 @@ impl Store {
         .await
     }
 
-    /// Decides and carries out a wish. `None` beside the article means that it was so already.
+    /// Decides and carries out a request. `None` beside the article means that it was so already.
     pub(super) async fn carry_out(
         &self,
         article_id: i64,
-        wish: Wish,
+        request: ChangeRequest,
         now: Timestamp,
     ) -> Answer<(Article, Option<Change>)> {
         let writer = self.writer.clone();
@@ -177,7 +177,7 @@ impl Store {
             let Some(seen) = load(tx, article_id)? else {
                 return Ok(Err(Refusal::Unknown));
             };
-            match decide(&seen, wish, now) {
+            match decide(&seen, request, now) {
                 Err(refusal) => Ok(Err(refusal)),
                 Ok(None) => Ok(Ok((seen, None))),
                 Ok(Some(change)) => {
@@ -389,14 +389,14 @@ fn unreadable(row: &Row<'_>, column: &str) -> rusqlite::Error {
 mod tests {
     use std::task::Poll;
 
-    use super::{super::event::Wishes, *};
+    use super::{super::event::ChangeRequests, *};
 
     /// One look starts the transaction; then the caller is gone.
     #[tokio::test]
     async fn who_goes_away_before_the_answer_wakes_the_relay_all_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let outbox_changed = Arc::new(Notify::new());
-        let writer = Writer::new(Wishes::default(), ([127, 0, 0, 1], 1).into());
+        let writer = Writer::new(ChangeRequests::default(), ([127, 0, 0, 1], 1).into());
         let file = folder.path().join("articles.db");
         let store = Store::open(file, writer, Arc::clone(&outbox_changed))
             .await

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Action, Desk, Habits, Move, next_action};
+use super::{Action, Habits, Manuscripts, Move, next_action};
 use crate::{
     client,
     clock::{self, Clock},
@@ -55,7 +55,7 @@ impl Config {
 
 /// An action and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Happening {
+pub struct AuthorActivity {
     /// When the author acted.
     pub at: Timestamp,
     /// What the author did.
@@ -78,28 +78,28 @@ pub enum Outcome {
     Unanswered { reason: String },
 }
 
-/// Acts until `cancel`, until `actions_max`, or until nobody listens to `happenings` any more.
+/// Acts until `cancel`, until `actions_max`, or until nobody listens to `events` any more.
 pub async fn run(
     config: Config,
-    happenings: mpsc::Sender<Happening>,
+    events: mpsc::Sender<AuthorActivity>,
     cancel: CancellationToken,
 ) -> Result<(), Error> {
     let service_url = client::base_url(&config.service_url)?;
     let http_client = client::build()?;
-    let mut desk = Desk::new(config.seed, config.habits);
+    let mut manuscripts = Manuscripts::new(config.seed, config.habits);
     let acting = async {
         let mut acted = 0;
         while config.actions_max.is_none_or(|most| acted < most) {
             let at = (config.clock)();
-            let action = next_action(&mut desk, at);
+            let action = next_action(&mut manuscripts, at);
             let outcome = ask(request(&http_client, &service_url, &action)).await;
             if let (Action::Write { publish_at, .. }, Outcome::Accepted { article_id, .. }) =
                 (&action, &outcome)
             {
-                desk.wrote(*article_id, *publish_at);
+                manuscripts.wrote(*article_id, *publish_at);
             }
-            if happenings
-                .send(Happening {
+            if events
+                .send(AuthorActivity {
                     at,
                     action,
                     outcome,
@@ -117,7 +117,7 @@ pub async fn run(
     Ok(())
 }
 
-/// An editor with one wish: that an article be published at another time.
+/// An editor with one request: that an article be published at another time.
 pub struct Editor {
     http_client: reqwest::Client,
     service_url: String,

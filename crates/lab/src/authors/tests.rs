@@ -4,32 +4,32 @@ const START: i64 = 1_767_225_600;
 
 /// Plays the story with a service that accepts everything, one action a second.
 fn story(seed: u64, actions: i64) -> Vec<(Timestamp, Action)> {
-    let mut desk = Desk::new(seed, Habits::default());
+    let mut manuscripts = Manuscripts::new(seed, Habits::default());
     let mut next_id = 1;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for second in 0..actions {
         let now = Timestamp::from_second(START + second).unwrap();
-        let action = next_action(&mut desk, now);
+        let action = next_action(&mut manuscripts, now);
         if let Action::Write { publish_at, .. } = &action {
-            desk.wrote(next_id, *publish_at);
+            manuscripts.wrote(next_id, *publish_at);
             next_id += 1;
         }
-        told.push((now, action));
+        reported.push((now, action));
     }
-    told
+    reported
 }
 
 #[test]
-fn the_same_seed_tells_the_same_story() {
+fn the_same_seed_reports_the_same_story() {
     assert_eq!(story(3, 300), story(3, 300));
     assert_ne!(story(3, 300), story(4, 300));
 }
 
 #[test]
 fn authors_begin_by_writing_and_then_do_everything_there_is_to_do() {
-    let told = story(3, 500);
-    assert!(matches!(told[0].1, Action::Write { .. }));
-    let count = |wanted: fn(&Action) -> bool| told.iter().filter(|(_, a)| wanted(a)).count();
+    let reported = story(3, 500);
+    assert!(matches!(reported[0].1, Action::Write { .. }));
+    let count = |wanted: fn(&Action) -> bool| reported.iter().filter(|(_, a)| wanted(a)).count();
     assert!(count(|action| matches!(action, Action::Write { .. })) > 100);
     assert!(count(|action| matches!(action, Action::MoveLater(_))) > 30);
     assert!(count(|action| matches!(action, Action::MoveEarlier(_))) > 30);
@@ -76,17 +76,17 @@ fn nobody_touches_an_article_after_its_time_or_its_withdrawal() {
 #[test]
 fn a_full_desk_stops_the_writing() {
     let now = Timestamp::from_second(START).unwrap();
-    let mut desk = Desk::new(1, Habits::default());
+    let mut manuscripts = Manuscripts::new(1, Habits::default());
     for id in 0..i64::try_from(OPEN_MAX).unwrap() {
-        desk.wrote(id, later(now, Duration::from_hours(1)));
+        manuscripts.wrote(id, later(now, Duration::from_hours(1)));
     }
     for _ in 0..200 {
-        let full = desk.open.len() == OPEN_MAX;
-        let action = next_action(&mut desk, now);
+        let full = manuscripts.open.len() == OPEN_MAX;
+        let action = next_action(&mut manuscripts, now);
         assert!(!full || !matches!(action, Action::Write { .. }));
         if let Action::Write { publish_at, .. } = action {
-            desk.wrote(1000, publish_at);
+            manuscripts.wrote(1000, publish_at);
         }
-        assert!(desk.open.len() <= OPEN_MAX);
+        assert!(manuscripts.open.len() <= OPEN_MAX);
     }
 }

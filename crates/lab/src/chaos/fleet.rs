@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
 use super::{
-    plan::{Blow, Fault},
+    plan::{Fault, Injection},
     wire::Wire,
 };
 use crate::figures::memory_kb;
@@ -35,8 +35,8 @@ pub fn faketime() -> Option<PathBuf> {
     places.find(|place| place.exists())
 }
 
-fn step(blow: &Blow) -> &'static str {
-    if blow.forward { FORWARD } else { BACK }
+fn step(injection: &Injection) -> &'static str {
+    if injection.forward { FORWARD } else { BACK }
 }
 
 /// How nodes are started.
@@ -113,9 +113,9 @@ impl Member {
         Ok(())
     }
 
-    /// Lets a blow fall.
-    pub async fn strike(&mut self, blow: &Blow, recipe: &Recipe) -> io::Result<()> {
-        match blow.fault {
+    /// Lets a injection fall.
+    pub async fn strike(&mut self, injection: &Injection, recipe: &Recipe) -> io::Result<()> {
+        match injection.fault {
             Fault::Kill => self.kill().await,
             Fault::Freeze => {
                 self.frozen = true;
@@ -127,15 +127,15 @@ impl Member {
                 }
                 Ok(())
             }
-            Fault::Clock => fs::write(self.clock_file(&recipe.folder), step(blow)),
+            Fault::Clock => fs::write(self.clock_file(&recipe.folder), step(injection)),
             Fault::Start => {
                 self.kill().await?;
-                self.start_at(recipe, step(blow))
+                self.start_at(recipe, step(injection))
             }
         }
     }
 
-    /// Mends what a blow did. A node that ended itself meanwhile is started again, as its keeper would.
+    /// Mends what a injection did. A node that ended itself meanwhile is started again, as its keeper would.
     pub fn mend(&mut self, fault: Fault, recipe: &Recipe) -> io::Result<()> {
         match fault {
             Fault::Kill => {}

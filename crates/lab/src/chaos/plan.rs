@@ -1,4 +1,4 @@
-//! Which blow falls when, on whom, and how long it lasts: drawn from a seed, decided before anything runs.
+//! Which injection falls when, on whom, and how long it lasts: drawn from a seed, decided before anything runs.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ impl Fault {
 
 /// One thing that goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Blow {
+pub struct Injection {
     /// When, from the beginning.
     pub at: Duration,
     /// How long until it is mended.
@@ -62,7 +62,7 @@ pub struct Blow {
     pub forward: bool,
 }
 
-impl Blow {
+impl Injection {
     /// When it is mended.
     pub fn until(&self) -> Duration {
         self.at + self.lasts
@@ -77,14 +77,14 @@ pub struct Climate<'a> {
     pub faults: &'a [Fault],
     /// To how many nodes.
     pub nodes: usize,
-    /// Within how long; the last blow is mended by then.
+    /// Within how long; the last injection is mended by then.
     pub period: Duration,
     /// How long a node's claims hold: what lasts longer must pass its work on.
     pub lease: Duration,
 }
 
-/// Between two blows, in milliseconds.
-const CALM_MS: (u64, u64) = (800, 6_000);
+/// Between two injections, in milliseconds.
+const PAUSE_MS: (u64, u64) = (800, 6_000);
 /// How long a killed node stays dead, in milliseconds.
 const DEAD_MS: (u64, u64) = (200, 3_000);
 /// How long a clock stays wrong, in milliseconds.
@@ -93,23 +93,23 @@ const WRONG_MS: (u64, u64) = (3_000, 12_000);
 const FROZEN_PERCENT: (u64, u64) = (120, 200);
 const CUT_PERCENT: (u64, u64) = (30, 250);
 
-/// Draws the blows, in order. No node is hit while it is down already; others may be.
-pub fn blows(climate: &Climate<'_>) -> Vec<Blow> {
+/// Draws the injections, in order. No node is hit while it is down already; others may be.
+pub fn injections(climate: &Climate<'_>) -> Vec<Injection> {
     let mut chance = Chance::new(climate.seed);
     let mut busy_until = vec![Duration::ZERO; climate.nodes];
-    let mut blows = Vec::new();
-    let mut at = between(&mut chance, CALM_MS);
+    let mut injections = Vec::new();
+    let mut at = between(&mut chance, PAUSE_MS);
     while at < climate.period {
         let drawn = draw(climate, &mut chance, &busy_until, at);
-        if let Some(blow) = drawn.filter(|blow| blow.until() <= climate.period) {
-            if let Some(until) = busy_until.get_mut(blow.node) {
-                *until = blow.until();
+        if let Some(injection) = drawn.filter(|injection| injection.until() <= climate.period) {
+            if let Some(until) = busy_until.get_mut(injection.node) {
+                *until = injection.until();
             }
-            blows.push(blow);
+            injections.push(injection);
         }
-        at += between(&mut chance, CALM_MS);
+        at += between(&mut chance, PAUSE_MS);
     }
-    blows
+    injections
 }
 
 fn draw(
@@ -117,7 +117,7 @@ fn draw(
     chance: &mut Chance,
     busy_until: &[Duration],
     at: Duration,
-) -> Option<Blow> {
+) -> Option<Injection> {
     let fault = *chance.pick(climate.faults)?;
     let upright: Vec<usize> = (0..climate.nodes)
         .filter(|node| busy_until.get(*node).is_some_and(|until| *until <= at))
@@ -134,7 +134,7 @@ fn draw(
         Fault::Cut => of_lease(chance, CUT_PERCENT),
         Fault::Clock | Fault::Start => between(chance, WRONG_MS),
     };
-    Some(Blow {
+    Some(Injection {
         at,
         lasts,
         node,
@@ -162,8 +162,8 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_repeats_its_blows_and_another_does_not() {
-        let of = |seed| blows(&climate(seed, &Fault::ALL));
+    fn a_seed_repeats_its_injections_and_another_does_not() {
+        let of = |seed| injections(&climate(seed, &Fault::ALL));
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
     }
@@ -172,11 +172,15 @@ mod tests {
     fn every_fault_falls_and_all_are_mended_in_time() {
         for seed in 0..50 {
             let climate = climate(seed, &Fault::ALL);
-            let blows = blows(&climate);
-            assert!(blows.iter().all(|blow| blow.until() <= climate.period));
+            let injections = injections(&climate);
+            assert!(
+                injections
+                    .iter()
+                    .all(|injection| injection.until() <= climate.period)
+            );
             for fault in Fault::ALL {
                 assert!(
-                    blows.iter().any(|blow| blow.fault == fault),
+                    injections.iter().any(|injection| injection.fault == fault),
                     "{seed} {fault:?}"
                 );
             }
@@ -187,21 +191,23 @@ mod tests {
     fn nobody_is_hit_who_is_down_and_a_freeze_outlasts_the_lease() {
         for seed in 0..50 {
             let climate = climate(seed, &Fault::ALL);
-            let blows = blows(&climate);
-            for (number, blow) in blows.iter().enumerate() {
-                let earlier = blows[..number].iter().filter(|it| it.node == blow.node);
+            let injections = injections(&climate);
+            for (number, injection) in injections.iter().enumerate() {
+                let earlier = injections[..number]
+                    .iter()
+                    .filter(|it| it.node == injection.node);
                 assert!(
-                    earlier.into_iter().all(|it| it.until() <= blow.at),
-                    "{blow:?}"
+                    earlier.into_iter().all(|it| it.until() <= injection.at),
+                    "{injection:?}"
                 );
-                assert!(blow.fault != Fault::Freeze || blow.lasts > climate.lease);
+                assert!(injection.fault != Fault::Freeze || injection.lasts > climate.lease);
             }
         }
     }
 
     #[test]
     fn where_nothing_may_happen_nothing_does() {
-        assert_eq!(blows(&climate(1, &[])), []);
+        assert_eq!(injections(&climate(1, &[])), []);
     }
 
     #[test]

@@ -63,8 +63,8 @@ pub struct Second {
 
 impl Book {
     /// Somebody is about to ask for these.
-    pub fn asked(&mut self, wishes: &[(u64, Timestamp)]) {
-        for (number, at) in wishes {
+    pub fn asked(&mut self, requests: &[(u64, Timestamp)]) {
+        for (number, at) in requests {
             let line = Line {
                 at: *at,
                 acknowledged: false,
@@ -74,8 +74,8 @@ impl Book {
         }
     }
 
-    pub fn acknowledged(&mut self, wishes: &[(u64, Timestamp)]) {
-        for (number, _) in wishes {
+    pub fn acknowledged(&mut self, requests: &[(u64, Timestamp)]) {
+        for (number, _) in requests {
             if let Some(line) = self.lines.get_mut(number) {
                 line.acknowledged = true;
             }
@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn what_was_promised_and_never_came_is_lost_and_nothing_else_is() {
         let mut book = Book::default();
-        let wishes = [(1, at(1_000)), (2, at(1_000)), (3, at(1_000))];
-        book.asked(&wishes);
-        book.acknowledged(&wishes[..2]);
+        let requests = [(1, at(1_000)), (2, at(1_000)), (3, at(1_000))];
+        book.asked(&requests);
+        book.acknowledged(&requests[..2]);
         book.called(1, at(1_010));
         let figures = book.figures();
         assert_eq!((figures.asked, figures.acknowledged), (3, 2));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_strangers_and_early_calls_are_told_apart() {
+    fn repetitions_strangers_and_early_calls_are_reported_apart() {
         let mut book = Book::default();
         book.asked(&[(1, at(10_000)), (2, at(10_000))]);
         book.called(1, at(9_900));
@@ -173,10 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn lateness_is_told_by_the_second_of_the_first_call() {
+    fn lateness_is_reported_by_the_second_of_the_first_call() {
         let mut book = Book::default();
-        let wishes: Vec<_> = (0..100).map(|number| (number, at(5_000))).collect();
-        book.asked(&wishes);
+        let requests: Vec<_> = (0..100).map(|number| (number, at(5_000))).collect();
+        book.asked(&requests);
         for number in 0..100 {
             book.called(number, at(5_000 + i64::try_from(number).unwrap()));
         }

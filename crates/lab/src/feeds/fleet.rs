@@ -227,7 +227,7 @@ fn rhythm(chance: &mut Chance) -> Rhythm {
             Days::Every,
             1000,
             (per_day * 4 / 5, per_day * 6 / 5),
-            Hours::Newsroom,
+            Hours::EditionHarness,
         ),
         12..27 => ("weekday_mornings", Days::Working, usual, (1, 3), morning),
         27..45 => ("daily", Days::Every, usual, one, about),

@@ -22,7 +22,7 @@ const HOUR: i64 = 3600;
 const DAY: i64 = 86_400;
 /// 1970-01-01 was a Thursday; weeks begin on Monday.
 const EPOCH_WEEKDAY: i64 = 3;
-/// How busy a newsroom is at each local hour, in percent of its mean.
+/// How busy a harness is at each local hour, in percent of its mean.
 const BUSY: [i64; 24] = [
     20, 12, 8, 8, 12, 35, 80, 130, 170, 180, 175, 165, 150, 150, 160, 165, 160, 150, 130, 105, 90,
     75, 50, 30,
@@ -69,7 +69,7 @@ impl Days {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hours {
     /// All day, little at night; half as many at weekends.
-    Newsroom,
+    EditionHarness,
     /// Anywhere from one minute to another.
     Between(i64, i64),
     /// About one minute, so many earlier or later at most: near it more often than far from it.
@@ -144,7 +144,7 @@ impl Habit {
             hours,
             ..
         } = self.rhythm;
-        let quiet = hours == Hours::Newsroom && weekday_of(day) >= 5;
+        let quiet = hours == Hours::EditionHarness && weekday_of(day) >= 5;
         let busy = chance.happens(permille);
         let count = chance.between(least, most) * i64::from(busy) / if quiet { 2 } else { 1 };
         let mut before = None;
@@ -178,7 +178,7 @@ impl Hours {
                 let (from, until) = (minute - spread, minute + spread);
                 i64::midpoint(within(from, until), within(from, until))
             }
-            (Self::Newsroom, _) => {
+            (Self::EditionHarness, _) => {
                 let mut share = chance.between(0, BUSY.iter().sum::<i64>() - 1);
                 let hour = BUSY.iter().zip(0_i64..).find(|(busy, _)| {
                     share -= **busy;

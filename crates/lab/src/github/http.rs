@@ -1,4 +1,4 @@
-//! GitHub's routes; the gate all of them pass is in [`gate`](super::gate).
+//! GitHub's routes; the gate all of them pass is in [`admission`](super::gate).
 //!
 //! A handler opens the repository for its caller, reads the body, lets the state decide and shows
 //! the fields that clients read. It answers a [`Refusal`] by value.
@@ -19,8 +19,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Handle, Hub,
-    gate::{self, Caller},
+    GithubStand, Handle,
+    admission::{self, Caller},
     limit::{Resource, Standing},
     page::{Page, Parameters, encode},
     refusal::Refusal,
@@ -43,14 +43,14 @@ type Answer = Result<Response, Refusal>;
 
 /// Everything the server answers.
 pub(super) fn routes(stand: Handle) -> Router {
-    let gate = middleware::from_fn_with_state(stand.clone(), gate::pass);
+    let admission = middleware::from_fn_with_state(stand.clone(), admission::pass);
     Router::new()
         .route("/rate_limit", get(rate_limit))
         .route("/graphql", post(graphql))
         .nest("/repos/{owner}/{repo}", repository_routes())
         .fallback(not_found)
         .method_not_allowed_fallback(not_found)
-        .layer(gate)
+        .layer(admission)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .with_state(stand)
 }
@@ -107,7 +107,11 @@ impl Call {
     }
 
     /// The repository, if the caller may do this there.
-    fn open<'a>(&self, inside: &'a mut Inside<Hub>, need: Need) -> Result<&'a mut Hosted, Refusal> {
+    fn open<'a>(
+        &self,
+        inside: &'a mut Inside<GithubStand>,
+        need: Need,
+    ) -> Result<&'a mut Hosted, Refusal> {
         let github = &mut inside.state.github;
         github.open(self.caller.0.as_ref(), self.place(), need)
     }
@@ -315,7 +319,7 @@ async fn cancel(call: Call) -> Answer {
     let held = call.open(inside, Need::WriteActions)?;
     let id = call.part("run_id").parse();
     let event = held.cancel(id.map_err(|_| Refusal::NOT_FOUND)?, now)?;
-    inside.state.tell_runners(&[event]);
+    inside.state.report_runners(&[event]);
     Ok((StatusCode::ACCEPTED, Json(json!({}))).into_response())
 }
 
@@ -334,7 +338,7 @@ async fn dispatch(call: Call, body: Bytes) -> Answer {
     };
     let github: &mut GitHub = &mut inside.state.github;
     let (run, events) = github.dispatch(call.caller.0.as_ref(), asked, now)?;
-    inside.state.tell_runners(&events);
+    inside.state.report_runners(&events);
     if fields.0.get("return_run_details") != Some(&Value::Bool(true)) {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
@@ -382,7 +386,7 @@ async fn graphql(call: Call, body: Bytes) -> Json<Value> {
 
 fn update_refs(
     call: &Call,
-    inside: &mut Inside<Hub>,
+    inside: &mut Inside<GithubStand>,
     body: &[u8],
 ) -> Result<(), (&'static str, String)> {
     let unknown = || {

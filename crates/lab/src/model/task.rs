@@ -65,10 +65,10 @@ fn content<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error
     })
 }
 
-/// A title, and the index its asker gave it; without one, its place from 0.
+/// A title, and the index its requester gave it; without one, its place from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Title {
-    /// By which the asker knows it.
+    /// By which the requester knows it.
     pub index: i64,
     pub text: String,
 }

@@ -60,7 +60,7 @@ pub struct Site {
     /// How many days before today still have stories.
     pub history_days: u32,
     /// Whether all pages are articles; else some are bad, about as many as on the real web.
-    pub calm: bool,
+    pub quiet: bool,
 }
 
 /// Where an item was drawn from.
@@ -96,7 +96,7 @@ impl Site {
             seed,
             stories_per_day,
             history_days: 30,
-            calm: true,
+            quiet: true,
         }
     }
 
@@ -182,7 +182,7 @@ impl Site {
     /// What a story's page is like.
     pub(super) fn page(&self, id: i64) -> Page {
         let mut chance = Chance::of(self.seed, &[salt::PAGE, id.cast_unsigned()]);
-        if self.calm {
+        if self.quiet {
             return Page::Article;
         }
         Page::draw(&mut chance)

@@ -17,16 +17,16 @@ async fn rs_12_authors_write_move_and_withdraw_through_the_service() {
     config.every = Duration::ZERO;
     config.actions_max = Some(60);
     config.clock = std::sync::Arc::new(move || clock.now());
-    let (tell, mut told) = mpsc::channel(100);
-    within(authors::run(config, tell, CancellationToken::new()))
+    let (report, mut reported) = mpsc::channel(100);
+    within(authors::run(config, report, CancellationToken::new()))
         .await
         .unwrap();
 
     let mut accepted = 0;
-    while let Some(happening) = told.recv().await {
+    while let Some(activity) = reported.recv().await {
         assert!(
-            matches!(happening.outcome, Outcome::Accepted { .. }),
-            "{happening:?}"
+            matches!(activity.outcome, Outcome::Accepted { .. }),
+            "{activity:?}"
         );
         accepted += 1;
     }
@@ -46,14 +46,14 @@ async fn rs_12_authors_write_move_and_withdraw_through_the_service() {
 }
 
 #[tokio::test]
-async fn rs_12_authors_tell_when_nobody_answers_and_stop_when_told() {
+async fn rs_12_authors_report_when_nobody_answers_and_stop_when_reported() {
     let mut config = Config::new("http://127.0.0.1:9", 3);
     config.every = Duration::ZERO;
-    let (tell, mut told) = mpsc::channel(1);
+    let (report, mut reported) = mpsc::channel(1);
     let cancel = CancellationToken::new();
-    let running = tokio::spawn(authors::run(config, tell, cancel.clone()));
-    let happening = within(told.recv()).await.unwrap();
-    assert!(matches!(happening.outcome, Outcome::Unanswered { .. }));
+    let running = tokio::spawn(authors::run(config, report, cancel.clone()));
+    let activity = within(reported.recv()).await.unwrap();
+    assert!(matches!(activity.outcome, Outcome::Unanswered { .. }));
     cancel.cancel();
     within(running).await.unwrap().unwrap();
 }

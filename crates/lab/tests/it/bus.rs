@@ -43,7 +43,7 @@ async fn rs_12_the_outbox_goes_to_kafka_as_events_that_almanack_reads() {
     let subject = format!("article:{id}");
     assert_eq!(message.key(), Some(subject.as_bytes()));
     let text = std::str::from_utf8(message.payload().unwrap()).unwrap();
-    let understood = event::parse(text, 10_000).unwrap();
+    let understood = event::incoming::parse(text, 10_000).unwrap();
     assert_eq!(understood.request.identity().subject.as_str(), subject);
     assert!(matches!(understood.request, Request::Put(_)));
 }

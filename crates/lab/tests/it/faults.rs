@@ -1,7 +1,7 @@
 //! Told to misbehave, the service still publishes once.
 
 use almanack_lab::{
-    article::{Config, happening::Happening},
+    article::{Config, activity::Activity},
     flaky::{Fault, Faults},
 };
 use serde_json::json;
@@ -18,12 +18,12 @@ async fn rs_12_a_lost_reply_leaves_the_effect_and_the_next_call_finds_it() {
     };
     let adjust = |config: &mut Config| config.faults = faults;
     let mut world = World::start_with(&almanack.url, adjust).await;
-    let fate = |task: i64, term: i64| faults.plan(task, term);
+    let injected_fault = |task: i64, term: i64| faults.plan(task, term);
     let lost = (1..100)
-        .find(|task| fate(*task, 1) == Fault::LoseReply)
+        .find(|task| injected_fault(*task, 1) == Fault::LoseReply)
         .unwrap();
     let kept = (2..100)
-        .find(|term| fate(lost, *term) == Fault::None)
+        .find(|term| injected_fault(lost, *term) == Fault::None)
         .unwrap();
 
     let id = world.write().await;
@@ -36,7 +36,7 @@ async fn rs_12_a_lost_reply_leaves_the_effect_and_the_next_call_finds_it() {
     );
     assert_eq!(world.article(id).await["state"], "AUDIT_SUCCESS");
     world
-        .until(|it| matches!(it, Happening::Faulted { .. }))
+        .until(|it| matches!(it, Activity::Faulted { .. }))
         .await;
     call["term"] = json!(kept);
     let (status, answer) = world.post("/callbacks/audit", &call).await;

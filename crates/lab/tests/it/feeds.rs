@@ -62,7 +62,7 @@ impl World {
         }
     }
 
-    async fn calm() -> Self {
+    async fn quiet() -> Self {
         Self::start(Fleet::new(3, 400)).await
     }
 
@@ -112,20 +112,20 @@ impl World {
     clippy::disallowed_methods,
     reason = "a stranger's client, to see the world as it is"
 )]
-fn stranger() -> reqwest::ClientBuilder {
+fn anonymous() -> reqwest::ClientBuilder {
     reqwest::Client::builder().no_proxy()
 }
 
 /// Asks for nothing compressed and unpacks nothing.
 fn raw_client() -> reqwest::Client {
     let _ = client();
-    stranger().no_gzip().no_brotli().build().unwrap()
+    anonymous().no_gzip().no_brotli().build().unwrap()
 }
 
 /// Goes where it is sent and no further.
 fn staying_client() -> reqwest::Client {
     let stays = reqwest::redirect::Policy::none();
-    stranger().redirect(stays).build().unwrap()
+    anonymous().redirect(stays).build().unwrap()
 }
 
 async fn received(request: reqwest::RequestBuilder) -> Answer {

@@ -1,10 +1,10 @@
 //! A GitHub for each test, and a client that shows its token.
 
 mod actions;
+mod admission;
 mod contents;
 mod control;
 mod faults;
-mod gate;
 mod graphql;
 mod refs;
 
@@ -20,11 +20,11 @@ use crate::support::{ManualClock, client};
 
 /// The repository most tests use.
 const REPO: &str = "/repos/octo/clock";
-/// Of the one commit that `main` starts from; read by [`Hub::head`].
+/// Of the one commit that `main` starts from; read by [`GithubStand::head`].
 const MAIN: &str = "refs/heads/main";
 
 /// A running GitHub with two repositories and four tokens.
-struct Hub {
+struct GithubStand {
     clock: ManualClock,
     running: Running,
     client: reqwest::Client,
@@ -106,7 +106,7 @@ fn setup() -> Setup {
     }
 }
 
-impl Hub {
+impl GithubStand {
     async fn start() -> Self {
         let clock = ManualClock::at("2026-01-05T08:00:00Z");
         let config = Config {

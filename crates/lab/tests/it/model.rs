@@ -254,7 +254,7 @@ async fn every_usual_base_is_the_same_model() {
 }
 
 #[tokio::test]
-async fn the_journal_tells_sizes_and_kinds_but_no_secret() {
+async fn the_journal_reports_sizes_and_kinds_but_no_secret() {
     let model = Model::start().await;
     model.titles(&["Tides of yore", "Winds"]).await;
     model.summary("Tides of yore").await;
@@ -267,8 +267,11 @@ async fn the_journal_tells_sizes_and_kinds_but_no_secret() {
     assert!(asked[0].prompt_chars > 20 && asked[0].completion_tokens > 0);
     assert_ne!(asked[0].input, asked[1].input);
     assert_eq!(seen[0].key.len(), 8);
-    let told = serde_json::to_string(&seen).unwrap() + &format!("{:?}", model.handle());
-    assert!(!told.contains(KEY) && !told.contains("yore"), "{told}");
+    let reported = serde_json::to_string(&seen).unwrap() + &format!("{:?}", model.handle());
+    assert!(
+        !reported.contains(KEY) && !reported.contains("yore"),
+        "{reported}"
+    );
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ impl Answer {
 
 impl News {
     /// A site with few stories: most tests look at one.
-    async fn calm() -> Self {
+    async fn quiet() -> Self {
         Self::start(Site::new(3, 40), |_| {}).await
     }
 
@@ -114,7 +114,7 @@ impl News {
     clippy::disallowed_methods,
     reason = "a stranger's client, to see the world as it is"
 )]
-fn stranger() -> reqwest::ClientBuilder {
+fn anonymous() -> reqwest::ClientBuilder {
     let _ = client();
     reqwest::Client::builder().no_proxy()
 }
@@ -122,7 +122,7 @@ fn stranger() -> reqwest::ClientBuilder {
 /// Goes where it is sent and no further.
 fn staying_client() -> reqwest::Client {
     let stays = reqwest::redirect::Policy::none();
-    stranger().redirect(stays).build().unwrap()
+    anonymous().redirect(stays).build().unwrap()
 }
 
 async fn received(request: reqwest::RequestBuilder) -> Answer {
@@ -175,7 +175,7 @@ async fn every_answer_takes_the_latency() {
 
 #[tokio::test]
 async fn what_makes_no_sense_counts_too() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     for (path, status) in [
         ("/pages/x", 404),
         ("/pages/1/hop/x", 404),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use almanack_core::{event, reschedule::Request};
-use almanack_lab::article::happening::Happening;
+use almanack_lab::article::activity::Activity;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ async fn rs_12_events_wait_for_an_almanack_that_is_down_and_arrive_in_order() {
     let mut world = World::start(NOWHERE).await;
     let id = world.write().await;
     world
-        .until(|happening| matches!(happening, Happening::AlmanackAway { .. }))
+        .until(|activity| matches!(activity, Activity::AlmanackAway { .. }))
         .await;
     world.move_to(id, world.clock.after(60)).await;
 
@@ -65,11 +65,11 @@ async fn rs_12_events_wait_for_an_almanack_that_is_down_and_arrive_in_order() {
         Almanack::start([Reply::Status(503), Reply::Status(429), Reply::Status(401)]).await;
     let mut world = world.restart(&almanack.url).await;
     let settled = world
-        .until(|it| matches!(it, Happening::EventsSettled { .. }))
+        .until(|it| matches!(it, Activity::EventsSettled { .. }))
         .await;
     assert_eq!(
         settled,
-        Happening::EventsSettled {
+        Activity::EventsSettled {
             sent: 3,
             rejected: 0
         }
@@ -93,14 +93,14 @@ async fn rs_12_an_event_whose_answer_got_lost_is_sent_again_unchanged() {
     let mut world = World::start(&almanack.url).await;
     world.write().await;
     world
-        .until(|it| matches!(it, Happening::EventsSettled { .. }))
+        .until(|it| matches!(it, Activity::EventsSettled { .. }))
         .await;
     let events = almanack.events(4).await;
     assert_eq!(events[..2], events[2..]);
 }
 
 #[tokio::test]
-async fn rs_12_repeated_and_reordered_events_leave_the_newest_wish() {
+async fn rs_12_repeated_and_reordered_events_leave_the_newest_request() {
     let almanack = Almanack::start([]).await;
     let world = World::start(&almanack.url).await;
     let id = world.write_audited().await;
@@ -121,19 +121,19 @@ async fn rs_12_repeated_and_reordered_events_leave_the_newest_wish() {
 
     let wanted = Some(world.clock.after(900));
     events.extend(events.clone());
-    assert_eq!(newest_wish(&events), wanted);
+    assert_eq!(newest_request(&events), wanted);
     events.reverse();
-    assert_eq!(newest_wish(&events), wanted);
+    assert_eq!(newest_request(&events), wanted);
     events.rotate_left(3);
-    assert_eq!(newest_wish(&events), wanted);
+    assert_eq!(newest_request(&events), wanted);
 }
 
 /// What Almanack believes about the publication after these events, by its rule that an older
 /// revision never overrides a newer one.
-fn newest_wish(events: &[Value]) -> Option<Timestamp> {
+fn newest_request(events: &[Value]) -> Option<Timestamp> {
     let mut known: BTreeMap<String, (i64, Option<Timestamp>)> = BTreeMap::new();
     for sent in events {
-        let read = event::parse(&sent.to_string(), 1024).unwrap();
+        let read = event::incoming::parse(&sent.to_string(), 1024).unwrap();
         let (revision, at) = match &read.request {
             Request::Put(put) => (put.revision, Some(put.execute_at)),
             Request::Cancel(cancel) => (cancel.revision, None),
@@ -159,11 +159,11 @@ async fn rs_12_a_poisonous_event_is_set_aside_and_stops_nobody() {
     }
     let mut world = world.restart(&almanack.url).await;
     let settled = world
-        .until(|it| matches!(it, Happening::EventsSettled { .. }))
+        .until(|it| matches!(it, Activity::EventsSettled { .. }))
         .await;
     assert_eq!(
         settled,
-        Happening::EventsSettled {
+        Activity::EventsSettled {
             sent: 5,
             rejected: 1
         }
@@ -185,11 +185,11 @@ async fn rs_12_a_poisonous_event_is_set_aside_and_stops_nobody() {
     let (_, answer) = world.post("/outbox/retry", &json!(null)).await;
     assert_eq!(answer, json!({ "retried": 1 }));
     let settled = world
-        .until(|it| matches!(it, Happening::EventsSettled { .. }))
+        .until(|it| matches!(it, Activity::EventsSettled { .. }))
         .await;
     assert_eq!(
         settled,
-        Happening::EventsSettled {
+        Activity::EventsSettled {
             sent: 1,
             rejected: 0
         }
@@ -203,11 +203,11 @@ async fn rs_12_one_event_refused_inside_a_batch_is_set_aside_alone() {
     let mut world = World::start(&almanack.url).await;
     world.write().await;
     let settled = world
-        .until(|it| matches!(it, Happening::EventsSettled { .. }))
+        .until(|it| matches!(it, Activity::EventsSettled { .. }))
         .await;
     assert_eq!(
         settled,
-        Happening::EventsSettled {
+        Activity::EventsSettled {
             sent: 1,
             rejected: 1
         }

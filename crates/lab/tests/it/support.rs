@@ -10,7 +10,7 @@ use std::{
 };
 
 use almanack_lab::{
-    article::{self, Config, Running, happening::Happening, relay::Pace},
+    article::{self, Config, Running, activity::Activity, relay::Pace},
     clock::Clock,
 };
 use axum::{Router, body::Bytes, extract::State, http::StatusCode, routing::post};
@@ -24,10 +24,10 @@ use tokio::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// What a test waits for comes within milliseconds, or there is a bug.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_MAX: Duration = Duration::from_secs(20);
 
 pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, future)
+    tokio::time::timeout(WAIT_MAX, future)
         .await
         .expect("waited in vain")
 }
@@ -170,7 +170,7 @@ pub(crate) struct World {
     pub(crate) clock: ManualClock,
     pub(crate) database: std::path::PathBuf,
     service: Running,
-    happenings: broadcast::Receiver<Happening>,
+    events: broadcast::Receiver<Activity>,
     client: reqwest::Client,
     cancel: CancellationToken,
     directory: TempDir,
@@ -203,13 +203,13 @@ impl World {
         adjust(&mut config);
         let cancel = CancellationToken::new();
         let service = article::start(config, cancel.clone()).await.unwrap();
-        let happenings = service.watch();
+        let events = service.watch();
         let client = client();
         Self {
             clock,
             database,
             service,
-            happenings,
+            events,
             client,
             cancel,
             directory,
@@ -233,12 +233,12 @@ impl World {
     }
 
     /// Waits until something of the kind happens.
-    pub(crate) async fn until(&mut self, wanted: impl Fn(&Happening) -> bool) -> Happening {
+    pub(crate) async fn until(&mut self, wanted: impl Fn(&Activity) -> bool) -> Activity {
         let waiting = async {
             loop {
-                let happening = self.happenings.recv().await.unwrap();
-                if wanted(&happening) {
-                    return happening;
+                let activity = self.events.recv().await.unwrap();
+                if wanted(&activity) {
+                    return activity;
                 }
             }
         };

@@ -169,8 +169,8 @@ async fn a_bot_says_who_it_is_and_strangers_are_turned_away() {
         let refused = answer(telegram.at(Method::POST, path)).await;
         assert_eq!(refused.refusal(), expected, "{path}");
     }
-    let told = serde_json::to_string(&telegram.handle().requests()).unwrap();
-    assert!(!told.contains("AAH-"), "{told}");
+    let reported = serde_json::to_string(&telegram.handle().requests()).unwrap();
+    assert!(!reported.contains("AAH-"), "{reported}");
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn texts_are_refused_in_telegrams_words() {
 }
 
 #[tokio::test]
-async fn too_many_messages_a_minute_are_told_when_to_come_again() {
+async fn too_many_messages_a_minute_are_reported_when_to_come_again() {
     let telegram = Telegram::start_with(|it| it.setup.messages_per_minute = Some(2)).await;
     telegram.send("one").await.result();
     telegram.clock.advance(20);

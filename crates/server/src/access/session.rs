@@ -12,7 +12,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use cookie::{Cookie, CookieBuilder, SameSite, time::Duration};
 use sha2::{Digest, Sha256};
 
-use super::{Asker, Gate};
+use super::{Authentication, Requester};
 use crate::prelude::*;
 use crate::ui::cookie;
 
@@ -39,19 +39,22 @@ enum By {
 
 impl Held {
     /// Who it is, if it still opens anything.
-    fn asker(&self, now: Timestamp) -> Option<Asker> {
+    fn requester(&self, now: Timestamp) -> Option<Requester> {
         let (name, scope) = match &self.by {
             By::Token(token) => (&token.name, self.session.under_token(token, now)?),
             By::User(user) => (&user.name, self.session.under_user(user, now)?),
         };
         let name = name.clone();
-        Some(Asker::recognised(name, scope))
+        Some(Requester::recognised(name, scope))
     }
 }
 
-impl Gate {
+impl Authentication {
     /// Who signed in with this browser, and the key of their forms.
-    pub(super) async fn signed_in(&self, headers: &HeaderMap) -> Result<Option<(Asker, String)>> {
+    pub(super) async fn signed_in(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Option<(Requester, String)>> {
         let Some(shown) = shown(headers, SESSION_COOKIE) else {
             return Ok(None);
         };
@@ -60,8 +63,8 @@ impl Gate {
             Some(held) => Some(held),
             None => self.find_session(&hash, now).await?,
         };
-        let asker = held.and_then(|held| held.asker(now));
-        Ok(asker.map(|asker| (asker, form_key(&shown))))
+        let requester = held.and_then(|held| held.requester(now));
+        Ok(requester.map(|requester| (requester, form_key(&shown))))
     }
 
     async fn find_session(&self, hash: &str, now: Timestamp) -> Result<Option<Held>> {

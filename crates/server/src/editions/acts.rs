@@ -4,7 +4,7 @@ use almanack_core::{reschedule::Receipt, store::EditionLine};
 use almanack_engine::editions::Ran;
 use axum::Extension;
 
-use super::{Dated, editions, refuse_key, run_through, runs::Runs, tell, view::line};
+use super::{Dated, editions, refuse_key, report, run_through, runs::Runs, view::line};
 use crate::prelude::*;
 use crate::receipts::ReceiptView;
 
@@ -20,7 +20,7 @@ pub(crate) struct RunEditionBody {
     wait: bool,
 }
 
-/// What became of a wish to build an edition.
+/// What became of a request to build an edition.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EditionRunView {
     /// The edition as it is now.
@@ -37,10 +37,10 @@ pub(crate) struct EditionRunView {
 
 impl EditionRunView {
     fn ran(ran: Ran) -> Result<Self> {
-        let told = tell(&ran.account, &ran.end)?;
+        let reported = report(&ran.account, &ran.end)?;
         Ok(Self {
-            published: Some(told.published),
-            message: told.message,
+            published: Some(reported.published),
+            message: reported.message,
             requests: Some(ran.requests),
             receipt: None,
             edition: line(ran.account),
@@ -86,7 +86,7 @@ pub(crate) async fn run_edition(
             .await?;
         return Ok((StatusCode::OK, Json(EditionRunView::ran(ran)?)));
     }
-    let requested = editions.request(date, &call.asker.origin()).await?;
+    let requested = editions.request(date, &call.requester.origin()).await?;
     let (state, receipt) = (requested.account.edition.state, requested.receipt.as_ref());
     let message = match receipt {
         Some(_) => format!("the edition of {date} is queued"),
@@ -128,7 +128,7 @@ pub(crate) async fn publish_edition(
     refuse_key(&call)?;
     let editions = editions(&state)?.clone();
     let date = editions.day(Some(date))?;
-    let by = call.asker.origin();
+    let by = call.requester.origin();
     let forced = runs
         .carry_out(async move { editions.force_publish(date, &by).await })
         .await?;
@@ -183,7 +183,7 @@ pub(crate) async fn retry_edition(
     refuse_key(&call)?;
     let body: RetryEditionBody = call.json_or_default()?;
     check_retries(body.retries_max, "retries_max")?;
-    let by = call.asker.origin();
+    let by = call.requester.origin();
     let retried = editions(&state)?.retry(date, body.retries_max, &by).await?;
     Ok(Json(EditionRetryView {
         edition: line(retried.account),
@@ -203,6 +203,8 @@ pub(crate) async fn reset_edition(
     call: Call,
 ) -> Result<Json<EditionLine>> {
     refuse_key(&call)?;
-    let account = editions(&state)?.reset(date, &call.asker.origin()).await?;
+    let account = editions(&state)?
+        .reset(date, &call.requester.origin())
+        .await?;
     Ok(Json(line(account)))
 }

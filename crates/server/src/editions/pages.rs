@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Dated, editions, parse_date};
 use crate::prelude::*;
-use crate::{access::Gate, problem::Page};
+use crate::{access::Authentication, problem::Page};
 
 pub(crate) use html::is_web;
 
@@ -29,17 +29,21 @@ const INDEX_MAX: usize = 100;
 /// Editions in the feed.
 const FEED_MAX: usize = 20;
 /// How many makings of an edition are looked through for the one that was published last.
-const MAKINGS_MAX: u32 = 20;
+const REVISIONS_MAX: u32 = 20;
 
 /// Lets everybody read, or only who may look at everything.
-pub(crate) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Answer {
-    if gate.state().public_editions {
+pub(crate) async fn guard(
+    State(authentication): State<Arc<Authentication>>,
+    request: Request,
+    next: Next,
+) -> Answer {
+    if authentication.state().public_editions {
         return Ok(next.run(request).await);
     }
     // Readers have browsers: who signed in to the dashboard may read here too.
     let (mut parts, body) = request.into_parts();
-    let visit = gate.admit_browser(&parts, Scope::Read).await?;
-    parts.extensions.insert(visit.asker);
+    let visit = authentication.admit_browser(&parts, Scope::Read).await?;
+    parts.extensions.insert(visit.requester);
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
 
@@ -173,7 +177,7 @@ async fn published_document(
     editions: &Editions,
     edition: &Edition,
 ) -> Result<Option<Document>, Error> {
-    let revisions = (1..=edition.revision).rev().take(MAKINGS_MAX as usize);
+    let revisions = (1..=edition.revision).rev().take(REVISIONS_MAX as usize);
     for revision in revisions {
         match editions.show(edition.date, Some(revision)).await {
             Ok(document) if was_published(edition, &document) => return Ok(Some(document)),

@@ -62,7 +62,9 @@ pub(crate) async fn resend_delivery(
     refuse_key(&call)?;
     let editions = editions(&state)?;
     let chosen = call.json::<RedeliveryBody>()?.into();
-    let resent = editions.resend(date, &chosen, &call.asker.origin()).await?;
+    let resent = editions
+        .resend(date, &chosen, &call.requester.origin())
+        .await?;
     Ok(Json(resent.into()))
 }
 
@@ -83,6 +85,8 @@ pub(crate) async fn skip_delivery(
     refuse_key(&call)?;
     let editions = editions(&state)?;
     let chosen = call.json::<RedeliveryBody>()?.into();
-    let skipped = editions.skip(date, &chosen, &call.asker.origin()).await?;
+    let skipped = editions
+        .skip(date, &chosen, &call.requester.origin())
+        .await?;
     Ok(Json(skipped.into()))
 }

@@ -44,14 +44,14 @@ impl Runs {
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<()> {
-        let told = async move {
+        let reported = async move {
             let done = work.await;
             if let Err(error) = &done {
                 tracing::warn!(error = error.chain(), "work on an edition failed");
             }
             done
         };
-        self.start(told).map(drop)
+        self.start(reported).map(drop)
     }
 
     fn start<T: Send + 'static>(
@@ -78,14 +78,14 @@ mod tests {
     #[tokio::test]
     async fn too_many_at_once_are_refused_and_later_taken() {
         let runs = Arc::new(Runs::default());
-        let gate = Arc::new(Semaphore::new(0));
-        let held = |gate: Arc<Semaphore>| async move {
-            let _ = gate.acquire().await;
+        let authentication = Arc::new(Semaphore::new(0));
+        let held = |authentication: Arc<Semaphore>| async move {
+            let _ = authentication.acquire().await;
             Ok(())
         };
         let waiting: Vec<_> = (0..RUNS_MAX)
             .map(|_| {
-                let (runs, work) = (runs.clone(), held(gate.clone()));
+                let (runs, work) = (runs.clone(), held(authentication.clone()));
                 tokio::spawn(async move { runs.carry_out(work).await })
             })
             .collect();
@@ -94,7 +94,7 @@ mod tests {
         }
         let refused = runs.carry_out(async { Ok(()) }).await;
         assert_eq!(refused.err().map(|p| p.code), Some(Code::TooManyRuns));
-        gate.close();
+        authentication.close();
         for run in waiting {
             assert_eq!(run.await.unwrap(), Ok(()));
         }
@@ -104,11 +104,11 @@ mod tests {
     #[tokio::test]
     async fn work_goes_on_when_its_caller_goes_away() {
         let runs = Arc::new(Runs::default());
-        let (gate, done) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let (authentication, done) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
         let work = {
-            let (gate, done) = (gate.clone(), done.clone());
+            let (authentication, done) = (authentication.clone(), done.clone());
             async move {
-                let _ = gate.acquire().await;
+                let _ = authentication.acquire().await;
                 done.add_permits(1);
                 Ok(())
             }
@@ -122,7 +122,7 @@ mod tests {
         }
         caller.abort();
         assert!(caller.await.is_err(), "the caller is gone");
-        gate.add_permits(1);
+        authentication.add_permits(1);
         for _ in 0..1_000 {
             tokio::task::yield_now().await;
         }

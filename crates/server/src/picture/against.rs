@@ -100,12 +100,12 @@ impl Lengths {
         if count == 0 {
             return say!(lang, "No run yet.", "尚无运行。");
         }
-        let told = |sorted: &[SignedDuration], percent| {
+        let reported = |sorted: &[SignedDuration], percent| {
             span::percentile(sorted, percent)
                 .map_or_else(|| "–".to_owned(), |length| span::words(length, lang))
         };
-        let (took, took_most) = (told(&self.took, 50), told(&self.took, 95));
-        let (late, late_most) = (told(&self.late, 50), told(&self.late, 95));
+        let (took, took_most) = (reported(&self.took, 50), reported(&self.took, 95));
+        let (late, late_most) = (reported(&self.late, 50), reported(&self.late, 95));
         let interval = interval.map_or_else(String::new, |interval| {
             let interval = span::words(interval, lang);
             say!(lang, " The interval is {interval}.", "间隔为 {interval}。")
@@ -207,10 +207,10 @@ fn dots(run: &Run, axes: &Axes, frame: &Frame<'_>) -> Markup {
         (path("late", [x - 3.0, axes.y(run.late)], LATE))
         @if let Some(took) = run.took { (at([x, axes.y(took)], run.outcome.glyph())) }
     };
-    mark(run.href.as_deref(), &told(run, frame), &ink)
+    mark(run.href.as_deref(), &reported(run, frame), &ink)
 }
 
-fn told(run: &Run, frame: &Frame<'_>) -> String {
+fn reported(run: &Run, frame: &Frame<'_>) -> String {
     let (lang, name) = (frame.lang, run.outcome.name(frame.lang));
     let at = clock::moment(run.at, frame.zone, lang);
     let (late, took) = (span::words(run.late, lang), took(run, lang));

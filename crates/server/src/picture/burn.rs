@@ -109,10 +109,14 @@ fn column(step: &Step<'_>, x: f64, width: f64, scale: &Scale, limit: u64, lang: 
         (rect(class, [x, top], [width, foot - top]))
         @if over { (at([x + width / 2.0, (top - 9.0).max(6.0)], Outcome::Failed.glyph())) }
     };
-    mark(step.batch.href.as_deref(), &told(step, limit, lang), &ink)
+    mark(
+        step.batch.href.as_deref(),
+        &reported(step, limit, lang),
+        &ink,
+    )
 }
 
-fn told(step: &Step<'_>, limit: u64, lang: Lang) -> String {
+fn reported(step: &Step<'_>, limit: u64, lang: Lang) -> String {
     let (name, spent, after) = (&step.batch.name, step.batch.spent, step.after);
     let left = limit.saturating_sub(after);
     say!(lang; "{name}: {spent} spent, {after} in all, {left} left",

@@ -167,7 +167,7 @@ impl Render for Figure<'_> {
         } = self.frame;
         html! {
             figure.picture {
-                figcaption { strong { (caption) } " " span.told id={(id) "-told"} { (self.summary) } }
+                figcaption { strong { (caption) } " " span.reported id={(id) "-told"} { (self.summary) } }
                 (self.drawing)
                 (self.legend)
                 @if let Some(table) = &self.table { (table.render(caption, *lang)) }

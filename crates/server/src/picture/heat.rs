@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_is_told_in_the_readers_language_and_zone() {
+    fn a_week_is_reported_in_the_readers_language_and_zone() {
         let zone = TimeZone::get("Asia/Shanghai").unwrap();
         let frame = Frame {
             id: "h",
@@ -132,12 +132,12 @@ mod tests {
             &frame,
         )
         .into_string();
-        for told in [
+        for reported in [
             "预计每周约 1.0 条，星期一 09:00（Asia/Shanghai）最多",
             "检查于 1月5日 17:30",
             "<th scope=\"row\">星期一</th><td>1.0</td><td>09:00 1.0</td>",
         ] {
-            assert!(html.contains(told), "{told}: {html}");
+            assert!(html.contains(reported), "{reported}: {html}");
         }
         assert!(
             !html.contains("<style"),

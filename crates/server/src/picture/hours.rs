@@ -15,7 +15,7 @@ use crate::ui::lang::{Lang, say, words};
 /// Most marks of a kind; more would hide the hours behind them.
 pub(super) const MARKS_MAX: usize = 500;
 /// An hour is told in words if this part of the busiest is expected in it.
-const TOLD_SHARE: f64 = 0.1;
+const REPORTED_SHARE: f64 = 0.1;
 
 pub(super) const EDGE: f64 = 20.0;
 const LEFT: f64 = 66.0;
@@ -89,7 +89,7 @@ impl Hours<'_> {
         let size = [CELL_WIDTH - 2.0, CELL_HEIGHT - 2.0];
         let (day, hour) = (day(hour / 24, self.lang), hour % 24);
         let amount = amount(expected, self.lang);
-        let told = say!(self.lang; "{day} {hour:02}:00: {amount} entries",
+        let reported = say!(self.lang; "{day} {hour:02}:00: {amount} entries",
             "{day} {hour:02}:00：{amount} 条");
         let busiest = self.busiest();
         let share = if busiest > 0.0 {
@@ -98,7 +98,7 @@ impl Hours<'_> {
             0.0
         };
         titled(
-            told,
+            reported,
             html! {
                 (rounded("cell", place, size, 3.0))
                 @if share >= 0.005 { (shade(share, &rounded("heat", place, size, 3.0))) }
@@ -117,21 +117,21 @@ impl Hours<'_> {
     }
 
     fn check(&self, at: Timestamp) -> Markup {
-        let ([x, y], told) = (self.place(at), self.told(at));
+        let ([x, y], reported) = (self.place(at), self.reported(at));
         titled(
-            say!(self.lang, "checked {told}", "检查于 {told}"),
+            say!(self.lang, "checked {reported}", "检查于 {reported}"),
             down("check", x, y, y + 9.0),
         )
     }
 
     fn entry(&self, at: Timestamp) -> Markup {
-        let ([x, y], told) = (self.place(at), self.told(at));
-        let told = say!(self.lang, "published {told}", "发布于 {told}");
-        titled(told, disc("entry", [x, y + CELL_HEIGHT - 8.0], 3.0))
+        let ([x, y], reported) = (self.place(at), self.reported(at));
+        let reported = say!(self.lang, "published {reported}", "发布于 {reported}");
+        titled(reported, disc("entry", [x, y + CELL_HEIGHT - 8.0], 3.0))
     }
 
     /// The file of its own gives instants as the API does.
-    fn told(&self, at: Timestamp) -> String {
+    fn reported(&self, at: Timestamp) -> String {
         if *self.zone == TimeZone::UTC {
             return at.to_string();
         }
@@ -185,11 +185,11 @@ impl Hours<'_> {
         let (days, _) = self.expected.as_chunks::<24>();
         let busiest = self.busiest();
         let hours = days.get(day).into_iter().flatten().enumerate();
-        let told = hours.filter(|(_, expected)| **expected > busiest * TOLD_SHARE);
-        let told: Vec<String> = told
+        let reported = hours.filter(|(_, expected)| **expected > busiest * REPORTED_SHARE);
+        let reported: Vec<String> = reported
             .map(|(hour, expected)| format!("{hour:02}:00 {}", amount(*expected, self.lang)))
             .collect();
-        told.join(self.lang.pick(", ", "，"))
+        reported.join(self.lang.pick(", ", "，"))
     }
 
     /// What is expected on a day in all.

@@ -67,13 +67,13 @@ impl Kind {
 
     fn words(self, frame: &Frame<'_>) -> String {
         let lang = frame.lang;
-        let told = |at| clock::moment(at, frame.zone, lang);
+        let reported = |at| clock::moment(at, frame.zone, lang);
         match self {
             Self::Created { due_at } => {
-                say!(lang, "created, due {}", "创建，定于 {}", told(due_at))
+                say!(lang, "created, due {}", "创建，定于 {}", reported(due_at))
             }
             Self::Moved { from, to } => {
-                say!(lang; "moved from {} to {}", "由 {} 改至 {}", told(from), told(to))
+                say!(lang; "moved from {} to {}", "由 {} 改至 {}", reported(from), reported(to))
             }
             Self::Attempt { number, outcome } => {
                 let name = outcome.name(lang);

@@ -116,15 +116,15 @@ impl Counts {
     pub(crate) fn words(&self, lang: Lang) -> String {
         let mut present: Vec<Outcome> = self.present().collect();
         present.sort_by_key(|outcome| std::cmp::Reverse(self.of(*outcome)));
-        let told = present.into_iter().map(|outcome| {
+        let reported = present.into_iter().map(|outcome| {
             let (count, name) = (self.of(outcome), outcome.name(lang));
             say!(lang, "{count} {name}", "{count} 次{name}")
         });
-        let told: Vec<_> = told.collect();
-        if told.is_empty() {
+        let reported: Vec<_> = reported.collect();
+        if reported.is_empty() {
             return lang.pick("nothing", "无").to_owned();
         }
-        told.join(lang.pick(", ", "，"))
+        reported.join(lang.pick(", ", "，"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a wish about a schedule, as callers meet it.
+//! What can go wrong with a request about a schedule, as callers meet it.
 
 use almanack_core::{plan::Unfit, schedule, target::Unusable, task::Invalid};
 use almanack_engine::schedules::Error;
@@ -8,22 +8,22 @@ use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let told = error.to_string();
+        let reported = error.to_string();
         match error {
-            Error::Unknown { .. } => Self::new(Code::NoSuchSchedule, told),
+            Error::Unknown { .. } => Self::new(Code::NoSuchSchedule, reported),
             Error::Unfit(unfit) => unfit.into(),
-            Error::Unreachable(_) => Self::new(Code::InvalidValue, told).at("target.url"),
-            Error::Managed { .. } => Self::new(Code::ManagedSchedule, told),
-            Error::Moved { .. } => Self::new(Code::RevisionMismatch, told),
+            Error::Unreachable(_) => Self::new(Code::InvalidValue, reported).at("target.url"),
+            Error::Managed { .. } => Self::new(Code::ManagedSchedule, reported),
+            Error::Moved { .. } => Self::new(Code::RevisionMismatch, reported),
             Error::Overlaps { .. } => {
-                let detail = format!("{told}; `force` fires all the same");
+                let detail = format!("{reported}; `force` fires all the same");
                 Self::new(Code::StillRunning, detail)
             }
-            Error::NotNow { .. } => Self::new(Code::WrongState, told),
-            Error::Range { .. } => Self::new(Code::InvalidValue, told),
-            Error::Note { .. } => Self::new(Code::InvalidValue, told).at("note"),
+            Error::NotNow { .. } => Self::new(Code::WrongState, reported),
+            Error::Range { .. } => Self::new(Code::InvalidValue, reported),
+            Error::Note { .. } => Self::new(Code::InvalidValue, reported).at("note"),
             Error::Invalid(invalid) => invalid.into(),
-            Error::Contended { .. } => Self::new(Code::Contended, told),
+            Error::Contended { .. } => Self::new(Code::Contended, reported),
             Error::Store(error) => error.into(),
         }
     }
@@ -31,15 +31,15 @@ impl From<Error> for Problem {
 
 impl From<Unfit> for Problem {
     fn from(unfit: Unfit) -> Self {
-        let told = unfit.to_string();
-        let invalid = |path: &str| Self::new(Code::InvalidValue, told.clone()).at(path);
+        let reported = unfit.to_string();
+        let invalid = |path: &str| Self::new(Code::InvalidValue, reported.clone()).at(path);
         match unfit {
             Unfit::Name { .. } => invalid("name"),
             Unfit::Expression { expression, error } => {
                 let misread = misread(&expression, &error);
-                refused(&told, misread)
+                refused(&reported, misread)
             }
-            Unfit::NeverFires { .. } => refused(&told, never_fires()),
+            Unfit::NeverFires { .. } => refused(&reported, never_fires()),
             Unfit::Zone { .. } => invalid("tz"),
             Unfit::Target(unusable) => invalid(path_of(&unusable)),
             Unfit::OutOfBounds { what, .. } => invalid(what),
@@ -54,10 +54,10 @@ impl From<Unfit> for Problem {
     }
 }
 
-fn refused(told: &str, misread: Misread) -> Problem {
+fn refused(reported: &str, misread: Misread) -> Problem {
     Problem {
         expression: Some(Box::new(misread)),
-        ..Problem::new(Code::InvalidExpression, told).at("expression")
+        ..Problem::new(Code::InvalidExpression, reported).at("expression")
     }
 }
 

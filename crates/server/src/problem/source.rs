@@ -1,4 +1,4 @@
-//! What can go wrong with a wish about a source, as callers meet it.
+//! What can go wrong with a request about a source, as callers meet it.
 
 use almanack_core::{source::check::FailureClass, source::policy::UnknownPolicy};
 use almanack_engine::sources::Error;
@@ -8,24 +8,24 @@ use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let told = error.to_string();
+        let reported = error.to_string();
         match error {
-            Error::Unknown { .. } => Self::new(Code::NoSuchSource, told),
+            Error::Unknown { .. } => Self::new(Code::NoSuchSource, reported),
             Error::TooLong { what, .. } | Error::Unprintable { what } => {
-                Self::new(Code::InvalidValue, told).at(what)
+                Self::new(Code::InvalidValue, reported).at(what)
             }
             Error::Policy(unknown) => unknown.into(),
-            Error::Unreadable { .. } => Self::new(Code::InvalidValue, told),
+            Error::Unreadable { .. } => Self::new(Code::InvalidValue, reported),
             // Asking again would not make the address one that may be asked.
             Error::Unreachable(failure) if failure.class == FailureClass::Refused => {
-                Self::new(Code::InvalidValue, told).at("address")
+                Self::new(Code::InvalidValue, reported).at("address")
             }
             Error::Unreachable(failure) if failure.class == FailureClass::NotAFeed => {
-                Self::new(Code::NotAFeed, told).at("address")
+                Self::new(Code::NotAFeed, reported).at("address")
             }
-            Error::Unreachable(_) => Self::new(Code::Unreachable, told),
-            Error::AddressTaken { .. } => Self::new(Code::AddressTaken, told),
-            Error::Contended { .. } => Self::new(Code::Contended, told),
+            Error::Unreachable(_) => Self::new(Code::Unreachable, reported),
+            Error::AddressTaken { .. } => Self::new(Code::AddressTaken, reported),
+            Error::Contended { .. } => Self::new(Code::Contended, reported),
             Error::Reschedule(error) => error.into(),
             Error::Invalid(invalid) => invalid.into(),
             Error::Store(error) => error.into(),

@@ -41,7 +41,7 @@ pub(crate) async fn pause(State(state): App, Named(name): Named, call: Call) -> 
     let until = body.until.as_deref();
     let until = until.map(|at| parse_instant(at, "until")).transpose()?;
     check_until(until, state.clock.now())?;
-    let by = call.asker.name();
+    let by = call.requester.name();
     let changed = state.schedules.pause(&name, until, body.note, by).await?;
     Ok(changed_answer(&state, changed))
 }
@@ -63,7 +63,7 @@ pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<()
 )]
 pub(crate) async fn resume(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
-    let changed = state.schedules.resume(&name, call.asker.name()).await?;
+    let changed = state.schedules.resume(&name, call.requester.name()).await?;
     Ok(changed_answer(&state, changed))
 }
 
@@ -105,7 +105,7 @@ pub(crate) async fn fire(State(state): App, Named(name): Named, call: Call) -> A
         Overlapping::AsPlanned
     };
     // The task's own history tells who asked, in the words of tasks.
-    let by = call.asker.origin();
+    let by = call.requester.origin();
     let fired = state.schedules.fire(&name, overlapping, &by).await?;
     Ok(fired_answer(&fired))
 }
@@ -197,22 +197,22 @@ pub(crate) async fn backfill(
 ) -> Result<Json<BackfilledView>> {
     call.refuse_key()?;
     let body: BackfillBody = call.json()?;
-    let wish = body.wish()?;
-    let done = carry_out(&state, &name, wish, &body, &call.asker.origin()).await?;
+    let request = body.request()?;
+    let done = carry_out(&state, &name, request, &body, &call.requester.origin()).await?;
     Ok(Json(done))
 }
 
 async fn carry_out(
     state: &AppState,
     name: &ScheduleName,
-    wish: Backfill,
+    request: Backfill,
     body: &BackfillBody,
     by: &str,
 ) -> Result<BackfilledView> {
     let done = if body.dry_run {
-        state.schedules.plan_backfill(name, wish).await?
+        state.schedules.plan_backfill(name, request).await?
     } else {
-        state.schedules.backfill(name, wish, by).await?
+        state.schedules.backfill(name, request, by).await?
     };
     Ok(BackfilledView {
         dry_run: body.dry_run,
@@ -231,7 +231,7 @@ pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration> {
 }
 
 impl BackfillBody {
-    fn wish(&self) -> Result<Backfill> {
+    fn request(&self) -> Result<Backfill> {
         let pace = check_pace(self.pace.unwrap_or(PACE_DEFAULT))?;
         Ok(Backfill {
             from: parse_instant(&self.from, "from")?,

@@ -127,7 +127,7 @@ pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
     let language = preferred(&call.headers);
     let now = state.clock.now();
     let view = TimetableView::of(&ready, (ready.next_after(now), now), count, language);
-    Ok(told_in(language, view))
+    Ok(reported_in(language, view))
 }
 
 /// Reads an expression that belongs to no schedule.
@@ -164,7 +164,7 @@ pub(super) fn check_count(asked: Option<usize>) -> Result<usize, String> {
 }
 
 /// An answer that says in which language its words are.
-pub(super) fn told_in(language: Language, view: impl Serialize) -> Response {
+pub(super) fn reported_in(language: Language, view: impl Serialize) -> Response {
     let tag = match language {
         Language::English => "en",
         Language::Chinese => "zh-CN",

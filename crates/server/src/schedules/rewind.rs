@@ -21,7 +21,7 @@ pub(crate) struct RewoundView {
 )]
 pub(crate) async fn rewind(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
-    let changed = state.schedules.rewind(&name, call.asker.name()).await?;
+    let changed = state.schedules.rewind(&name, call.requester.name()).await?;
     Ok(written(&state, StatusCode::OK, changed.schedule))
 }
 
@@ -40,7 +40,7 @@ pub(crate) async fn rewind_all(State(state): App, call: Call) -> Result<Json<Rew
     loop {
         let page = state.changes.list_schedules(&filter).await?;
         for ahead in page.rows.iter().filter(|it| state.schedules.is_ahead(it)) {
-            let by = call.asker.name();
+            let by = call.requester.name();
             let changed = state.schedules.rewind(&ahead.name, by).await?;
             rewound.extend(changed.edited.map(|_| ahead.name.to_string()));
         }

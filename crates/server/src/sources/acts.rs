@@ -17,7 +17,10 @@ use crate::receipts::{ReceiptView, answer};
 )]
 pub(crate) async fn check_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
-    let receipt = state.sources.check_now(id, &call.asker.origin()).await?;
+    let receipt = state
+        .sources
+        .check_now(id, &call.requester.origin())
+        .await?;
     Ok(answer(&id.identity()?, &receipt))
 }
 
@@ -40,7 +43,7 @@ pub(crate) struct PauseSourceBody {
 pub(crate) async fn pause_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
     let body: PauseSourceBody = call.json_or_default()?;
-    let by = call.asker.origin();
+    let by = call.requester.origin();
     let paused = state.sources.pause(id, body.note, &by).await?;
     written(&state, StatusCode::OK, paused).await
 }
@@ -53,6 +56,6 @@ pub(crate) async fn pause_source(State(state): App, Numbered(id): Numbered, call
 )]
 pub(crate) async fn resume_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
-    let resumed = state.sources.resume(id, &call.asker.origin()).await?;
+    let resumed = state.sources.resume(id, &call.requester.origin()).await?;
     written(&state, StatusCode::OK, resumed).await
 }

@@ -73,13 +73,13 @@ pub(crate) async fn add_sources(State(state): App, call: Call) -> Answer {
     refuse_key(&call)?;
     match call.json_or_list::<SourceBody>()? {
         OneOrMany::One(body) => {
-            add_one(&state, body.into_definition()?, &call.asker.origin()).await
+            add_one(&state, body.into_definition()?, &call.requester.origin()).await
         }
         OneOrMany::Many(items) => {
             check_count(items.len(), state.limits.batch_items_max)?;
             let read = |item: &&RawValue| read_object::<SourceBody>(item.get())?.into_definition();
             let items = items.iter().map(read).collect();
-            let answers = add_each(&state, items, &call.asker.origin()).await?;
+            let answers = add_each(&state, items, &call.requester.origin()).await?;
             let sources = answers.into_iter().map(AddedItemView::from).collect();
             Ok(Json(AddedView { sources }).into_response())
         }

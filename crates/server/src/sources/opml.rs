@@ -98,7 +98,7 @@ pub(crate) async fn import_opml(State(state): App, call: Call) -> Result<Json<Im
     if !MEDIA_TYPES.contains(&media_type.as_str()) {
         return Err(unsupported(MEDIA_TYPES[0]));
     }
-    let imported = import(&state, call.bytes(), &call.asker.origin()).await?;
+    let imported = import(&state, call.bytes(), &call.requester.origin()).await?;
     Ok(Json(imported.into()))
 }
 
@@ -147,8 +147,8 @@ impl From<Imported> for ImportedView {
                 Ok(Added::Exists(_)) => view.existing += 1,
                 Err(problem) => {
                     view.refused += 1;
-                    let told = format!("{}: {}", line.name, problem.detail);
-                    view.problems.push(told);
+                    let reported = format!("{}: {}", line.name, problem.detail);
+                    view.problems.push(reported);
                 }
             }
         }

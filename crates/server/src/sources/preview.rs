@@ -1,6 +1,6 @@
 //! What a source would show, before anybody adds it.
 
-use almanack_core::{source::check::Document, source::entry::Found};
+use almanack_core::{source::check::Document, source::entry::FoundEntry};
 
 use super::{body::SourceBody, refuse_key};
 use crate::prelude::*;
@@ -33,8 +33,8 @@ pub(crate) struct FoundView {
     summary: Option<String>,
 }
 
-impl From<Found> for FoundView {
-    fn from(found: Found) -> Self {
+impl From<FoundEntry> for FoundView {
+    fn from(found: FoundEntry) -> Self {
         Self {
             link: found.link,
             title: found.title,

@@ -1,6 +1,6 @@
 //! Why a source is looked at when it is: the policy in force, what it believes, and the sentence.
 
-use almanack_core::source::why::{meaning, next_look, next_look_at, wishes};
+use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
 use almanack_core::{source::Source, source::check::FailureClass, store::EntryFilter};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use sha2::{Digest, Sha256};
@@ -33,8 +33,8 @@ pub(crate) struct SourceWhyView {
     silent_after_seconds: Option<i64>,
     /// When it counts as silent, if nothing new comes.
     silent_at: Option<Timestamp>,
-    /// What its publisher wishes, in sentences.
-    wishes: Vec<String>,
+    /// What its publisher requests, in sentences.
+    requests: Vec<String>,
     /// What went wrong at the last check, if anything did.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<ErrorView>,
@@ -80,7 +80,7 @@ pub(crate) async fn why_source(
         week: believed.week.to_vec(),
         silent_after_seconds: believed.silent_after.map(|after| after.as_secs()),
         silent_at,
-        wishes: wishes(&source.memory.hints),
+        requests: requests(&source.memory.hints),
         last_error: last_error(&source),
         damaged: believed.damaged,
     }))

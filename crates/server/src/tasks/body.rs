@@ -31,7 +31,7 @@ pub(crate) struct PutBody<'a> {
     /// Which of several due tasks goes first: 9 before 0; 5 when nobody says otherwise.
     #[schema(minimum = 0, maximum = 9)]
     priority: Option<i64>,
-    /// The asker's own numbering of its changes; an older one never overrides a newer one.
+    /// The requester's own numbering of its changes; an older one never overrides a newer one.
     #[schema(minimum = 1)]
     revision: Option<i64>,
 }
@@ -70,14 +70,14 @@ pub(crate) struct ItemBody<'a> {
     /// Which of several due tasks goes first.
     #[schema(minimum = 0, maximum = 9)]
     priority: Option<i64>,
-    /// The asker's own numbering of its changes.
+    /// The requester's own numbering of its changes.
     #[schema(minimum = 1)]
     revision: Option<i64>,
 }
 
 impl ItemBody<'_> {
     /// What the item asks for, if every value keeps its rule.
-    pub(crate) fn into_wish(self, limits: &Limits) -> Result<Request> {
+    pub(crate) fn into_request(self, limits: &Limits) -> Result<Request> {
         let subject = Subject::parse(&self.subject)?;
         let identity = Identity {
             subject,
@@ -92,13 +92,13 @@ impl ItemBody<'_> {
             priority: self.priority,
             revision: self.revision,
         };
-        body.into_wish(identity, limits)
+        body.into_request(identity, limits)
     }
 }
 
 impl PutBody<'_> {
     /// What the body asks for `identity`, if every value keeps its rule.
-    pub(crate) fn into_wish(self, identity: Identity, limits: &Limits) -> Result<Request> {
+    pub(crate) fn into_request(self, identity: Identity, limits: &Limits) -> Result<Request> {
         let payload = self
             .payload
             .map(|raw| Payload::parse(raw.get(), limits.payload_bytes));

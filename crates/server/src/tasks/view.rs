@@ -1,6 +1,6 @@
 //! Tasks and their histories as the API shows them: `core`'s own types, and what is derived from them.
 
-use almanack_core::history::{Happening, Page};
+use almanack_core::history::{HistoryEvent, Page};
 use almanack_core::task::{Identity, Task};
 
 use super::history_cursor;
@@ -35,7 +35,7 @@ pub(crate) struct PageView {
 pub(crate) struct HistoryView {
     #[serde(flatten)]
     identity: Identity,
-    happenings: Vec<Happening>,
+    events: Vec<HistoryEvent>,
     /// Give it as `cursor` to get what happened before; null where this is all.
     next_cursor: Option<String>,
 }
@@ -44,7 +44,7 @@ impl HistoryView {
     pub(crate) fn of(identity: Identity, page: Page) -> Self {
         Self {
             identity,
-            happenings: page.happenings,
+            events: page.events,
             next_cursor: page.before.map(history_cursor),
         }
     }

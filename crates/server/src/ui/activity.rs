@@ -32,7 +32,7 @@ struct Query {
     /// Microseconds: the instant of the last line of the page before.
     before: Option<i64>,
     /// How many lines of that instant were shown already.
-    told: Option<usize>,
+    reported: Option<usize>,
 }
 
 impl Query {
@@ -54,11 +54,11 @@ impl Query {
         let Some(before) = self.before else {
             return Ok(None);
         };
-        let told = self.told.unwrap_or(0);
+        let reported = self.reported.unwrap_or(0);
         let at = Timestamp::from_microsecond(before).ok();
         let cursor = at
-            .filter(|_| told <= AMONG)
-            .map(|at| ActivityCursor { at, told });
+            .filter(|_| reported <= AMONG)
+            .map(|at| ActivityCursor { at, reported });
         let detail = "before and told are no cursor of an earlier page";
         let none = || Problem::new(Code::InvalidQuery, detail);
         cursor.ok_or_else(none).map(Some)
@@ -66,12 +66,12 @@ impl Query {
 
     fn address(&self, after: Option<ActivityCursor>) -> String {
         let before = after.map(|cursor| cursor.at.as_microsecond());
-        let told = after.map(|cursor| cursor.told);
+        let reported = after.map(|cursor| cursor.reported);
         address(
             Place::Activity.path(),
             &Self {
                 before,
-                told,
+                reported,
                 ..self.clone()
             },
         )

@@ -70,15 +70,15 @@ fn state(viewer: &Viewer, node: &Node) -> Markup {
 fn skew(viewer: &Viewer, skew_us: i64) -> Markup {
     let lang = viewer.lang;
     let skew = SignedDuration::from_micros(skew_us);
-    let told = length(lang, skew);
-    let told = match skew_us {
+    let reported = length(lang, skew);
+    let reported = match skew_us {
         0 => lang.pick("not at all", "无").into(),
         // What is added to its clock to get the database's.
-        1.. => say!(lang, "{told} behind", "慢 {told}"),
-        _ => say!(lang, "{told} ahead", "快 {told}"),
+        1.. => say!(lang, "{reported} behind", "慢 {reported}"),
+        _ => say!(lang, "{reported} ahead", "快 {reported}"),
     };
     html! {
-        @if skew.abs() > SKEW_NOTABLE { (parts::badge("unknown", &told)) } @else { (told) }
+        @if skew.abs() > SKEW_NOTABLE { (parts::badge("unknown", &reported)) } @else { (reported) }
     }
 }
 

@@ -117,7 +117,7 @@ fn top(viewer: &Viewer, place: Place) -> Markup {
     html! {
         header class="top" {
             a class="brand" href="/ui" { (assets::mark()) "Almanack" }
-            @if viewer.asker.is_some() {
+            @if viewer.requester.is_some() {
                 nav aria-label=(lang.pick("Pages", "页面")) {
                     @for way in Place::ALL {
                         a href=(way.path()) aria-current=[(way == place).then_some("page")]
@@ -126,7 +126,7 @@ fn top(viewer: &Viewer, place: Place) -> Markup {
                 }
             }
             div class="tools" {
-                @if viewer.asker.is_some() {
+                @if viewer.requester.is_some() {
                     button type="button" id="live" hidden aria-pressed="false"
                         data-on=(lang.pick("Live", "实时"))
                         data-off=(lang.pick("Paused", "已暂停"))
@@ -142,9 +142,9 @@ fn top(viewer: &Viewer, place: Place) -> Markup {
 fn whom(viewer: &Viewer) -> Markup {
     let lang = viewer.lang;
     html! {
-        @if let Some(asker) = viewer.asker.as_ref().filter(|_| viewer.signed_in) {
+        @if let Some(requester) = viewer.requester.as_ref().filter(|_| viewer.signed_in) {
             (super::form::form(viewer, "/ui/sign-out", &html! {
-                span class="who" { (asker.name()) " (" (asker.scope()) ")" }
+                span class="who" { (requester.name()) " (" (requester.scope()) ")" }
                 button type="submit" class="quiet" { (lang.pick("Sign out", "退出")) }
             }))
         }

@@ -11,10 +11,10 @@ mod fields;
 mod ledger;
 mod list;
 mod one;
+pub(crate) mod reported;
 mod runs;
 mod sheet;
 mod times;
-pub(crate) mod told;
 mod trying;
 mod why;
 

@@ -22,13 +22,13 @@ use sha2::{Digest, Sha256};
 use self::form::Refused;
 use super::preferences::is_ours;
 use crate::ui::prelude::*;
-use crate::{access::Gate, access::client::Client, access::session::no_session, percent};
+use crate::{access::Authentication, access::client::Client, access::session::no_session, percent};
 
-pub(crate) fn routes(gate: &Arc<Gate>) -> Router<Arc<AppState>> {
+pub(crate) fn routes(authentication: &Arc<Authentication>) -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/sign-in", get(show).post(sign_in))
         .route("/ui/sign-out", post(sign_out))
-        .layer(Extension(Arc::clone(gate)))
+        .layer(Extension(Arc::clone(authentication)))
 }
 
 /// Where to go on, and where somebody comes from.
@@ -78,7 +78,7 @@ async fn show(viewer: Viewer, asked: Result<Query<Asked>, QueryRejection>) -> Re
 
 async fn sign_in(
     State(state): App,
-    Extension(gate): Extension<Arc<Gate>>,
+    Extension(authentication): Extension<Arc<Authentication>>,
     Client(peer): Client,
     headers: HeaderMap,
     Filled { viewer, form }: Filled<Credentials>,
@@ -94,7 +94,7 @@ async fn sign_in(
     };
     // Before anything is looked at: a password that is changed meanwhile must end a session that the old one opens.
     let now = state.clock.now();
-    if let Err(free_at) = take_try(&gate, &shown, peer, now) {
+    if let Err(free_at) = take_try(&authentication, &shown, peer, now) {
         tracing::warn!("a sign-in was refused, because too many were tried");
         return Ok(again(Refused::TooMany { free_at }));
     }
@@ -109,16 +109,20 @@ async fn sign_in(
             return Ok(again(Refused::TooMany { free_at: now }));
         }
     };
-    give_back_try(&gate, &shown, peer);
-    gate.end_session(&headers).await?;
-    let cookie = gate.begin_session(holder, since).await?;
+    give_back_try(&authentication, &shown, peer);
+    authentication.end_session(&headers).await?;
+    let cookie = authentication.begin_session(holder, since).await?;
     let here = format!("/ui/sign-in?did=signed_in&next={}", percent::encode(next));
     Ok(setting(see(&here), cookie))
 }
 
 /// Ends the session, here and in the store.
-async fn sign_out(Extension(gate): Extension<Arc<Gate>>, headers: HeaderMap, _: Filled) -> Answer {
-    gate.end_session(&headers).await?;
+async fn sign_out(
+    Extension(authentication): Extension<Arc<Authentication>>,
+    headers: HeaderMap,
+    _: Filled,
+) -> Answer {
+    authentication.end_session(&headers).await?;
     Ok(setting(see("/ui/sign-in?did=signed_out"), no_session()))
 }
 
@@ -144,14 +148,19 @@ impl Shown<'_> {
     }
 }
 
-fn take_try(gate: &Gate, shown: &Shown<'_>, peer: Peer, now: Timestamp) -> Result<(), Timestamp> {
-    let tries = gate.tries.lock();
+fn take_try(
+    authentication: &Authentication,
+    shown: &Shown<'_>,
+    peer: Peer,
+    now: Timestamp,
+) -> Result<(), Timestamp> {
+    let tries = authentication.tries.lock();
     let mut tries = tries.unwrap_or_else(PoisonError::into_inner);
     tries.take(shown.by(), peer, now)
 }
 
-fn give_back_try(gate: &Gate, shown: &Shown<'_>, peer: Peer) {
-    let tries = gate.tries.lock();
+fn give_back_try(authentication: &Authentication, shown: &Shown<'_>, peer: Peer) {
+    let tries = authentication.tries.lock();
     let mut tries = tries.unwrap_or_else(PoisonError::into_inner);
     tries.succeed(shown.by(), peer);
 }
@@ -227,7 +236,7 @@ fn answer(viewer: &Viewer, refused: Refused, page: Markup) -> Response {
     let Refused::TooMany { free_at } = refused else {
         return again(page);
     };
-    let mut response = told(StatusCode::TOO_MANY_REQUESTS, page);
+    let mut response = reported(StatusCode::TOO_MANY_REQUESTS, page);
     // Whole seconds, and not one too early.
     let seconds = free_at.duration_since(viewer.now).as_secs().max(0) + 1;
     let headers = response.headers_mut();

@@ -75,14 +75,14 @@ fn link(identity: &Identity) -> Markup {
 }
 
 /// Asks for one change and leads to the task's page, which tells the receipt.
-async fn carry_out(state: &AppState, viewer: &Viewer, wish: Request) -> Answer {
-    let identity = wish.identity().clone();
-    let receipt = state.rescheduler.ask(wish, &viewer.origin()).await?;
+async fn carry_out(state: &AppState, viewer: &Viewer, request: Request) -> Answer {
+    let identity = request.identity().clone();
+    let receipt = state.rescheduler.ask(request, &viewer.origin()).await?;
     count(&receipt);
-    Ok(see(&told_at(&identity, &receipt)))
+    Ok(see(&reported_at(&identity, &receipt)))
 }
 
-fn told_at(identity: &Identity, receipt: &Receipt) -> String {
+fn reported_at(identity: &Identity, receipt: &Receipt) -> String {
     format!("{}?receipt={}", task_path(identity), receipt.decision)
 }
 

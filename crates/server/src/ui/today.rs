@@ -1,6 +1,6 @@
 //! Today: a day at a glance. What ran, what runs and what will, as a ribbon; what needs a person; what runs now.
 //!
-//! The day is read by [`day`], turned into marks by [`lanes`] and into wishes by [`wants`]; both are pure. Every read is bounded:
+//! The day is read by [`day`], turned into marks by [`lanes`] and into requests by [`wants`]; both are pure. Every read is bounded:
 //! on a busy node the ribbon shows the newest of what happened and says so.
 
 mod day;
@@ -52,7 +52,7 @@ fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
     let caption = lang.pick("Twelve hours back, twelve ahead", "过去与未来各十二小时");
     html! {
         (ribbon::draw(&ribbon, &viewer.frame("today", caption)))
-        @for told in day.cut(lang) { p class="hint" { (told) } }
+        @for reported in day.cut(lang) { p class="hint" { (reported) } }
     }
 }
 

@@ -7,7 +7,7 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use cookie::Cookie;
 use jiff::tz::TimeZone;
 
-use crate::access::{Asker, Visit};
+use crate::access::{Requester, Visit};
 use crate::picture::figure::Frame;
 use crate::ui::prelude::*;
 
@@ -59,7 +59,7 @@ pub(crate) enum Keys {
 #[derive(Debug, Clone)]
 pub(crate) struct Viewer {
     /// Who it is; nobody yet on the way in.
-    pub(crate) asker: Option<Asker>,
+    pub(crate) requester: Option<Requester>,
     /// Whether there is a session to end.
     pub(crate) signed_in: bool,
     /// What a form of this viewer must bring back ([`super::form`]).
@@ -96,7 +96,7 @@ impl Viewer {
         let theme = chosen(THEME_COOKIE).and_then(|name| Theme::parse(&name));
         let here = parts.uri.path_and_query();
         Self {
-            asker: None,
+            requester: None,
             signed_in: false,
             form_key: String::new(),
             lang: lang.unwrap_or_else(|| Lang::accepted(headers)),
@@ -118,7 +118,7 @@ impl Viewer {
 
     /// The same, once it is known who it is.
     pub(crate) fn let_in(&mut self, visit: Visit) {
-        self.asker = Some(visit.asker);
+        self.requester = Some(visit.requester);
         self.form_key = visit.form_key;
         self.signed_in = visit.signed_in;
     }
@@ -129,16 +129,16 @@ impl Viewer {
     }
 
     /// Who it is, if they may do what needs this.
-    pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<&Asker> {
+    pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<&Requester> {
         let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
-        let asker = self.asker.as_ref().ok_or_else(nobody)?;
-        asker.must(needed, what)?;
-        Ok(asker)
+        let requester = self.requester.as_ref().ok_or_else(nobody)?;
+        requester.must(needed, what)?;
+        Ok(requester)
     }
 
     /// Who it is, for the history of a schedule.
     pub(crate) fn name(&self) -> &str {
-        self.asker.as_ref().map_or("nobody", Asker::name)
+        self.requester.as_ref().map_or("nobody", Requester::name)
     }
 
     /// What the history shows for what they do.

@@ -80,21 +80,24 @@ fn body(row: &Row<'_>) -> String {
 }
 
 async fn check(world: &World, answer: Answer, row: &Row<'_>) {
-    let told = format!("{}: {} {}", row.why, answer.status, answer.body);
+    let reported = format!("{}: {} {}", row.why, answer.status, answer.body);
     assert_eq!(
         (answer.status, answer.code().as_str()),
         row.expected,
-        "{told}"
+        "{reported}"
     );
     assert!(
         answer.body.contains(row.names),
-        "the answer names {:?}: {told}",
+        "the answer names {:?}: {reported}",
         row.names
     );
     for word in ["struct ", "i64", "u64", "usize", "deserialize"] {
-        assert!(!answer.body.contains(word), "a word of Rust: {told}");
+        assert!(!answer.body.contains(word), "a word of Rust: {reported}");
     }
-    assert!(world.rows().await.is_empty(), "nothing is stored: {told}");
+    assert!(
+        world.rows().await.is_empty(),
+        "nothing is stored: {reported}"
+    );
 }
 
 #[tokio::test]
@@ -153,11 +156,11 @@ async fn sf_02_deep_nesting_is_refused_at_the_door() {
             let answer = world
                 .send(with(method.clone(), path, &body(depth), &json))
                 .await;
-            let told = format!("{path} {depth}: {} {}", answer.status, answer.body);
+            let reported = format!("{path} {depth}: {} {}", answer.status, answer.body);
             let said = answer.body.contains("more than 64 levels") || depth > 100;
             assert!(
                 said && (answer.status >= 400 || answer.body.contains("invalid_value")),
-                "{told}"
+                "{reported}"
             );
         }
         assert!(world.rows().await.is_empty(), "{path}");
@@ -296,7 +299,7 @@ async fn unknown_query_parameters_are_refused_by_name() {
         (422, "invalid_query")
     );
     assert!(answer.body.contains("unknown parameter `revison`"));
-    for (query, told) in [
+    for (query, reported) in [
         ("limit=many", "limit must be a whole number"),
         ("limit=-1", "limit must be a whole number"),
         ("limit=99999999999999999999", "limit is too large a number"),
@@ -307,7 +310,7 @@ async fn unknown_query_parameters_are_refused_by_name() {
             (answer.status, answer.code().as_str()),
             (422, "invalid_query")
         );
-        assert_eq!(answer.json()["detail"], told);
+        assert_eq!(answer.json()["detail"], reported);
     }
     let answer = world.delete(&format!("{ARTICLE}?revision=0")).await;
     assert_eq!(

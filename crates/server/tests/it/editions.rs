@@ -2,13 +2,13 @@
 
 mod api;
 mod building;
-mod founding;
+mod compat;
 pub(crate) mod pages;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use almanack_core::{
-    edition::{EDITION_RUN, plan::Asker, rules::Rules},
+    edition::{EDITION_RUN, plan::Requester, rules::Rules},
     store::TokenStore,
     time::Sleeper,
     token::Scope,
@@ -21,8 +21,8 @@ use almanack_server::{Tick, access::Access};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
+    edition_harness::{Call, EditionHarness, InjectedFault},
     fixture::kind,
-    newsroom::{Call, Fate, Newsroom},
 };
 use axum::http::Method;
 use jiff::{civil::Date, tz::TimeZone};
@@ -70,15 +70,15 @@ impl Default for Stand {
 /// A node that makes editions.
 pub(crate) struct Newsstand {
     pub(crate) world: World,
-    pub(crate) news: Newsroom,
+    pub(crate) news: EditionHarness,
     pub(crate) editions: Arc<Editions>,
 }
 
-/// Makes editions of what a newsroom has.
+/// Makes editions of what a harness has.
 pub(crate) fn made_from(
     store: &Arc<SqliteStore>,
     clock: &Arc<ManualClock>,
-    news: &Newsroom,
+    news: &EditionHarness,
 ) -> Arc<Editions> {
     let sleeper = Arc::new(Forward(clock.clone()));
     let settings = settings(Rules::default(), "zh-CN");
@@ -99,7 +99,7 @@ fn settings(rules: Rules, language: &str) -> Settings {
 
 impl Stand {
     pub(crate) async fn open(self) -> Newsstand {
-        let news = Newsroom::with(self.stories);
+        let news = EditionHarness::with(self.stories);
         let store = self.store;
         let store = store.unwrap_or_else(|| SqliteStore::in_memory().unwrap());
         // One token would close an open node.
@@ -165,7 +165,7 @@ impl Newsstand {
     pub(crate) async fn step(&self) -> Stepped {
         let today = self.editions.today();
         self.editions.take_up(today).await.unwrap();
-        let stepped = self.editions.step(today, Asker::Tick, &Unwatched).await;
+        let stepped = self.editions.step(today, Requester::Tick, &Unwatched).await;
         stepped.unwrap()
     }
 
@@ -176,8 +176,8 @@ impl Newsstand {
     /// From now on the first story of every batch fails.
     pub(crate) fn lose_titles(&self) {
         self.news.decide(|call, _| match call {
-            Call::Titles(_) => Fate::Lacks,
-            _ => Fate::Well,
+            Call::Titles(_) => InjectedFault::Lacks,
+            _ => InjectedFault::Well,
         });
     }
 
@@ -185,8 +185,8 @@ impl Newsstand {
     pub(crate) fn refuse_at(&self, place: &'static str) {
         use almanack_core::edition::port::FailureClass;
         self.news.decide(move |call, _| match call {
-            Call::Send(name, _) if name == place => Fate::Fails(FailureClass::Credentials),
-            _ => Fate::Well,
+            Call::Send(name, _) if name == place => InjectedFault::Fails(FailureClass::Credentials),
+            _ => InjectedFault::Well,
         });
     }
 

@@ -100,7 +100,7 @@ async fn a_batch_keeps_its_order_and_a_bad_event_stops_no_other() {
     assert_eq!(receipts[3]["rule"], "ignored_stale");
     let path = "/api/v1/tasks/ARTICLE_PUBLISH/article:1/history";
     let history = world.get(path).await.json();
-    let origins: Vec<_> = history["happenings"]
+    let origins: Vec<_> = history["events"]
         .as_array()
         .unwrap()
         .iter()
@@ -200,13 +200,13 @@ async fn rs_11_bad_input_changes_nothing_as_an_event_either() {
         let mut body = event("article:42", 1, 9);
         *body.pointer_mut(at).unwrap() = value;
         let answer = post(&world, ONE, &body).await;
-        let told = format!("{at}: {}", answer.body);
+        let reported = format!("{at}: {}", answer.body);
         assert_eq!(
             (answer.status, answer.code().as_str()),
             (422, code),
-            "{told}"
+            "{reported}"
         );
-        assert!(answer.body.contains(names), "{told}");
+        assert!(answer.body.contains(names), "{reported}");
     }
     assert!(world.rows().await.is_empty());
 }

@@ -173,7 +173,7 @@ fn path(name: &str) -> PathBuf {
 )]
 fn compare(name: &str, now: &str) {
     let path = path(name);
-    if std::env::var("ALMANACK_FACES").is_ok_and(|wish| wish == "accept") {
+    if std::env::var("ALMANACK_FACES").is_ok_and(|request| request == "accept") {
         return fs::write(path, now).unwrap();
     }
     let known = fs::read_to_string(path).unwrap();

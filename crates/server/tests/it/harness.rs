@@ -23,8 +23,8 @@ use almanack_core::{
 use almanack_engine::{
     editions::Editions,
     health::Health,
-    live::Live,
     planner::{Planned, Planner},
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     schedules::Schedules,
     tick::Ticker,
@@ -50,7 +50,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::told::{Desk, Lines};
+use crate::reported::{Fixture, Lines};
 
 /// A path most tests use.
 pub(crate) const ARTICLE: &str = "/api/v1/tasks/ARTICLE_PUBLISH/article:42";
@@ -66,7 +66,7 @@ pub(crate) struct World {
     pub(crate) store: Arc<SqliteStore>,
     pub(crate) schedules: Arc<Schedules>,
     pub(crate) planner: Planner,
-    pub(crate) desk: Desk,
+    pub(crate) fixture: Fixture,
     pub(crate) passwords: Arc<Plain>,
     pub(crate) health: Arc<Health>,
     pub(crate) app: Router,
@@ -155,7 +155,7 @@ impl World {
     pub(crate) fn with(store: SqliteStore, access: Access) -> Self {
         Self::ticking(store, access, |store, clock| Tick {
             ticker: Some(ticker(store, clock, Arc::new(Forward(clock.clone())))),
-            verifier: Live::default(),
+            verifier: Reloadable::default(),
         })
     }
 
@@ -206,7 +206,7 @@ impl World {
         let store = Arc::new(store);
         let zones = Arc::new(Zones::default());
         let guard = Guard::new(Vec::new(), "outbound.allow");
-        let reach = Live::new(Reach::new(guard, BTreeSet::new()));
+        let reach = Reloadable::new(Reach::new(guard, BTreeSet::new()));
         let schedules = Schedules::new(store.clone(), clock.clone(), zones.clone());
         let schedules = schedules.reaching(reach.clone());
         let schedules = Arc::new(schedules);
@@ -218,13 +218,13 @@ impl World {
             accept_any: false,
             ..Kinds::default()
         };
-        let desk = Desk::on(&port, &time);
+        let fixture = Fixture::on(&port, &time);
         let rescheduler = Rescheduler::new(port.clone(), time.clone(), kinds).reaching(reach);
         let health = Arc::new(Health::of_beat(SignedDuration::from_secs(5)));
         let state = AppState {
             rescheduler: Arc::new(rescheduler),
             schedules: schedules.clone(),
-            sources: desk.sources.clone(),
+            sources: fixture.sources.clone(),
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
             editions,
@@ -256,7 +256,7 @@ impl World {
             store,
             schedules,
             planner: Planner::new(port, time, zones),
-            desk,
+            fixture,
             passwords,
             health,
             app: app(Arc::new(state)),
@@ -295,8 +295,8 @@ impl World {
 
     /// Claims the one task that is due now.
     pub(crate) async fn claim(&self, number: i64) -> ClaimedTask {
-        let wish = claim_request(number, self.clock.now(), 1);
-        let mut claimed = self.store.claim(wish).await.unwrap();
+        let request = claim_request(number, self.clock.now(), 1);
+        let mut claimed = self.store.claim(request).await.unwrap();
         claimed.tasks.pop().expect("a task is due")
     }
 

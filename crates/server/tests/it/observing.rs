@@ -16,9 +16,9 @@ use almanack_server::{AppState, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
     clock::ManualClock,
+    edition_harness::EditionHarness,
     entropy::SeededEntropy,
     fixture::{PUBLISH, START, at as instant, kind, node},
-    newsroom::Newsroom,
 };
 use axum::{Router, http::Method};
 use insta::assert_json_snapshot;
@@ -29,7 +29,7 @@ use tokio::runtime::Runtime;
 use crate::{
     editions,
     harness::{ARTICLE, Answer, Forward, LIMITS, Plain, World, at, request, send, with},
-    told::{Desk, Lines},
+    reported::{Fixture, Lines},
 };
 
 #[tokio::test]
@@ -158,11 +158,11 @@ impl Counted {
             accept_any: false,
             ..Kinds::default()
         };
-        let desk = Desk::on(&store, &time);
+        let fixture = Fixture::on(&store, &time);
         let state = AppState {
             rescheduler: Arc::new(Rescheduler::new(store.clone(), time.clone(), kinds)),
             schedules: Arc::new(Schedules::new(store.clone(), time.clone(), Arc::default())),
-            sources: desk.sources,
+            sources: fixture.sources,
             opml: Arc::new(Lines),
             subscriptions: Vec::new().into(),
             editions,
@@ -237,7 +237,7 @@ fn metrics_count_sources_but_not_at_every_look() {
 #[test]
 fn metrics_show_the_day_s_edition_but_do_not_look_every_time() {
     let counted = Counted::with(|store, clock| {
-        let news = Newsroom::with(3);
+        let news = EditionHarness::with(3);
         Some(editions::made_from(store, clock, &news))
     });
     let lines = || counted.ask(Method::GET, "/metrics", "").body;

@@ -138,7 +138,7 @@ async fn firing_by_hand_is_a_task_and_does_not_overlap_unless_forced() {
 }
 
 #[tokio::test]
-async fn a_backfill_tells_first_and_fires_once() {
+async fn a_backfill_reports_first_and_fires_once() {
     let world = world().await;
     world.plan_at(at(4 * HOUR + 60)).await;
     let range = r#""from":"2026-01-05T09:00:00Z","to":"2026-01-05T12:00:01Z","pace":"10s""#;
@@ -224,7 +224,7 @@ async fn dp_16_the_ledger_covers_every_slot_and_is_paged() {
         world.done(&task).await;
     }
     world.plan_at(at(9 * HOUR + 60)).await;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut path = format!("{NIGHTLY}/slots?limit=3");
     loop {
         let page = world.get(&path).await.json();
@@ -234,14 +234,14 @@ async fn dp_16_the_ledger_covers_every_slot_and_is_paged() {
                 "{} x{} {} {reason}",
                 slot["slot_at"], slot["slots"], slot["verdict"]
             );
-            told.push(text.trim_end().to_owned());
+            reported.push(text.trim_end().to_owned());
         }
         let Some(cursor) = page["next_cursor"].as_str() else {
             break;
         };
         path = format!("{NIGHTLY}/slots?limit=3&cursor={cursor}");
     }
-    assert_snapshot!(told.join("\n"), @r#"
+    assert_snapshot!(reported.join("\n"), @r#"
     "2026-01-05T17:00:00Z" x1 "caught_up"
     "2026-01-05T14:00:00Z" x3 "skipped" too_late
     "2026-01-05T13:00:00Z" x1 "fired"

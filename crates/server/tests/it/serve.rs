@@ -19,10 +19,10 @@ const NEVER: Duration = Duration::from_hours(1);
 const SOON: Duration = Duration::from_millis(20);
 const LARGE: usize = 64 * 1024 * 1024;
 /// How long a test waits for what must come before it gives up.
-const PATIENCE: Duration = Duration::from_mins(1);
+const WAIT_MAX: Duration = Duration::from_mins(1);
 
 async fn within<T>(what: &str, coming: impl Future<Output = T>) -> T {
-    let came = tokio::time::timeout(PATIENCE, coming).await;
+    let came = tokio::time::timeout(WAIT_MAX, coming).await;
     came.unwrap_or_else(|_| panic!("it never came about that {what}"))
 }
 
@@ -41,11 +41,11 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (held, arrived) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (waits, tells) = (held.clone(), arrived.clone());
+        let (waits, event_tasks) = (held.clone(), arrived.clone());
         let holding = move || {
-            let (waits, tells) = (waits.clone(), tells.clone());
+            let (waits, event_tasks) = (waits.clone(), event_tasks.clone());
             async move {
-                tells.notify_one();
+                event_tasks.notify_one();
                 waits.notified().await;
                 "held"
             }
@@ -92,15 +92,19 @@ async fn ask(connection: &mut TcpStream, path: &str) {
 
 /// The answer, up to the end of its short body.
 async fn answer(connection: &mut TcpStream, ends_with: &str) -> String {
-    let mut told = Vec::new();
-    while !told.ends_with(ends_with.as_bytes()) {
+    let mut reported = Vec::new();
+    while !reported.ends_with(ends_with.as_bytes()) {
         let mut bytes = [0; 1024];
         let read = within("it answers", connection.read(&mut bytes)).await;
         let read = read.unwrap();
-        assert!(read > 0, "hung up after {}", String::from_utf8_lossy(&told));
-        told.extend_from_slice(&bytes[..read]);
+        assert!(
+            read > 0,
+            "hung up after {}",
+            String::from_utf8_lossy(&reported)
+        );
+        reported.extend_from_slice(&bytes[..read]);
     }
-    String::from_utf8(told).unwrap()
+    String::from_utf8(reported).unwrap()
 }
 
 /// Whether the other side has hung up, without another word.
@@ -117,9 +121,9 @@ async fn a_request_is_answered_and_its_connection_kept() {
     let me = client.local_addr().unwrap().to_string();
     for _ in 0..2 {
         ask(&mut client, "/").await;
-        let told = answer(&mut client, &me).await;
-        assert!(told.starts_with("HTTP/1.1 200"), "{told}");
-        assert!(told.contains("content-length: "), "{told}");
+        let reported = answer(&mut client, &me).await;
+        assert!(reported.starts_with("HTTP/1.1 200"), "{reported}");
+        assert!(reported.contains("content-length: "), "{reported}");
     }
     server.stops().await;
 }

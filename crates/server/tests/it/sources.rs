@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     harness::World,
-    told::{document, failed},
+    reported::{document, failed},
 };
 
 const FEED: &str = r#"{"address":"https://a.example/feed","policy":"fixed:1h"}"#;
@@ -36,12 +36,12 @@ async fn filled() -> World {
         .add(r#"{"address":"https://c.example/feed","cadence":"P6"}"#)
         .await;
     assert_eq!([feed, page, other], [1, 2, 3]);
-    world.desk.told.say(
+    world.fixture.reported.say(
         "https://a.example/feed",
         document(&[("1", "2026-01-04T09:00:00Z"), ("2", "2026-01-05T07:30:00Z")]),
     );
     let failure = failed(FailureClass::NotFound, "404 Not Found");
-    world.desk.told.say("https://b.example/", failure);
+    world.fixture.reported.say("https://b.example/", failure);
     world.post("/api/v1/sources/3/pause", "").await;
     world.check(1).await;
     world.check(2).await;
@@ -176,7 +176,7 @@ async fn the_next_check_is_when_its_task_says() {
     let moved_to = instant(7200);
     assert_ne!(before["next_due_at"], moved_to.to_string());
     let due = vec![(SourceId(1), moved_to)];
-    world.desk.sources.put(due, "test").await.unwrap();
+    world.fixture.sources.put(due, "test").await.unwrap();
     for path in ["/api/v1/sources/1", "/api/v1/sources/1/why"] {
         let shown = world.get(path).await.json();
         assert_eq!(shown["next_due_at"], moved_to.to_string(), "{path}");
@@ -250,7 +250,7 @@ async fn ss_08_due_sources_are_listed_longest_first_by_type_and_limited() {
     assert_eq!(due("?type=rss&limit=1").await, [1]);
     // A failure keeps the first one waiting; those behind it do not notice.
     let failure = failed(FailureClass::Server, "500");
-    world.desk.told.say("https://a.example/", failure);
+    world.fixture.reported.say("https://a.example/", failure);
     world.check(1).await;
     assert_eq!(due("").await, [2, 4]);
     world.clock.set(START);
@@ -262,7 +262,7 @@ async fn ss_08_due_sources_are_listed_longest_first_by_type_and_limited() {
 }
 
 #[tokio::test]
-async fn ss_09_the_numbers_are_told_overall_and_by_type() {
+async fn ss_09_the_numbers_are_reported_overall_and_by_type() {
     let world = filled().await;
     let all = world.get("/api/v1/sources/stats").await.json();
     let mut overall = all.clone();
@@ -354,7 +354,7 @@ async fn entries_are_listed_newest_first_with_their_text_on_request() {
 }
 
 #[tokio::test]
-async fn why_tells_what_is_believed_and_what_went_wrong() {
+async fn why_reports_what_is_believed_and_what_went_wrong() {
     let world = filled().await;
     let why = world.get("/api/v1/sources/1/why").await.json();
     assert_eq!(why["week"].as_array().unwrap().len(), 168);

@@ -5,7 +5,7 @@
 //! and the same run after run.
 
 mod day;
-mod newsdesk;
+mod edition_fixture;
 mod people;
 mod served;
 mod timetable;
@@ -65,20 +65,20 @@ async fn every_page_works_for_everybody_in_a_real_browser() {
     let stage = Stage::build();
     Day::of(&stage).play().await;
     stage.clock_stands_at(START);
-    let told = told(&stage.serve().await);
-    let run = tokio::task::spawn_blocking(move || in_browser(&told));
+    let reported = reported(&stage.serve().await);
+    let run = tokio::task::spawn_blocking(move || in_browser(&reported));
     let (said, passed) = run.await.unwrap();
     assert!(passed, "{}", failures(&said));
 }
 
 /// What the browser tests are told.
-fn told(served: &served::Served) -> Value {
+fn reported(served: &served::Served) -> Value {
     json!({
         "open": served.open,
         "guarded": served.guarded,
         "token": people::TOKEN,
-        "admin": people::ADMIN.told(),
-        "reader": people::READER.told(),
+        "admin": people::ADMIN.reported(),
+        "reader": people::READER.reported(),
         "pages": PAGES,
         "shots": shots(),
         "chromium": chromium(),
@@ -86,11 +86,11 @@ fn told(served: &served::Served) -> Value {
 }
 
 /// Runs the tests; what they said, and whether they passed.
-fn in_browser(told: &Value) -> (String, bool) {
+fn in_browser(reported: &Value) -> (String, bool) {
     let run = Command::new("node")
         .args(["--test", "--test-reporter=spec"])
         .args(tests())
-        .env("ALMANACK_STAGE", told.to_string())
+        .env("ALMANACK_STAGE", reported.to_string())
         .output();
     let run =
         run.unwrap_or_else(|why| panic!("node does not start ({why}); dev/browser installs it"));

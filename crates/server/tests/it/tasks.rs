@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::harness::{ARTICLE, World, at};
 
 #[tokio::test]
-async fn rs_05_a_first_wish_creates_a_task_and_says_where() {
+async fn rs_05_a_first_request_creates_a_task_and_says_where() {
     let world = World::open();
     let answer = world
         .put("/api/v1/tasks/ARTICLE_PUBLISH/a%2Fb%20c", &at(0))
@@ -227,7 +227,7 @@ async fn what_does_not_exist_is_a_problem_that_names_it() {
 
 /// "Which change to nine o'clock was dropped, and who asked?"
 #[tokio::test]
-async fn rs_13_the_history_tells_what_was_asked_for_in_vain() {
+async fn rs_13_the_history_reports_what_was_asked_for_in_vain() {
     let world = World::open();
     let body = |time: &str, revision: i64| {
         json!({ "execute_at": format!("2026-01-05T{time}:00Z"), "revision": revision }).to_string()
@@ -241,18 +241,14 @@ async fn rs_13_the_history_tells_what_was_asked_for_in_vain() {
         );
     }
     let history = world.get(&format!("{ARTICLE}/history")).await.json();
-    let told = &history["happenings"][1];
+    let reported = &history["events"][1];
     let requested = json!({ "what": "put", "execute_at": "2026-01-05T09:00:00Z", "revision": 4 });
-    assert_eq!(told["requested"], requested);
+    assert_eq!(reported["requested"], requested);
     assert_eq!(
-        (&told["times"], &told["origin"]),
+        (&reported["times"], &reported["origin"]),
         (&json!(30), &json!("api:anonymous"))
     );
-    assert_eq!(
-        history["happenings"].as_array().unwrap().len(),
-        2,
-        "{history}"
-    );
+    assert_eq!(history["events"].as_array().unwrap().len(), 2, "{history}");
     let page = world.get("/ui/tasks/ARTICLE_PUBLISH/article:42").await.body;
     assert!(page.contains("30 times, last"), "{page}");
     let receipt = world.get("/api/v1/receipts/1.1").await.json();
@@ -266,22 +262,24 @@ async fn sf_02_a_history_comes_in_pages() {
         let body = json!({ "execute_at": format!("2026-01-05T09:{minute}:00Z") });
         world.put(ARTICLE, &body.to_string()).await;
     }
-    let (mut told, mut cursor) = (Vec::new(), String::new());
+    let (mut reported, mut cursor) = (Vec::new(), String::new());
     // No page is empty, so there are no more.
     for _ in 0..=40 {
         let path = format!("{ARTICLE}/history?limit=7{cursor}");
         let page = world.get(&path).await.json();
-        let happenings = page["happenings"].as_array().unwrap();
-        assert!(happenings.len() <= 7, "{page}");
-        let times = happenings.iter().map(|told| told["execute_at"].to_string());
-        told.splice(0..0, times.collect::<Vec<_>>());
+        let events = page["events"].as_array().unwrap();
+        assert!(events.len() <= 7, "{page}");
+        let times = events
+            .iter()
+            .map(|reported| reported["execute_at"].to_string());
+        reported.splice(0..0, times.collect::<Vec<_>>());
         match page["next_cursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
             None => break,
         }
     }
     let expected = (10..50).map(|minute| format!("\"2026-01-05T09:{minute}:00Z\""));
-    assert_eq!(told, expected.collect::<Vec<_>>());
+    assert_eq!(reported, expected.collect::<Vec<_>>());
     for query in ["limit=0", "limit=501", "cursor=x", "cursor=MS4y", "from=1"] {
         let answer = world.get(&format!("{ARTICLE}/history?{query}")).await;
         assert_eq!(answer.code(), "invalid_query", "{query}");
@@ -289,7 +287,7 @@ async fn sf_02_a_history_comes_in_pages() {
 }
 
 #[tokio::test]
-async fn rs_13_the_history_tells_decisions_and_attempts_in_order() {
+async fn rs_13_the_history_reports_decisions_and_attempts_in_order() {
     let world = World::open();
     world.put(ARTICLE, &at(0)).await;
     world.clock.set(instant(60));
@@ -304,7 +302,7 @@ async fn rs_13_the_history_tells_decisions_and_attempts_in_order() {
     assert_eq!(answer.status, 200);
     assert_json_snapshot!(answer.json(), @r#"
     {
-      "happenings": [
+      "events": [
         {
           "decided_at": "2026-01-05T08:00:00Z",
           "execute_at": "2026-01-05T09:00:00Z",

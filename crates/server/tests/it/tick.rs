@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use almanack_adapters::signature::SigningKey;
 use almanack_core::{store::TokenStore, time::Sleeper, token::Scope};
-use almanack_engine::live::Live;
+use almanack_engine::reloadable::Reloadable;
 use almanack_server::{Tick, access::Access};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{clock::ManualClock, fixture::at};
@@ -54,7 +54,7 @@ async fn signed_world(held: &Arc<Semaphore>) -> World {
             clock,
             Arc::new(Held(held.clone(), clock.clone())),
         )),
-        verifier: Live::new(Some(Arc::new(key()))),
+        verifier: Reloadable::new(Some(Arc::new(key()))),
     })
 }
 
@@ -80,7 +80,7 @@ async fn sign(world: &World, id: &str, time: Timestamp, body: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_tick_fires_what_is_due_and_tells() {
+async fn a_tick_fires_what_is_due_and_reports() {
     let world = World::open();
     world.put(NIGHTLY, HOURLY).await;
     let quiet = world.post("/tick", "").await;
@@ -211,7 +211,7 @@ async fn a_signature_counts_only_where_a_secret_is_known() {
     let elsewhere = World::ticking(SqliteStore::in_memory().unwrap(), Access::Tokens, |_, _| {
         Tick {
             ticker: None,
-            verifier: Live::new(Some(Arc::new(key()))),
+            verifier: Reloadable::new(Some(Arc::new(key()))),
         }
     });
     assert_eq!(

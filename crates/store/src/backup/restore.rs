@@ -27,7 +27,8 @@ use std::{
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Checksum, Draft, Error, Held, Journal, Replace, Result, Told, Verify, beside, discard, examine,
+    Checksum, Draft, Error, Held, Journal, Replace, Reported, Result, Verify, beside, discard,
+    examine,
     lock::{WriterLock, is_held},
     open, opened, sync, unread, written,
 };
@@ -83,15 +84,20 @@ pub fn left_behind(path: &Path) -> Vec<Left> {
 
 /// Makes a backup the store at `to`, where there must be none or an empty one. With [`Replace::Allowed`] what is there
 /// is put aside, under its name and `.replaced`.
-pub fn restore(from: &Path, to: &Path, how: (Replace, Checksum), told: Told<'_>) -> Result<Held> {
-    in_steps((from, to), how, told, &mut |_| ())
+pub fn restore(
+    from: &Path,
+    to: &Path,
+    how: (Replace, Checksum),
+    reported: Reported<'_>,
+) -> Result<Held> {
+    in_steps((from, to), how, reported, &mut |_| ())
 }
 
 /// Tells `done` after each step, so that a test can see what a process killed there would leave.
 pub(super) fn in_steps(
     (from, to): (&Path, &Path),
     (replace, checksum): (Replace, Checksum),
-    told: Told<'_>,
+    reported: Reported<'_>,
     done: &mut dyn FnMut(Step),
 ) -> Result<Held> {
     let (source, _) = opened(from, checksum)?;
@@ -111,7 +117,7 @@ pub(super) fn in_steps(
         part: &part,
         journal: Journal::WriteAhead,
     };
-    let replaced = written(&source, draft, Verify::Whole, told).and_then(|held| {
+    let replaced = written(&source, draft, Verify::Whole, reported).and_then(|held| {
         done(Step::Copied);
         take_place(&part, to, replace, done).map(|()| held)
     });

@@ -53,7 +53,7 @@ fn list(folder: &Path) -> io::Result<Vec<Timestamp>> {
 }
 
 /// Does what blocks where it blocks nobody.
-async fn apart<T: Send + 'static>(
+async fn blocking_pool<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
     let done = tokio::task::spawn_blocking(work).await;
@@ -64,15 +64,16 @@ async fn apart<T: Send + 'static>(
 impl Vault for Rotation {
     async fn list(&self) -> Result<Vec<Timestamp>, String> {
         let folder = self.folder.clone();
-        apart(move || list(&folder).map_err(|error| told("read", &folder, &error))).await
+        blocking_pool(move || list(&folder).map_err(|error| reported("read", &folder, &error)))
+            .await
     }
 
     async fn save(&self, now: Timestamp) -> Result<u64, String> {
         let (this, file) = (self.clone(), self.file(now));
-        apart(move || {
+        blocking_pool(move || {
             let mut folder = fs::DirBuilder::new();
             let made = folder.recursive(true).mode(PRIVATE).create(&this.folder);
-            made.map_err(|error| told("create", &this.folder, &error))?;
+            made.map_err(|error| reported("create", &this.folder, &error))?;
             let how = (Replace::Never, Verify::Whole);
             let held = save(&this.store, &file, how, &mut |_, _| ());
             held.map(|held| held.bytes)
@@ -83,9 +84,9 @@ impl Vault for Rotation {
 
     async fn remove(&self, made_at: Timestamp) -> Result<(), String> {
         let file = self.file(made_at);
-        apart(move || match fs::remove_file(&file) {
+        blocking_pool(move || match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(told("remove", &file, &error))
+                Err(reported("remove", &file, &error))
             }
             _ => Ok(()),
         })
@@ -93,6 +94,6 @@ impl Vault for Rotation {
     }
 }
 
-fn told(what: &str, path: &Path, error: &io::Error) -> String {
+fn reported(what: &str, path: &Path, error: &io::Error) -> String {
     format!("{what} `{}`: {error}", path.display())
 }

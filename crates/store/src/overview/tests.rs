@@ -74,7 +74,7 @@ proptest! {
 }
 
 #[test]
-fn a_claim_met_twice_is_told_once() {
+fn a_claim_met_twice_is_reported_once() {
     let mut latest = Latest::new(5);
     latest.add(vec![line(1, "K", 9), line(2, "K", 8)]);
     latest.add(vec![line(2, "K", 8)]);
@@ -82,7 +82,7 @@ fn a_claim_met_twice_is_told_once() {
 }
 
 #[test]
-fn the_soonest_of_each_kind_are_told_in_one_order() {
+fn the_soonest_of_each_kind_are_reported_in_one_order() {
     let found = vec![
         line(1, "A", 3),
         line(2, "A", 1),

@@ -28,9 +28,9 @@ use tokio_postgres::{
 use super::tls::{Tls, Trust};
 
 /// How long to wait for a connection, new or used, before saying that the database is gone.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// Of several servers, each has at least so long to answer: one that is gone must not use up all patience.
-const PATIENCE_EACH: Duration = Duration::from_secs(1);
+const WAIT_MAX: Duration = Duration::from_secs(3);
+/// Of several servers, each has at least so long to answer: one that is gone must not use up all longest wait.
+const WAIT_MAX_EACH: Duration = Duration::from_secs(1);
 
 /// What a URL says.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ pub(super) struct Address {
     pub(super) config: Config,
     pub(super) tls: Tls,
     /// How long a new connection may take, through all servers.
-    pub(super) patience: Duration,
+    pub(super) wait_max: Duration,
 }
 
 impl Address {
@@ -58,11 +58,11 @@ impl Address {
             (_, None) => Trust::Anybody,
         };
         let servers = u32::try_from(config.get_hosts().len().max(1)).unwrap_or(u32::MAX);
-        let each = (PATIENCE / servers).max(PATIENCE_EACH);
+        let each = (WAIT_MAX / servers).max(WAIT_MAX_EACH);
         config.connect_timeout(each);
         Ok(Self {
             tls: super::tls::tls(&trust)?,
-            patience: each.saturating_mul(servers).max(PATIENCE) + PATIENCE_EACH,
+            wait_max: each.saturating_mul(servers).max(WAIT_MAX) + WAIT_MAX_EACH,
             config,
         })
     }
@@ -160,17 +160,17 @@ mod tests {
             one.config.get_target_session_attrs(),
             TargetSessionAttrs::ReadWrite
         );
-        assert_eq!(one.config.get_connect_timeout(), Some(&PATIENCE));
+        assert_eq!(one.config.get_connect_timeout(), Some(&WAIT_MAX));
         let many = read("postgres://u@a:1,b:2,c,d,e/d");
         assert_eq!(many.config.get_hosts().len(), 5);
         assert_eq!(many.config.get_ports(), [1, 2, 5432, 5432, 5432]);
         let each = *many.config.get_connect_timeout().unwrap();
-        assert!(each * 5 < many.patience, "the last one is reached");
+        assert!(each * 5 < many.wait_max, "the last one is reached");
     }
 
     #[test]
     fn what_is_wrong_is_said_without_the_password() {
-        for (url, told) in [
+        for (url, reported) in [
             (
                 "postgres://u:secret@h/d?sslmode=on",
                 "sslmode=on is not known",
@@ -186,7 +186,7 @@ mod tests {
             ),
         ] {
             let error = Address::read(url).err().map(|error| error.chain()).unwrap();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(reported), "{error}");
             assert!(!error.contains("secret"), "{error}");
         }
     }

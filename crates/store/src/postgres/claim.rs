@@ -207,7 +207,7 @@ async fn next_due(
 /// is written in the same transaction; the common one, a success that nobody hears of, is a single statement.
 async fn finish_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<bool>> {
     let failed = |error| explain("finish attempts", error);
-    let is_alone = |finish: &&Finish| !finish.needs_attempt_row() && finish.tells.is_empty();
+    let is_alone = |finish: &&Finish| !finish.needs_attempt_row() && finish.event_tasks.is_empty();
     if finishes.iter().all(is_alone) {
         let applied = write_ends(client, finishes).await?;
         if applied.iter().all(|applied| *applied) {
@@ -226,7 +226,7 @@ async fn finish_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<boo
     let mut waiting = picked(finishes, &applied, true);
     waiting.retain(|finish| finish.needs_attempt_row());
     note_attempts(&transaction, history::NOTE_ATTEMPT_POSTGRES, &waiting).await?;
-    tell_all(&transaction, &picked(finishes, &applied, true)).await?;
+    report_all(&transaction, &picked(finishes, &applied, true)).await?;
     let late = picked(finishes, &applied, false);
     note_attempts(&transaction, history::NOTE_LATE_POSTGRES, &late).await?;
     transaction.commit().await.map_err(failed)?;
@@ -234,12 +234,15 @@ async fn finish_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<boo
 }
 
 /// Writes the tasks that tell of these endings.
-async fn tell_all(client: &impl GenericClient, finishes: &[&Finish]) -> Result<()> {
-    let told = finishes.iter().flat_map(|finish| {
-        let told_at_us = micros(finish.ended.finished_at);
-        finish.tells.iter().map(move |new| (0, told_at_us, new))
+async fn report_all(client: &impl GenericClient, finishes: &[&Finish]) -> Result<()> {
+    let reported = finishes.iter().flat_map(|finish| {
+        let reported_at_us = micros(finish.ended.finished_at);
+        finish
+            .event_tasks
+            .iter()
+            .map(move |new| (0, reported_at_us, new))
     });
-    insert_tasks(client, told.collect()).await.map(|_| ())
+    insert_tasks(client, reported.collect()).await.map(|_| ())
 }
 
 fn picked<'a>(finishes: &[&'a Finish], applied: &[bool], wanted: bool) -> Vec<&'a Finish> {

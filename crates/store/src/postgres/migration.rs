@@ -67,16 +67,16 @@ async fn bring_up_to_date(client: &mut Client, all: &'static [Migration]) -> Res
 
 /// Waits until no other node migrates this schema.
 async fn lock(client: &Client) -> Result<()> {
-    let mut told = false;
+    let mut reported = false;
     loop {
         let row = client.query_one(TRY_LOCK, &[]).await.map_err(failed)?;
         // Without a schema there is no lock, and the next statement says what is missing.
         if row.get::<_, Option<bool>>(0).unwrap_or(true) {
             return Ok(());
         }
-        if !told {
+        if !reported {
             tracing::info!("another node upgrades the database; waiting for it");
-            told = true;
+            reported = true;
         }
         pause().await;
     }
@@ -124,13 +124,13 @@ async fn build(client: &mut Client, index: &Index<'_>) -> Result<()> {
 
 /// Runs a text in a transaction, and notes the step that is complete with it.
 async fn transact(client: &mut Client, text: &str, step: Option<&Migration>) -> Result<()> {
-    let mut told = false;
+    let mut reported = false;
     loop {
         match try_once(client, text, step).await {
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-                if !told {
+                if !reported {
                     tracing::info!("a table is in use; trying again to upgrade it");
-                    told = true;
+                    reported = true;
                 }
                 pause().await;
             }

@@ -20,7 +20,7 @@ use tokio_postgres::types::ToSql;
 use super::{
     Postgres, SAFETY_POLL, explain,
     session::{execute, in_order, query_lists},
-    task::{apply_one, insert_tasks, tell},
+    task::{apply_one, insert_tasks, report},
 };
 use crate::{
     database::Schedules,
@@ -60,7 +60,7 @@ impl Schedules for Postgres {
         let done = writes.iter().zip(&answers);
         let done = done.filter(|(_, answer)| **answer != Applied::Lost);
         let hint = done.filter_map(|(write, _)| hint_of_write(write, SAFETY_POLL));
-        tell(&client, &self.channel, hint.min()).await;
+        report(&client, &self.channel, hint.min()).await;
         Ok(answers)
     }
 }

@@ -14,7 +14,7 @@ use super::tls::Tls;
 /// How long a question that was given up may take to end by itself. Most are nearly done, and to cancel costs a connection.
 const ENDS_BY_ITSELF: Duration = Duration::from_millis(100);
 /// How long it may take once the server was told to stop it.
-const ENDS_WHEN_TOLD: Duration = Duration::from_secs(5);
+const ENDS_WHEN_REPORTED: Duration = Duration::from_secs(5);
 
 /// A connection with a question on it. Dropped before it is answered, it is stopped.
 pub(super) struct Question {
@@ -77,9 +77,9 @@ async fn stop(client: Arc<Object>, tls: Tls, in_transaction: bool) {
         return;
     }
     tracing::debug!("a page that nobody waits for is cancelled");
-    let told = timeout(ENDS_WHEN_TOLD, client.cancel_token().cancel_query(tls)).await;
-    if matches!(told, Ok(Ok(()))) {
-        ends(&client, ENDS_WHEN_TOLD).await;
+    let reported = timeout(ENDS_WHEN_REPORTED, client.cancel_token().cancel_query(tls)).await;
+    if matches!(reported, Ok(Ok(()))) {
+        ends(&client, ENDS_WHEN_REPORTED).await;
     }
     if let Some(client) = Arc::into_inner(client) {
         drop(Object::take(client));

@@ -10,8 +10,9 @@ use deadpool_postgres::Pool;
 use jiff::Timestamp;
 
 use super::{
-    Postgres, client, explain,
-    gate::Errand,
+    Postgres,
+    batcher::BatchedWork,
+    client, explain,
     session::{in_order, query},
     task::apply_once,
 };
@@ -31,7 +32,7 @@ pub(super) struct LoadCurrent {
 }
 
 #[async_trait]
-impl Errand for LoadCurrent {
+impl BatchedWork for LoadCurrent {
     type Item = Identity;
     type Answer = Option<Task>;
     const ONLY_READS: bool = true;

@@ -12,8 +12,9 @@ use deadpool_postgres::Pool;
 use tokio_postgres::types::ToSql;
 
 use super::{
-    Postgres, client,
-    gate::Errand,
+    Postgres,
+    batcher::BatchedWork,
+    client,
     session::{in_order, query},
 };
 use crate::{database::Sources, entry, row, source};
@@ -26,7 +27,7 @@ pub(super) struct LoadSources {
 }
 
 #[async_trait]
-impl Errand for LoadSources {
+impl BatchedWork for LoadSources {
     type Item = SourceId;
     type Answer = Option<Source>;
     const ONLY_READS: bool = true;

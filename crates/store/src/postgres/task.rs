@@ -1,7 +1,7 @@
 //! Carrying out changes of intent on PostgreSQL.
 //!
 //! Changes without a replacement are one statement per sort, each atomic by itself, sent together.
-//! Replacements need the retired row's fate before the new row is written, so they run in a
+//! Replacements need the retired row's injected fault before the new row is written, so they run in a
 //! transaction of their own. Lists are sorted by row or identity, so that two nodes that touch the
 //! same rows touch them in the same order; keyed sets keep their own order and give way.
 
@@ -18,8 +18,9 @@ use jiff::Timestamp;
 use tokio_postgres::error::{DbError, SqlState};
 
 use super::{
-    SAFETY_POLL, client, explain,
-    gate::Errand,
+    SAFETY_POLL,
+    batcher::BatchedWork,
+    client, explain,
     listen::NOTIFY,
     repeat::{bound_all, repeat_all},
     session::{column, execute, query},
@@ -41,7 +42,7 @@ pub(super) struct Apply {
 }
 
 #[async_trait]
-impl Errand for Apply {
+impl BatchedWork for Apply {
     type Item = Change;
     type Answer = Applied;
 
@@ -49,7 +50,7 @@ impl Errand for Apply {
         let mut client = client(&self.pool).await?;
         let answers = apply_all(&mut client, changes).await?;
         let due_at = earliest_hint(changes, SAFETY_POLL);
-        tell(&client, &self.channel, due_at).await;
+        report(&client, &self.channel, due_at).await;
         Ok(answers)
     }
 }
@@ -135,8 +136,8 @@ fn is_deadlock(error: &Error) -> bool {
         return false;
     };
     // `explain` keeps what the server said, not the driver's wrapping of it.
-    let told = source.downcast_ref::<DbError>();
-    told.map(DbError::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
+    let reported = source.downcast_ref::<DbError>();
+    reported.map(DbError::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
 }
 
 async fn try_once(
@@ -157,14 +158,14 @@ async fn try_once(
         let receipt = applied.receipt(change);
         receipts.push(receipt.ok_or_else(|| unreadable("no row"))?);
     }
-    let told = serde_json::to_string(&receipts).map_err(unreadable)?;
+    let reported = serde_json::to_string(&receipts).map_err(unreadable)?;
     let used_at = changes
         .first()
         .map_or(0, |change| micros(change.decided_at));
     let noted = transaction
         .execute(
             history::NOTE_ONCE,
-            &[&key.key, &key.digest, &told, &used_at],
+            &[&key.key, &key.digest, &reported, &used_at],
         )
         .await
         .map_err(failed)?;
@@ -172,7 +173,7 @@ async fn try_once(
         return Ok(AppliedOnce::Used);
     }
     transaction.commit().await.map_err(failed)?;
-    tell(client, channel, earliest_hint(changes, SAFETY_POLL)).await;
+    report(client, channel, earliest_hint(changes, SAFETY_POLL)).await;
     Ok(AppliedOnce::Done(receipts))
 }
 
@@ -204,7 +205,7 @@ pub(super) async fn apply_one(transaction: &Transaction<'_>, change: &Change) ->
 }
 
 /// Tells listening nodes of what is due soon. A hint that is lost costs one safety poll.
-pub(super) async fn tell(client: &Object, channel: &str, due_at: Option<Timestamp>) {
+pub(super) async fn report(client: &Object, channel: &str, due_at: Option<Timestamp>) {
     if let Some(due_at) = due_at {
         let micros = micros(due_at).to_string();
         if let Ok(statement) = client.prepare_cached(NOTIFY).await {

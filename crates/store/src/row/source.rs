@@ -1,6 +1,6 @@
 //! Rows of sources and entries, and the columns a source is written to.
 //!
-//! What a source remembers for itself (its last looks, what its document showed, its publisher's wishes) is read as
+//! What a source remembers for itself (its last looks, what its document showed, its publisher's requests) is read as
 //! far as it can be: none of it is worth losing a source over. What was learned is kept as it is; whether it can be
 //! read is the policy's question.
 
@@ -8,7 +8,7 @@ use almanack_core::{
     source::{
         Attention, Definition, Memory, Moving, Source, SourceId, State, Stats,
         check::{FailureClass, Validators},
-        entry::{Entry, Found},
+        entry::{Entry, FoundEntry},
         policy::cadence::{Cadence, Frequency},
         recent::Recent,
     },
@@ -195,7 +195,7 @@ pub(crate) fn source_values(source: &Source, at: Timestamp) -> Result<Vec<Value<
 pub(crate) fn entry_values(
     source: SourceId,
     at: Timestamp,
-    (key, found): &(String, Found),
+    (key, found): &(String, FoundEntry),
 ) -> Vec<Value<'_>> {
     values![
         source.0,
@@ -225,7 +225,7 @@ pub(crate) fn entry(row: &Row<'_>) -> Result<Entry> {
         id: row.big(0)?,
         source: SourceId(row.big(1)?),
         seen_at: instant(row.big(3)?)?,
-        found: Found {
+        found: FoundEntry {
             id: key.strip_prefix(NAMED).map(str::to_owned),
             link: row.text_or_null(4)?,
             title: row.text(5)?,

@@ -232,7 +232,7 @@ impl<'c> Endings<'c> {
         }
         insert_all(
             self.connection,
-            &finish.tells,
+            &finish.event_tasks,
             micros(finish.ended.finished_at),
         )?;
         Ok(Finished::Applied)

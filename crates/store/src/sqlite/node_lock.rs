@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_node_is_refused_and_told_who_has_the_file() {
+    fn a_second_node_is_refused_and_reported_who_has_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("almanack.db");
         File::create(&database).unwrap();
@@ -127,8 +127,8 @@ mod tests {
         let first = NodeLock::take(&database).unwrap();
         for path in [&database, &link] {
             let refused = NodeLock::take(path).unwrap_err().to_string();
-            let told = format!("process {} already runs a node on ", process::id());
-            assert!(refused.starts_with(&told), "{refused}");
+            let reported = format!("process {} already runs a node on ", process::id());
+            assert!(refused.starts_with(&reported), "{refused}");
             assert!(refused.ends_with("almanack.db"), "{refused}");
         }
         assert!(NodeLock::is_held(&link));

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 use crate::{
     database::{Database as _, Sources},
     entry,
-    nudge::earliest_told,
+    nudge::earliest_reported,
     row, source,
     sqlite::{Sqlite, thread::Outcome},
 };
@@ -40,14 +40,17 @@ impl Sources for Sqlite {
     }
 
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>> {
-        let told_at = writes.iter().filter_map(|w| earliest_told(&w.tells)).min();
+        let reported_at = writes
+            .iter()
+            .filter_map(|w| earliest_reported(&w.event_tasks))
+            .min();
         let written = self
             .on_writer("write sources", move |connection| {
                 let written = writes.iter().map(|write| write::write(connection, write));
                 written.collect()
             })
             .await?;
-        self.hint(told_at).await;
+        self.hint(reported_at).await;
         Ok(written)
     }
 

@@ -55,7 +55,7 @@ pub(super) type Outcome<T> = Result<T, Fault>;
 /// A piece of work that a connection's thread does.
 trait Job: Send {
     fn run(&mut self, connection: &mut Connection) -> Outcome<()>;
-    /// Tells the asker: what `run` made, or why it did not last.
+    /// Tells the requester: what `run` made, or why it did not last.
     fn answer(self: Box<Self>, committed: Outcome<()>);
     /// Set when nobody waits for the answer any more.
     fn abandoned(&self) -> Arc<AtomicBool>;
@@ -68,7 +68,7 @@ struct Asked<T, F> {
     abandoned: Arc<AtomicBool>,
 }
 
-/// Held by the asker while it waits.
+/// Held by the requester while it waits.
 struct Waiting(Arc<AtomicBool>);
 
 impl Drop for Waiting {
@@ -89,7 +89,7 @@ impl<T: Send, F: FnMut(&mut Connection) -> Outcome<T> + Send> Job for Asked<T, F
             (Err(error), _) => Err(error),
             (Ok(()), None) => Err(Fault::Stopped),
         };
-        // An asker that went away no longer cares; the effect stands.
+        // An requester that went away no longer cares; the effect stands.
         let _ = self.reply.send(answer);
     }
 
@@ -212,7 +212,7 @@ fn commit_group(connection: &mut Connection, mut group: Vec<Box<dyn Job>>) {
         return;
     }
     if together.is_ok() || group.len() == 1 {
-        // One error, one asker: it gets the error itself.
+        // One error, one requester: it gets the error itself.
         let mut verdict = Some(together);
         for job in group {
             job.answer(verdict.take().unwrap_or(Ok(())));

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How many names a refusal tells.
-const TOLD_MAX: usize = 5;
+const REPORTED_MAX: usize = 5;
 /// The columns of the lists of migrations, sorted.
 const LEDGER_COLUMNS: [&[&str]; 2] = [&["name", "number"], &["number", "works_from"]];
 
@@ -65,7 +65,7 @@ pub(super) fn refuse_foreign(things: &[Thing], applied: &[Applied]) -> Result<()
         return Ok(());
     }
     Err(Error::Foreign {
-        found: told(&foreign),
+        found: reported(&foreign),
     })
 }
 
@@ -109,15 +109,15 @@ fn layout(applied: &[Applied]) -> Result<BTreeMap<String, Vec<String>>> {
     Ok(tables.into_iter().collect())
 }
 
-fn told(things: &[&Thing]) -> String {
-    let named = things.iter().take(TOLD_MAX);
-    let mut told: Vec<String> = named
+fn reported(things: &[&Thing]) -> String {
+    let named = things.iter().take(REPORTED_MAX);
+    let mut reported: Vec<String> = named
         .map(|thing| format!("{} `{}`", thing.what, thing.name))
         .collect();
-    if things.len() > TOLD_MAX {
-        told.push(format!("and {} more", things.len() - TOLD_MAX));
+    if things.len() > REPORTED_MAX {
+        reported.push(format!("and {} more", things.len() - REPORTED_MAX));
     }
-    told.join(", ")
+    reported.join(", ")
 }
 
 #[cfg(test)]

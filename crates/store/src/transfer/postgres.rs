@@ -243,7 +243,7 @@ pub(super) async fn fill(
     source: &sqlite::Side,
     target: &Side,
     tables: &[Table],
-    told: &mut dyn FnMut(Step),
+    reported: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let mut moved = Vec::new();
     for table in tables {
@@ -251,7 +251,7 @@ pub(super) async fn fill(
         let mut sink = Box::pin(target.receive(table).await?);
         source
             .each(table, async |rows: Vec<Vec<Value>>| {
-                told(sent.moved(table, &rows));
+                reported(sent.moved(table, &rows));
                 let lines = Cursor::new(lines(table, &rows));
                 Ok(sink.send(lines).await.map_err(failed)?)
             })
@@ -264,7 +264,7 @@ pub(super) async fn fill(
         }
         let mut arrived = Sum::default();
         let back = async |rows: Vec<Vec<Value>>| {
-            told(arrived.compared(table, &rows));
+            reported(arrived.compared(table, &rows));
             Ok(())
         };
         target.each(table, back).await?;

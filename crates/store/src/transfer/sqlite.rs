@@ -174,14 +174,14 @@ pub(super) async fn fill(
     source: &postgres::Side,
     target: &Side,
     tables: &[Table],
-    told: &mut dyn FnMut(Step),
+    reported: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let mut moved = Vec::new();
     for table in tables {
         let mut sent = Sum::default();
         source
             .each(table, async |rows: Vec<Vec<Value>>| {
-                told(sent.moved(table, &rows));
+                reported(sent.moved(table, &rows));
                 target.put(table, rows)
             })
             .await?;
@@ -190,7 +190,7 @@ pub(super) async fn fill(
         }
         let mut arrived = Sum::default();
         let back = async |rows: Vec<Vec<Value>>| {
-            told(arrived.compared(table, &rows));
+            reported(arrived.compared(table, &rows));
             Ok(())
         };
         target.each(table, back).await?;

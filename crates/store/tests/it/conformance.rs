@@ -43,7 +43,6 @@ pub(crate) mod entry;
 pub(crate) mod finish;
 pub(crate) mod fleet;
 pub(crate) mod guard;
-pub(crate) mod lane;
 pub(crate) mod lease;
 pub(crate) mod ledger;
 pub(crate) mod list;
@@ -51,8 +50,10 @@ pub(crate) mod node;
 pub(crate) mod nudge;
 pub(crate) mod once;
 pub(crate) mod overview;
+pub(crate) mod permit;
 pub(crate) mod prune;
 pub(crate) mod records;
+pub(crate) mod reporting;
 mod rules;
 pub(crate) mod schedule;
 pub(crate) mod search;
@@ -60,7 +61,6 @@ pub(crate) mod sign_in;
 pub(crate) mod source;
 pub(crate) mod source_list;
 pub(crate) mod source_write;
-pub(crate) mod telling;
 pub(crate) mod token;
 pub(crate) mod value;
 
@@ -92,7 +92,7 @@ impl Fresh {
     }
 }
 
-/// The asker in the rules.
+/// The requester in the rules.
 pub(crate) const ORIGIN: &str = "author";
 
 /// The identity's current row, if there is one.
@@ -138,8 +138,8 @@ pub(crate) async fn ask(store: &dyn Store, request: &Request, now: Timestamp) ->
 }
 
 /// [`put`] carried out at its own time or at `now`, whichever the rules say; the row's number.
-pub(crate) async fn plant(store: &dyn Store, wish: Put, now: Timestamp) -> TaskId {
-    ask(store, &Request::Put(wish), now).await.task_id
+pub(crate) async fn plant(store: &dyn Store, request: Put, now: Timestamp) -> TaskId {
+    ask(store, &Request::Put(request), now).await.task_id
 }
 
 /// Plants `count` tasks `{prefix}:{n}` of one kind, all due at `due_at`, decided then.
@@ -151,8 +151,8 @@ pub(crate) async fn plant_many(
     due_at: Timestamp,
 ) -> Vec<TaskId> {
     let change = |n: usize| {
-        let wish = put(&format!("{prefix}:{n}"), kind_name, due_at);
-        decide(None, &Request::Put(wish), ORIGIN, due_at).expect("a put of nothing creates")
+        let request = put(&format!("{prefix}:{n}"), kind_name, due_at);
+        decide(None, &Request::Put(request), ORIGIN, due_at).expect("a put of nothing creates")
     };
     let answers = store
         .apply((0..count).map(change).collect())

@@ -94,11 +94,11 @@ async fn ss_10_a_damaged_memory_leaves_the_source_readable() {
 async fn sf_06_an_ending_that_is_refused_is_not_transient_and_ends_nothing() {
     let fresh = fresh().await;
     let store = fresh.store();
-    let wishes = ["article:1", "article:2"].map(|subject| put(subject, PUBLISH, START));
+    let requests = ["article:1", "article:2"].map(|subject| put(subject, PUBLISH, START));
     let mut changes = Vec::new();
-    for wish in wishes {
-        let wish = Request::Put(wish);
-        changes.push(decide(None, &wish, "test", START).unwrap());
+    for request in requests {
+        let request = Request::Put(request);
+        changes.push(decide(None, &request, "test", START).unwrap());
     }
     store.apply(changes).await.unwrap();
     let claimed = store.claim(claim_request(1, START, 9)).await.unwrap();

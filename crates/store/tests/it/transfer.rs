@@ -63,7 +63,7 @@ pub(super) async fn filled(path: &Path) -> Arc<dyn Store> {
     let own = || Arc::clone(&store);
     once::rs_14_receipts_are_given_back_as_they_were(own()).await;
     tried(&*store).await;
-    ledger::edits_are_told_oldest_first(own()).await;
+    ledger::edits_are_reported_oldest_first(own()).await;
     fired(&*store, "other").await;
     entry::ss_13_every_field_of_an_entry_survives(own()).await;
     learned(&*store).await;
@@ -123,7 +123,7 @@ async fn printed(store: &dyn Store) {
 }
 
 /// Everything that the ports tell of a store.
-async fn told(store: &dyn Store) -> String {
+async fn reported(store: &dyn Store) -> String {
     let tasks = TaskFilter {
         limit: 1_000,
         ..TaskFilter::default()
@@ -180,7 +180,7 @@ async fn a_store_is_moved_whole_and_back_again() {
     let schema = Schema::create().await;
     let between = Location::Postgres(schema.url().to_owned());
     let store = filled(&folder.path().join("first.db")).await;
-    let before = told(&*store).await;
+    let before = reported(&*store).await;
     drop(store);
 
     let mut steps = Vec::new();
@@ -192,11 +192,11 @@ async fn a_store_is_moved_whole_and_back_again() {
     }
     let rows: u64 = there.iter().map(|table| table.sum.rows).sum();
     assert_eq!(steps[0], Step::Total(rows));
-    assert_eq!(told(&*open(&between).await).await, before);
+    assert_eq!(reported(&*open(&between).await).await, before);
 
     assert_eq!(moved(&between, &second).await.unwrap(), there);
     let store = open(&second).await;
-    assert_eq!(told(&*store).await, before);
+    assert_eq!(reported(&*store).await, before);
     assert_eq!(
         highest(folder.path(), "first.db"),
         highest(folder.path(), "second.db")

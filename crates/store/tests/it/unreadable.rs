@@ -11,8 +11,8 @@ use almanack_core::{
     sign_in::{PasswordHash, User},
     source::{self, SourceId},
     store::{
-        AlertFilter, EditionFilter, Error, HistoryPage, LaneAsk, ScheduleFilter, SourceFilter,
-        Store, TaskFilter, TaskSearch, Visitor,
+        AlertFilter, EditionFilter, Error, HistoryPage, PermitRequest, ScheduleFilter,
+        SourceFilter, Store, TaskFilter, TaskSearch, Visitor,
     },
     task::{Status, Task, TaskId},
     time::LATEST,
@@ -77,8 +77,8 @@ impl House {
     /// Tasks 1, 2, 3, due at [`START`].
     async fn plant_three(&self) {
         for number in 1..=3 {
-            let wish = Request::Put(put(&format!("article:{number}"), PUBLISH, START));
-            let change = decide(None, &wish, "test", START).unwrap();
+            let request = Request::Put(put(&format!("article:{number}"), PUBLISH, START));
+            let change = decide(None, &request, "test", START).unwrap();
             self.store.apply(vec![change]).await.unwrap();
         }
     }
@@ -271,9 +271,9 @@ async fn sf_06_an_unreadable_task_is_listed_and_fails_alone(house: &House) {
 }
 
 async fn sf_06_an_unreadable_lane_is_closed_for_a_while_and_the_others_are_open(house: &House) {
-    let asks = ["kind:BAD", "kind:GOOD"].map(|name| LaneAsk {
-        lane: name.to_owned(),
-        places: 0,
+    let asks = ["kind:BAD", "kind:GOOD"].map(|name| PermitRequest {
+        limit: name.to_owned(),
+        permits: 0,
         wanted: 1,
         at_once: 1,
         gap: SignedDuration::ZERO,
@@ -285,7 +285,7 @@ async fn sf_06_an_unreadable_lane_is_closed_for_a_while_and_the_others_are_open(
             now,
             lease_until: now + LEASE,
         };
-        let answers = house.store.enter_lanes(&visitor, &asks).await.unwrap();
+        let answers = house.store.request_permits(&visitor, &asks).await.unwrap();
         answers.iter().map(|answer| answer.granted).collect()
     };
     assert_eq!(enter("node-a", START).await, [1, 1]);
@@ -305,12 +305,12 @@ fn alert(source: i64) -> Alert {
         severity: Severity::Warning,
         detail: String::new(),
         opened_at: START,
-        calm_since: None,
+        cool_down_since: None,
         closed_at: None,
         returns: 0,
-        open_told_at: None,
-        close_told_at: None,
-        tell_at: None,
+        open_notified_at: None,
+        close_notified_at: None,
+        notify_at: None,
         taken_by: Vec::new(),
         version: 0,
     }

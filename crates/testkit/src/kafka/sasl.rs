@@ -70,7 +70,7 @@ pub(super) enum Step {
 impl Step {
     /// The body of a `SaslAuthenticate` response.
     pub(super) fn response(&self, version: i16) -> Vec<u8> {
-        let (code, told, said): (i16, &str, &str) = match self {
+        let (code, reported, said): (i16, &str, &str) = match self {
             Self::Challenge(said) | Self::Admitted(said) => (0, "", said),
             Self::Refused => (
                 AUTHENTICATION_FAILED,
@@ -79,12 +79,12 @@ impl Step {
             ),
         };
         let lifetime: &[u8] = if version >= 1 { &[0; 8] } else { &[] };
-        let told_bytes = i16::try_from(told.len()).unwrap().to_be_bytes();
+        let reported_bytes = i16::try_from(reported.len()).unwrap().to_be_bytes();
         let said_bytes = i32::try_from(said.len()).unwrap().to_be_bytes();
         [
             &code.to_be_bytes(),
-            &told_bytes[..],
-            told.as_bytes(),
+            &reported_bytes[..],
+            reported.as_bytes(),
             &said_bytes,
             said.as_bytes(),
             lifetime,

@@ -18,7 +18,7 @@ use crate::authority::{Authority, Clients, Identity};
 /// Where Debian puts it: not everybody looks there.
 const PROGRAM: &str = "/usr/sbin/nats-server";
 /// How long it may take for something that must come.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Who is let in.
 pub enum Access {
@@ -114,13 +114,13 @@ impl Server {
     /// From now on these are let in. Who is in already and would not be let in again is put out.
     pub fn set_access(&self, access: &Access) {
         write(self.folder.path(), &self.fixed, access);
-        let told = "Reloaded server configuration";
-        let before = self.log.count(told);
+        let reported = "Reloaded server configuration";
+        let before = self.log.count(reported);
         let signal = format!("reload={}", self.process.0.id());
         let mut command = Command::new(program());
         let signalled = command.arg("--signal").arg(signal).status().unwrap();
         assert!(signalled.success());
-        self.log.wait_for(told, before + 1);
+        self.log.wait_for(reported, before + 1);
     }
 
     /// How many connections there were.
@@ -221,7 +221,7 @@ impl Log {
     fn wait_for(&self, words: &str, times: usize) {
         let text = self.text.lock().unwrap();
         let lacks = |text: &mut String| text.matches(words).count() < times;
-        let waited = self.grown.wait_timeout_while(text, PATIENCE, lacks);
+        let waited = self.grown.wait_timeout_while(text, WAIT_MAX, lacks);
         let (text, waited) = waited.unwrap();
         assert!(
             !waited.timed_out(),

@@ -12,7 +12,7 @@ const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 /// What the words read so far have told.
 #[derive(Default)]
-struct Told<'a> {
+struct Reported<'a> {
     day: Option<i8>,
     month: Option<i8>,
     year: Option<i16>,
@@ -25,14 +25,14 @@ struct Told<'a> {
 pub(super) fn parse(text: &str) -> Option<Timestamp> {
     // A comment may follow the zone: `+0200 (CEST)`.
     let text = text.split('(').next()?;
-    let mut told = Told::default();
+    let mut reported = Reported::default();
     for word in text.split([' ', ',', '\t', '\n']) {
-        told.word(word)?;
+        reported.word(word)?;
     }
-    told.instant()
+    reported.instant()
 }
 
-impl<'a> Told<'a> {
+impl<'a> Reported<'a> {
     /// Takes one word; `None` for one that fits nowhere.
     fn word(&mut self, word: &'a str) -> Option<()> {
         let lower = word.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-use almanack_core::source::{check::Document, entry::Found, reading::Reading};
+use almanack_core::source::{check::Document, entry::FoundEntry, reading::Reading};
 use jiff::Timestamp;
 use url::Url;
 
@@ -11,7 +11,7 @@ fn read(text: &str) -> Document {
 }
 
 /// One entry of an RSS feed.
-fn item(fields: &str) -> Found {
+fn item(fields: &str) -> FoundEntry {
     let text = format!(
         "<rss version='2.0' xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:content='http://purl.org/rss/1.0/modules/content/'><channel><title>x</title><item>{fields}</item></channel></rss>"
     );
@@ -19,7 +19,7 @@ fn item(fields: &str) -> Found {
 }
 
 /// One entry of an Atom feed.
-fn entry(fields: &str) -> Found {
+fn entry(fields: &str) -> FoundEntry {
     let text = format!(
         "<feed xmlns='http://www.w3.org/2005/Atom'><title>x</title><entry>{fields}</entry></feed>"
     );
@@ -158,7 +158,7 @@ fn links_lead_to_the_page_of_an_entry() {
 
 #[test]
 fn ss_13_times_are_the_publishers_or_none() {
-    let at = |found: Found| found.published_at.map(|at| at.to_string());
+    let at = |found: FoundEntry| found.published_at.map(|at| at.to_string());
     let rss = |date: &str| at(item(&format!("<title>t</title>{date}")));
     assert_eq!(
         rss("<pubDate>Fri, 02 Jan 2026 05:04:05 +0200</pubDate>").as_deref(),

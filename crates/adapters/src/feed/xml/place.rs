@@ -1,4 +1,4 @@
-//! Where in a feed the walk is, as far as that matters, and what publishers wish there.
+//! Where in a feed the walk is, as far as that matters, and what publishers request there.
 
 use almanack_core::source::hints::Hints;
 
@@ -44,7 +44,7 @@ impl Place {
     }
 
     /// Whether its text says when to come again.
-    pub(super) fn is_wish(self) -> bool {
+    pub(super) fn is_request(self) -> bool {
         matches!(
             self,
             Self::Ttl | Self::Hour | Self::Day | Self::Period | Self::Frequency
@@ -54,7 +54,7 @@ impl Place {
 
 /// What was heard on the way.
 #[derive(Debug, Default)]
-pub(super) struct Wishes {
+pub(super) struct ChangeRequests {
     ttl: Option<u32>,
     period: Option<u32>,
     frequency: Option<u32>,
@@ -62,7 +62,7 @@ pub(super) struct Wishes {
     skip_days: u32,
 }
 
-impl Wishes {
+impl ChangeRequests {
     pub(super) fn hear(&mut self, place: Place, words: &str) {
         match place {
             Place::Ttl => self.ttl = minutes(words).or(self.ttl),
@@ -74,7 +74,7 @@ impl Wishes {
         }
     }
 
-    /// The longer of two wishes counts: they are floors.
+    /// The longer of two requests counts: they are floors.
     pub(super) fn hints(&self) -> Hints {
         let times = self.frequency.unwrap_or(1).max(1);
         let every = self.period.map(|period| period / times);

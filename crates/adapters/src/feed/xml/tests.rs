@@ -7,7 +7,7 @@ fn hints(head: &str) -> Hints {
 }
 
 #[test]
-fn ss_12_a_feed_tells_when_to_come_again() {
+fn ss_12_a_feed_reports_when_to_come_again() {
     let every = |seconds| Hints {
         every: Some(seconds),
         ..Hints::default()
@@ -18,7 +18,7 @@ fn ss_12_a_feed_tells_when_to_come_again() {
         ("<ttl>60</ttl>", every(3600), "minutes"),
         ("<ttl> 5 </ttl>", every(300), "blanks"),
         ("<ttl><![CDATA[5]]></ttl>", every(300), "in a section"),
-        ("<ttl>0</ttl>", none, "no wish"),
+        ("<ttl>0</ttl>", none, "no request"),
         ("<ttl>soon</ttl>", none, "no number"),
         (
             "<ttl>4294967295</ttl>",
@@ -99,10 +99,10 @@ fn ss_12_a_truncated_feed_is_noticed_wherever_it_breaks_off() {
 
 #[test]
 fn sentences_about_broken_documents() {
-    let told = |text: &str| outline(text).unwrap_err().detail;
-    insta::assert_snapshot!(told("<rss><channel><item>"), @"the document breaks off in its first entry");
-    insta::assert_snapshot!(told("<rss><channel>\n<item></channel></rss>"), @"the document is not well-formed XML at line 2: expected `</item>`, but `</channel>` was found");
-    insta::assert_snapshot!(told(&"<rss>".repeat(1000)), @"the document is nested more than 512 deep");
+    let reported = |text: &str| outline(text).unwrap_err().detail;
+    insta::assert_snapshot!(reported("<rss><channel><item>"), @"the document breaks off in its first entry");
+    insta::assert_snapshot!(reported("<rss><channel>\n<item></channel></rss>"), @"the document is not well-formed XML at line 2: expected `</item>`, but `</channel>` was found");
+    insta::assert_snapshot!(reported(&"<rss>".repeat(1000)), @"the document is nested more than 512 deep");
 }
 
 #[test]

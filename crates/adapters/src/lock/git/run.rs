@@ -113,7 +113,7 @@ impl Git {
         Err(Error::Refused {
             why: format!(
                 "the scratch repository is not usable: {}",
-                self.told(&output.stderr)
+                self.reported(&output.stderr)
             ),
         })
     }
@@ -135,18 +135,18 @@ impl Git {
         if HOPELESS.iter().any(|words| said.contains(words)) {
             self.refusal(output)
         } else {
-            Error::unavailable(self.told(&output.stderr))
+            Error::unavailable(self.reported(&output.stderr))
         }
     }
 
     pub(super) fn refusal(&self, output: &Output) -> Error {
         Error::Refused {
-            why: self.told(&output.stderr),
+            why: self.reported(&output.stderr),
         }
     }
 
     /// The line that says what went wrong, without where.
-    fn told(&self, stderr: &str) -> String {
+    fn reported(&self, stderr: &str) -> String {
         let reason = |line: &&str| {
             ["fatal: ", "error: ", "remote: "]
                 .iter()

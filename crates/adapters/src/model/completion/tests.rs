@@ -135,24 +135,24 @@ fn an_answer_without_a_reply_says_what_can_be_done() {
 }
 
 #[test]
-fn no_key_is_told() {
+fn no_key_is_reported() {
     for status in [200, 400, 401, 403, 404, 429, 500] {
         let body = format!(
             r#"{{"error":{{"message":"Incorrect key sk-secret (sk-s*****cret)"}},"choices":["{KEY}"]}}"#
         );
-        let told = read_at(status, None, &body).unwrap_err().to_string();
-        assert!(!told.contains(KEY), "{told}");
+        let reported = read_at(status, None, &body).unwrap_err().to_string();
+        assert!(!reported.contains(KEY), "{reported}");
         assert!(
-            !(401..=403).contains(&status) || !told.contains("cret"),
-            "{told}"
+            !(401..=403).contains(&status) || !reported.contains("cret"),
+            "{reported}"
         );
     }
-    let told = |status, body: &str| read_at(status, None, body).unwrap_err().to_string();
+    let reported = |status, body: &str| read_at(status, None, body).unwrap_err().to_string();
     let body = r#"{"error":{"message":"max_tokens is too large","code":"invalid"}}"#;
-    insta::assert_snapshot!(told(400, body), @"the model did not answer (HTTP 400): max_tokens is too large");
-    insta::assert_snapshot!(told(401, body), @"the model's key was not accepted (HTTP 401)");
-    insta::assert_snapshot!(told(500, ""), @"the model did not answer (HTTP 500)");
-    insta::assert_snapshot!(told(200, body), @"the model's service answered with an error (HTTP 200): max_tokens is too large");
+    insta::assert_snapshot!(reported(400, body), @"the model did not answer (HTTP 400): max_tokens is too large");
+    insta::assert_snapshot!(reported(401, body), @"the model's key was not accepted (HTTP 401)");
+    insta::assert_snapshot!(reported(500, ""), @"the model did not answer (HTTP 500)");
+    insta::assert_snapshot!(reported(200, body), @"the model's service answered with an error (HTTP 200): max_tokens is too large");
 }
 
 #[test]

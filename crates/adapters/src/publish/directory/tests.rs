@@ -66,7 +66,7 @@ fn ed_34_no_link_leads_out_of_the_directory() {
 }
 
 #[test]
-fn what_stands_in_the_way_is_told_without_the_whole_path() {
+fn what_stands_in_the_way_is_reported_without_the_whole_path() {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("file"), b"x").unwrap();
     fs::create_dir(root.path().join("a.md")).unwrap();

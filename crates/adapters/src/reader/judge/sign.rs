@@ -32,7 +32,7 @@ const SIGNS: &[(&str, Weight)] = &[
     ("making sure you're not a bot", Certain),
     ("not a robot", Doubtful),
     ("are you a robot", Doubtful),
-    ("press & hold", Doubtful),
+    ("renderer & hold", Doubtful),
     ("unusual traffic from your computer", Certain),
     ("unusual activity from your computer", Certain),
     ("unusual traffic", Doubtful),

@@ -59,8 +59,8 @@ const BLOCKS: &[(&str, &str)] = &[
         "site.example\nPlease enable JS and disable any ad blocker",
     ),
     (
-        "press and hold",
-        "Before we continue...\nPress & Hold to confirm you are a human (and not a bot).\nReference ID 8c2f1b",
+        "renderer and hold",
+        "Before we continue...\nRenderer & Hold to confirm you are a human (and not a bot).\nReference ID 8c2f1b",
     ),
     (
         "a guard against crawlers",
@@ -234,7 +234,7 @@ fn ed_35_articles_pass_whatever_they_are_about() {
 #[test]
 fn ed_35_the_reason_says_what_stands_there() {
     let why = |text: &str| judge_article(text).unwrap_err().detail;
-    let told = [
+    let reported = [
         why(""),
         why("Home"),
         why("Enable JavaScript and cookies to continue"),
@@ -244,7 +244,7 @@ fn ed_35_the_reason_says_what_stands_there() {
         ),
         why(&"x".repeat(TEXT_BYTES_MAX + 1)),
     ];
-    insta::assert_snapshot!(told.join("\n"), @"
+    insta::assert_snapshot!(reported.join("\n"), @"
     the page has no text
     the page has too little text for an article
     the site shows a check or a login in place of the page

@@ -3,14 +3,14 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use almanack_adapters::{
-    alert::{Channel, Channels, Language, Telling, Wants, Way},
+    alert::{Channel, Channels, Language, Reporting, Wants, Way},
     bearer::Bearer,
     signature::SigningKey,
 };
 use almanack_core::{
     alert::{
         About, Alert, Key, News, Rule, Severity,
-        port::{Messenger, Notice, Outcome},
+        port::{Notice, Notifier, Outcome},
     },
     plan::ScheduleName,
     source::SourceId,
@@ -33,12 +33,12 @@ pub(super) fn alert(rule: Rule, about: About, severity: Severity) -> Alert {
         severity,
         detail: "HTTP 500: <!channel> & co.".to_owned(),
         opened_at: Timestamp::from_second(1_767_600_000).unwrap(),
-        calm_since: None,
+        cool_down_since: None,
         closed_at: None,
         returns: 0,
-        open_told_at: None,
-        close_told_at: None,
-        tell_at: None,
+        open_notified_at: None,
+        close_notified_at: None,
+        notify_at: None,
         taken_by: Vec::new(),
         version: 1,
     }
@@ -69,12 +69,12 @@ pub(super) fn channels(language: Language, ways: Vec<(&str, Way)>) -> Channels {
         way,
         wants: Wants::default(),
     };
-    let telling = Telling {
+    let reporting = Reporting {
         language,
         timeout: Duration::from_secs(30),
     };
     let all = ways.into_iter().map(named).collect();
-    Channels::new(client(), Arc::new(Fixed), telling, all)
+    Channels::new(client(), Arc::new(Fixed), reporting, all)
 }
 
 struct Asked {
@@ -110,7 +110,7 @@ async fn a_webhook_gets_all_of_it_signed_and_named() {
         key: Some(SigningKey::parse(SECRET).unwrap()),
     };
     let channels = channels(Language::English, vec![("webhook", way)]);
-    let answers = channels.tell(&[failing(), silent()]).await;
+    let answers = channels.notify(&[failing(), silent()]).await;
     assert_eq!(answers[0].outcome, Outcome::Taken("HTTP 204".to_owned()));
     assert_eq!(answers[0].keys, [failing().alert.key, silent().alert.key]);
     let asked = received.recv().await.unwrap();
@@ -144,7 +144,7 @@ async fn a_webhook_gets_all_of_it_signed_and_named() {
             },
         ]})
     );
-    let again = channels.tell(&[failing(), silent()]).await;
+    let again = channels.notify(&[failing(), silent()]).await;
     assert_eq!(again.len(), 1);
     let repeated = received.recv().await.unwrap();
     assert_eq!(repeated.headers["webhook-id"], id, "known by its name");
@@ -158,7 +158,7 @@ async fn ntfy_shows_title_priority_and_tags() {
         token: Bearer::new("tk_hush"),
     };
     let english = channels(Language::English, vec![("ntfy", way())]);
-    english.tell(&[failing()]).await;
+    english.notify(&[failing()]).await;
     let asked = received.recv().await.unwrap();
     assert_eq!(asked.path, "/base");
     assert_eq!(asked.headers["authorization"], "Bearer tk_hush");
@@ -173,7 +173,7 @@ async fn ntfy_shows_title_priority_and_tags() {
         })
     );
     let chinese = channels(Language::Chinese, vec![("ntfy", way())]);
-    chinese.tell(&[silent()]).await;
+    chinese.notify(&[silent()]).await;
     let body = read(&received.recv().await.unwrap());
     assert_eq!(body["title"], "Almanack：已恢复：信源 17 沉默时间超出惯常");
     assert_eq!(
@@ -189,7 +189,7 @@ async fn slack_gets_one_message_in_which_nothing_means_anything() {
         url: format!("{url}/services/T/B/hush"),
     };
     let channels = channels(Language::English, vec![("slack", way)]);
-    channels.tell(&[failing(), silent()]).await;
+    channels.notify(&[failing(), silent()]).await;
     let asked = received.recv().await.unwrap();
     assert_eq!(
         read(&asked)["text"],
@@ -201,7 +201,7 @@ async fn slack_gets_one_message_in_which_nothing_means_anything() {
 }
 
 #[tokio::test]
-async fn a_channel_is_told_what_it_wants_and_has_not_taken() {
+async fn a_channel_is_reported_what_it_wants_and_has_not_taken() {
     let (url, mut received) = listener(200).await;
     let channel = |name: &str, wants| Channel {
         name: name.to_owned(),
@@ -216,19 +216,19 @@ async fn a_channel_is_told_what_it_wants_and_has_not_taken() {
         channel("all", Wants::default()),
         channel("few", only_silent),
     ];
-    let telling = Telling {
+    let reporting = Reporting {
         language: Language::English,
         timeout: Duration::from_secs(30),
     };
-    let channels = Channels::new(client(), Arc::new(Fixed), telling, all);
+    let channels = Channels::new(client(), Arc::new(Fixed), reporting, all);
     let mut known = failing();
     known.alert.taken_by = vec!["all".to_owned()];
-    let answers = channels.tell(&[known, silent()]).await;
+    let answers = channels.notify(&[known, silent()]).await;
     for answer in &answers {
         assert_eq!(answer.keys, [silent().alert.key], "{}", answer.channel);
     }
     assert_eq!(answers.len(), 2);
-    assert!(channels.tell(&[]).await.is_empty());
+    assert!(channels.notify(&[]).await.is_empty());
     while received.try_recv().is_ok() {}
     let tested = channels.test(Some("few")).await;
     assert_eq!(tested.len(), 1, "a test is told whatever is wanted");
@@ -250,7 +250,7 @@ async fn what_may_pass_failed_and_what_will_not_was_refused() {
             url: format!("{url}/hush"),
         };
         let answers = channels(Language::English, vec![("slack", slack)])
-            .tell(&[failing()])
+            .notify(&[failing()])
             .await;
         assert_eq!(answers[0].outcome.as_str(), taken, "{status}");
         assert_eq!(answers[0].outcome.detail(), format!("HTTP {status}"));

@@ -7,7 +7,7 @@ use almanack_adapters::alert::{
     mail::{self, MailSettings, Mailer, Security},
 };
 use almanack_core::{
-    alert::port::{Messenger, Outcome},
+    alert::port::{Notifier, Outcome},
     secret::Secret,
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -91,18 +91,18 @@ fn settings(port: u16, security: Security) -> MailSettings {
     }
 }
 
-async fn told(server: &Server, security: Security) -> Outcome {
+async fn notified(server: &Server, security: Security) -> Outcome {
     let port = server.start().await;
     let mailer = Mailer::new(settings(port, security)).unwrap();
     let channels = channels(Language::Chinese, vec![("smtp", Way::Mail(mailer))]);
-    let mut answers = channels.tell(&[failing()]).await;
+    let mut answers = channels.notify(&[failing()]).await;
     answers.remove(0).outcome
 }
 
 #[tokio::test]
 async fn people_get_a_mail_they_can_read() {
     let server = Server::default();
-    let outcome = told(&server, Security::None).await;
+    let outcome = notified(&server, Security::None).await;
     assert_eq!(outcome.as_str(), "taken", "{outcome:?}");
     assert!(outcome.detail().contains("queued as 42"), "{outcome:?}");
     let said = server.said();
@@ -133,7 +133,7 @@ async fn people_get_a_mail_they_can_read() {
 }
 
 #[tokio::test]
-async fn what_the_server_refuses_is_told_apart_and_no_password_is() {
+async fn what_the_server_refuses_is_reported_apart_and_no_password_is() {
     for (begin, answer, outcome) in [
         ("AUTH", "535 5.7.8 wrong password", "refused"),
         ("RCPT", "550 5.1.1 nobody of that name", "refused"),
@@ -144,16 +144,16 @@ async fn what_the_server_refuses_is_told_apart_and_no_password_is() {
             answers: vec![(begin, answer)],
             ..Server::default()
         };
-        let told = told(&server, Security::None).await;
-        assert_eq!(told.as_str(), outcome, "{begin}: {told:?}");
-        assert!(!told.detail().contains("hush"), "{told:?}");
+        let notified = notified(&server, Security::None).await;
+        assert_eq!(notified.as_str(), outcome, "{begin}: {notified:?}");
+        assert!(!notified.detail().contains("hush"), "{notified:?}");
     }
 }
 
 #[tokio::test]
 async fn without_tls_nothing_is_said_that_needs_it() {
     let server = Server::default();
-    let outcome = told(&server, Security::Starttls).await;
+    let outcome = notified(&server, Security::Starttls).await;
     assert_ne!(outcome.as_str(), "taken");
     let said = server.said();
     assert!(

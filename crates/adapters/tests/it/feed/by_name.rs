@@ -9,7 +9,7 @@ use super::*;
 async fn failure(name: &str) -> (C, String) {
     let (world, _guard) = world().await;
     let looked = look(&client(), &world.handle.hostile_url(name)).await;
-    told(looked.unwrap_err())
+    reported(looked.unwrap_err())
 }
 
 async fn document(name: &str) -> Document {
@@ -18,7 +18,7 @@ async fn document(name: &str) -> Document {
     looked.unwrap()
 }
 
-fn told(failure: Failure) -> (C, String) {
+fn reported(failure: Failure) -> (C, String) {
     (failure.class, failure.detail)
 }
 
@@ -90,7 +90,8 @@ async fn ss_12_duplicate_ids() {
 #[tokio::test]
 async fn ss_12_dates_in_twelve_formats() {
     let document = document("dates.xml").await;
-    let right = |found: &&almanack_core::source::entry::Found| found.published_at == Some(now());
+    let right =
+        |found: &&almanack_core::source::entry::FoundEntry| found.published_at == Some(now());
     assert!(document.entries.iter().filter(right).count() >= 12);
 }
 
@@ -120,7 +121,7 @@ async fn ss_12_infinite_redirect() {
 #[tokio::test]
 async fn ss_12_dns_failure() {
     let looked = look(&client(), "https://no-such-host.invalid/feed").await;
-    let (class, detail) = told(looked.unwrap_err());
+    let (class, detail) = reported(looked.unwrap_err());
     assert_eq!(class, C::Dns);
     insta::assert_snapshot!(detail, @"the name could not be resolved: no such name");
 }
@@ -130,7 +131,7 @@ async fn ss_12_tls_failure() {
     let (world, _guard) = world().await;
     let address = world.handle.hostile_url("plain.xml");
     let looked = look(&client(), &address.replace("http://", "https://")).await;
-    let (class, detail) = told(looked.unwrap_err());
+    let (class, detail) = reported(looked.unwrap_err());
     assert_eq!(class, C::Tls);
     insta::assert_snapshot!(detail, @"no secure connection: received corrupt message of type InvalidContentType");
 }
@@ -144,7 +145,7 @@ async fn ss_12_slow_loris_server() {
     };
     let ask = ask(&world.handle.hostile_url("slow-loris.xml"));
     let looked = checker_within(&client(), limits).look(&ask, now()).await;
-    let (class, detail) = told(outcome(looked).unwrap_err());
+    let (class, detail) = reported(outcome(looked).unwrap_err());
     assert_eq!(class, C::Timeout);
     insta::assert_snapshot!(detail, @"the answer did not end in time (1.5 s)");
 }

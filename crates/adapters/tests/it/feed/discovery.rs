@@ -47,7 +47,7 @@ async fn pages_name_their_feeds_in_many_ways() {
         <link rel='stylesheet' type='application/rss+xml' href='no'>";
     let site = serve(Router::new().route("/", get(move || async move { Html(page) }))).await;
     let found = checker(&client()).discover(&site, now()).await.unwrap();
-    let told: Vec<_> = found
+    let reported: Vec<_> = found
         .iter()
         .map(|feed| {
             (
@@ -58,7 +58,7 @@ async fn pages_name_their_feeds_in_many_ways() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (
                 format!("{site}/blog/rss").as_str(),
@@ -103,7 +103,7 @@ async fn usual_places_are_tried_with_a_handful_of_requests() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_is_told() {
+async fn what_cannot_be_asked_is_reported() {
     for (site, class) in [
         ("no-such-host.invalid", FailureClass::Dns),
         ("http://10.0.0.1/", FailureClass::Refused),
@@ -115,7 +115,7 @@ async fn what_cannot_be_asked_is_told() {
 }
 
 #[test]
-fn what_could_never_be_looked_at_is_told_at_once() {
+fn what_could_never_be_looked_at_is_reported_at_once() {
     let checker = checker(&client());
     let problem = |address: &str| checker.problem(address, &Reading::Feed);
     assert_eq!(problem("https://site.example/feed"), None);

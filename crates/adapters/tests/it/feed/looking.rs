@@ -139,7 +139,7 @@ async fn ss_12_nothing_new_is_unchanged_until_something_is() {
 }
 
 #[tokio::test]
-async fn ss_12_moves_for_good_are_told_and_others_followed() {
+async fn ss_12_moves_for_good_are_reported_and_others_followed() {
     let (world, _guard) = world().await;
     let number = world
         .handle
@@ -305,11 +305,11 @@ async fn ss_14_the_link_of_an_entry_that_leads_inwards_is_not_kept() {
     ];
     let items: String = (0..).zip(links).map(|(n, link)| item(n, link)).collect();
     let feed = format!("<rss version=\"2.0\"><channel><title>t</title>{items}</channel></rss>");
-    let told = move || {
+    let reported = move || {
         let feed = feed.clone();
         async move { ([("content-type", "application/rss+xml")], feed) }
     };
-    let address = serve(Router::new().fallback(told)).await;
+    let address = serve(Router::new().fallback(reported)).await;
     let document = look(&client(), &address).await.unwrap();
     let kept: Vec<Option<&str>> = document
         .entries

@@ -17,7 +17,7 @@ fn hop(head: &str) -> Vec<Act> {
 }
 
 #[tokio::test]
-async fn ss_14_up_to_five_redirects_are_followed_and_moves_for_good_are_told() {
+async fn ss_14_up_to_five_redirects_are_followed_and_moves_for_good_are_reported() {
     let server = Server::start(hop).await;
     for (chain, moved_to, why) in [
         ("/", None, "no redirect at all"),
@@ -33,8 +33,8 @@ async fn ss_14_up_to_five_redirects_are_followed_and_moves_for_good_are_told() {
         let response = home().send(request).await.unwrap();
         assert_eq!(response.body, b"end", "{why}");
         assert_eq!(response.head.address.as_str(), server.url("/"), "{why}");
-        let told = response.head.moved_to.map(|url| url.to_string());
-        assert_eq!(told, moved_to.map(|path| server.url(path)), "{why}");
+        let reported = response.head.moved_to.map(|url| url.to_string());
+        assert_eq!(reported, moved_to.map(|path| server.url(path)), "{why}");
     }
     let six = Request::get(server.url("/301/301/301/301/301/301")).following(5);
     let error = home().send(six).await.unwrap_err();

@@ -132,12 +132,18 @@ async fn ss_14_a_redirect_is_a_new_address_and_judged_like_one() {
         let server = Server::saying(moved(302, &location)).await;
         let request = Request::get(server.url("/?token=s3cr3t")).following(5);
         let error = client.send(request).await.unwrap_err();
-        let told = error.to_string();
+        let reported = error.to_string();
         let Error::Refused { hops: 1, .. } = error else {
             panic!("{why}: {error:?}");
         };
-        assert!(told.starts_with("a redirect leads"), "{why}: {told}");
-        assert!(!told.contains("s3cr3t") && !told.contains("u:p"), "{told}");
+        assert!(
+            reported.starts_with("a redirect leads"),
+            "{why}: {reported}"
+        );
+        assert!(
+            !reported.contains("s3cr3t") && !reported.contains("u:p"),
+            "{reported}"
+        );
     }
     assert_eq!(closed.heads(), Vec::<String>::new(), "never connected");
 }
@@ -178,21 +184,29 @@ async fn ss_14_a_budget_counts_what_leaves() {
     })
     .await;
     let client = home();
-    let purse = Budget::new(3);
-    let ask = |url: String| Request::get(url).following(5).paid_by(purse.clone());
+    let request_budget = Budget::new(3);
+    let ask = |url: String| {
+        Request::get(url)
+            .following(5)
+            .paid_by(request_budget.clone())
+    };
     client.send(ask(server.url("/"))).await.unwrap();
-    assert_eq!((purse.left(), purse.spent()), (2, 1));
+    assert_eq!((request_budget.left(), request_budget.spent()), (2, 1));
     for url in [
         "http://10.0.0.1/",
         "http://unknown.test/",
         "http://127.0.0.1:1025/",
     ] {
         client.send(ask(url.to_owned())).await.unwrap_err();
-        assert_eq!((purse.left(), purse.spent()), (2, 1), "{url} did not leave");
+        assert_eq!(
+            (request_budget.left(), request_budget.spent()),
+            (2, 1),
+            "{url} did not leave"
+        );
     }
     client.send(ask(server.url("/moved"))).await.unwrap();
     assert_eq!(
-        (purse.left(), purse.spent()),
+        (request_budget.left(), request_budget.spent()),
         (0, 3),
         "a redirect is a request"
     );
@@ -204,20 +218,20 @@ async fn ss_14_a_budget_counts_what_leaves() {
 #[tokio::test]
 async fn ss_14_a_request_that_is_given_up_in_the_middle_counts() {
     let server = Server::start(|_| vec![Act::Hang]).await;
-    let purse = Budget::new(1);
+    let request_budget = Budget::new(1);
     let limits = Limits {
         total: Duration::from_millis(300),
         ..Limits::default()
     };
     let request = Request::get(server.url("/"))
         .limits(limits)
-        .paid_by(purse.clone());
+        .paid_by(request_budget.clone());
     let error = home().send(request).await.unwrap_err();
     let Error::Timeout { phase, .. } = error else {
         panic!("{error:?}");
     };
     assert_eq!(phase, Phase::Answer);
-    assert_eq!((purse.left(), purse.spent()), (0, 1));
+    assert_eq!((request_budget.left(), request_budget.spent()), (0, 1));
 }
 
 #[tokio::test]
@@ -237,7 +251,7 @@ async fn ss_14_we_say_who_we_are_and_whom_to_write_to() {
 }
 
 #[tokio::test]
-async fn ss_14_nobody_there_and_nobody_who_speaks_tls_are_told_apart() {
+async fn ss_14_nobody_there_and_nobody_who_speaks_tls_are_reported_apart() {
     let nobody = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap()

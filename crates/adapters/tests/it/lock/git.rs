@@ -208,7 +208,7 @@ async fn dp_06_dp_15_a_server_that_refuses_is_an_error_without_names() {
     let refused_too = missing.list().await.unwrap_err();
     assert!(!refused_too.is_transient(), "{refused_too}");
     for error in [refused, refused_too] {
-        let told = error.to_string();
+        let reported = error.to_string();
         let place = forge
             .directory
             .path()
@@ -217,8 +217,8 @@ async fn dp_06_dp_15_a_server_that_refuses_is_an_error_without_names() {
             .to_str()
             .unwrap();
         assert!(
-            !told.contains("locks.git") && !told.contains(place),
-            "{told}"
+            !reported.contains("locks.git") && !reported.contains(place),
+            "{reported}"
         );
     }
 }

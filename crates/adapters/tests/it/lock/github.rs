@@ -7,7 +7,7 @@ use almanack_core::lock::{Acquired, Error, SlotLock};
 use almanack_testkit::lock::{Place, key};
 use jiff::SignedDuration;
 
-use crate::hub::{Fault, Hub, repository};
+use crate::fake_github::{FakeGithub, Fault, repository};
 
 const COMMIT: &str = "c0ffee0000000000000000000000000000000000";
 const CREATE: &str = "POST /repos/acme/news/git/refs";
@@ -18,21 +18,21 @@ fn node(github: &Arc<Github>) -> GithubLock {
 }
 
 async fn place() -> Place {
-    let (hub, github) = Hub::start().await;
-    Place::new(move || Arc::new(node(&github))).keeping(hub)
+    let (fake_github, github) = FakeGithub::start().await;
+    Place::new(move || Arc::new(node(&github))).keeping(fake_github)
 }
 
 almanack_testkit::lock_conformance!(place);
 
 #[tokio::test]
 async fn dp_05_a_lock_costs_one_request() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     let node = node(&github);
     for slot in [60, 70, 80] {
         assert_eq!(node.acquire(&key(1, slot)).await, Ok(Acquired::Won));
     }
     assert_eq!(node.acquire(&key(1, 60)).await, Ok(Acquired::Lost));
-    let asked = hub.asked();
+    let asked = fake_github.asked();
     assert_eq!(
         asked[0], "POST /repos/acme/news/git/tags",
         "once per process"
@@ -57,21 +57,21 @@ async fn dp_06_only_an_existing_reference_is_lost() {
             Some(5),
         ),
     ] {
-        let (hub, github) = Hub::start().await;
+        let (fake_github, github) = FakeGithub::start().await;
         let node = node(&github);
-        let told = format!("{fault:?}");
-        hub.break_next(fault);
+        let reported = format!("{fault:?}");
+        fake_github.break_next(fault);
         let error = node.acquire(&key(1, 60)).await.unwrap_err();
-        assert_eq!(error.is_transient(), transient, "{told}");
+        assert_eq!(error.is_transient(), transient, "{reported}");
         assert_eq!(
             error.retry_after(),
             waits.map(SignedDuration::from_secs),
-            "{told}"
+            "{reported}"
         );
         assert_eq!(
             node.acquire(&key(1, 60)).await,
             Ok(Acquired::Won),
-            "{told}: asked again"
+            "{reported}: asked again"
         );
     }
 }
@@ -85,9 +85,9 @@ async fn dp_06_a_creation_whose_answer_is_lost_is_recognised_as_our_own() {
             ..Fault::answer(CREATE, 502, "Bad Gateway")
         },
     ] {
-        let (hub, github) = Hub::start().await;
+        let (fake_github, github) = FakeGithub::start().await;
         let (ours, other) = (node(&github), node(&github));
-        hub.break_next(fault);
+        fake_github.break_next(fault);
         let lost = ours.acquire(&key(1, 60)).await;
         assert!(matches!(lost, Err(Error::Unavailable { .. })), "{lost:?}");
         assert_eq!(
@@ -102,11 +102,11 @@ async fn dp_06_a_creation_whose_answer_is_lost_is_recognised_as_our_own() {
 
 #[tokio::test]
 async fn dp_06_a_creation_that_never_arrived_may_be_somebody_elses_by_now() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     let (ours, other) = (node(&github), node(&github));
     let mut fault = Fault::lost_answer(CREATE);
     fault.takes_effect = false;
-    hub.break_next(fault);
+    fake_github.break_next(fault);
     assert!(ours.acquire(&key(1, 60)).await.is_err());
     assert_eq!(other.acquire(&key(1, 60)).await, Ok(Acquired::Won));
     assert_eq!(ours.acquire(&key(1, 60)).await, Ok(Acquired::Lost));
@@ -114,12 +114,15 @@ async fn dp_06_a_creation_that_never_arrived_may_be_somebody_elses_by_now() {
 
 #[tokio::test]
 async fn dp_06_without_a_mark_of_its_own_a_doubtful_lock_is_lost() {
-    let (hub, github) = Hub::start().await;
+    let (fake_github, github) = FakeGithub::start().await;
     let node = node(&github);
-    hub.break_next(Fault::answer("/git/tags", 404, "Not Found"));
-    hub.break_next(Fault::lost_answer(CREATE));
+    fake_github.break_next(Fault::answer("/git/tags", 404, "Not Found"));
+    fake_github.break_next(Fault::lost_answer(CREATE));
     assert!(node.acquire(&key(1, 60)).await.is_err());
-    assert_eq!(hub.refs.lock().unwrap()[&key(1, 60).ref_name()], COMMIT);
+    assert_eq!(
+        fake_github.refs.lock().unwrap()[&key(1, 60).ref_name()],
+        COMMIT
+    );
     assert_eq!(
         node.acquire(&key(1, 60)).await,
         Ok(Acquired::Lost),
@@ -130,8 +133,8 @@ async fn dp_06_without_a_mark_of_its_own_a_doubtful_lock_is_lost() {
 
 #[tokio::test]
 async fn dp_15_no_error_names_the_repository() {
-    let (hub, github) = Hub::start().await;
-    hub.break_next(Fault::answer(CREATE, 403, "acme/news is archived"));
+    let (fake_github, github) = FakeGithub::start().await;
+    fake_github.break_next(Fault::answer(CREATE, 403, "acme/news is archived"));
     let error = node(&github).acquire(&key(1, 60)).await.unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -27,9 +27,9 @@ async fn ed_09_a_spoiled_reply_gives_what_it_says_and_nothing_else() {
         (Effect::NoChoices, none, 2),
         (Effect::NotJson, none, 2),
     ] {
-        let desk = Desk::open().await;
-        desk.disturb(Kind::Titles, When::Always, effect);
-        let (translated, spend) = desk.titles(&titles()).await;
+        let fixture = Fixture::open().await;
+        fixture.disturb(Kind::Titles, When::Always, effect);
+        let (translated, spend) = fixture.titles(&titles()).await;
         assert_eq!(translated.len(), 4, "{effect:?}");
         for (place, title) in translated.iter().enumerate() {
             assert_eq!(
@@ -43,25 +43,25 @@ async fn ed_09_a_spoiled_reply_gives_what_it_says_and_nothing_else() {
             );
         }
         assert_eq!(spend.requests, requests, "{effect:?}");
-        assert_eq!(desk.waits(), [] as [i64; 0], "{effect:?}");
+        assert_eq!(fixture.waits(), [] as [i64; 0], "{effect:?}");
     }
 }
 
 #[tokio::test]
 async fn ed_09_a_useless_reply_is_asked_for_once_more() {
-    let desk = Desk::open().await;
-    desk.disturb(Kind::Titles, When::Next(1), Effect::Excuse);
-    let (translated, spend) = desk.titles(&titles()).await;
+    let fixture = Fixture::open().await;
+    fixture.disturb(Kind::Titles, When::Next(1), Effect::Excuse);
+    let (translated, spend) = fixture.titles(&titles()).await;
     assert!(translated.iter().all(Option::is_some));
     assert_eq!((spend.requests, spend.model_requests), (2, 2));
 }
 
 #[tokio::test]
 async fn ed_09_one_title_that_was_not_translated_is_missing_alone() {
-    let desk = Desk::open().await;
+    let fixture = Fixture::open().await;
     let poison = Rule::poison("tides", Effect::Unchanged);
-    desk.handle().add_fault(poison);
-    let (translated, spend) = desk.titles(&titles()).await;
+    fixture.handle().add_fault(poison);
+    let (translated, spend) = fixture.titles(&titles()).await;
     let missing: Vec<usize> = (0..4)
         .filter(|place| translated[*place].is_none())
         .collect();
@@ -78,10 +78,13 @@ async fn a_useless_summary_is_a_failure_and_not_a_text() {
         Effect::NotJson,
         Effect::Unchanged,
     ] {
-        let desk = Desk::open().await;
-        desk.disturb(Kind::Summary, When::Always, effect);
+        let fixture = Fixture::open().await;
+        fixture.disturb(Kind::Summary, When::Always, effect);
         let budget = Budget::new(9);
-        let failure = desk.writer.summary(Text::Article("Tides."), &budget).await;
+        let failure = fixture
+            .writer
+            .summary(Text::Article("Tides."), &budget)
+            .await;
         assert_eq!(
             failure.unwrap_err().class,
             FailureClass::Unusable,
@@ -90,9 +93,9 @@ async fn a_useless_summary_is_a_failure_and_not_a_text() {
         assert_eq!(budget.spent(), 1, "{effect:?}");
     }
     for effect in [Effect::Prose, Effect::Fence, Effect::CutOff] {
-        let desk = Desk::open().await;
-        desk.disturb(Kind::Summary, When::Always, effect);
-        let summary = desk
+        let fixture = Fixture::open().await;
+        fixture.disturb(Kind::Summary, When::Always, effect);
+        let summary = fixture
             .writer
             .summary(Text::Article("Tides."), &Budget::new(9))
             .await;
@@ -112,9 +115,9 @@ async fn a_judgement_that_leaves_somebody_out_is_a_failure() {
         Effect::ElementNull,
         Effect::Excuse,
     ] {
-        let desk = Desk::open().await;
-        desk.disturb(Kind::Filter, When::Always, effect);
-        let judged = desk
+        let fixture = Fixture::open().await;
+        fixture.disturb(Kind::Filter, When::Always, effect);
+        let judged = fixture
             .writer
             .judge(&titles(), Sensitivity::High, &Budget::new(9))
             .await;
@@ -124,9 +127,9 @@ async fn a_judgement_that_leaves_somebody_out_is_a_failure() {
             "{effect:?}"
         );
     }
-    let desk = Desk::open().await;
-    desk.disturb(Kind::Filter, When::Always, Effect::Reversed);
-    let judged = desk
+    let fixture = Fixture::open().await;
+    fixture.disturb(Kind::Filter, When::Always, Effect::Reversed);
+    let judged = fixture
         .writer
         .judge(&titles(), Sensitivity::High, &Budget::new(9))
         .await;

@@ -26,11 +26,11 @@ async fn what_may_pass_is_asked_for_again_after_a_wait() {
         (Effect::DropReply, [1, 2]),
         (Effect::ErrorInside, [1, 2]),
     ] {
-        let desk = Desk::open().await;
-        desk.disturb(Kind::Titles, When::Next(2), effect);
-        let (translated, spend) = desk.titles(&titles()).await;
+        let fixture = Fixture::open().await;
+        fixture.disturb(Kind::Titles, When::Next(2), effect);
+        let (translated, spend) = fixture.titles(&titles()).await;
         assert!(translated.iter().all(Option::is_some), "{effect:?}");
-        assert_eq!(desk.waits(), waits, "{effect:?}");
+        assert_eq!(fixture.waits(), waits, "{effect:?}");
         assert_eq!(
             (spend.requests, spend.model_requests),
             (3, 1),
@@ -46,98 +46,104 @@ async fn tries_end_with_what_the_last_one_said() {
         (Effect::Status(502), FailureClass::Transient),
         (Effect::DropReply, FailureClass::Transient),
     ] {
-        let desk = Desk::open().await;
-        desk.disturb(Kind::Titles, When::Always, effect);
+        let fixture = Fixture::open().await;
+        fixture.disturb(Kind::Titles, When::Always, effect);
         let budget = Budget::new(45);
-        let failure = desk.writer.titles(&titles(), &budget).await.unwrap_err();
+        let failure = fixture.writer.titles(&titles(), &budget).await.unwrap_err();
         assert_eq!(failure.class, class, "{effect:?}");
         assert_eq!(budget.spent(), 3, "{effect:?}");
     }
 }
 
 #[tokio::test]
-async fn a_wait_longer_than_we_wait_is_told_and_not_waited_for() {
-    let desk = Desk::open().await;
-    desk.disturb(Kind::Titles, When::Next(1), limited(Some(60)));
+async fn a_wait_longer_than_we_wait_is_reported_and_not_waited_for() {
+    let fixture = Fixture::open().await;
+    fixture.disturb(Kind::Titles, When::Next(1), limited(Some(60)));
     let budget = Budget::new(45);
-    let failure = desk.writer.titles(&titles(), &budget).await.unwrap_err();
+    let failure = fixture.writer.titles(&titles(), &budget).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::RateLimited);
     assert_eq!(failure.retry_after, Some(SignedDuration::from_secs(60)));
-    assert_eq!((budget.spent(), desk.waits().len()), (1, 0));
+    assert_eq!((budget.spent(), fixture.waits().len()), (1, 0));
 }
 
 #[tokio::test]
-async fn ed_08_an_empty_purse_asks_nobody_and_waits_for_nothing() {
-    let desk = Desk::open().await;
-    let failure = desk
+async fn ed_08_an_empty_request_budget_asks_nobody_and_waits_for_nothing() {
+    let fixture = Fixture::open().await;
+    let failure = fixture
         .writer
         .titles(&titles(), &Budget::new(0))
         .await
         .unwrap_err();
     assert!(failure.is_spent());
-    let failure = desk
+    let failure = fixture
         .writer
         .summary(Text::Article("Tides."), &Budget::new(0))
         .await;
     assert!(failure.unwrap_err().is_spent());
-    assert_eq!(desk.handle().total(), 0);
-    desk.disturb(Kind::Titles, When::Always, Effect::Status(500));
+    assert_eq!(fixture.handle().total(), 0);
+    fixture.disturb(Kind::Titles, When::Always, Effect::Status(500));
     let budget = Budget::new(1);
-    let failure = desk.writer.titles(&titles(), &budget).await.unwrap_err();
+    let failure = fixture.writer.titles(&titles(), &budget).await.unwrap_err();
     assert_eq!(
         failure.class,
         FailureClass::Transient,
         "what was answered is told"
     );
-    assert_eq!((budget.left(), desk.handle().total()), (0, 1));
-    assert_eq!(desk.waits(), [] as [i64; 0]);
+    assert_eq!((budget.left(), fixture.handle().total()), (0, 1));
+    assert_eq!(fixture.waits(), [] as [i64; 0]);
 }
 
 #[tokio::test]
 async fn ed_08_a_useless_reply_with_the_last_request_leaves_the_titles_missing() {
-    let desk = Desk::open().await;
-    desk.disturb(Kind::Titles, When::Always, Effect::Excuse);
-    let translated = desk.writer.titles(&titles(), &Budget::new(1)).await;
+    let fixture = Fixture::open().await;
+    fixture.disturb(Kind::Titles, When::Always, Effect::Excuse);
+    let translated = fixture.writer.titles(&titles(), &Budget::new(1)).await;
     assert_eq!(translated, Ok(Some(vec![None; 4])));
 }
 
 #[tokio::test]
 async fn a_silent_model_is_given_up_and_tried_again() {
-    let silent = Desk::open_with(|_, settings| {
+    let silent = Fixture::open_with(|_, settings| {
         settings.timeout = Duration::from_millis(100);
         settings.tries_more = 1;
     });
-    let desk = silent.await;
-    desk.disturb(Kind::Summary, When::Always, Effect::Hang);
+    let fixture = silent.await;
+    fixture.disturb(Kind::Summary, When::Always, Effect::Hang);
     let budget = Budget::new(45);
-    let failure = desk.writer.summary(Text::Article("Tides."), &budget).await;
+    let failure = fixture
+        .writer
+        .summary(Text::Article("Tides."), &budget)
+        .await;
     assert_eq!(failure.unwrap_err().class, FailureClass::Transient);
-    assert_eq!((budget.spent(), desk.waits()), (2, vec![1]));
+    assert_eq!((budget.spent(), fixture.waits()), (2, vec![1]));
 }
 
 #[tokio::test]
 async fn no_more_requests_are_under_way_than_the_service_allows() {
-    let desk = Desk::open_with(|config, settings| {
+    let fixture = Fixture::open_with(|config, settings| {
         settings.concurrency = 2;
         config.setup.in_flight_max = Some(2);
         config.latency = Duration::from_millis(20);
     });
-    let desk = Arc::new(desk.await);
+    let fixture = Arc::new(fixture.await);
     let budget = Budget::new(45);
     let mut asking = tokio::task::JoinSet::new();
     for number in 0..8 {
-        let (desk, budget) = (Arc::clone(&desk), Arc::clone(&budget));
+        let (fixture, budget) = (Arc::clone(&fixture), Arc::clone(&budget));
         asking.spawn(async move {
             let article = format!("Tides of {number}.");
-            desk.writer.summary(Text::Article(&article), &budget).await
+            fixture
+                .writer
+                .summary(Text::Article(&article), &budget)
+                .await
         });
     }
     while let Some(asked) = asking.join_next().await {
         assert!(asked.unwrap().is_ok());
     }
-    assert!(desk.handle().in_flight_max() <= 2);
+    assert!(fixture.handle().in_flight_max() <= 2);
     assert_eq!(
-        (budget.spent(), desk.waits().len()),
+        (budget.spent(), fixture.waits().len()),
         (8, 0),
         "nobody was sent away"
     );

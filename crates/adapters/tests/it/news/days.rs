@@ -50,7 +50,7 @@ async fn ed_33_a_busy_day_loses_no_story() {
 
 #[tokio::test]
 async fn ed_33_a_day_has_its_first_second_and_its_last_one() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let add = |second: i64, points| {
         let story = NewStory::new(at(second), &format!("At {second}"), points);
         format!("hn:{}", news.handle().add_story(story))
@@ -66,7 +66,7 @@ async fn ed_33_a_day_has_its_first_second_and_its_last_one() {
 
 #[tokio::test]
 async fn ed_33_a_second_of_many_stories_is_not_cut_in_two() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     // The thousandth hit falls into the middle of this second.
     for number in 0..1100 {
         let second = DAY_S.0 + 40_000 + number / 300;
@@ -81,7 +81,7 @@ async fn ed_33_a_second_of_many_stories_is_not_cut_in_two() {
 
 #[tokio::test]
 async fn ed_33_a_second_that_fills_the_search_does_not_hold_it_up() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     for number in 0..1200 {
         let story = NewStory::new(at(DAY_S.1 - 1), &format!("Story {number}"), 1);
         news.handle().add_story(story);

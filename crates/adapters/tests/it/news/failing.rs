@@ -10,7 +10,7 @@ use super::*;
 
 /// What comes of today's list when the search by date fails so.
 async fn failing(when: When, effect: Effect) -> (News, Result<usize, Failure>) {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let rule = Rule::at(Endpoint::SearchByDate, when, effect);
     news.handle().add_fault(rule);
     let budget = Budget::new(100);
@@ -64,7 +64,7 @@ async fn ed_33_what_does_not_pass_is_a_failure_of_its_class() {
 
 #[tokio::test]
 async fn ed_33_nobody_is_waited_for_longer_than_allowed() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let rule = Rule::at(Endpoint::BestStories, When::Always, Effect::Hang);
     news.handle().add_fault(rule);
     let hacker_news = news.hacker_news_within(List::Best, Duration::from_millis(50));
@@ -77,7 +77,7 @@ async fn ed_33_nobody_is_waited_for_longer_than_allowed() {
 
 #[tokio::test]
 async fn ed_08_tries_end_with_the_budget() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let rule = Rule::at(Endpoint::BestStories, When::Always, Effect::Status(500));
     news.handle().add_fault(rule);
     let budget = Budget::new(2);

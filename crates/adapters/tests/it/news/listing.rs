@@ -51,7 +51,7 @@ async fn ed_33_details_are_asked_for_all_at_once() {
 
 #[tokio::test]
 async fn ed_33_a_text_post_brings_its_text_along() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let noon = Timestamp::from_second(DAY_S.0 + 43_200).unwrap();
     let mut story = NewStory::new(noon, "Ask HN: tea &amp; <coffee>?", 9000);
     story.text = Some("Which one?<p>I can&#x27;t decide.".to_owned());
@@ -78,7 +78,7 @@ async fn ed_33_a_text_post_brings_its_text_along() {
 
 #[tokio::test]
 async fn ed_33_comments_are_plain_and_not_empty() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let said = ["It&#x27;s <i>fine</i>.<p>Really.", "", "<p> </p>", "No."];
     let story = NewStory::new(MORNING, "One", 1).with_comments(&said);
     let id = news.handle().add_story(story);

@@ -35,7 +35,7 @@ fn prefix(news: &News) -> ReaderPrefix {
 
 /// A site with one story, and its page's address.
 async fn one_page() -> (News, i64, String) {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.handle().add_story(NewStory::new(MORNING, "Tides", 1));
     let url = news.handle().page_url(id);
     (news, id, url)
@@ -168,9 +168,9 @@ async fn ed_35_a_reader_prefix_reads_for_us() {
 }
 
 #[tokio::test]
-async fn ed_35_a_key_is_told_every_other_time() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let seen = told.clone();
+async fn ed_35_a_key_is_reported_every_other_time() {
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let seen = reported.clone();
     let app = Router::new().fallback(get(move |headers: HeaderMap| {
         let key = headers.get("authorization").cloned();
         let accept = headers["accept"].to_str().unwrap().to_owned();
@@ -189,10 +189,10 @@ async fn ed_35_a_key_is_told_every_other_time() {
             assert!(read.is_ok(), "{read:?}");
         }
     }
-    let told = std::mem::take(&mut *told.lock().unwrap());
-    let keys: Vec<bool> = told.iter().map(|(key, _)| *key).collect();
+    let reported = std::mem::take(&mut *reported.lock().unwrap());
+    let keys: Vec<bool> = reported.iter().map(|(key, _)| *key).collect();
     assert_eq!(keys, [true, true, true, true, false, true]);
-    assert!(told.iter().all(|(_, accept)| accept == "text/plain"));
+    assert!(reported.iter().all(|(_, accept)| accept == "text/plain"));
 }
 
 /// Every name leads into somebody's network.

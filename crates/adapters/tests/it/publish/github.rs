@@ -12,7 +12,7 @@ use almanack_adapters::{
 };
 use almanack_core::{
     budget::Budget,
-    edition::port::{FailureClass, Publisher, Seen, Sent},
+    edition::port::{FailureClass, Presence, Publisher, Sent},
 };
 use almanack_lab::github::{
     Config, Running,
@@ -23,10 +23,10 @@ use almanack_lab::github::{
 use jiff::SignedDuration;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{brief, document, failed, letter, purse, receipt, unknown};
+use super::{brief, document, failed, message, receipt, request_budget, unknown};
 use crate::{
+    fake_github::{self, FakeGithub, Fault},
     fixture::client,
-    hub::{self, Fault, Hub},
 };
 
 const FILE: &str = "_posts/2026-01-10-daily.md";
@@ -53,7 +53,7 @@ impl World {
         let repository = setup::Repository::new("acme", "news", Vec::new());
         config.setup.repositories.push(repository);
         config.setup.tokens = vec![
-            setup::Token::new("press", "s-press", &["acme/news"]),
+            setup::Token::new("renderer", "s-renderer", &["acme/news"]),
             setup::Token {
                 contents: setup::Permission::Read,
                 ..setup::Token::new("reader", "s-reader", &["acme/news"])
@@ -77,7 +77,7 @@ impl World {
     }
 
     fn publisher(&self) -> GithubPublisher {
-        publisher(self.github("s-press"), "acme/news", "main")
+        publisher(self.github("s-renderer"), "acme/news", "main")
     }
 
     fn file(&self) -> Option<Vec<u8>> {
@@ -106,31 +106,34 @@ async fn ed_34_a_file_is_made_then_replaced_and_the_same_costs_no_commit() {
     let world = World::start().await;
     let publisher = world.publisher();
     let (first, second) = (document(1, "first"), document(1, "second"));
-    let budget = purse();
+    let budget = request_budget();
     assert_eq!(
-        publisher.look(&letter(&first), &budget).await,
-        Seen::NotThere
+        publisher.look(&message(&first), &budget).await,
+        Presence::NotThere
     );
-    let made = receipt(publisher.send(&letter(&first), &budget).await);
+    let made = receipt(publisher.send(&message(&first), &budget).await);
     assert!(made.starts_with(&world.head()), "{made}");
     assert!(made.contains(" http"), "where to look at it: {made}");
     assert_eq!(world.file().unwrap(), b"first");
     assert_eq!(budget.spent(), 1 + publisher.requests_per_part());
 
     let head = world.head();
-    let again = receipt(publisher.send(&letter(&first), &budget).await);
+    let again = receipt(publisher.send(&message(&first), &budget).await);
     assert!(again.starts_with(&blob_id(b"first")), "{again}");
     assert_eq!(world.head(), head, "no second commit");
     assert_eq!(budget.spent(), 4, "one look");
 
-    receipt(publisher.send(&letter(&second), &budget).await);
+    receipt(publisher.send(&message(&second), &budget).await);
     assert_eq!(world.file().unwrap(), b"second", "in place, by sha");
     assert_eq!(
-        publisher.look(&letter(&first), &budget).await,
-        Seen::NotThere
+        publisher.look(&message(&first), &budget).await,
+        Presence::NotThere
     );
-    let seen = publisher.look(&letter(&second), &budget).await;
-    assert!(matches!(seen, Seen::There { receipt: Some(_) }), "{seen:?}");
+    let seen = publisher.look(&message(&second), &budget).await;
+    assert!(
+        matches!(seen, Presence::There { receipt: Some(_) }),
+        "{seen:?}"
+    );
 }
 
 #[tokio::test]
@@ -139,13 +142,13 @@ async fn ed_12_a_reply_that_is_lost_is_settled_by_looking() {
     let publisher = world.publisher();
     let document = document(1, "text");
     world.break_next("PUT", Effect::DropReply);
-    let lost = unknown(publisher.send(&letter(&document), &purse()).await);
+    let lost = unknown(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(lost.class, FailureClass::Transient);
     assert_eq!(world.file().unwrap(), b"text", "GitHub has it");
     let head = world.head();
-    let seen = publisher.look(&letter(&document), &purse()).await;
-    assert!(matches!(seen, Seen::There { .. }), "{seen:?}");
-    receipt(publisher.send(&letter(&document), &purse()).await);
+    let seen = publisher.look(&message(&document), &request_budget()).await;
+    assert!(matches!(seen, Presence::There { .. }), "{seen:?}");
+    receipt(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(
         world.head(),
         head,
@@ -160,34 +163,34 @@ async fn ed_12_trouble_before_the_write_is_certain_and_in_the_write_is_not() {
     let document = document(1, "text");
     for effect in [Effect::Status(502), Effect::DropReply] {
         world.break_next("GET", effect);
-        let failure = failed(publisher.send(&letter(&document), &purse()).await);
+        let failure = failed(publisher.send(&message(&document), &request_budget()).await);
         assert_eq!(failure.class, FailureClass::Transient, "{failure}");
         world.break_next("GET", effect);
-        let seen = publisher.look(&letter(&document), &purse()).await;
-        assert!(matches!(seen, Seen::Failed(_)), "{seen:?}");
+        let seen = publisher.look(&message(&document), &request_budget()).await;
+        assert!(matches!(seen, Presence::Failed(_)), "{seen:?}");
     }
     world.break_next("PUT", Effect::Status(503));
-    let failure = unknown(publisher.send(&letter(&document), &purse()).await);
+    let failure = unknown(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(failure.class, FailureClass::Transient);
     assert_eq!(
-        publisher.look(&letter(&document), &purse()).await,
-        Seen::NotThere
+        publisher.look(&message(&document), &request_budget()).await,
+        Presence::NotThere
     );
 }
 
 #[tokio::test]
-async fn ed_12_who_may_not_write_and_what_is_not_there_are_told_apart_from_limits() {
+async fn ed_12_who_may_not_write_and_what_is_not_there_are_reported_apart_from_limits() {
     let world = World::start().await;
     let document = document(1, "text");
     let sent = async |token: &str, repository: &str, branch: &str| {
         let publisher = publisher(world.github(token), repository, branch);
-        failed(publisher.send(&letter(&document), &purse()).await)
+        failed(publisher.send(&message(&document), &request_budget()).await)
     };
     for (token, repository, branch, class) in [
         ("s-wrong", "acme/news", "main", FailureClass::Credentials),
         ("s-reader", "acme/news", "main", FailureClass::Credentials),
-        ("s-press", "acme/gone", "main", FailureClass::Refused),
-        ("s-press", "acme/news", "gone", FailureClass::Refused),
+        ("s-renderer", "acme/gone", "main", FailureClass::Refused),
+        ("s-renderer", "acme/news", "gone", FailureClass::Refused),
     ] {
         let failure = sent(token, repository, branch).await;
         assert_eq!(
@@ -199,14 +202,14 @@ async fn ed_12_who_may_not_write_and_what_is_not_there_are_told_apart_from_limit
         assert_eq!(hinted, class == FailureClass::Refused, "{failure}");
     }
     world.break_next("PUT", Effect::SecondaryLimit { retry_after_s: 30 });
-    let limited = sent("s-press", "acme/news", "main").await;
+    let limited = sent("s-renderer", "acme/news", "main").await;
     assert_eq!(brief(&limited), (FailureClass::RateLimited, Some(30)));
     let leave = world
         .running
         .handle
-        .leave_requests("press", Resource::Core, 1);
+        .leave_requests("renderer", Resource::Core, 1);
     leave.unwrap();
-    let limited = sent("s-press", "acme/news", "main").await;
+    let limited = sent("s-renderer", "acme/news", "main").await;
     assert_eq!(limited.class, FailureClass::RateLimited, "{limited}");
     assert!(
         limited.retry_after > Some(SignedDuration::from_secs(1)),
@@ -216,12 +219,12 @@ async fn ed_12_who_may_not_write_and_what_is_not_there_are_told_apart_from_limit
 }
 
 /// Answers to looks and writes, one after the other.
-async fn scripted(looks: &[Fault], writes: &[Fault]) -> (Arc<Hub>, GithubPublisher) {
-    let (hub, github) = Hub::start().await;
+async fn scripted(looks: &[Fault], writes: &[Fault]) -> (Arc<FakeGithub>, GithubPublisher) {
+    let (fake_github, github) = FakeGithub::start().await;
     for fault in looks.iter().chain(writes) {
-        hub.break_next(fault.clone());
+        fake_github.break_next(fault.clone());
     }
-    (hub, publisher(github, "acme/news", "main"))
+    (fake_github, publisher(github, "acme/news", "main"))
 }
 
 fn look(sha: &str) -> Fault {
@@ -240,11 +243,11 @@ async fn ed_34_who_is_overtaken_looks_again_and_writes_up_to_three_times() {
     let document = document(1, "text");
     let (conflict, stale) = ("is at b but expected a", "\"sha\" wasn't supplied.");
     let twice = [write(409, conflict), write(422, stale), write(201, "")];
-    let (hub, publisher) = scripted(&[look("a"), look("b"), look("c")], &twice).await;
-    let taken = receipt(publisher.send(&letter(&document), &purse()).await);
+    let (fake_github, publisher) = scripted(&[look("a"), look("b"), look("c")], &twice).await;
+    let taken = receipt(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(taken, blob_id(b"text"), "an answer that shows no commit");
     let written: Vec<serde_json::Value> = {
-        let requests = hub.requests.lock().unwrap();
+        let requests = fake_github.requests.lock().unwrap();
         let writes = requests.iter().filter(|(what, ..)| what.starts_with("PUT"));
         writes
             .map(|(.., body)| serde_json::from_slice(body).unwrap())
@@ -264,15 +267,19 @@ async fn ed_34_who_is_overtaken_looks_again_and_writes_up_to_three_times() {
         write(409, conflict),
         write(409, conflict),
     ];
-    let (hub, publisher) = scripted(&[look("a"), look("b"), look("c")], &overtaken).await;
-    let given_up = failed(publisher.send(&letter(&document), &purse()).await);
+    let (fake_github, publisher) = scripted(&[look("a"), look("b"), look("c")], &overtaken).await;
+    let given_up = failed(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(given_up.class, FailureClass::Transient, "{given_up}");
-    assert_eq!(hub.asked().len(), 6);
+    assert_eq!(fake_github.asked().len(), 6);
 
     let ours = look(&blob_id(b"text"));
-    let (hub, publisher) = scripted(&[look("a"), ours], &[write(409, conflict)]).await;
-    receipt(publisher.send(&letter(&document), &purse()).await);
-    assert_eq!(hub.asked().len(), 3, "the other one wrote the very same");
+    let (fake_github, publisher) = scripted(&[look("a"), ours], &[write(409, conflict)]).await;
+    receipt(publisher.send(&message(&document), &request_budget()).await);
+    assert_eq!(
+        fake_github.asked().len(),
+        3,
+        "the other one wrote the very same"
+    );
 }
 
 #[tokio::test]
@@ -297,44 +304,51 @@ async fn ed_12_what_an_answer_to_a_write_means() {
         (write(422, "path is malformed"), FailureClass::Refused, None),
         (write(301, "Moved Permanently"), FailureClass::Refused, None),
     ] {
-        let told = format!("{fault:?}");
-        let (_hub, publisher) = scripted(&[look("a")], &[fault]).await;
-        let failure = failed(publisher.send(&letter(&document), &purse()).await);
-        assert_eq!(brief(&failure), (class, wait), "{told}");
-        assert!(!failure.detail.contains(hub::TOKEN), "{failure}");
+        let reported = format!("{fault:?}");
+        let (_github, publisher) = scripted(&[look("a")], &[fault]).await;
+        let failure = failed(publisher.send(&message(&document), &request_budget()).await);
+        assert_eq!(brief(&failure), (class, wait), "{reported}");
+        assert!(!failure.detail.contains(fake_github::TOKEN), "{failure}");
     }
     let silent = Fault::lost_answer("PUT /repos/acme/news/contents/");
     for fault in [write(500, "x"), silent] {
-        let (_hub, publisher) = scripted(&[look("a")], &[fault]).await;
-        unknown(publisher.send(&letter(&document), &purse()).await);
+        let (_github, publisher) = scripted(&[look("a")], &[fault]).await;
+        unknown(publisher.send(&message(&document), &request_budget()).await);
     }
 }
 
 #[tokio::test]
-async fn ed_08_an_empty_purse_stops_before_the_look_or_before_the_write() {
+async fn ed_08_an_empty_request_budget_stops_before_the_look_or_before_the_write() {
     let document = document(1, "text");
     for requests in [0, 1] {
-        let (hub, publisher) = scripted(&[look("a")], &[write(201, "")]).await;
+        let (fake_github, publisher) = scripted(&[look("a")], &[write(201, "")]).await;
         let budget = Budget::new(requests);
-        let sent = publisher.send(&letter(&document), &budget).await;
+        let sent = publisher.send(&message(&document), &budget).await;
         assert!(
             matches!(&sent, Sent::Failed(failure) if failure.is_spent()),
             "{sent:?}"
         );
-        assert_eq!(hub.asked().len(), usize::try_from(requests).unwrap());
+        assert_eq!(
+            fake_github.asked().len(),
+            usize::try_from(requests).unwrap()
+        );
     }
-    let (_hub, publisher) = scripted(&[], &[]).await;
-    let seen = publisher.look(&letter(&document), &Budget::new(0)).await;
+    let (_github, publisher) = scripted(&[], &[]).await;
+    let seen = publisher.look(&message(&document), &Budget::new(0)).await;
     assert!(
-        matches!(&seen, Seen::Failed(failure) if failure.is_spent()),
+        matches!(&seen, Presence::Failed(failure) if failure.is_spent()),
         "{seen:?}"
     );
 }
 
 #[tokio::test]
 async fn ed_12_nobody_there_is_certain() {
-    let publisher = publisher(hub::client("http://127.0.0.1:1025"), "acme/news", "main");
+    let publisher = publisher(
+        fake_github::client("http://127.0.0.1:1025"),
+        "acme/news",
+        "main",
+    );
     let document = document(1, "text");
-    let failure = failed(publisher.send(&letter(&document), &purse()).await);
+    let failure = failed(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(failure.class, FailureClass::Transient, "{failure}");
 }

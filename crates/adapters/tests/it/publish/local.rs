@@ -16,10 +16,10 @@ use almanack_adapters::{
 };
 use almanack_core::{
     budget::Budget,
-    edition::port::{FailureClass, Publisher, Seen, Sent},
+    edition::port::{FailureClass, Presence, Publisher, Sent},
 };
 
-use super::{document, failed, letter, purse, receipt};
+use super::{document, failed, message, receipt, request_budget};
 
 #[tokio::test]
 async fn ed_34_a_directory_gets_one_file_a_day_and_costs_no_request() {
@@ -32,21 +32,24 @@ async fn ed_34_a_directory_gets_one_file_a_day_and_costs_no_request() {
     let publisher = DirectoryPublisher::new(settings, Arc::new(OsEntropy::default()));
     let (first, second) = (document(1, "first"), document(1, "second"));
     assert_eq!(
-        publisher.look(&letter(&first), &purse()).await,
-        Seen::NotThere
+        publisher.look(&message(&first), &request_budget()).await,
+        Presence::NotThere
     );
     let file = root.path().join("2026-01-10-daily.md");
     for document in [&first, &second, &second] {
-        let taken = receipt(publisher.send(&letter(document), &Budget::new(0)).await);
+        let taken = receipt(publisher.send(&message(document), &Budget::new(0)).await);
         assert_eq!(taken, file.to_str().unwrap());
         assert_eq!(fs::read_to_string(&file).unwrap(), document.body);
     }
     assert_eq!(
-        publisher.look(&letter(&first), &purse()).await,
-        Seen::NotThere
+        publisher.look(&message(&first), &request_budget()).await,
+        Presence::NotThere
     );
-    let seen = publisher.look(&letter(&second), &purse()).await;
-    assert!(matches!(seen, Seen::There { receipt: Some(_) }), "{seen:?}");
+    let seen = publisher.look(&message(&second), &request_budget()).await;
+    assert!(
+        matches!(seen, Presence::There { receipt: Some(_) }),
+        "{seen:?}"
+    );
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
 }
 
@@ -76,7 +79,7 @@ async fn ed_34_a_terminal_shows_the_edition_between_rules() {
     let screen = Screen::default();
     let publisher = TerminalPublisher::new("terminal", Box::new(screen.clone()));
     let document = document(2, "# text\n");
-    let sent = publisher.send(&letter(&document), &Budget::new(0)).await;
+    let sent = publisher.send(&message(&document), &Budget::new(0)).await;
     assert_eq!(sent, Sent::Confirmed { receipt: None });
     let shown = String::from_utf8(screen.shown.lock().unwrap().clone()).unwrap();
     insta::assert_snapshot!(shown, @r"
@@ -95,6 +98,6 @@ async fn ed_34_a_terminal_shows_the_edition_between_rules() {
         ..Screen::default()
     };
     let publisher = TerminalPublisher::new("terminal", Box::new(gone));
-    let failure = failed(publisher.send(&letter(&document), &purse()).await);
+    let failure = failed(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(failure.class, FailureClass::Transient);
 }

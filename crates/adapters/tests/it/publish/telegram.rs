@@ -11,7 +11,7 @@ use almanack_core::{
     edition::{
         delivery::{OnRevision, OnUnknown},
         document::Document,
-        port::{FailureClass, Letter, Publisher, Seen, Sent},
+        port::{FailureClass, Message, Presence, Publisher, Sent},
     },
 };
 use almanack_lab::telegram::{
@@ -23,17 +23,17 @@ use almanack_lab::telegram::{
 use axum::{Router, http::StatusCode, routing::post};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{brief, document, failed, letter, purse, receipt, unknown};
+use super::{brief, document, failed, message, receipt, request_budget, unknown};
 use crate::fixture::{Fixed, client, serve};
 
 const TOKEN: &str = "4242:AAhush-hush_0123456789abcdefghijkl";
 const CHAT: &str = "@daily";
 
 /// Longer than any test takes: only those who are left hanging wait for less.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WAIT_MAX: Duration = Duration::from_secs(30);
 
 fn bot(url: &str, token: &str, chat: &str) -> Bot {
-    patient_bot(url, token, chat, PATIENCE)
+    patient_bot(url, token, chat, WAIT_MAX)
 }
 
 fn patient_bot(url: &str, token: &str, chat: &str, timeout: Duration) -> Bot {
@@ -64,7 +64,7 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        Self::patient(PATIENCE).await
+        Self::patient(WAIT_MAX).await
     }
 
     async fn patient(timeout: Duration) -> Self {
@@ -93,12 +93,12 @@ impl World {
     }
 
     async fn send(&self, document: &Document, part: u32, body: &str) -> Sent {
-        let letter = Letter {
+        let message = Message {
             part,
             body,
-            ..letter(document)
+            ..message(document)
         };
-        self.publisher.send(&letter, &purse()).await
+        self.publisher.send(&message, &request_budget()).await
     }
 }
 
@@ -144,7 +144,7 @@ async fn ed_12_a_message_that_arrived_without_an_answer_is_unknown() {
         let timeout = if hangs {
             Duration::from_millis(300)
         } else {
-            PATIENCE
+            WAIT_MAX
         };
         let world = World::patient(timeout).await;
         world.break_next(effect);
@@ -156,8 +156,11 @@ async fn ed_12_a_message_that_arrived_without_an_answer_is_unknown() {
         );
         assert_eq!(world.texts().len(), arrived, "{effect:?}");
         assert!(!failure.detail.contains("AAhush"), "{failure}");
-        let seen = world.publisher.look(&letter(&document), &purse()).await;
-        assert_eq!(seen, Seen::CannotTell, "nobody can look");
+        let seen = world
+            .publisher
+            .look(&message(&document), &request_budget())
+            .await;
+        assert_eq!(seen, Presence::CannotVerify, "nobody can look");
     }
     let page = || async {
         (
@@ -167,7 +170,7 @@ async fn ed_12_a_message_that_arrived_without_an_answer_is_unknown() {
     };
     let url = serve(Router::new().fallback(post(page))).await;
     let foreign = publisher(bot(&url, TOKEN, CHAT));
-    unknown(foreign.send(&letter(&document), &purse()).await);
+    unknown(foreign.send(&message(&document), &request_budget()).await);
     let world = World::start().await;
     assert_eq!(
         world.publisher.on_unknown(),
@@ -190,10 +193,10 @@ async fn ed_41_telegram_that_refuses_with_500_has_nothing() {
     let page = || async { (StatusCode::BAD_GATEWAY, "<html>nginx</html>") };
     let url = serve(Router::new().fallback(page)).await;
     let front = publisher(bot(&url, TOKEN, CHAT));
-    failed(front.send(&letter(&document), &purse()).await);
-    let seen = front.look(&letter(&document), &purse()).await;
+    failed(front.send(&message(&document), &request_budget()).await);
+    let seen = front.look(&message(&document), &request_budget()).await;
     assert!(
-        matches!(&seen, Seen::Failed(_)),
+        matches!(&seen, Presence::Failed(_)),
         "nothing is decided in an outage: {seen:?}"
     );
 }
@@ -251,11 +254,11 @@ async fn ed_12_refusals_are_in_telegrams_words_and_never_hold_the_token() {
         ("1:a", CHAT, &text, FailureClass::Credentials, ""),
     ] {
         let publisher = publisher(bot(&url, token, chat));
-        let letter = Letter {
+        let message = Message {
             body: text,
-            ..letter(&document)
+            ..message(&document)
         };
-        let failure = failed(publisher.send(&letter, &purse()).await);
+        let failure = failed(publisher.send(&message, &request_budget()).await);
         assert_eq!(failure.class, class, "{failure}");
         assert!(failure.detail.contains(words), "{failure}");
         assert!(!failure.detail.contains(token), "{failure}");
@@ -264,15 +267,15 @@ async fn ed_12_refusals_are_in_telegrams_words_and_never_hold_the_token() {
 
 #[tokio::test]
 async fn ed_12_a_token_stays_hidden_even_where_the_answer_repeats_it() {
-    let told = format!(r#"{{"ok":false,"description":"no /bot{TOKEN}/sendMessage here"}}"#);
-    let answer = move || async move { (StatusCode::BAD_REQUEST, told) };
+    let reported = format!(r#"{{"ok":false,"description":"no /bot{TOKEN}/sendMessage here"}}"#);
+    let answer = move || async move { (StatusCode::BAD_REQUEST, reported) };
     let url = serve(Router::new().fallback(post(answer))).await;
     let publisher = publisher(bot(&url, TOKEN, CHAT));
     let document = document(1, "text");
-    let failure = failed(publisher.send(&letter(&document), &purse()).await);
+    let failure = failed(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(failure.detail, "HTTP 400: no /bot***/sendMessage here");
     let gone = self::publisher(bot("http://127.0.0.1:1025", TOKEN, CHAT));
-    let failure = failed(gone.send(&letter(&document), &purse()).await);
+    let failure = failed(gone.send(&message(&document), &request_budget()).await);
     assert_eq!(failure.class, FailureClass::Transient);
     assert!(!failure.detail.contains("AAhush"), "{failure}");
 }
@@ -283,24 +286,24 @@ async fn ed_12_a_success_that_is_not_telegrams_is_unknown() {
     let url = serve(Router::new().fallback(post(page))).await;
     let publisher = publisher(bot(&url, TOKEN, CHAT));
     let document = document(1, "text");
-    let failure = unknown(publisher.send(&letter(&document), &purse()).await);
+    let failure = unknown(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(failure.class, FailureClass::Unusable, "{failure}");
 }
 
 #[tokio::test]
-async fn ed_08_an_empty_purse_sends_nothing() {
+async fn ed_08_an_empty_request_budget_sends_nothing() {
     let world = World::start().await;
     let document = document(1, "text");
     let sent = world
         .publisher
-        .send(&letter(&document), &Budget::new(0))
+        .send(&message(&document), &Budget::new(0))
         .await;
     assert!(
         matches!(&sent, Sent::Failed(failure) if failure.is_spent()),
         "{sent:?}"
     );
     assert_eq!(world.running.handle.total(), 0);
-    let budget = purse();
-    receipt(world.publisher.send(&letter(&document), &budget).await);
+    let budget = request_budget();
+    receipt(world.publisher.send(&message(&document), &budget).await);
     assert_eq!(budget.spent(), world.publisher.requests_per_part());
 }

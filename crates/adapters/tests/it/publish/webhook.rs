@@ -10,7 +10,7 @@ use almanack_core::{
     budget::Budget,
     edition::{
         delivery::OnUnknown,
-        port::{FailureClass, Publisher, Seen, Sent},
+        port::{FailureClass, Presence, Publisher, Sent},
     },
     time::Clock,
 };
@@ -25,7 +25,7 @@ use axum::{
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::{brief, document, failed, letter, purse, unknown};
+use super::{brief, document, failed, message, request_budget, unknown};
 use crate::fixture::{Fixed, SECRET, client, serve};
 
 fn publisher(url: &str) -> WebhookPublisher {
@@ -52,9 +52,9 @@ async fn ed_34_an_edition_is_posted_whole_signed_and_under_one_key() {
     let url = serve(Router::new().route("/take", post(take))).await;
     let publisher = publisher(&format!("{url}/take"));
     let document = document(1, "# text");
-    let budget = purse();
+    let budget = request_budget();
     for _ in 0..2 {
-        let sent = publisher.send(&letter(&document), &budget).await;
+        let sent = publisher.send(&message(&document), &budget).await;
         assert_eq!(sent, Sent::Confirmed { receipt: None });
     }
     assert_eq!(budget.spent(), 2);
@@ -108,7 +108,7 @@ async fn ed_12_what_a_receivers_answer_means() {
     let send = async |status: u16| {
         let wait_ms = if status == 0 { 300 } else { 30_000 };
         let publisher = patient(&format!("{url}/{status}"), Duration::from_millis(wait_ms));
-        publisher.send(&letter(&document), &purse()).await
+        publisher.send(&message(&document), &request_budget()).await
     };
     for (status, class) in [
         (429, FailureClass::RateLimited),
@@ -135,11 +135,11 @@ async fn ed_12_a_doubtful_one_is_repeated_because_its_key_makes_that_harmless() 
     let publisher = publisher("http://127.0.0.1:1025/hush");
     let document = document(1, "text");
     assert_eq!(publisher.on_unknown(), OnUnknown::Repeat);
-    let seen = publisher.look(&letter(&document), &purse()).await;
-    assert_eq!(seen, Seen::CannotTell);
-    let gone = failed(publisher.send(&letter(&document), &purse()).await);
+    let seen = publisher.look(&message(&document), &request_budget()).await;
+    assert_eq!(seen, Presence::CannotVerify);
+    let gone = failed(publisher.send(&message(&document), &request_budget()).await);
     assert_eq!(gone.class, FailureClass::Transient);
     assert!(!gone.detail.contains("hush"), "{gone}");
-    let spent = publisher.send(&letter(&document), &Budget::new(0)).await;
+    let spent = publisher.send(&message(&document), &Budget::new(0)).await;
     assert!(failed(spent).is_spent());
 }

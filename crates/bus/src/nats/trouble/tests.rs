@@ -49,9 +49,9 @@ fn errors() -> Vec<(ConnectError, &'static str, &'static str)> {
 #[test]
 fn a_try_that_failed_says_what_to_look_at() {
     for (error, expected, reason) in errors() {
-        let told = told(&error);
-        assert!(told.starts_with(expected), "{told}");
-        assert!(told.contains(reason), "{told}");
+        let published = published(&error);
+        assert!(published.starts_with(expected), "{published}");
+        assert!(published.contains(reason), "{published}");
     }
 }
 
@@ -66,7 +66,7 @@ fn a_client_that_lost_its_server_says_the_same() {
         line.look_back(&[tried(&error)]);
         let trouble = line.trouble().unwrap();
         assert!(trouble.starts_with(expected), "{trouble}");
-        assert_eq!(trouble, told(&error));
+        assert_eq!(trouble, published(&error));
     }
 }
 
@@ -101,7 +101,7 @@ fn what_failed_before_the_connection_was_lost_is_over() {
 
 #[test]
 fn each_complaint_is_new_once() {
-    let mut said = Said::default();
+    let mut said = LoggedOnce::default();
     assert!(!said.forget());
     assert_eq!(
         [said.is_new("a"), said.is_new("b"), said.is_new("a")],

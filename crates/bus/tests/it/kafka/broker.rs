@@ -87,8 +87,8 @@ impl Program {
             .iter()
             .map(|(name, partitions)| NewTopic::new(name, *partitions, TopicReplication::Fixed(1)))
             .collect();
-        let patience = AdminOptions::new().request_timeout(Some(Duration::from_secs(30)));
-        let creating = admin.create_topics(&topics, &patience);
+        let wait_backoff = AdminOptions::new().request_timeout(Some(Duration::from_secs(30)));
+        let creating = admin.create_topics(&topics, &wait_backoff);
         let runtime = tokio::runtime::Handle::current();
         let made = tokio::task::block_in_place(|| runtime.block_on(creating)).unwrap();
         let failed = made.into_iter().filter_map(Result::err);

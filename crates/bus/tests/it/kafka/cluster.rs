@@ -6,7 +6,7 @@ use almanack_bus::{
     Ports,
     kafka::{CONFIRM_WITHIN, Connection, Consumer, Settings},
 };
-use almanack_core::event::incoming::Reading;
+use almanack_core::event::incoming::envelope::Reading;
 use rdkafka::{
     ClientConfig, Message, Offset,
     consumer::{BaseConsumer, Consumer as _, StreamConsumer},
@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::broker::Broker;
-use crate::desk::reading;
+use crate::fixture::reading;
 
 pub(crate) const TOPIC: &str = "articles";
 pub(crate) const DEAD: &str = "articles.dead-letter";

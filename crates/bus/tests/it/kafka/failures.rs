@@ -1,8 +1,8 @@
 //! What goes wrong: messages, the store, the node, the cluster. What a broker refuses is in `refusals.rs`.
 
 use almanack_core::{
-    event::{
-        incoming::{Format, Others, Reading},
+    event::incoming::{
+        envelope::{Format, Others, Reading},
         mapping::{Mapping, Path, Template, Unit},
     },
     reschedule::Rule,
@@ -12,11 +12,11 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use rdkafka::Message as _;
 
 use super::cluster::{Cluster, Member, TOPIC, header};
-use crate::desk::{Desk, Manner, put, until};
+use crate::fixture::{Behaviour, Fixture, put, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_poison_message_becomes_a_dead_letter_and_stops_nothing() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
     cluster.write("1", &put("article:1", 1), &[]).await;
     let (partition, offset) = cluster
         .write("1", "{\"no\": \"event\"", &[("x", "y")])
@@ -24,8 +24,8 @@ async fn rs_10_a_poison_message_becomes_a_dead_letter_and_stops_nothing() {
     let unknown = put("article:1", 9).replace(PUBLISH, "NOBODY");
     cluster.write("1", &unknown, &[]).await;
     cluster.write("1", &put("article:1", 2), &[]).await;
-    let member = Member::join(&cluster, desk.ports());
-    desk.has("article:1", 2).await;
+    let member = Member::join(&cluster, fixture.ports());
+    fixture.has("article:1", 2).await;
     let letters = cluster.dead_letters(2).await;
     let broken = letters
         .iter()
@@ -52,11 +52,14 @@ async fn rs_10_a_poison_message_becomes_a_dead_letter_and_stops_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_while_the_store_is_away_nothing_is_committed_and_nothing_lost() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
-    desk.door.set(Manner::Closed);
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
+    fixture.connector.set(Behaviour::Closed);
     cluster.write("1", &put("article:1", 1), &[]).await;
-    let member = Member::join(&cluster, desk.ports());
-    until("it asked again and again", async || desk.door.calls() >= 5).await;
+    let member = Member::join(&cluster, fixture.ports());
+    until("it asked again and again", async || {
+        fixture.connector.calls() >= 5
+    })
+    .await;
     assert_eq!(cluster.committed().await, 0);
     // Another partition, while all are paused.
     for key in ["2", "3", "4", "5"] {
@@ -64,52 +67,52 @@ async fn rs_10_while_the_store_is_away_nothing_is_committed_and_nothing_lost() {
             .write(key, &put(&format!("article:{key}"), 1), &[])
             .await;
     }
-    desk.door.set(Manner::Open);
+    fixture.connector.set(Behaviour::Open);
     for key in 1..=5 {
-        desk.has(&format!("article:{key}"), 1).await;
+        fixture.has(&format!("article:{key}"), 1).await;
     }
     member.leave().await;
     assert_eq!(cluster.committed().await, 5);
     // Who is slow to answer is put out of the group, and what it had not committed comes again: without effect.
-    let mut effects = desk.door.rules();
+    let mut effects = fixture.connector.rules();
     effects.retain(|rule| *rule != Rule::Unchanged);
     assert_eq!(effects, [Rule::Created; 5], "each once");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rs_10_a_node_that_is_told_to_stop_leaves_what_it_could_not_do() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
-    desk.door.set(Manner::Closed);
+async fn rs_10_a_node_that_is_reported_to_stop_leaves_what_it_could_not_do() {
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
+    fixture.connector.set(Behaviour::Closed);
     cluster.write("1", &put("article:1", 1), &[]).await;
-    let member = Member::join(&cluster, desk.ports());
-    until("it asked", async || desk.door.calls() >= 1).await;
+    let member = Member::join(&cluster, fixture.ports());
+    until("it asked", async || fixture.connector.calls() >= 1).await;
     member.leave().await;
     assert_eq!(cluster.committed().await, 0);
-    desk.door.set(Manner::Open);
-    let member = Member::join(&cluster, desk.ports());
-    desk.has("article:1", 1).await;
+    fixture.connector.set(Behaviour::Open);
+    let member = Member::join(&cluster, fixture.ports());
+    fixture.has("article:1", 1).await;
     member.leave().await;
     assert_eq!(cluster.committed().await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_death_between_effect_and_commit_is_harmless() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
-    desk.door.set(Manner::Dies);
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
+    fixture.connector.set(Behaviour::Dies);
     cluster.write("1", &put("article:1", 3), &[]).await;
-    let member = Member::join(&cluster, desk.ports());
-    desk.has("article:1", 3).await;
+    let member = Member::join(&cluster, fixture.ports());
+    fixture.has("article:1", 3).await;
     member.die().await;
     assert_eq!(
         cluster.committed().await,
         0,
         "the effect is there, the commit is not"
     );
-    let after = desk.beside();
-    let member = Member::join(&cluster, desk.ports_at(&after));
+    let after = fixture.beside();
+    let member = Member::join(&cluster, fixture.ports_at(&after));
     until("it came again", async || after.calls() >= 1).await;
     assert_eq!(after.rules(), [Rule::Unchanged]);
-    let task = desk.task("article:1").await.unwrap();
+    let task = fixture.task("article:1").await.unwrap();
     assert_eq!((task.revision.0, task.execute_at), (3, at(180)));
     member.leave().await;
     assert_eq!(cluster.committed().await, 1);
@@ -117,17 +120,17 @@ async fn rs_10_a_death_between_effect_and_commit_is_harmless() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_that_does_not_answer_keeps_nobody_from_stopping() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
     let mut connection = cluster.connection();
     connection.brokers = vec!["127.0.0.1:9".to_owned()];
-    let member = Member::reading(connection, desk.ports(), crate::desk::reading());
-    until("it complained and waited", async || desk.waited() >= 1).await;
+    let member = Member::reading(connection, fixture.ports(), crate::fixture::reading());
+    until("it complained and waited", async || fixture.waited() >= 1).await;
     member.leave().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_service_s_own_format_is_read_by_paths() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
     let mapping = Mapping {
         subject: Template::parse("article:{key}").unwrap(),
         kind: Template::parse(PUBLISH).unwrap(),
@@ -147,9 +150,9 @@ async fn rs_10_a_service_s_own_format_is_read_by_paths() {
     };
     let body = format!("{{\"publishAt\": {}, \"version\": 2}}", at(120).as_second());
     cluster.write("7", &body, &[]).await;
-    let member = Member::reading(cluster.connection(), desk.ports(), reading);
-    desk.has("article:7", 2).await;
-    let task = desk.task("article:7").await.unwrap();
+    let member = Member::reading(cluster.connection(), fixture.ports(), reading);
+    fixture.has("article:7", 2).await;
+    let task = fixture.task("article:7").await.unwrap();
     assert_eq!(
         (task.execute_at, task.origin.as_str()),
         (at(120), "event:kafka:articles")
@@ -172,19 +175,19 @@ async fn a_lost_cluster_is_noted_and_so_is_its_return() {
         let lags = text.lines().filter(|line| line.starts_with(&of_topic));
         lags.filter(|line| line.ends_with(value)).count()
     };
-    let (cluster, desk) = (Cluster::new(), Desk::new());
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
     cluster.write("1", &put("article:1", 1), &[]).await;
-    let member = Member::join(&cluster, desk.ports());
-    desk.has("article:1", 1).await;
-    until("it is connected", async || desk.is_connected()).await;
+    let member = Member::join(&cluster, fixture.ports());
+    fixture.has("article:1", 1).await;
+    until("it is connected", async || fixture.is_connected()).await;
     assert!(shows(r#"almanack_bus_connected{bus="kafka"} 1"#));
     until("nothing waits", async || lags(" 0") > 0).await;
     cluster.mock().broker_down(1).unwrap();
-    until("it is not", async || !desk.is_connected()).await;
+    until("it is not", async || !fixture.is_connected()).await;
     assert!(shows(r#"almanack_bus_connected{bus="kafka"} 0"#));
     until("no number is shown", async || lags(" 0") == 0).await;
     assert!(lags(" NaN") > 0, "{}", metrics.render());
     cluster.mock().broker_up(1).unwrap();
-    until("it is again", async || desk.is_connected()).await;
+    until("it is again", async || fixture.is_connected()).await;
     member.leave().await;
 }

@@ -3,7 +3,7 @@
 use almanack_core::reschedule::Rule;
 
 use super::cluster::{Cluster, Member};
-use crate::desk::{Desk, put, until};
+use crate::fixture::{Fixture, put, until};
 
 const SUBJECTS: usize = 40;
 
@@ -16,38 +16,38 @@ async fn write_all(cluster: &Cluster, revision: i64) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_10_a_rebalance_loses_nothing_and_doubles_nothing() {
-    let (cluster, desk) = (Cluster::new(), Desk::new());
-    let other = desk.beside();
-    let first = Member::join(&cluster, desk.ports());
+    let (cluster, fixture) = (Cluster::new(), Fixture::new());
+    let other = fixture.beside();
+    let first = Member::join(&cluster, fixture.ports());
     write_all(&cluster, 1).await;
-    desk.has("article:0", 1).await;
-    let second = Member::join(&cluster, desk.ports_at(&other));
+    fixture.has("article:0", 1).await;
+    let second = Member::join(&cluster, fixture.ports_at(&other));
     // Until the second has partitions of its own there are always messages on the way.
     let mut revision = 1;
     while other.calls() == 0 {
         revision += 1;
         assert!(revision < 2_000, "the second was never given a partition");
         write_all(&cluster, revision).await;
-        desk.has("article:0", revision).await;
+        fixture.has("article:0", revision).await;
     }
-    let before = desk.door.calls();
+    let before = fixture.connector.calls();
     revision += 1;
     write_all(&cluster, revision).await;
-    until("both take", async || desk.door.calls() > before).await;
+    until("both take", async || fixture.connector.calls() > before).await;
     first.leave().await;
     revision += 1;
     write_all(&cluster, revision).await;
     for subject in 0..SUBJECTS {
-        desk.has(&format!("article:{subject}"), revision).await;
+        fixture.has(&format!("article:{subject}"), revision).await;
     }
     second.leave().await;
     let written = SUBJECTS * usize::try_from(revision).unwrap();
-    let effects = [desk.door.rules(), other.rules()].concat();
+    let effects = [fixture.connector.rules(), other.rules()].concat();
     let effects = effects.into_iter().filter(|rule| has_effect(*rule));
     assert_eq!(effects.count(), written, "every message once");
     // Who was put out of the group before its last commit leaves that to the next, for whom nothing is left to do.
-    let next = desk.beside();
-    let third = Member::join(&cluster, desk.ports_at(&next));
+    let next = fixture.beside();
+    let third = Member::join(&cluster, fixture.ports_at(&next));
     let all = i64::try_from(written).unwrap();
     until("all is behind the group", async || {
         cluster.committed().await == all

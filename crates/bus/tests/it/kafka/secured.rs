@@ -4,11 +4,11 @@ use std::{cell::RefCell, time::Duration};
 
 use almanack_bus::{
     Tls,
-    kafka::{self, Connection, KafkaHerald},
+    kafka::{self, Connection, KafkaEventPublisher},
 };
 use almanack_core::{
+    event::outgoing::{EventPublisher as _, Mode},
     finish::Outcome,
-    happening::{Herald as _, Mode},
     secret::Secret,
 };
 use almanack_testkit::{
@@ -19,7 +19,7 @@ use rdkafka::Message as _;
 
 use super::cluster::{Cluster, DEAD, Member};
 use crate::{
-    desk::{Desk, happening, put, reading, until},
+    fixture::{Fixture, event, put, reading, until},
     heard::Heard,
 };
 
@@ -96,17 +96,17 @@ impl Fortress {
 
 /// Reads, buries, commits and tells through the front.
 async fn everything_works(fortress: &Fortress, connection: Connection) {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let cluster = &fortress.cluster;
     cluster.write("1", "nonsense", &[]).await;
     cluster.write("1", &put("article:1", 1), &[]).await;
-    let member = Member::reading(connection.clone(), desk.ports(), reading());
-    desk.has("article:1", 1).await;
+    let member = Member::reading(connection.clone(), fixture.ports(), reading());
+    fixture.has("article:1", 1).await;
     let letters = cluster.dead_letters(1).await;
     assert_eq!(letters[0].payload(), Some(&b"nonsense"[..]));
-    let herald = KafkaHerald::new(&connection, DEAD, Mode::Structured).unwrap();
-    let told = herald.tell(&happening()).await;
-    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+    let publisher = KafkaEventPublisher::new(&connection, DEAD, Mode::Structured).unwrap();
+    let outcome = publisher.publish(&event()).await;
+    assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     member.leave().await;
     assert_eq!(cluster.committed().await, 2);
     assert!(
@@ -116,19 +116,19 @@ async fn everything_works(fortress: &Fortress, connection: Connection) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_happenings_pass_by_tls_and_plain() {
+async fn events_and_events_pass_by_tls_and_plain() {
     let fortress = Fortress::new(Mechanism::Plain, Clients::Any).await;
     everything_works(&fortress, fortress.connection()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_happenings_pass_by_tls_and_scram() {
+async fn events_and_events_pass_by_tls_and_scram() {
     let fortress = Fortress::new(Mechanism::ScramSha256, Clients::Any).await;
     everything_works(&fortress, fortress.connection()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_happenings_pass_by_a_certificate_of_the_node() {
+async fn events_and_events_pass_by_a_certificate_of_the_node() {
     let fortress = Fortress::new(Mechanism::ScramSha512, Clients::Vouched).await;
     let identity = fortress.authority.vouch("node");
     let mut connection = fortress.connection();
@@ -138,17 +138,17 @@ async fn events_and_happenings_pass_by_a_certificate_of_the_node() {
     everything_works(&fortress, connection).await;
 }
 
-/// A reader and a herald that are refused say so once, in these words, and go on trying, unhurried.
+/// A reader and a publisher that are refused say so once, in these words, and go on trying, unhurried.
 async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
-    let (desk, heard) = (Desk::new(), Heard::listen());
-    let member = Member::reading(connection.clone(), desk.ports(), reading());
+    let (fixture, heard) = (Fixture::new(), Heard::listen());
+    let member = Member::reading(connection.clone(), fixture.ports(), reading());
     let warned = "events cannot be read; it is tried on";
     until("it complains", async || heard.count(warned) >= 1).await;
-    let herald = KafkaHerald::new(&connection, DEAD, Mode::Structured).unwrap();
+    let publisher = KafkaEventPublisher::new(&connection, DEAD, Mode::Structured).unwrap();
     // A handshake that failed may be called a broken connection first, and only then by its name.
     let error = RefCell::new(String::new());
     until("both say why", async || {
-        *error.borrow_mut() = match herald.tell(&happening()).await {
+        *error.borrow_mut() = match publisher.publish(&event()).await {
             Outcome::Retry { error, .. } => error,
             other => panic!("{other:?}"),
         };
@@ -183,7 +183,7 @@ async fn a_wrong_password_is_said_and_not_shown() {
 const NOT_TRUSTED: [&str; 3] = ["no encrypted connection", "tls_ca", "brokers has the names"];
 
 #[tokio::test]
-async fn a_broker_that_nobody_vouches_for_is_not_told_the_password() {
+async fn a_broker_that_nobody_vouches_for_is_not_reported_the_password() {
     let other = Authority::new();
     // By somebody else's authority, and by those that the machine trusts.
     for ca in [Some(other.certificate()), None] {
@@ -195,7 +195,7 @@ async fn a_broker_that_nobody_vouches_for_is_not_told_the_password() {
 }
 
 #[tokio::test]
-async fn a_broker_by_another_name_is_not_told_the_password() {
+async fn a_broker_by_another_name_is_not_reported_the_password() {
     let fortress = Fortress::new(Mechanism::Plain, Clients::Any).await;
     let mut connection = fortress.connection();
     connection.brokers = vec![fortress.front.by_number()];
@@ -203,14 +203,14 @@ async fn a_broker_by_another_name_is_not_told_the_password() {
 }
 
 #[tokio::test]
-async fn who_shows_no_certificate_is_told_which_keys_to_set() {
+async fn who_shows_no_certificate_is_reported_which_keys_to_set() {
     let fortress = Fortress::new(Mechanism::Plain, Clients::Vouched).await;
     let words = ["tls_certificate and tls_key"];
     refused(&fortress, fortress.connection(), &words).await;
 }
 
 #[tokio::test]
-async fn who_does_not_encrypt_is_told_which_key_to_set() {
+async fn who_does_not_encrypt_is_reported_which_key_to_set() {
     let fortress = Fortress::new(Mechanism::ScramSha256, Clients::Any).await;
     let mut connection = fortress.connection();
     connection.tls = None;
@@ -220,19 +220,19 @@ async fn who_does_not_encrypt_is_told_which_key_to_set() {
 #[tokio::test]
 async fn a_password_that_becomes_right_is_found_out_without_a_restart() {
     let fortress = Fortress::new(Mechanism::ScramSha256, Clients::Any).await;
-    let (desk, heard) = (Desk::new(), Heard::listen());
+    let (fixture, heard) = (Fixture::new(), Heard::listen());
     let cluster = &fortress.cluster;
     cluster.write("1", &put("article:1", 1), &[]).await;
     let connection = fortress.with_password(WRONG);
-    let member = Member::reading(connection.clone(), desk.ports(), reading());
-    let herald = KafkaHerald::new(&connection, DEAD, Mode::Structured).unwrap();
-    let told = herald.tell(&happening()).await;
-    assert!(matches!(told, Outcome::Retry { .. }), "{told:?}");
+    let member = Member::reading(connection.clone(), fixture.ports(), reading());
+    let publisher = KafkaEventPublisher::new(&connection, DEAD, Mode::Structured).unwrap();
+    let outcome = publisher.publish(&event()).await;
+    assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
     assert_eq!(cluster.committed().await, 0);
     fortress.front.set_login(login(fortress.mechanism, WRONG));
-    desk.has("article:1", 1).await;
-    until("the happening is told", async || {
-        matches!(herald.tell(&happening()).await, Outcome::Done { .. })
+    fixture.has("article:1", 1).await;
+    until("the event is told", async || {
+        matches!(publisher.publish(&event()).await, Outcome::Done { .. })
     })
     .await;
     member.leave().await;

@@ -2,11 +2,11 @@
 
 use almanack_bus::{
     Tls,
-    nats::{Connection, Login, NatsHerald, Settings},
+    nats::{Connection, Login, NatsEventPublisher, Settings},
 };
 use almanack_core::{
+    event::outgoing::{EventPublisher as _, Mode},
     finish::Outcome,
-    happening::{Herald as _, Mode},
     secret::Secret,
 };
 use almanack_testkit::{
@@ -21,7 +21,7 @@ use super::{
     stage::{Member, Stage},
 };
 use crate::{
-    desk::{Desk, happening, put, until},
+    fixture::{Fixture, event, put, until},
     heard::Heard,
 };
 
@@ -113,29 +113,29 @@ async fn came(fortress: &Fortress, many: usize, who: &str) {
     assert_eq!(fortress.server.came(), many, "{who}");
 }
 
-fn herald(connection: &Connection) -> NatsHerald {
+fn publisher(connection: &Connection) -> NatsEventPublisher {
     let subject = format!("dead-letter.{STREAM}");
-    NatsHerald::new(connection.clone(), &subject, Mode::Structured)
+    NatsEventPublisher::new(connection.clone(), &subject, Mode::Structured)
 }
 
 /// Reads, buries, acknowledges and tells.
 async fn everything_works(fortress: &Fortress, connection: Connection) {
-    let (desk, stage) = (Desk::new(), fortress.stage(connection).await);
+    let (fixture, stage) = (Fixture::new(), fortress.stage(connection).await);
     stage.write("nonsense", &[]).await;
     stage.write(&put("article:1", 1), &[]).await;
-    let member = stage.join(desk.ports());
-    desk.has("article:1", 1).await;
+    let member = stage.join(fixture.ports());
+    fixture.has("article:1", 1).await;
     stage.all_acknowledged().await;
-    let told = herald(&stage.connection()).tell(&happening()).await;
-    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+    let outcome = publisher(&stage.connection()).publish(&event()).await;
+    assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     member.leave().await;
     let letters = stage.read("SECURED-dead-letter", 2).await;
     assert_eq!(&letters[0].payload[..], b"nonsense");
-    came(fortress, 3, "ours, the reader's, the herald's").await;
+    came(fortress, 3, "ours, the reader's, the publisher's").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_happenings_pass_by_tls_and_each_login() {
+async fn events_and_events_pass_by_tls_and_each_login() {
     for access in [
         token(PASSWORD),
         password(PASSWORD),
@@ -147,7 +147,7 @@ async fn events_and_happenings_pass_by_tls_and_each_login() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_happenings_pass_by_a_certificate_of_the_node() {
+async fn events_and_events_pass_by_a_certificate_of_the_node() {
     let fortress = Fortress::new("localhost", Clients::Vouched, password(PASSWORD));
     let identity = fortress.authority.vouch("node");
     let mut connection = fortress.connection();
@@ -157,14 +157,14 @@ async fn events_and_happenings_pass_by_a_certificate_of_the_node() {
     everything_works(&fortress, connection).await;
 }
 
-/// A reader and a herald that are refused say so once, in these words, and try again only after a wait.
+/// A reader and a publisher that are refused say so once, in these words, and try again only after a wait.
 async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
     let stage = fortress.stage(connection).await;
-    let (desk, heard) = (Desk::new(), Heard::listen());
+    let (fixture, heard) = (Fixture::new(), Heard::listen());
     let before = fortress.server.came();
-    let member = stage.join(desk.ports());
-    until("it tries on", async || desk.waited() >= 5).await;
-    let error = match herald(&stage.connection()).tell(&happening()).await {
+    let member = stage.join(fixture.ports());
+    until("it tries on", async || fixture.waited() >= 5).await;
+    let error = match publisher(&stage.connection()).publish(&event()).await {
         Outcome::Retry { error, .. } => error,
         other => panic!("{other:?}"),
     };
@@ -179,9 +179,9 @@ async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
     for secret in [PASSWORD, WRONG, "BEGIN USER NKEY"] {
         assert!(!error.contains(secret) && !lines.contains(secret));
     }
-    // One for each wait, one before the first, one that was broken off at the end, one of the herald.
+    // One for each wait, one before the first, one that was broken off at the end, one of the publisher.
     let came = fortress.server.came() - before;
-    let waited = desk.waited();
+    let waited = fixture.waited();
     assert!(came <= waited + 3, "{came} times in {waited} waits");
 }
 
@@ -198,7 +198,7 @@ async fn a_wrong_login_is_said_and_not_shown() {
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_vouches_for_is_not_told_the_password() {
+async fn a_server_that_nobody_vouches_for_is_not_reported_the_password() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let other = Authority::new();
     // By somebody else's authority, and by those that the machine trusts.
@@ -214,7 +214,7 @@ async fn a_server_that_nobody_vouches_for_is_not_told_the_password() {
 }
 
 #[tokio::test]
-async fn a_server_by_another_name_is_not_told_the_password() {
+async fn a_server_by_another_name_is_not_reported_the_password() {
     let fortress = Fortress::new("localhost", Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     connection.servers = vec![fortress.server.url_by(NUMBER)];
@@ -222,14 +222,14 @@ async fn a_server_by_another_name_is_not_told_the_password() {
 }
 
 #[tokio::test]
-async fn who_shows_no_certificate_is_told_which_keys_to_set() {
+async fn who_shows_no_certificate_is_reported_which_keys_to_set() {
     let fortress = Fortress::new(NUMBER, Clients::Vouched, password(PASSWORD));
     let words = ["tls_certificate and tls_key"];
     refused(&fortress, fortress.connection(), &words).await;
 }
 
 #[tokio::test]
-async fn who_does_not_encrypt_is_told_which_key_to_set() {
+async fn who_does_not_encrypt_is_reported_which_key_to_set() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     connection.tls = None;
@@ -237,7 +237,7 @@ async fn who_does_not_encrypt_is_told_which_key_to_set() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_encrypt_is_not_told_the_password() {
+async fn a_server_that_does_not_encrypt_is_not_reported_the_password() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     connection.servers = vec![server_url()];
@@ -245,13 +245,13 @@ async fn a_server_that_does_not_encrypt_is_not_told_the_password() {
 }
 
 #[tokio::test]
-async fn happenings_that_come_at_once_are_refused_at_once() {
+async fn events_that_come_at_once_are_refused_at_once() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
-    let herald = herald(&fortress.with_login(&password(WRONG)));
-    let happening = happening();
+    let publisher = publisher(&fortress.with_login(&password(WRONG)));
+    let event = event();
     for round in 1..=2 {
-        let told = join_all((0..10).map(|_| herald.tell(&happening))).await;
-        for outcome in told {
+        let outcome = join_all((0..10).map(|_| publisher.publish(&event))).await;
+        for outcome in outcome {
             assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
         }
         came(&fortress, round, "one try for all").await;
@@ -259,7 +259,7 @@ async fn happenings_that_come_at_once_are_refused_at_once() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_there_is_told_by_its_key() {
+async fn a_file_that_is_not_there_is_reported_by_its_key() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     let ca = Some("/nowhere/authority.pem".into());
@@ -272,17 +272,17 @@ async fn a_file_that_is_not_there_is_told_by_its_key() {
 async fn a_password_that_becomes_right_is_found_out_without_a_restart() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let stage = fortress.stage(fortress.with_login(&password(WRONG))).await;
-    let (desk, heard) = (Desk::new(), Heard::listen());
+    let (fixture, heard) = (Fixture::new(), Heard::listen());
     stage.write(&put("article:1", 1), &[]).await;
-    let member = stage.join(desk.ports());
-    let herald = herald(&stage.connection());
+    let member = stage.join(fixture.ports());
+    let publisher = publisher(&stage.connection());
     until("it is refused", async || heard.count(WARNED) >= 1).await;
-    let told = herald.tell(&happening()).await;
-    assert!(matches!(told, Outcome::Retry { .. }), "{told:?}");
+    let outcome = publisher.publish(&event()).await;
+    assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
     fortress.server.set_access(&password(WRONG));
-    desk.has("article:1", 1).await;
-    until("the happening is told", async || {
-        matches!(herald.tell(&happening()).await, Outcome::Done { .. })
+    fixture.has("article:1", 1).await;
+    until("the event is told", async || {
+        matches!(publisher.publish(&event()).await, Outcome::Done { .. })
     })
     .await;
     assert_eq!(heard.count(READ_AGAIN), 1);
@@ -293,17 +293,17 @@ async fn a_password_that_becomes_right_is_found_out_without_a_restart() {
 async fn a_password_that_becomes_wrong_is_said_and_waited_for() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let stage = fortress.stage(fortress.connection()).await;
-    let (desk, heard) = (Desk::new(), Heard::listen());
+    let (fixture, heard) = (Fixture::new(), Heard::listen());
     stage.write(&put("article:1", 1), &[]).await;
-    let member = stage.join(desk.ports());
-    let herald = herald(&stage.connection());
-    desk.has("article:1", 1).await;
-    let told = herald.tell(&happening()).await;
-    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+    let member = stage.join(fixture.ports());
+    let publisher = publisher(&stage.connection());
+    fixture.has("article:1", 1).await;
+    let outcome = publisher.publish(&event()).await;
+    assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     fortress.server.set_access(&password(WRONG));
     let refused = NOT_RECOGNISED[0];
     until("both are put out", async || heard.count(refused) >= 2).await;
-    match herald.tell(&happening()).await {
+    match publisher.publish(&event()).await {
         Outcome::Retry { error, .. } => assert!(error.contains(refused), "{error}"),
         other => panic!("{other:?}"),
     }
@@ -312,9 +312,9 @@ async fn a_password_that_becomes_wrong_is_said_and_waited_for() {
     assert_eq!(heard.count(refused), 2, "each once: {}", heard.all());
     fortress.server.set_access(&password(PASSWORD));
     stage.write(&put("article:1", 2), &[]).await;
-    desk.has("article:1", 2).await;
-    until("the happening is told", async || {
-        matches!(herald.tell(&happening()).await, Outcome::Done { .. })
+    fixture.has("article:1", 2).await;
+    until("the event is told", async || {
+        matches!(publisher.publish(&event()).await, Outcome::Done { .. })
     })
     .await;
     member.leave().await;
@@ -334,18 +334,18 @@ async fn a_server_that_is_no_longer_trusted_is_said_with_the_reason() {
         identity: None,
     });
     let stage = fortress.stage(connection).await;
-    let (desk, heard) = (Desk::new(), Heard::listen());
+    let (fixture, heard) = (Fixture::new(), Heard::listen());
     stage.write(&put("article:1", 1), &[]).await;
-    let member = stage.join(desk.ports());
-    let herald = herald(&stage.connection());
-    desk.has("article:1", 1).await;
-    let told = herald.tell(&happening()).await;
-    assert!(matches!(told, Outcome::Done { .. }), "{told:?}");
+    let member = stage.join(fixture.ports());
+    let publisher = publisher(&stage.connection());
+    fixture.has("article:1", 1).await;
+    let outcome = publisher.publish(&event()).await;
+    assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     trust(&Authority::new());
     // Puts out who is in.
     fortress.server.set_access(&password(WRONG));
     until("both say so", async || heard.count(NOT_TRUSTED[2]) >= 2).await;
-    match herald.tell(&happening()).await {
+    match publisher.publish(&event()).await {
         Outcome::Retry { error, .. } => {
             assert!(error.contains("servers has the names"), "{error}");
             assert!(error.contains(REASON), "{error}");
@@ -358,13 +358,13 @@ async fn a_server_that_is_no_longer_trusted_is_said_with_the_reason() {
     trust(&fortress.authority);
     fortress.server.set_access(&password(PASSWORD));
     stage.write(&put("article:1", 2), &[]).await;
-    desk.has("article:1", 2).await;
+    fixture.has("article:1", 2).await;
     member.leave().await;
     assert_eq!(heard.count(NOT_TRUSTED[2]), 2, "each once");
 }
 
 #[tokio::test]
-async fn who_may_not_ask_for_messages_is_told_so() {
+async fn who_may_not_ask_for_messages_is_reported_so() {
     let confined = |not_to: &str| Access::Confined {
         username: "almanack".to_owned(),
         password: PASSWORD.to_owned(),
@@ -373,21 +373,21 @@ async fn who_may_not_ask_for_messages_is_told_so() {
     let access = confined("$JS.API.CONSUMER.MSG.NEXT.>");
     let fortress = Fortress::new(NUMBER, Clients::Any, access);
     let stage = fortress.stage(fortress.connection()).await;
-    let (desk, heard) = (Desk::new(), Heard::listen());
+    let (fixture, heard) = (Fixture::new(), Heard::listen());
     stage.write(&put("article:1", 1), &[]).await;
     let settings = Settings {
         ack_within: AT_ONCE,
         ..stage.settings()
     };
-    let member = Member::of(settings, desk.ports());
-    until("it tries on", async || desk.waited() >= 3).await;
+    let member = Member::of(settings, fixture.ports());
+    until("it tries on", async || fixture.waited() >= 3).await;
     let lines = heard.all();
     assert_eq!(heard.count(WARNED), 1, "{lines}");
     assert_eq!(heard.count(READ_AGAIN), 0, "{lines}");
     let hint = "may publish to $JS.API.CONSUMER.MSG.NEXT.SECURED.almanack";
     assert!(lines.contains(hint), "{lines}");
     fortress.server.set_access(&confined("nobody.minds"));
-    desk.has("article:1", 1).await;
+    fixture.has("article:1", 1).await;
     member.leave().await;
     assert_eq!(heard.count(READ_AGAIN), 1);
 }
@@ -397,14 +397,14 @@ async fn a_node_that_is_put_out_while_it_complains_says_so_once() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let stage = fortress.stage(fortress.connection()).await;
     stage.context.delete_stream(STREAM).await.unwrap();
-    let (desk, heard) = (Desk::new(), Heard::listen());
-    let member = stage.join(desk.ports());
+    let (fixture, heard) = (Fixture::new(), Heard::listen());
+    let member = stage.join(fixture.ports());
     until("it finds no stream", async || heard.count(WARNED) >= 1).await;
     fortress.server.set_access(&password(WRONG));
     let refused = NOT_RECOGNISED[0];
     until("it is put out", async || heard.count(refused) >= 1).await;
-    let waited = desk.waited();
-    until("it tries on", async || desk.waited() >= waited + 5).await;
+    let waited = fixture.waited();
+    until("it tries on", async || fixture.waited() >= waited + 5).await;
     member.leave().await;
     assert_eq!(heard.count(refused), 1, "{}", heard.all());
 }
@@ -425,23 +425,23 @@ async fn a_lost_server_is_noted_and_its_lag_is_not_shown_as_it_was() {
     };
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let stage = fortress.stage(fortress.connection()).await;
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     stage.write(&put("article:1", 1), &[]).await;
     let settings = Settings {
         ack_within: AT_ONCE,
         ..stage.settings()
     };
-    let member = Member::of(settings, desk.ports());
-    desk.has("article:1", 1).await;
-    until("it is connected", async || desk.is_connected()).await;
+    let member = Member::of(settings, fixture.ports());
+    fixture.has("article:1", 1).await;
+    until("it is connected", async || fixture.is_connected()).await;
     assert!(shows(r#"almanack_bus_connected{bus="nats"} 1"#));
     until("nothing waits", async || shows(&lag("0"))).await;
     fortress.server.set_access(&password(WRONG));
-    until("it is not", async || !desk.is_connected()).await;
+    until("it is not", async || !fixture.is_connected()).await;
     assert!(shows(r#"almanack_bus_connected{bus="nats"} 0"#));
     assert!(shows(&lag("NaN")), "{}", metrics.render());
     fortress.server.set_access(&password(PASSWORD));
-    until("it is again", async || desk.is_connected()).await;
+    until("it is again", async || fixture.is_connected()).await;
     until("nothing waits", async || shows(&lag("0"))).await;
     member.leave().await;
 }

@@ -18,7 +18,7 @@ use futures_util::StreamExt as _;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::desk::{reading, until};
+use crate::fixture::{reading, until};
 
 pub(super) const DURABLE: &str = "almanack";
 

@@ -10,8 +10,8 @@ use almanack_core::{
 };
 use almanack_engine::{
     handlers::Handlers,
-    live::Live,
     node::{self, Ports},
+    reloadable::Reloadable,
     sources::Sources,
 };
 use almanack_store::{Location, scratch, sqlite::Durability};
@@ -142,7 +142,7 @@ impl Field {
 
     fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>, Error> {
         let checker =
-            wiring::checker(&self.settings, clock.clone()).map_err(|failure| told(&failure))?;
+            wiring::checker(&self.settings, clock.clone()).map_err(|failure| reported(&failure))?;
         let meter = self.meter.clone();
         Ok(Arc::new(Counting { checker, meter }))
     }
@@ -171,11 +171,11 @@ impl Field {
         let way_in = wiring::rescheduler(&self.settings, store.clone(), clock.clone());
         let times = (&clock, Arc::new(way_in));
         let lookout = Lookout::with_checker(&self.settings, (&store, &store), times, checker);
-        let subscriptions = Live::default();
+        let subscriptions = Reloadable::default();
         let handlers = Handlers::new(Arc::new(super::super::Counting::default()));
         let handlers = lookout.looking(handlers, &subscriptions);
         let ports = Ports {
-            handlers: handlers.map_err(|failure| told(&failure))?.into(),
+            handlers: handlers.map_err(|failure| reported(&failure))?.into(),
             store,
             sleeper: wiring::sleeper(clock.clone()),
             clock,
@@ -184,7 +184,7 @@ impl Field {
         };
         let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));
         let node = node::admit(ports, settings).await?;
-        lookout.hear().await.map_err(|failure| told(&failure))?;
+        lookout.hear().await.map_err(|failure| reported(&failure))?;
         Ok(RunningNode::start(node.caring_for(lookout.keeper())))
     }
 
@@ -200,6 +200,6 @@ impl Field {
     }
 }
 
-fn told(failure: &crate::failure::Failure) -> Error {
+fn reported(failure: &crate::failure::Failure) -> Error {
     Error::Wrong(failure.text())
 }

@@ -43,7 +43,7 @@ impl Outside {
         let feeds = u32::try_from(sources + sources / SPARE + 100).unwrap_or(u32::MAX);
         let program = std::env::current_exe().map_err(|error| wrong(&error))?;
         let mut process = Command::new(program)
-            .args(["world", "feeds", "--calm", "--listen", "0.0.0.0:0"])
+            .args(["world", "feeds", "--quiet", "--listen", "0.0.0.0:0"])
             .args(["--seed", &SEED.to_string(), "--feeds", &feeds.to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::null())

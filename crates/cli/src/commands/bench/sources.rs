@@ -28,10 +28,10 @@ pub(super) async fn run(
         durability: wiring::durability(&settings.database),
     };
     let stop = stop_signal()?;
-    let tell = |doing: &str| output.note(&format!("{doing}\n"));
+    let report = |doing: &str| output.note(&format!("{doing}\n"));
     // Whoever is stopped in the middle leaves neither feeds nor stores behind.
     let measured = tokio::select! {
-        measured = bench::sources(places, settings, arguments, tell) => measured.map_err(failed),
+        measured = bench::sources(places, settings, arguments, report) => measured.map_err(failed),
         () = stop.cancelled() => Err(Failure::new(Exit::Failed, "measure: stopped")),
     };
     large.remove().await?;

@@ -16,7 +16,7 @@ const EDITIONS_MAX: usize = 2;
 
 /// What was told of one edition.
 #[derive(Debug, Default)]
-struct Told {
+struct Reported {
     state: Option<State>,
     batches: BTreeSet<u32>,
     /// What destinations said who did not take it.
@@ -24,7 +24,7 @@ struct Told {
     version: i64,
 }
 
-impl Told {
+impl Reported {
     /// What has not been told of it yet.
     fn news(&mut self, account: &Account) -> Vec<(Ink, String)> {
         let mut news = Vec::new();
@@ -41,7 +41,7 @@ impl Told {
         }
         for batch in &account.batches {
             if batch.status != batch::Status::Running && self.batches.insert(batch.index) {
-                news.push((batch_ink(batch.status), batch_told(batch, account)));
+                news.push((batch_ink(batch.status), batch_reported(batch, account)));
             }
         }
         if before != Some(state) {
@@ -81,7 +81,7 @@ fn arrived(account: &Account) -> Option<(Ink, String)> {
 /// What has been seen of editions.
 #[derive(Debug, Default)]
 pub(super) struct Editions {
-    told: BTreeMap<Date, Told>,
+    reported: BTreeMap<Date, Reported>,
     published: BTreeMap<Date, (u32, usize)>,
     requests: BTreeMap<Date, u32>,
 }
@@ -100,11 +100,11 @@ impl Editions {
         };
         for line in store.list_editions(&filter).await?.into_iter().rev() {
             let edition = line.edition;
-            let told = self.told.entry(edition.date).or_default();
-            if told.version == edition.version && told.state.is_some() {
+            let reported = self.reported.entry(edition.date).or_default();
+            if reported.version == edition.version && reported.state.is_some() {
                 continue;
             }
-            told.version = edition.version;
+            reported.version = edition.version;
             if let Some(account) = store.load_account(edition.date).await? {
                 self.account(&account, now, lines);
             }
@@ -115,8 +115,8 @@ impl Editions {
     fn account(&mut self, account: &Account, now: Timestamp, lines: &mut Vec<Line>) {
         let date = account.edition.date;
         self.requests.insert(date, account.requests());
-        let told = self.told.entry(date).or_default();
-        let news = told.news(account).into_iter();
+        let reported = self.reported.entry(date).or_default();
+        let news = reported.news(account).into_iter();
         lines.extend(
             news.map(|(ink, what)| Line::new(now, "edition", ink, format!("{date}: {what}"))),
         );
@@ -128,10 +128,14 @@ impl Editions {
 
     pub(super) fn prepares(&self) -> String {
         let requests: u32 = self.requests.values().sum();
-        let batches: usize = self.told.values().map(|told| told.batches.len()).sum();
+        let batches: usize = self
+            .reported
+            .values()
+            .map(|reported| reported.batches.len())
+            .sum();
         format!(
             "{} in {}, {} to news site, pages and model",
-            counted(self.told.len() as u64, "edition"),
+            counted(self.reported.len() as u64, "edition"),
             counted(batches as u64, "batch"),
             counted(requests.into(), "request"),
         )
@@ -160,7 +164,7 @@ fn batch_ink(status: batch::Status) -> Ink {
     }
 }
 
-fn batch_told(batch: &batch::Batch, account: &Account) -> String {
+fn batch_reported(batch: &batch::Batch, account: &Account) -> String {
     let before = account.batches.iter().filter(|it| it.index <= batch.index);
     let taken: u32 = before.map(|it| it.story_count).sum();
     format!(

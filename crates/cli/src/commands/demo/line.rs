@@ -26,7 +26,7 @@ impl Line {
         Self { at, who, ink, what }
     }
 
-    pub(super) fn tell(&self, output: &mut Output) -> Result<(), Failure> {
+    pub(super) fn report(&self, output: &mut Output) -> Result<(), Failure> {
         let time = self.at.strftime("%H:%M:%S");
         let line = output.paint(self.ink, &format!("{:9} {}", self.who, self.what));
         output.line(&format!("{time}Z  {line}"))
@@ -64,13 +64,13 @@ mod tests {
 
     #[test]
     fn things_are_counted_in_english() {
-        for (count, what, told) in [
+        for (count, what, reported) in [
             (1, "new entry", "1 new entry"),
             (0, "new entry", "0 new entries"),
             (3, "batch", "3 batches"),
             (2, "slot", "2 slots"),
         ] {
-            assert_eq!(counted(count, what), told);
+            assert_eq!(counted(count, what), reported);
         }
     }
 

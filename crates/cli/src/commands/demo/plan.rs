@@ -87,9 +87,13 @@ impl Plan {
 
     /// The plan of a day that nobody watches: nothing more often than every few minutes.
     pub(super) fn yesterday(&self) -> Self {
-        let calm = Speed::new(YESTERDAY).unwrap_or(self.speed);
+        let quiet = Speed::new(YESTERDAY).unwrap_or(self.speed);
         Self {
-            speed: if self.speed < calm { calm } else { self.speed },
+            speed: if self.speed < quiet {
+                quiet
+            } else {
+                self.speed
+            },
             chain: true,
             ..*self
         }

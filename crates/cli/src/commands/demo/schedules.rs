@@ -23,9 +23,9 @@ const FIRED: &str = "fired";
 pub(super) struct Schedules {
     /// How many slots of each row were counted, by schedule and first slot.
     seen: BTreeMap<(i64, Timestamp), u64>,
-    told: BTreeSet<(String, &'static str)>,
+    reported: BTreeSet<(String, &'static str)>,
     /// Counted but not told yet.
-    untold: BTreeMap<&'static str, u64>,
+    unreported: BTreeMap<&'static str, u64>,
     fired: u64,
     skipped: u64,
     by_target: BTreeMap<&'static str, u64>,
@@ -81,8 +81,8 @@ impl Schedules {
             self.skipped += new;
         }
         let what = if fired { FIRED } else { row.verdict.as_str() };
-        if !self.told.insert((schedule.name.to_string(), what)) {
-            *self.untold.entry(what).or_default() += new;
+        if !self.reported.insert((schedule.name.to_string(), what)) {
+            *self.unreported.entry(what).or_default() += new;
             return;
         }
         let (ink, what) = first(schedule.name.as_str(), &definition, row);
@@ -100,10 +100,10 @@ impl Schedules {
 
     /// What was counted since the last time.
     pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
-        let mut untold = std::mem::take(&mut self.untold);
-        let fired = untold.remove(FIRED);
+        let mut unreported = std::mem::take(&mut self.unreported);
+        let fired = unreported.remove(FIRED);
         let fired = fired.map(|count| format!("{} fired", counted(count, "more slot")));
-        let skipped = untold.iter();
+        let skipped = unreported.iter();
         let skipped = skipped.map(|(why, count)| format!("{count} skipped ({why})"));
         let parts: Vec<String> = fired.into_iter().chain(skipped).collect();
         if parts.is_empty() {

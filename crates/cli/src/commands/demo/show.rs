@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use almanack_adapters::clock::{SpedClock, pause};
 use almanack_core::{store::Store, time::Clock};
 use almanack_lab::{
-    article::happening::Happening,
+    article::activity::Activity,
     authors::{self, Editor},
     demo::Outside,
 };
@@ -37,8 +37,8 @@ const MOVED_BY_S: u64 = 6;
 /// What people hear from.
 pub(super) struct Heard {
     /// What the article service does.
-    pub(super) happenings: broadcast::Receiver<Happening>,
-    pub(super) acts: mpsc::Receiver<authors::Happening>,
+    pub(super) event_delivery: broadcast::Receiver<Activity>,
+    pub(super) acts: mpsc::Receiver<authors::AuthorActivity>,
 }
 
 /// Everything that is followed.
@@ -80,10 +80,10 @@ impl Show {
     /// Takes what is there for the past.
     pub(super) async fn begin(&mut self) -> Result<(), Failure> {
         let (store, now) = (self.store.as_ref(), self.clock.now());
-        let mut untold = Vec::new();
-        self.schedules.look(store, now, &mut untold).await?;
-        self.sources.look(store, now, &mut untold).await?;
-        self.editions.look(store, now, &mut untold).await?;
+        let mut unreported = Vec::new();
+        self.schedules.look(store, now, &mut unreported).await?;
+        self.sources.look(store, now, &mut unreported).await?;
+        self.editions.look(store, now, &mut unreported).await?;
         self.schedules.begin();
         self.sources.begin();
         Ok(())
@@ -107,15 +107,15 @@ impl Show {
                     waiting = Box::pin(pause(LOOK_EVERY));
                 }
                 Some(act) = heard.acts.recv() => self.story.author(&act, &mut lines),
-                happening = heard.happenings.recv() => match happening {
-                    Ok(happening) => {
-                        self.story.service(&happening, self.clock.now(), &mut lines).await?;
+                activity = heard.event_delivery.recv() => match activity {
+                    Ok(activity) => {
+                        self.story.service(&activity, self.clock.now(), &mut lines).await?;
                     }
                     Err(broadcast::error::RecvError::Lagged(_)) => {}
                     Err(broadcast::error::RecvError::Closed) => return Ok(()),
                 },
             }
-            tell(&lines, output)?;
+            report(&lines, output)?;
         }
     }
 
@@ -172,9 +172,9 @@ impl Show {
     }
 }
 
-fn tell(lines: &[Line], output: &mut Output) -> Result<(), Failure> {
+fn report(lines: &[Line], output: &mut Output) -> Result<(), Failure> {
     for line in lines {
-        line.tell(output)?;
+        line.report(output)?;
     }
     output.flush()
 }

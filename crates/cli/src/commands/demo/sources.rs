@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
-    source::{Attention, Source, recent::Brought},
+    source::{Attention, Source, recent::CheckOutcome},
     store::{SourceFilter, Store},
 };
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use crate::{failure::Failure, output::Ink};
 
 const SOURCES_MAX: usize = 200;
 /// Sources whose learning is told each by itself; the others are counted.
-const LEARNED_TOLD_MAX: usize = 3;
+const LEARNED_REPORTED_MAX: usize = 3;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
@@ -32,7 +32,7 @@ pub(super) struct Sources {
     needy: BTreeMap<i64, Attention>,
     counts: Counts,
     /// What of them was told.
-    told: Counts,
+    reported: Counts,
     /// Of whom something can be said, and what.
     next: Option<(String, String)>,
     highlighted: usize,
@@ -68,9 +68,9 @@ impl Sources {
             newest = newest.max(look.at);
             self.counts.checks += 1;
             match look.brought {
-                Brought::New(count) => self.counts.entries += u64::from(count),
-                Brought::Failed(_) => self.counts.failed += 1,
-                Brought::Nothing | Brought::Unchanged => {}
+                CheckOutcome::New(count) => self.counts.entries += u64::from(count),
+                CheckOutcome::Failed(_) => self.counts.failed += 1,
+                CheckOutcome::Nothing | CheckOutcome::Unchanged => {}
             }
         }
         let any = newest > *seen;
@@ -94,9 +94,9 @@ impl Sources {
         let Some(attention) = source.attention else {
             return;
         };
-        let told = self.needy.values().any(|known| *known == attention);
+        let reported = self.needy.values().any(|known| *known == attention);
         self.needy.insert(source.id.0, attention);
-        if told {
+        if reported {
             return;
         }
         let usual = "quiet for longer than ever was its habit";
@@ -121,27 +121,27 @@ impl Sources {
 
     /// What was counted since the last time.
     pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
-        let (told, counts) = (self.told, self.counts);
-        self.told = counts;
-        if counts.checks == told.checks {
+        let (reported, counts) = (self.reported, self.counts);
+        self.reported = counts;
+        if counts.checks == reported.checks {
             return;
         }
-        let failed = match counts.failed - told.failed {
+        let failed = match counts.failed - reported.failed {
             0 => String::new(),
             some => format!(", {some} failed"),
         };
-        let learned = match counts.learned - told.learned {
+        let learned = match counts.learned - reported.learned {
             0 => String::new(),
             _ => format!("; {} of {} learned", self.learned.len(), self.seen.len()),
         };
         let what = format!(
             "{}: {}{failed}{learned}",
-            counted(counts.checks - told.checks, "check"),
-            counted(counts.entries - told.entries, "new entry")
+            counted(counts.checks - reported.checks, "check"),
+            counted(counts.entries - reported.entries, "new entry")
         );
         lines.push(Line::new(now, "sources", Ink::Plain, what));
         if let Some((name, said)) = self.next.take() {
-            let early = self.highlighted < LEARNED_TOLD_MAX;
+            let early = self.highlighted < LEARNED_REPORTED_MAX;
             self.highlighted += 1;
             let ink = if early { Ink::Notable } else { Ink::Faint };
             let what = format!("{} {said}", quoted(&name));

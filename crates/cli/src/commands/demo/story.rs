@@ -1,4 +1,4 @@
-//! Authors and their articles: who wished what, which rule Almanack applied, and what the service made of it.
+//! Authors and their articles: who requested what, which rule Almanack applied, and what the service made of it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use almanack_core::{
     task::{Identity, Kind, Status, Subject},
 };
 use almanack_lab::{
-    article::{event::KIND_PUBLISH, happening::Happening, state::State},
+    article::{activity::Activity, event::KIND_PUBLISH, state::State},
     authors::{self, Action, Editor, Move, Outcome},
     flaky::Fault,
 };
@@ -50,10 +50,10 @@ impl Story {
     }
 
     /// An author did something.
-    pub(super) fn author(&mut self, act: &authors::Happening, lines: &mut Vec<Line>) {
-        let mut tell = |ink, what: String| lines.push(Line::new(act.at, "author", ink, what));
+    pub(super) fn author(&mut self, act: &authors::AuthorActivity, lines: &mut Vec<Line>) {
+        let mut report = |ink, what: String| lines.push(Line::new(act.at, "author", ink, what));
         let Outcome::Accepted { article_id, .. } = act.outcome else {
-            return tell(Ink::Faint, "came too late; nothing changed".to_owned());
+            return report(Ink::Faint, "came too late; nothing changed".to_owned());
         };
         let (name, did) = match &act.action {
             Action::Write {
@@ -79,7 +79,7 @@ impl Story {
         };
         *self.acts.entry(name).or_default() += 1;
         self.awaited.insert(article_id);
-        tell(Ink::Plain, did);
+        report(Ink::Plain, did);
     }
 
     /// An editor moves a publication that is just being tried, if there is one. Answers whether there was.
@@ -125,24 +125,24 @@ impl Story {
     /// The article service saw something.
     pub(super) async fn service(
         &mut self,
-        happening: &Happening,
+        activity: &Activity,
         now: Timestamp,
         lines: &mut Vec<Line>,
     ) -> Result<(), Failure> {
-        let (ink, what) = match happening {
-            Happening::EventsSettled { .. } => return self.answers(now, lines).await,
-            Happening::Published { article_id } => {
+        let (ink, what) = match activity {
+            Activity::EventsSettled { .. } => return self.answers(now, lines).await,
+            Activity::Published { article_id } => {
                 *self.published.entry(*article_id).or_default() += 1;
                 (Ink::Good, format!("published {}", self.title(*article_id)))
             }
-            Happening::Audited {
+            Activity::Audited {
                 article_id,
                 state: State::AutoAuditFailed,
             } => (
                 Ink::Bad,
                 format!("the audit refused {}", self.title(*article_id)),
             ),
-            Happening::WithoutEffect { article_id, code } => {
+            Activity::WithoutEffect { article_id, code } => {
                 self.without_effect += 1;
                 let title = self.title(*article_id);
                 (
@@ -150,15 +150,15 @@ impl Story {
                     format!("a call for {title} had no effect ({code})"),
                 )
             }
-            Happening::Faulted { task_id, fault } => {
+            Activity::Faulted { task_id, fault } => {
                 self.faults += 1;
                 match misbehaved(*fault) {
                     Some(did) => (Ink::Bad, format!("task {task_id}: {did}")),
                     None => return Ok(()),
                 }
             }
-            Happening::AlmanackAway { reason } => (Ink::Bad, format!("Almanack is away: {reason}")),
-            Happening::Audited { .. } => return Ok(()),
+            Activity::AlmanackAway { reason } => (Ink::Bad, format!("Almanack is away: {reason}")),
+            Activity::Audited { .. } => return Ok(()),
         };
         lines.push(Line::new(now, "service", ink, what));
         Ok(())
@@ -192,7 +192,7 @@ impl Story {
         Ok(())
     }
 
-    /// What authors wished and what came of it.
+    /// What authors requested and what came of it.
     pub(super) fn summary(&self) -> String {
         let twice = self.published.values().filter(|times| **times > 1).count();
         format!(

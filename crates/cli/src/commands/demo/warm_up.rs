@@ -31,7 +31,7 @@ const DUE_MAX: u64 = 8;
 /// How often it is looked at how much there is, in real time.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// A machine that is this slow is not waited for any longer: yesterday then looks as late as it was.
-const PATIENCE_S: f64 = 20.0;
+const WAIT_MAX_S: f64 = 20.0;
 /// How long the node may take to end, in real time.
 const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 
@@ -98,7 +98,7 @@ impl WarmUp<'_> {
         while now < self.plan.starts_at && !stop.is_cancelled() {
             let left = self.plan.starts_at.duration_since(now);
             bar.set_position(minutes(PAST).saturating_sub(minutes(left)));
-            let slow = watch.seconds() < PATIENCE_S && is_busy(store, now).await?;
+            let slow = watch.seconds() < WAIT_MAX_S && is_busy(store, now).await?;
             let wanted = Speed::new(if slow { SLOW } else { FAST });
             if let Some(wanted) = wanted.filter(|it| *it != self.clock.speed()) {
                 self.clock.set_speed(wanted);

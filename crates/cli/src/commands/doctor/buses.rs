@@ -10,19 +10,19 @@ pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(kafka) = &settings.events.kafka {
         let read = kafka.consumer.iter().map(|it| it.topic.as_str());
-        let told = told(settings, |way| match way {
+        let reported = reported(settings, |way| match way {
             Way::Kafka { topic } => Some(topic.as_str()),
             _ => None,
         });
         // Dead letters are left out: many clusters make such a topic with the first message.
-        let topics: Vec<&str> = read.chain(told).collect();
+        let topics: Vec<&str> = read.chain(reported).collect();
         let found = kafka::look(&kafka.connection, &topics).await;
         let create = "create it: kafka-topics.sh --create --topic NAME; or correct its name";
         findings.extend(judge("events.kafka", found, create));
     }
     if let Some(nats) = &settings.events.nats {
         let streams: Vec<&str> = nats.consumer.iter().map(|it| it.stream.as_str()).collect();
-        let subjects: Vec<&str> = told(settings, |way| match way {
+        let subjects: Vec<&str> = reported(settings, |way| match way {
             Way::Nats { subject } => Some(subject.as_str()),
             _ => None,
         })
@@ -34,12 +34,12 @@ pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
     findings
 }
 
-/// Where happenings are told.
-fn told<'a>(
+/// Where event delivery are told.
+fn reported<'a>(
     settings: &'a Settings,
     place: impl Fn(&'a Way) -> Option<&'a str>,
 ) -> impl Iterator<Item = &'a str> {
-    let subscribers = settings.happenings.subscribers.iter();
+    let subscribers = settings.event_delivery.subscribers.iter();
     subscribers.filter_map(move |subscriber| place(&subscriber.way))
 }
 

@@ -119,7 +119,7 @@ mod tests {
     use crate::commands::doctor::Verdict;
 
     #[test]
-    fn a_clock_that_is_set_or_was_never_set_is_told() {
+    fn a_clock_that_is_set_or_was_never_set_is_reported() {
         let steady: Timestamp = "2026-02-01T00:00:00Z".parse().unwrap();
         for (wall, verdict) in [
             ("2026-02-01T00:00:00.1Z", Verdict::Ok),

@@ -17,7 +17,7 @@ use super::Finding;
 use crate::{commands::prelude::*, config::settings::AlertWay};
 
 /// How long one probe may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Where tokens of GitHub come from.
 const GITHUB_HINT: &str = "make a token with \"contents: write\" for the repository and put it where edition.github.token says";
 
@@ -51,7 +51,7 @@ fn github_client(settings: &Settings, client: &Client, token: &Secret) -> Option
     let of = GithubSettings {
         base_url: settings.github.api_url.clone(),
         token: Token::new(token.expose()),
-        timeout: PATIENCE,
+        timeout: WAIT_MAX,
     };
     Github::new(client.clone(), wiring::machine_clock(), &of).ok()
 }
@@ -95,7 +95,7 @@ fn judge_github(check: &str, access: Result<Access, Error>) -> Finding {
 
 async fn of_bot(check: &str, client: &Client, settings: &BotSettings) -> Finding {
     let settings = BotSettings {
-        timeout: PATIENCE,
+        timeout: WAIT_MAX,
         ..settings.clone()
     };
     let bot = Bot::new(client.clone(), wiring::machine_clock(), settings);
@@ -110,7 +110,7 @@ async fn of_bot(check: &str, client: &Client, settings: &BotSettings) -> Finding
 async fn model(client: &Client, of: &model::Settings) -> Finding {
     let check = "edition.model";
     let settings = model::Settings {
-        timeout: PATIENCE,
+        timeout: WAIT_MAX,
         ..of.clone()
     };
     let clock = wiring::machine_clock();
@@ -130,7 +130,7 @@ mod tests {
     use super::{super::Verdict, *};
 
     #[test]
-    fn a_token_that_may_only_read_is_told_before_the_first_edition() {
+    fn a_token_that_may_only_read_is_reported_before_the_first_edition() {
         for (access, verdict) in [
             (Ok(Access::Write), Verdict::Ok),
             (Ok(Access::Unsaid), Verdict::Ok),

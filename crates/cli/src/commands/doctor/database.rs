@@ -46,7 +46,7 @@ pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>
     let found = match condition::look(&location).await {
         Ok(found) => found,
         Err(error) => {
-            let (what, hint) = Failure::from(error).told();
+            let (what, hint) = Failure::from(error).reported();
             let finding = Finding::failed("database", format!("{shown}: {what}"));
             return Ok(vec![finding.hint(hint)]);
         }
@@ -120,7 +120,7 @@ async fn access(settings: &Settings, filled: Filled) -> Option<Finding> {
     Some(match judged {
         Ok(whom) => Finding::ok("access", whom),
         Err(failure) => {
-            let (what, hint) = failure.told();
+            let (what, hint) = failure.reported();
             Finding::failed("access", what).hint(hint)
         }
     })
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_may_lose_is_told() {
+    fn what_a_server_may_lose_is_reported() {
         use Verdict::{Failed, Ok, Warning};
         assert_eq!(server(|_| ()), [Ok, Ok, Ok, Ok]);
         let old = |make: &mut Make| {
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_a_network_and_a_clock_that_is_off_are_told() {
+    fn a_full_disk_a_network_and_a_clock_that_is_off_are_reported() {
         assert_eq!(room(Some(1)).verdict, Verdict::Failed);
         assert_eq!(room(Some(u64::MAX)).verdict, Verdict::Ok);
         assert_eq!(network(Some("nfs4".to_owned())).verdict, Verdict::Failed);

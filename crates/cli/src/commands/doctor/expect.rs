@@ -53,8 +53,8 @@ pub(super) async fn look(settings: &Settings, expectations: &[Expectation]) -> V
         return Vec::new();
     }
     let failed = |failure: &Failure| {
-        let told = failure.text();
-        let what = told.lines().next().unwrap_or_default();
+        let reported = failure.text();
+        let what = reported.lines().next().unwrap_or_default();
         vec![Finding::failed(
             "expected",
             what.trim_start_matches("error: "),
@@ -153,8 +153,8 @@ mod tests {
             "schedule=n,within=soon",
             "a=b",
         ] {
-            let told = parse(text).unwrap_err();
-            assert_eq!(told.exit(), Exit::Usage, "{text}");
+            let reported = parse(text).unwrap_err();
+            assert_eq!(reported.exit(), Exit::Usage, "{text}");
         }
     }
 

@@ -19,7 +19,7 @@ use super::{
 use crate::{commands::prelude::*, config::settings::Way, wiring::hooks};
 
 /// How long one probe may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Probes at a time.
 const AT_ONCE: usize = 8;
 
@@ -87,7 +87,7 @@ fn origins(settings: &Settings, schedules: &[Wanted]) -> BTreeMap<String, String
     for url in wiring::editions::addresses(settings) {
         note(&url, "editions".to_owned());
     }
-    for subscriber in &settings.happenings.subscribers {
+    for subscriber in &settings.event_delivery.subscribers {
         if let Way::Webhook { url, .. } = &subscriber.way {
             let name = subscriber.subscription.name.as_str();
             note(url.as_str(), format!("subscription {name}"));
@@ -112,13 +112,13 @@ fn judge(origin: &str, who: &str, answered: Result<(), Error>) -> Finding {
     match answered {
         Ok(()) => Finding::ok(check, "answers"),
         Err(error) => {
-            let mut told = error.to_string();
+            let mut reported = error.to_string();
             let mut cause = std::error::Error::source(&error);
             while let Some(next) = cause {
-                told = format!("{told}: {next}");
+                reported = format!("{reported}: {next}");
                 cause = next.source();
             }
-            Finding::failed(check, told)
+            Finding::failed(check, reported)
                 .hint("is it running, is the name right, and does a firewall or outbound.allow stand in between?")
         }
     }
@@ -126,7 +126,7 @@ fn judge(origin: &str, who: &str, answered: Result<(), Error>) -> Finding {
 
 fn limits() -> Limits {
     Limits {
-        total: PATIENCE,
+        total: WAIT_MAX,
         ..Limits::default()
     }
 }

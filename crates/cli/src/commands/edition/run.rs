@@ -27,18 +27,18 @@ const DRAWN_EVERY: Duration = Duration::from_millis(200);
 /// Takes an edition from wherever it stands as far as it goes.
 pub(super) async fn run(at: &Connector<'_>, given: &EditionArguments, output: &mut Output) -> Done {
     if at.server.is_some() {
-        return run_there(&at.open(Errand::New).await?, given, output).await;
+        return run_there(&at.open(DatabaseNeed::New).await?, given, output).await;
     }
-    let desk = Desk::open_for(at.inputs, Errand::New, Need::Everything).await?;
-    let editions = desk.editions(Purpose::Make, output.json)?;
+    let context = CommandContext::open_for(at.inputs, DatabaseNeed::New, Need::Everything).await?;
+    let editions = context.editions(Purpose::Make, output.json)?;
     let date = given.date.as_deref().map(parse_date).transpose()?;
     let date = editions.day(date)?;
     let stop = process::stop_signal()?;
     editions.take_up(date).await?;
-    let ran = watched(&desk, &editions, (date, &stop), output).await?;
-    alert(desk.watch()?).await;
-    let client = Client::on(desk, Some(editions)).await?;
-    let exit = tell_end(&client, &date.to_string(), output).await?;
+    let ran = watched(&context, &editions, (date, &stop), output).await?;
+    alert(context.watch()?).await;
+    let client = Client::on(context, Some(editions)).await?;
+    let exit = report_end(&client, &date.to_string(), output).await?;
     if exit != Exit::Ok {
         output.note(&advice(&ran.end, &stop));
     }
@@ -50,10 +50,10 @@ async fn run_there(client: &Client, given: &EditionArguments, output: &mut Outpu
     let date = day(client, given).await?;
     let call = Call::post(&["editions", &date, "run"]).json(&json!({ "wait": true }));
     client.call(call.long()).await?;
-    tell_end(client, &date, output).await
+    report_end(client, &date, output).await
 }
 
-async fn tell_end(client: &Client, date: &str, output: &mut Output) -> Done {
+async fn report_end(client: &Client, date: &str, output: &mut Output) -> Done {
     let edition = status::load(client, date).await?;
     status::show(&edition, output)?;
     Ok(status::ending(&edition.value(), output))
@@ -61,13 +61,13 @@ async fn tell_end(client: &Client, date: &str, output: &mut Output) -> Done {
 
 /// Runs, and shows how far it is.
 async fn watched(
-    desk: &Desk,
+    context: &CommandContext,
     editions: &Editions,
     (date, stop): (Date, &CancellationToken),
     output: &mut Output,
 ) -> Result<Ran, Failure> {
     let rules = &editions.settings().rules;
-    let (onlooker, mut said) = Onlooker::new(desk.clock.clone(), rules);
+    let (onlooker, mut said) = Onlooker::new(context.clock.clone(), rules);
     let bar = progress(Some(1), output).with_style(style());
     let mut running = pin!(editions.run(date, &onlooker));
     let mut again: Option<CancellationToken> = None;
@@ -84,7 +84,7 @@ async fn watched(
                 bar.finish_and_clear();
                 return Err(left());
             }
-            Some(line) = said.recv() => tell(&line, output),
+            Some(line) = said.recv() => report(&line, output),
             () = pause(DRAWN_EVERY) => draw(&bar, onlooker.progress()),
         }
     };
@@ -117,7 +117,7 @@ fn style() -> ProgressStyle {
 }
 
 /// A line per step, where there is no bar.
-fn tell(line: &str, output: &mut Output) {
+fn report(line: &str, output: &mut Output) {
     if !output.watched && !output.json {
         output.note(&format!("{line}\n"));
     }
@@ -125,7 +125,7 @@ fn tell(line: &str, output: &mut Output) {
 
 fn drain(said: &mut UnboundedReceiver<String>, output: &mut Output) {
     while let Ok(line) = said.try_recv() {
-        tell(&line, output);
+        report(&line, output);
     }
 }
 

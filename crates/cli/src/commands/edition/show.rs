@@ -18,10 +18,10 @@ pub(super) async fn print(client: &Client, call: Call, output: &mut Output) -> D
 
 /// Says that nothing differs, or what does.
 pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
-    let told = rebuilt.value();
-    let date = text(&told["date"]);
-    if told["identical"] != true {
-        let difference = first_difference(&text(&told["kept"]), &text(&told["body"]));
+    let reported = rebuilt.value();
+    let date = text(&reported["date"]);
+    if reported["identical"] != true {
+        let difference = first_difference(&text(&reported["kept"]), &text(&reported["body"]));
         let what = match difference {
             Some(difference) => {
                 format!("the edition of {date} comes out differently: {difference}")
@@ -32,7 +32,7 @@ pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
         };
         return Err(Failure::failed(what));
     }
-    output.tell(rebuilt, |it| {
+    output.report(rebuilt, |it| {
         let (revision, digest) = (&it["revision"], text(&it["body_digest"]));
         format!("identical: revision {revision} of {date}, SHA-256 {digest}")
     })
@@ -40,11 +40,11 @@ pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
 
 /// Shows what another template changes.
 pub(super) fn compare(rebuilt: &Answer, output: &mut Output) -> Done {
-    if output.is_told(rebuilt)? {
+    if output.is_reported(rebuilt)? {
         return Ok(Exit::Ok);
     }
-    let told = rebuilt.value();
-    let (kept, body) = (text(&told["kept"]), text(&told["body"]));
+    let reported = rebuilt.value();
+    let (kept, body) = (text(&reported["kept"]), text(&reported["body"]));
     if kept == body {
         output.line("identical: this template changes nothing")?;
     }
@@ -101,8 +101,8 @@ mod tests {
             ("a\n", "a\nb\n", Some("line 2 was the end and is `b`")),
             ("a", "a\n", Some("only the line breaks differ")),
         ] {
-            let told = first_difference(before, after);
-            assert_eq!(told.as_deref(), expected, "{before:?}");
+            let reported = first_difference(before, after);
+            assert_eq!(reported.as_deref(), expected, "{before:?}");
         }
     }
 }

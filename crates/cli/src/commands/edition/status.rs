@@ -117,9 +117,9 @@ fn delivered(delivery: &Value, now: Timestamp) -> Cell {
     let again = again.map(|at| format!("again {}", Relative { at, now }));
     let held = is_held(delivery).then(|| "resend or skip it".to_owned());
     let said = |name: &str| delivery[name].as_str().map(str::to_owned);
-    let told = [said("detail"), said("receipt"), again, held];
-    let told: Vec<String> = told.into_iter().flatten().collect();
-    Cell::new(told.join("; "))
+    let reported = [said("detail"), said("receipt"), again, held];
+    let reported: Vec<String> = reported.into_iter().flatten().collect();
+    Cell::new(reported.join("; "))
 }
 
 /// Whether it is not sent again before somebody says so.

@@ -151,11 +151,11 @@ fn answered(id: &Value, answer: &Answer, with_previous: bool) -> Reply {
 }
 
 fn refused(id: &Value, refusal: &Refusal, with_previous: bool) -> Reply {
-    let tells_previous = with_previous && refusal.stage == Stage::Next;
+    let reports_previous = with_previous && refusal.stage == Stage::Next;
     Reply {
         id: id.clone(),
         next: None,
-        prev: tells_previous.then(|| refusal.previous.clone()),
+        prev: reports_previous.then(|| refusal.previous.clone()),
         exhausted: false,
         error: Some(Problem {
             stage: refusal.stage.as_str(),

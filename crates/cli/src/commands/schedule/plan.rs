@@ -223,10 +223,10 @@ fn show(effects: &[Effect], loaded: &Loaded, output: &mut Output) -> Result<(), 
     }
     output.line(&format!("{quiet} unchanged"))?;
     let report = loaded.whole_report();
-    let told = report.render(Severity::Error);
-    if !told.is_empty() {
+    let reported = report.render(Severity::Error);
+    if !reported.is_empty() {
         output.note(&format!(
-            "{told}\nwhat is wrong would stay as it is in force\n"
+            "{reported}\nwhat is wrong would stay as it is in force\n"
         ));
     }
     Ok(())

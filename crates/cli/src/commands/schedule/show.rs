@@ -56,7 +56,7 @@ const EDITS: &[Column] = &[
 pub(super) async fn run(client: &Client, given: &str, output: &mut Output) -> Done {
     let name = check_name(given)?;
     let answer = client.call(Call::get(&["schedules", given])).await?;
-    if output.is_told(&answer)? {
+    if output.is_reported(&answer)? {
         return Ok(Exit::Ok);
     }
     let mut schedule = answer.value();
@@ -125,7 +125,7 @@ fn in_force(name: &ScheduleName, schedule: &Value) -> Map<String, Value> {
     };
     let next_at = time(&schedule["next_at"]);
     let retry_for = next_at.map(|slot| when::rounded(ready.retry_for(slot)));
-    let told = [
+    let reported = [
         (
             "catch_up",
             Some(catch_up(&ready, next_at, &schedule["definition"])),
@@ -133,28 +133,29 @@ fn in_force(name: &ScheduleName, schedule: &Value) -> Map<String, Value> {
         ("retry_for", retry_for),
         ("splay", splay(&ready, next_at)),
     ];
-    let told = told.into_iter();
-    told.map(|(key, value)| (key.to_owned(), value.into()))
+    let reported = reported.into_iter();
+    reported
+        .map(|(key, value)| (key.to_owned(), value.into()))
         .collect()
 }
 
 fn catch_up(ready: &Ready, next_at: Option<Timestamp>, definition: &Value) -> String {
-    let mut told = text(&definition["catch_up"]);
+    let mut reported = text(&definition["catch_up"]);
     if let Some(slot) = next_at {
-        told = format!("{told}, grace {}", when::rounded(ready.grace(slot)));
+        reported = format!("{reported}, grace {}", when::rounded(ready.grace(slot)));
     }
     let it = &ready.definition;
     if it.catch_up == CatchUp::All {
         let pace = when::show_duration(it.catch_up_pace);
-        told = format!("{told}, at most {}, {pace} apart", it.max_catch_up);
+        reported = format!("{reported}, at most {}, {pace} apart", it.max_catch_up);
     }
-    told
+    reported
 }
 
 fn splay(ready: &Ready, next_at: Option<Timestamp>) -> Option<String> {
     let splay = ready.definition.splay;
     let own = next_at.map(|slot| ready.due_at(slot).duration_since(slot));
     let own = own.map(|own| format!(", its own part {}", when::rounded(own)));
-    let told = format!("{}{}", when::show_duration(splay), own.unwrap_or_default());
-    (!splay.is_zero()).then_some(told)
+    let reported = format!("{}{}", when::show_duration(splay), own.unwrap_or_default());
+    (!splay.is_zero()).then_some(reported)
 }

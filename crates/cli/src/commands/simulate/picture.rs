@@ -5,7 +5,7 @@
 //! once. The picture follows the reader's light or dark scheme, and says in words what it shows.
 
 use almanack_core::plan::{Slot, Verdict};
-use almanack_engine::rehearsal::{Part, Rehearsal};
+use almanack_engine::simulation::{Part, Simulation};
 use almanack_server::picture::svg::{self, File, disc, down, fit, path, real, rect, text, titled};
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -27,11 +27,11 @@ const STYLE: &str = "\
 @media(prefers-color-scheme:dark){\
 .line{stroke:#2b323d}.fired{fill:#6ea8fe}.caught_up{fill:#e3a948}.skipped{fill:#ff8a80}}";
 
-pub(super) fn draw(parts: &[Part], rehearsal: &Rehearsal) -> String {
-    let scale = Scale::of(rehearsal);
+pub(super) fn draw(parts: &[Part], simulation: &Simulation) -> String {
+    let scale = Scale::of(simulation);
     let foot = TOP + real(parts.len()) * ROW;
     let height = foot + BOTTOM;
-    let title = title(parts, rehearsal);
+    let title = title(parts, simulation);
     let file = File {
         title: &title,
         description: "",
@@ -40,7 +40,7 @@ pub(super) fn draw(parts: &[Part], rehearsal: &Rehearsal) -> String {
     };
     file.write(html! {
         (text("title", [EDGE, 30.0], &title))
-        @for (from, until) in &rehearsal.outages { (scale.away((*from, *until), foot)) }
+        @for (from, until) in &simulation.outages { (scale.away((*from, *until), foot)) }
         (scale.axis(foot))
         @for (number, part) in parts.iter().enumerate() {
             (scale.part(part, TOP + real(number) * ROW))
@@ -49,7 +49,7 @@ pub(super) fn draw(parts: &[Part], rehearsal: &Rehearsal) -> String {
     })
 }
 
-fn title(parts: &[Part], rehearsal: &Rehearsal) -> String {
+fn title(parts: &[Part], simulation: &Simulation) -> String {
     let clock = |at: Timestamp| at.strftime("%F %H:%M").to_string();
     let schedules = match parts.len() {
         1 => "1 schedule".to_owned(),
@@ -57,8 +57,8 @@ fn title(parts: &[Part], rehearsal: &Rehearsal) -> String {
     };
     format!(
         "{schedules}, {} to {} UTC",
-        clock(rehearsal.from),
-        clock(rehearsal.until)
+        clock(simulation.from),
+        clock(simulation.until)
     )
 }
 
@@ -70,11 +70,11 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(rehearsal: &Rehearsal) -> Self {
-        let length = rehearsal.until.duration_since(rehearsal.from);
+    fn of(simulation: &Simulation) -> Self {
+        let length = simulation.until.duration_since(simulation.from);
         Self {
-            from: rehearsal.from,
-            until: rehearsal.until,
+            from: simulation.from,
+            until: simulation.until,
             seconds: length.as_secs_f64().max(1.0),
         }
     }

@@ -33,7 +33,7 @@ pub(super) async fn run(client: &Client, given: &SourceAddArguments, output: &mu
     }
     let answer = client.call(Call::post(&["sources"]).json(&body)).await?;
     say_where(given, &taken, output);
-    let told = output.tell(&answer, |source| {
+    let reported = output.report(&answer, |source| {
         let (id, name) = (&source["source_id"], called(source));
         match answer.status {
             201 => format!("added source {id}: {name}"),
@@ -46,7 +46,7 @@ pub(super) async fn run(client: &Client, given: &SourceAddArguments, output: &mu
             "a node looks at it next; `almanack source check {id} --wait` waits for that\n"
         ));
     }
-    told
+    reported
 }
 
 /// What people type without one is an address of the web.
@@ -131,7 +131,7 @@ async fn preview(
         .call(Call::post(&["sources", "preview"]).json(body))
         .await?;
     say_where(given, &text(&body["address"]), output);
-    if output.is_told(&answer)? {
+    if output.is_reported(&answer)? {
         return Ok(Exit::Ok);
     }
     let shown = answer.value();

@@ -20,19 +20,19 @@ pub(super) async fn run(
     timeout: Option<&str>,
     output: &mut Output,
 ) -> Done {
-    let patience = timeout
+    let wait_max = timeout
         .map(|text| duration("--timeout", text))
         .transpose()?;
     let before = load(client, &given.id).await?;
     let answer = client.call(before.post("check")).await?;
-    let Some(patience) = patience else {
+    let Some(wait_max) = wait_max else {
         let (id, name) = (before.id, called(&before.now));
-        let told = format!("source {id} is checked as soon as a node has room: {name}");
-        return output.tell(&answer, |_| told);
+        let reported = format!("source {id} is checked as soon as a node has room: {name}");
+        return output.report(&answer, |_| reported);
     };
     let until = client
         .now()
-        .saturating_add(patience)
+        .saturating_add(wait_max)
         .unwrap_or(Timestamp::MAX);
     let checks = |source: &Found| source.now["check_count"].as_u64();
     let looked = loop {
@@ -41,23 +41,23 @@ pub(super) async fn run(
             break source;
         }
         if client.now() >= until {
-            return Err(nobody(before.id, patience));
+            return Err(nobody(before.id, wait_max));
         }
         pause(LOOK_EVERY).await;
     };
-    tell(client, &looked, output).await
+    report(client, &looked, output).await
 }
 
-fn nobody(id: i64, patience: SignedDuration) -> Failure {
-    let patience = when::show_duration(patience);
-    let what = format!("nobody has looked at source {id} within {patience}; it stays due");
+fn nobody(id: i64, wait_max: SignedDuration) -> Failure {
+    let wait_max = when::show_duration(wait_max);
+    let what = format!("nobody has looked at source {id} within {wait_max}; it stays due");
     Failure::failed(what).hint(
         "does a node run on this database? `almanack serve` is one; its host may also be busy",
     )
 }
 
 /// What the last look brought.
-async fn tell(client: &Client, source: &Found, output: &mut Output) -> Done {
+async fn report(client: &Client, source: &Found, output: &mut Output) -> Done {
     let look = &source.now["recent"][0];
     let brought = look["brought"].as_str().unwrap_or_default();
     let exit = match brought {

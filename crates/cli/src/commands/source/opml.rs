@@ -29,7 +29,7 @@ pub(super) async fn import(client: &Client, file: &str, output: &mut Output) -> 
     if !output.json {
         problems.for_each(|problem| output.note(&format!("error: {}\n", text(problem))));
     }
-    output.tell(&answer, |_| {
+    output.report(&answer, |_| {
         let added = counted(number("added"), "source", "sources");
         format!(
             "{added} added, {} existed, {} refused",
@@ -56,6 +56,6 @@ pub(super) async fn export(client: &Client, file: Option<&Path>, output: &mut Ou
         .map_err(|error| Failure::failed(format!("write `{name}`: {error}")))?;
     let feeds = answer.text().matches(" xmlUrl=").count();
     let count = counted(feeds as u64, "feed", "feeds");
-    let told = format!("{count} written to {name}");
-    output.say(&json!({ "file": file, "feeds": feeds }), &told)
+    let reported = format!("{count} written to {name}");
+    output.say(&json!({ "file": file, "feeds": feeds }), &reported)
 }

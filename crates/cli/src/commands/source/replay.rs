@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &ReplayArguments, output: &mut Output) -> Done {
         return Ok(Exit::Ok);
     }
     show(&reports, output)?;
-    tell_unmet(&wanted, &reports, output);
+    report_unmet(&wanted, &reports, output);
     Ok(Exit::Ok)
 }
 
@@ -225,7 +225,7 @@ fn row(policy: &str, class: &str, figures: &Figures, fixed: Option<&Figures>) ->
 }
 
 /// A number of checks that floor and ceiling do not allow is said, not hidden.
-fn tell_unmet(wanted: &Wanted, reports: &[(&Policy, Budget, Report)], output: &mut Output) {
+fn report_unmet(wanted: &Wanted, reports: &[(&Policy, Budget, Report)], output: &mut Output) {
     let Wanted::Checks(wanted) = wanted else {
         return;
     };

@@ -20,7 +20,7 @@ pub(super) async fn run(
         })?;
     }
     let answer = client.call(source.get("why")).await?;
-    if output.is_told(&answer)? {
+    if output.is_reported(&answer)? {
         return Ok(Exit::Ok);
     }
     let why = answer.value();
@@ -42,7 +42,7 @@ pub(super) async fn run(
 /// The rest of the answer, a sentence a line.
 fn further(source: &Value, why: &Value) -> Vec<String> {
     let mut sentences = vec![policy(source, &text(&why["policy"]))];
-    sentences.extend(why["wishes"].as_array().into_iter().flatten().map(text));
+    sentences.extend(why["requests"].as_array().into_iter().flatten().map(text));
     let error = &why["last_error"];
     if !error.is_null() {
         let (detail, meaning) = (text(&error["detail"]), text(&error["meaning"]));

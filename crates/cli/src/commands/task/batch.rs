@@ -22,20 +22,20 @@ pub(super) async fn run(client: &Client, file: &str, output: &mut Output) -> Don
     let (input, bytes) = open(file)?;
     let progress = progress(bytes, output);
     let mut lines = Lines::new(input);
-    let mut tally = Tally::default();
+    let mut counters = Counters::default();
     loop {
         let chunk = lines.next_chunk()?;
         let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else {
             break;
         };
         let between = format!("put lines {} to {}", first.number, last.number);
-        let done = put_chunk(client, &chunk, &mut tally, output).await;
+        let done = put_chunk(client, &chunk, &mut counters, output).await;
         done.map_err(|failure| interrupted(failure, &between))?;
         progress.inc(chunk.iter().map(|line| line.text.len() as u64 + 1).sum());
-        progress.set_message(format!("{} tasks", tally.total));
+        progress.set_message(format!("{} tasks", counters.total));
     }
     progress.finish_and_clear();
-    tally.tell(output)
+    counters.report(output)
 }
 
 fn interrupted(failure: Failure, between: &str) -> Failure {
@@ -50,7 +50,7 @@ fn interrupted(failure: Failure, between: &str) -> Failure {
 async fn put_chunk(
     client: &Client,
     chunk: &[Line],
-    tally: &mut Tally,
+    counters: &mut Counters,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let read = |line: &Line| read(&line.text, client);
@@ -63,7 +63,7 @@ async fn put_chunk(
             Ok(_) => receipts.next().unwrap_or_default(),
             Err(what) => json!({ "error": { "detail": what } }),
         };
-        tell(line, &answer, tally, output)?;
+        report(line, &answer, counters, output)?;
     }
     Ok(())
 }
@@ -83,8 +83,8 @@ async fn put_all(
         match client.try_call(call).await? {
             Ok(answer) => {
                 let mut body = answer.value();
-                let told = body["receipts"].as_array_mut().map(std::mem::take);
-                receipts.extend(told.unwrap_or_default());
+                let reported = body["receipts"].as_array_mut().map(std::mem::take);
+                receipts.extend(reported.unwrap_or_default());
             }
             Err(refusal) if refusal.is_too_much() && part.len() > 1 => {
                 let (first, second) = part.split_at(part.len() / 2);
@@ -98,28 +98,28 @@ async fn put_all(
 }
 
 /// Counts what became of a line and says so, where somebody wants to know.
-fn tell(
+fn report(
     line: &Line,
     answer: &Value,
-    tally: &mut Tally,
+    counters: &mut Counters,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    tally.total += 1;
+    counters.total += 1;
     if let Some(rule) = answer["rule"].as_str() {
-        *tally.rules.entry(rule.to_owned()).or_default() += 1;
+        *counters.rules.entry(rule.to_owned()).or_default() += 1;
         if output.json {
-            tally.put(answer, output)?;
+            counters.put(answer, output)?;
         }
         return Ok(());
     }
-    tally.refused += 1;
+    counters.refused += 1;
     if output.json {
-        let mut told = answer.clone();
-        told["line"] = line.number.into();
-        return tally.put(&told, output);
+        let mut reported = answer.clone();
+        reported["line"] = line.number.into();
+        return counters.put(&reported, output);
     }
-    let told = text(&answer["error"]["detail"]);
-    let what = told.split(" at line ").next().unwrap_or_default();
+    let reported = text(&answer["error"]["detail"]);
+    let what = reported.split(" at line ").next().unwrap_or_default();
     output.note(&format!("error: line {}: {what}\n", line.number));
     Ok(())
 }
@@ -131,8 +131,8 @@ fn read(text: &str, client: &Client) -> Item {
     }
     let mut item: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(text).map_err(|error| {
-            let told = error.to_string();
-            let what = told.split(" at line ").next().unwrap_or_default();
+            let reported = error.to_string();
+            let what = reported.split(" at line ").next().unwrap_or_default();
             format!("column {}: {what}", error.column())
         })?;
     let at = item
@@ -148,13 +148,13 @@ fn read(text: &str, client: &Client) -> Item {
 }
 
 #[derive(Default)]
-struct Tally {
+struct Counters {
     total: usize,
     rules: BTreeMap<String, usize>,
     refused: usize,
 }
 
-impl Tally {
+impl Counters {
     /// Writes one item for programs: the body of the API for all lines is one document, or a line
     /// for each.
     fn put(&self, item: &Value, output: &mut Output) -> Result<(), Failure> {
@@ -169,7 +169,7 @@ impl Tally {
         output.raw(&format!("{before}{item}"))
     }
 
-    fn tell(&self, output: &mut Output) -> Done {
+    fn report(&self, output: &mut Output) -> Done {
         let rules = self.rules.iter();
         let mut parts: Vec<String> = rules
             .map(|(rule, count)| format!("{count} {rule}"))

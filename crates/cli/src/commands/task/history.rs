@@ -7,8 +7,8 @@ const COLUMNS: &[Column] = &[
     column("WHEN", "", |it, _| Cell::new(instant_of(happened(it)))),
     column("", "", |it, now| {
         let at = time(happened(it));
-        let told = at.map_or_else(String::new, |at| Relative { at, now }.to_string());
-        Cell::new(told).ink(Ink::Faint)
+        let reported = at.map_or_else(String::new, |at| Relative { at, now }.to_string());
+        Cell::new(reported).ink(Ink::Faint)
     }),
     column("TASK", "/task_id", plain),
     column("BY", "", |it, now| {
@@ -28,7 +28,7 @@ pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut 
         .query("limit", Some(given.limit))
         .query("cursor", given.before.as_deref());
     let answer = client.call(call).await?;
-    if output.is_told(&answer)? {
+    if output.is_reported(&answer)? {
         return Ok(Exit::Ok);
     }
     let history = answer.value();
@@ -39,7 +39,7 @@ pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut 
         "{} {}",
         given.identity.kind, given.identity.subject
     ))?;
-    let story = items(&history["happenings"]).to_vec();
+    let story = items(&history["event_delivery"]).to_vec();
     output.columns(COLUMNS, &story, answer.now, true)?;
     Ok(Exit::Ok)
 }
@@ -131,9 +131,9 @@ fn tried(attempt: &Value) -> String {
     if !attempt["late_outcome"].is_null() {
         parts.push(format!("answered {} too late", in_words("late_outcome")));
     }
-    let told = parts.join(", ");
+    let reported = parts.join(", ");
     match attempt["detail"].as_str() {
-        Some(detail) => format!("{told}: {detail}"),
-        None => told,
+        Some(detail) => format!("{reported}: {detail}"),
+        None => reported,
     }
 }

@@ -82,7 +82,11 @@ const TABLE: &[(&str, &str, Effect)] = &[
         "subscription.audit.url",
         AtOnce,
     ),
-    ("[happenings]\nsource = \"/b\"", "happenings.source", AtOnce),
+    (
+        "[event_delivery]\nsource = \"/b\"",
+        "event_delivery.source",
+        AtOnce,
+    ),
     ("[alerts]\nquiet = \"22:00-07:00\"", "alerts.quiet", AtOnce),
     ("[alerts]\nlate_after = \"9s\"", "alerts.late_after", AtOnce),
     (

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use almanack_core::happening::Name;
+use almanack_core::event::outgoing::Name;
 use toml::{
     Spanned,
     de::{DeTable, DeValue},

@@ -9,18 +9,18 @@ use crate::suggest;
 
 /// The path of the value that makes a schedule unfit, and what to say about it, its name included.
 pub(in super::super) fn complaint(unfit: &Unfit) -> (&'static str, Complaint) {
-    let told = |hint: Option<String>| Complaint {
+    let reported = |hint: Option<String>| Complaint {
         what: unfit.to_string(),
         hint,
         span: None,
     };
     match unfit {
-        Unfit::Name { .. } => ("name", told(None)),
+        Unfit::Name { .. } => ("name", reported(None)),
         Unfit::Expression { error, .. } => {
             let what = format!("expression: {error}");
             let complaint = Complaint {
                 what,
-                ..told(error.hint())
+                ..reported(error.hint())
             };
             ("expression", complaint)
         }
@@ -35,12 +35,12 @@ pub(in super::super) fn complaint(unfit: &Unfit) -> (&'static str, Complaint) {
             let what = format!("tz: there is no time zone `{tz}`");
             ("tz", Complaint::new(what, suggest::zone(tz)))
         }
-        Unfit::Target(unusable) => (part_of_target(unusable), told(None)),
-        Unfit::OutOfBounds { what, .. } => (what, told(None)),
-        Unfit::MaxCatchUp(_) => ("max_catch_up", told(None)),
-        Unfit::Priority(_) => ("priority", told(None)),
-        Unfit::CancelsItself => ("overlap", told(None)),
-        Unfit::Unreadable { .. } => ("definition", told(None)),
+        Unfit::Target(unusable) => (part_of_target(unusable), reported(None)),
+        Unfit::OutOfBounds { what, .. } => (what, reported(None)),
+        Unfit::MaxCatchUp(_) => ("max_catch_up", reported(None)),
+        Unfit::Priority(_) => ("priority", reported(None)),
+        Unfit::CancelsItself => ("overlap", reported(None)),
+        Unfit::Unreadable { .. } => ("definition", reported(None)),
     }
 }
 

@@ -25,12 +25,12 @@ pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
     let mut warnings = Vec::new();
     if settings.github.token.is_none() {
         let hint = "set github.token to \"env:NAME\", or set the variable PAT or GH_TOKEN";
-        let told = warning(wanted, workflow, "workflow", "github.token is not set");
-        warnings.extend(told.map(|told| told.hint(hint)));
+        let reported = warning(wanted, workflow, "workflow", "github.token is not set");
+        warnings.extend(reported.map(|reported| reported.hint(hint)));
     }
     if !settings.command.enabled {
-        let told = warning(wanted, command, "command", "commands are off");
-        warnings.extend(told.map(|told| told.hint(COMMAND_HINT)));
+        let reported = warning(wanted, command, "command", "commands are off");
+        warnings.extend(reported.map(|reported| reported.hint(COMMAND_HINT)));
     }
     warnings
 }

@@ -3,7 +3,7 @@
 mod channel;
 
 use almanack_adapters::heartbeat::Ask;
-use almanack_core::alert::{Severity, decide::Manner, facts::Bounds, quiet::Quiet};
+use almanack_core::alert::{Severity, decide::Behaviour, facts::Bounds, quiet::Quiet};
 use almanack_engine::watch::WatchSettings;
 use jiff::{civil::Time, tz::TimeZone};
 
@@ -25,7 +25,7 @@ pub(crate) struct Alerts {
     /// When something is wrong.
     pub(crate) bounds: Bounds,
     /// How people want to hear of it.
-    pub(crate) manner: Manner,
+    pub(crate) behaviour: Behaviour,
     /// The language of messages, as a tag; that of editions where nobody says.
     pub(crate) language: Option<String>,
     /// Who is told.
@@ -79,8 +79,8 @@ settings! {
         budget_percent: u32 = count(10..=1_000).default(usual().budget_percent).reloadable();
         /// Cool-down: how long the cause must be gone before an alert is closed.
         /// 冷却时间：原因消失多久后关闭告警。
-        calm: SignedDuration =
-            duration(seconds(0), hours(1)).default(Manner::default().calm).reloadable();
+        cool_down: SignedDuration =
+            duration(seconds(0), hours(1)).default(Behaviour::default().cool_down).reloadable();
         /// Quiet hours in which alerts wait, like `22:00-07:00`.
         /// 免打扰时段，告警会等待，如 `22:00-07:00`。
         quiet: Option<Hours> = text_as(quiet_hours).unset("(none)").reloadable();
@@ -121,8 +121,8 @@ impl Alerts {
                 // What editions say about it is known where all settings are.
                 overdue: None,
             },
-            manner: Manner {
-                calm: read.calm,
+            behaviour: Behaviour {
+                cool_down: read.cool_down,
                 quiet,
             },
             language: read.language,

@@ -273,8 +273,8 @@ mod tests {
     #[test]
     fn memory_is_no_place_for_tasks() {
         for url in ["sqlite::memory:", "sqlite://:memory:"] {
-            let told = address(&[("ALMANACK_DATABASE_URL", url)]).unwrap_err();
-            assert!(told.contains("would forget every task"), "{told}");
+            let reported = address(&[("ALMANACK_DATABASE_URL", url)]).unwrap_err();
+            assert!(reported.contains("would forget every task"), "{reported}");
         }
     }
 }

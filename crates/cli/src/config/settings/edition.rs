@@ -5,8 +5,8 @@
 //! on, and while editions are off nothing they hold is looked at, so that a stranger's variable never keeps a node from
 //! starting.
 
+mod content;
 mod destination;
-mod making;
 mod model;
 mod pages;
 mod stories;
@@ -22,9 +22,9 @@ use almanack_core::{
 };
 
 use almanack_adapters::model::Settings as Model;
+use content::Filter;
+pub(crate) use content::read_template;
 pub(crate) use destination::{Destinations, TIMEOUT};
-use making::Filter;
-pub(crate) use making::read_template;
 pub(crate) use pages::Pages;
 pub(crate) use stories::Stories;
 pub(crate) use ticks::{SCHEDULE, Ticks};
@@ -86,10 +86,10 @@ settings! {
         tz: String = text().default("UTC".to_owned());
         /// Title of editions.
         /// 日报的标题。
-        title: String = text_as(making::title).default("HackerNews Daily".to_owned());
+        title: String = text_as(content::title).default("HackerNews Daily".to_owned());
         /// Language that editions are written in, as a tag like `en` or `zh-CN`.
         /// 日报使用的语言标签，如 `en` 或 `zh-CN`。
-        language: String = text_as(making::language).default("zh-CN".to_owned());
+        language: String = text_as(content::language).default("zh-CN".to_owned());
         /// Template file of editions.
         /// 日报的模板文件。
         template: Option<PathBuf> = path().unset("(the built-in one)").beside_file();
@@ -129,7 +129,7 @@ settings! {
         summary_length: usize = count(50..=1_000).default(300).also(&["SUMMARY_MAX_LENGTH"]);
         /// Content filter: `off`, `low`, `medium`, `high`, or `true` with the level in `filter_sensitivity`.
         /// 内容过滤：`off`、`low`、`medium`、`high`，或 `true` 并由 `filter_sensitivity` 决定级别。
-        filter: Filter = making::filter_form().default(Filter::Off).also(&["ENABLE_CONTENT_FILTER"]);
+        filter: Filter = content::filter_form().default(Filter::Off).also(&["ENABLE_CONTENT_FILTER"]);
         /// Level of the content filter when `filter` is `true`.
         /// `filter` 为 `true` 时的过滤级别。
         filter_sensitivity: Sensitivity =
@@ -171,7 +171,7 @@ impl Editions {
             return Self::On(Box::new(Edition::read(reader)));
         }
         reader.layer.retain(|path, given| {
-            !(path.is_within("edition") && founding_variable(&given.place).is_some())
+            !(path.is_within("edition") && compat_variable(&given.place).is_some())
         });
         let other = |path: &KeyPath| *path != switch() && path.is_within("edition");
         if reader.layer.keys().any(other) {
@@ -218,11 +218,11 @@ impl Edition {
     fn read(reader: &mut Reader<'_>) -> Self {
         let read = EditionKeys::read_in(reader, "edition");
         let ticks = Ticks::of(reader, &read);
-        making::check_template(reader, read.template.as_deref());
+        content::check_template(reader, read.template.as_deref());
         Self {
-            rules: making::rules(reader, &read, ticks.interval),
+            rules: content::rules(reader, &read, ticks.interval),
             ticks,
-            filter: making::filter(reader, &read),
+            filter: content::filter(reader, &read),
             keys: read,
             stories: stories::read(reader),
             pages: pages::read(reader),
@@ -259,7 +259,7 @@ fn key(name: &'static str) -> KeyPath {
 }
 
 /// The variable of the founding setup that holds a value, if one does.
-fn founding_variable(place: &Place) -> Option<&str> {
+fn compat_variable(place: &Place) -> Option<&str> {
     match place {
         Place::Environment { variable, .. } if !variable.starts_with(VARIABLE_PREFIX) => {
             Some(variable)
@@ -269,7 +269,7 @@ fn founding_variable(place: &Place) -> Option<&str> {
 }
 
 fn is_anybodys(place: &Place) -> bool {
-    founding_variable(place).is_some_and(|variable| OTHERS_USE_TOO.contains(&variable))
+    compat_variable(place).is_some_and(|variable| OTHERS_USE_TOO.contains(&variable))
 }
 
 /// A bot's token, if it looks like one.

@@ -7,7 +7,7 @@ mod mapping;
 mod nats;
 
 use almanack_bus::Tls;
-use almanack_core::event::incoming::{Format, Others, Reading};
+use almanack_core::event::incoming::envelope::{Format, Others, Reading};
 
 use super::prelude::*;
 

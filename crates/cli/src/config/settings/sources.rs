@@ -2,7 +2,7 @@
 
 use almanack_core::{
     address::IpNet,
-    lane::Pace,
+    host_pace::Pace,
     source::policy::{Policy, UnknownPolicy},
 };
 
@@ -87,8 +87,8 @@ impl Sources {
 
 fn policy(text: &str) -> Read<Policy> {
     text.parse().map_err(|unknown: UnknownPolicy| {
-        let told = unknown.to_string();
-        let (what, hint) = told.split_once("; ").unwrap_or((&told, ""));
+        let reported = unknown.to_string();
+        let (what, hint) = reported.split_once("; ").unwrap_or((&reported, ""));
         Complaint::new(what, hint)
     })
 }

@@ -1,8 +1,8 @@
-//! `[happenings]` and `[[subscription]]`: who is told of what happens, and how.
+//! `[event_delivery]` and `[[subscription]]`: who is told of what happens, and how.
 
 use almanack_adapters::signature::SigningKey;
 use almanack_core::{
-    happening::{Mode, Name, Subscription, Subscriptions, Type, Wants},
+    event::outgoing::{Mode, Name, Subscription, Subscriptions, Type, Wants},
     task::Kind,
 };
 use url::Url;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::suggest;
 
-sections! { SubscriptionKeys, HappeningKeys }
+sections! { SubscriptionKeys, EventDeliveryKeys }
 
 /// Longest name of a Kafka topic or a NATS subject.
 const TOPIC_BYTES_MAX: usize = 249;
@@ -23,7 +23,7 @@ const WAYS: [&str; 3] = ["url", "kafka_topic", "nats_subject"];
 
 /// Who is told of what happens.
 #[derive(Debug, Clone)]
-pub(crate) struct Happenings {
+pub(crate) struct EventDelivery {
     /// This Almanack's own name, as a URI reference.
     pub(crate) source: String,
     /// Everybody who wants to hear, in the order of their names.
@@ -87,7 +87,7 @@ words! { Mode { "structured" = Self::Structured, "binary" = Self::Binary } }
 
 settings! {
     /// Outgoing events.
-    struct HappeningKeys in "happenings" {
+    struct EventDeliveryKeys in "event_delivery" {
         /// Name of this installation, as CloudEvents `source`: an address or a path.
         /// 本安装的名称，即 CloudEvents 的 `source`：网址或路径。
         source: String = text_as(reference).default("/almanack".to_owned()).reloadable();
@@ -129,13 +129,13 @@ settings! {
     }
 }
 
-impl Happenings {
+impl EventDelivery {
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
         let names = reader.named(SUBSCRIPTIONS);
         let read = names.iter().filter_map(|name| read_one(reader, name));
         let subscribers = read.collect();
         Self {
-            source: HappeningKeys::read(reader).source,
+            source: EventDeliveryKeys::read(reader).source,
             subscribers,
         }
     }
@@ -231,7 +231,7 @@ fn kind(text: &str) -> Read<Kind> {
 fn topic(text: &str) -> Read<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let fits = text.len() <= TOPIC_BYTES_MAX && text.chars().all(plain);
-    let hint = "letters, digits, `.`, `_` and `-`, like \"almanack.happenings\"";
+    let hint = "letters, digits, `.`, `_` and `-`, like \"almanack.events\"";
     fitting(
         text,
         fits,

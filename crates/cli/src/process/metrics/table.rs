@@ -69,9 +69,9 @@ metrics! {
         "fired caught_up paused too_late not_caught_up over_cap overlap changed":
         "Slots of schedules, by what became of them";
     histogram almanack_fire_lateness_seconds: "How long after its slot a firing was planned";
-    counter almanack_happenings_total by type
+    counter almanack_events_total by type
         "almanack.task.finished.v1 almanack.edition.published.v1 almanack.source.entries.v1":
-        "Happenings that subscribers took, by type";
+        "EventDelivery that subscribers took, by type";
     gauge almanack_sources: "Sources, by state";
     gauge almanack_sources_attention: "Sources that a person should look at, by reason";
     gauge almanack_sources_due: "Active sources whose time has come";
@@ -101,7 +101,7 @@ metrics! {
         "Tries to deliver an edition, by outcome";
     late almanack_alerts_opened_total: "Alerts that opened, by rule";
     gauge almanack_alerts_open: "Alerts that are open, by rule, as this node last saw";
-    late almanack_alerts_told_total: "Messages about alerts, by channel and outcome";
+    late almanack_alerts_reported_total: "Messages about alerts, by channel and outcome";
     counter almanack_heartbeats_total by outcome "heard failed": "Outbound heartbeats, by outcome";
     late almanack_events_total: "Messages from a bus, by outcome";
     late almanack_events_redelivered_total: "Messages that a bus had delivered before";

@@ -9,8 +9,8 @@ use almanack_adapters::{
     bearer::Bearer,
     hacker_news::HackerNews,
     model::{self, ChatModel, Extractive},
-    press::Template,
     reader::{CrawlerApi, PageReader, ReaderPrefix, Sent},
+    renderer::Template,
 };
 use almanack_core::{
     edition::port::{Reader, StorySource, Writer},
@@ -42,7 +42,7 @@ pub(super) fn outside(
         source: source(workshop, edition, sleeper),
         reader: reader(workshop, &edition.pages)?,
         writer: writer(workshop, edition, sleeper)?,
-        press: Arc::new(press(edition, purpose)?),
+        renderer: Arc::new(renderer(edition, purpose)?),
         publishers: delivery::publishers(workshop, edition, paper)?,
     })
 }
@@ -147,7 +147,7 @@ fn writer(
 }
 
 /// Who makes no document needs no template; a file that is gone must not hide what is stored.
-fn press(edition: &Edition, purpose: Purpose) -> Result<Template, Failure> {
+fn renderer(edition: &Edition, purpose: Purpose) -> Result<Template, Failure> {
     let file = edition.keys.template.as_ref();
     let Some(file) = file.filter(|_| purpose == Purpose::Make) else {
         return Ok(Template::built_in());

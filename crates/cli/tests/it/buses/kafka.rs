@@ -16,7 +16,7 @@ use almanack_testkit::{
 };
 use serde_json::Value;
 
-use super::life::{Bus, KIND, TOLD, live_by};
+use super::life::{Bus, KIND, REPORTED, live_by};
 use crate::{
     harness::Home,
     process::{Process, eventually},
@@ -47,7 +47,7 @@ impl Cluster {
     /// The front knows another password yet.
     async fn new() -> Self {
         let mock = MockCluster::new(1).unwrap();
-        for topic in [TOPIC, DEAD, TOLD] {
+        for topic in [TOPIC, DEAD, REPORTED] {
             mock.create_topic(topic, 1, 1).unwrap();
         }
         let (authority, broker) = (Authority::new(), mock.bootstrap_servers());
@@ -101,7 +101,7 @@ username = \"almanack\"
 password = \"env:KAFKA_PASSWORD\"
 [[subscription]]
 name = \"told\"
-kafka_topic = \"{TOLD}\"
+kafka_topic = \"{REPORTED}\"
 kinds = [\"{KIND}\"]
 ",
             self.front.by_name(),
@@ -112,8 +112,8 @@ kinds = [\"{KIND}\"]
     /// A node that is refused says what to do and lives on; as soon as the password is right, it reads.
     async fn begin(&self, node: &Process) {
         eventually("the node says that it is refused", async || {
-            let told = "a broker refuses who signs in: check sasl, username and password";
-            node.notes().contains(told).then_some(())
+            let reported = "a broker refuses who signs in: check sasl, username and password";
+            node.notes().contains(reported).then_some(())
         })
         .await;
         assert!(!node.notes().contains(PASSWORD), "{}", node.notes());
@@ -150,10 +150,11 @@ kinds = [\"{KIND}\"]
         (text(reason.value), text(letters[0].payload()))
     }
 
-    async fn told(&self) -> Vec<Value> {
-        let told = self.read(TOLD).await;
-        let told = told.iter().map(|message| message.payload().unwrap());
-        told.map(|body| serde_json::from_slice(body).unwrap())
+    async fn reported(&self) -> Vec<Value> {
+        let reported = self.read(REPORTED).await;
+        let reported = reported.iter().map(|message| message.payload().unwrap());
+        reported
+            .map(|body| serde_json::from_slice(body).unwrap())
             .collect()
     }
 }

@@ -16,8 +16,8 @@ use crate::{
 };
 
 pub(super) const KIND: &str = "ARTICLE_PUBLISH";
-/// Where happenings are told.
-pub(super) const TOLD: &str = "told";
+/// Where event delivery are told.
+pub(super) const REPORTED: &str = "told";
 const POISON: &str = "{\"no\": \"event\"";
 
 /// A bus, seen from outside.
@@ -41,7 +41,7 @@ pub(super) trait Bus {
     async fn dead_letter(&self) -> (String, String);
 
     /// What was told so far.
-    async fn told(&self) -> Vec<Value>;
+    async fn reported(&self) -> Vec<Value>;
 }
 
 /// A node from its first event to its last, killed in between.
@@ -76,7 +76,7 @@ pub(super) async fn live_by(bus: &impl Bus, home: Home) {
     let (reason, body) = bus.dead_letter().await;
     assert_eq!(body, POISON);
     assert!(reason.contains("EOF"), "{reason}");
-    check_told(bus).await;
+    check_reported(bus).await;
     for subject in ["article:1", "article:2", "article:3"] {
         assert_eq!(business.calls(subject), 1, "{subject}");
         assert_eq!(tasks_of(&home, subject), 1, "{subject}");
@@ -117,19 +117,24 @@ fn tasks_of(home: &Home, subject: &str) -> i64 {
 }
 
 /// All three ends, each by an id of its own however often it was told.
-async fn check_told(bus: &impl Bus) {
+async fn check_reported(bus: &impl Bus) {
     let expected = ["article:1", "article:2", "article:3"].map(str::to_owned);
     let expected = BTreeSet::from(expected);
-    let told = eventually("every end is told", async || {
-        let told = bus.told().await;
-        let subjects = told.iter().map(|event| event["subject"].as_str().unwrap());
+    let reported = eventually("every end is told", async || {
+        let reported = bus.reported().await;
+        let subjects = reported
+            .iter()
+            .map(|event| event["subject"].as_str().unwrap());
         let subjects: BTreeSet<String> = subjects.map(str::to_owned).collect();
-        (subjects == expected).then_some(told)
+        (subjects == expected).then_some(reported)
     })
     .await;
-    let ids: BTreeSet<&str> = told.iter().map(|it| it["id"].as_str().unwrap()).collect();
-    assert_eq!(ids.len(), expected.len(), "{told:?}");
-    for event in &told {
+    let ids: BTreeSet<&str> = reported
+        .iter()
+        .map(|it| it["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.len(), expected.len(), "{reported:?}");
+    for event in &reported {
         assert_eq!(event["type"], "almanack.task.finished.v1");
         assert_eq!(event["data"]["status"], "SUCCESS");
     }

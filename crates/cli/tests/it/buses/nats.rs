@@ -11,7 +11,7 @@ use async_nats::jetstream::{
 use futures_util::StreamExt as _;
 use serde_json::Value;
 
-use super::life::{Bus, KIND, TOLD, live_by};
+use super::life::{Bus, KIND, REPORTED, live_by};
 use crate::{
     harness::Home,
     process::{Process, eventually},
@@ -42,13 +42,13 @@ impl Server {
         Self { server, authority }
     }
 
-    async fn context(&self) -> jetstream::Context {
+    async fn fixture(&self) -> jetstream::Context {
         jetstream::new(self.server.connect(&access(PASSWORD)).await)
     }
 
     /// What a stream has under a subject, without taking it away.
     async fn read(&self, stream: &str, subject: &str) -> Vec<jetstream::Message> {
-        let stream = self.context().await.get_stream(stream).await.unwrap();
+        let stream = self.fixture().await.get_stream(stream).await.unwrap();
         let config = pull::Config {
             filter_subject: subject.to_owned(),
             ..pull::Config::default()
@@ -79,7 +79,7 @@ stream = \"{STREAM}\"
 subject = \"{STREAM}.changed\"
 [[subscription]]
 name = \"told\"
-nats_subject = \"{STREAM}.{TOLD}\"
+nats_subject = \"{STREAM}.{REPORTED}\"
 kinds = [\"{KIND}\"]
 ",
             self.server.url(),
@@ -90,13 +90,13 @@ kinds = [\"{KIND}\"]
     /// A node that is refused says what to do, once, and lives on; as soon as the password is right, it reads.
     async fn begin(&self, node: &Process) {
         let came = self.server.came();
-        let told = "the server refuses who signs in: check credentials, token, or username and password in [events.nats]";
+        let reported = "the server refuses who signs in: check credentials, token, or username and password in [events.nats]";
         eventually("the node is refused and tries on", async || {
             (self.server.came() > came + 2).then_some(())
         })
         .await;
         let notes = node.notes();
-        assert_eq!(notes.matches(told).count(), 1, "{notes}");
+        assert_eq!(notes.matches(reported).count(), 1, "{notes}");
         assert!(
             !notes.contains(PASSWORD) && !notes.contains("async_nats"),
             "{notes}"
@@ -106,13 +106,13 @@ kinds = [\"{KIND}\"]
 
     async fn write(&self, body: &str) {
         let subject = format!("{STREAM}.changed");
-        let context = self.context().await;
-        let sent = context.publish(subject, body.to_owned().into()).await;
+        let fixture = self.fixture().await;
+        let sent = fixture.publish(subject, body.to_owned().into()).await;
         sent.unwrap().await.unwrap();
     }
 
     async fn forgotten(&self) -> u64 {
-        let stream = self.context().await.get_stream(STREAM).await.unwrap();
+        let stream = self.fixture().await.get_stream(STREAM).await.unwrap();
         let consumer: PullConsumer = stream.get_consumer(DURABLE).await.unwrap();
         let info = consumer.get_info().await.unwrap();
         info.delivered.consumer_sequence - u64::try_from(info.num_ack_pending).unwrap()
@@ -121,7 +121,7 @@ kinds = [\"{KIND}\"]
     /// The server would deliver what the dead node had after a quarter of a minute. A consumer that is made anew gets all of it at once, and everything
     /// else again.
     async fn pass_on(&self) {
-        let stream = self.context().await.get_stream(STREAM).await.unwrap();
+        let stream = self.fixture().await.get_stream(STREAM).await.unwrap();
         stream.delete_consumer(DURABLE).await.unwrap();
     }
 
@@ -134,10 +134,11 @@ kinds = [\"{KIND}\"]
         (reason, body)
     }
 
-    async fn told(&self) -> Vec<Value> {
-        let told = self.read(STREAM, &format!("{STREAM}.{TOLD}")).await;
-        let told = told.iter().map(|message| &message.payload);
-        told.map(|body| serde_json::from_slice(body).unwrap())
+    async fn reported(&self) -> Vec<Value> {
+        let reported = self.read(STREAM, &format!("{STREAM}.{REPORTED}")).await;
+        let reported = reported.iter().map(|message| &message.payload);
+        reported
+            .map(|body| serde_json::from_slice(body).unwrap())
             .collect()
     }
 }

@@ -15,7 +15,7 @@ use almanack_adapters::{
 };
 use almanack_core::{
     address::{Guard, parse_net},
-    chain::{ChainName, Note, ROUND_DEFAULT, Said, calls_an_hour},
+    chain::{ChainEvent, ChainName, Note, ROUND_DEFAULT, calls_an_hour},
     dispatch,
     target::Launcher,
     time::Clock,
@@ -44,7 +44,7 @@ const START: &str = "2026-01-06T07:59:50Z";
 
 struct Hour {
     clock: Arc<ManualClock>,
-    hub: Running,
+    github: Running,
     chains: Vec<(Chain, UnboundedReceiver<Note>)>,
     _stop: DropGuard,
 }
@@ -62,11 +62,11 @@ impl Hour {
             clock: Arc::new(move || shared.now()),
             ..Config::new(([127, 0, 0, 1], 0).into())
         };
-        let hub = start(config, stop.clone()).await.unwrap();
-        let chains = ["tick-a", "tick-b"].map(|name| chain(&hub, &clock, name, dispatch));
+        let github = start(config, stop.clone()).await.unwrap();
+        let chains = ["tick-a", "tick-b"].map(|name| chain(&github, &clock, name, dispatch));
         Self {
             clock,
-            hub,
+            github,
             chains: chains.into(),
             _stop: stop.drop_guard(),
         }
@@ -85,8 +85,8 @@ impl Hour {
             self.clock.advance(ROUND_DEFAULT);
         }
         let mut notes = Vec::new();
-        for (_, told) in &mut self.chains {
-            while let Ok(note) = told.try_recv() {
+        for (_, reported) in &mut self.chains {
+            while let Ok(note) = reported.try_recv() {
                 notes.push(note);
             }
         }
@@ -95,21 +95,21 @@ impl Hour {
 }
 
 fn chain(
-    hub: &Running,
+    github: &Running,
     clock: &Arc<ManualClock>,
     name: &str,
     dispatch: &str,
 ) -> (Chain, UnboundedReceiver<Note>) {
     let name = ChainName::parse(name).unwrap();
-    let run = hub
+    let run = github
         .handle
         .start_run("octo", "clock", &name.workflow())
         .unwrap();
-    hub.handle.begin_run(run.id).unwrap();
+    github.handle.begin_run(run.id).unwrap();
     let clock: Arc<dyn Clock> = Arc::clone(clock) as _;
     let client = |token: &str| {
         let settings = GithubSettings {
-            base_url: hub.url(),
+            base_url: github.url(),
             token: Token::new(token),
             timeout: Duration::from_secs(30),
         };
@@ -121,10 +121,10 @@ fn chain(
     };
     let (own, pat) = (client("s-chain"), client("s-pat"));
     let repository = Repository::parse("octo/clock").unwrap();
-    let head = hub.handle.refs("octo", "clock")["refs/heads/main"].clone();
+    let head = github.handle.refs("octo", "clock")["refs/heads/main"].clone();
     let entropy = Arc::new(SeededEntropy::new(run.id));
     let launcher: Arc<dyn Launcher> = Arc::new(WorkflowLauncher::new(Arc::clone(&pat)));
-    let (notes, told) = mpsc::unbounded_channel();
+    let (notes, reported) = mpsc::unbounded_channel();
     let ports = Ports {
         sleeper: Arc::new(ClockSleeper::new(Arc::clone(&clock))),
         clock,
@@ -146,7 +146,10 @@ fn chain(
         run_id: run.id,
         round: ROUND_DEFAULT,
     };
-    (Chain::new(ports, settings, dispatch::parse(dispatch)), told)
+    (
+        Chain::new(ports, settings, dispatch::parse(dispatch)),
+        reported,
+    )
 }
 
 /// What was asked with the repository's token, one line each.
@@ -174,7 +177,7 @@ fn asked(handle: &Handle, token: &str) -> u64 {
 async fn dp_13_two_chains_at_ten_seconds_stay_under_a_thousand_requests_an_hour() {
     let mut hour = Hour::of(USUAL).await;
     let notes = hour.pass().await;
-    let handle = &hour.hub.handle;
+    let handle = &hour.github.handle;
     let (charged, asked) = (handle.charged("chain"), asked(handle, "chain"));
     let bill = bill(handle);
     assert!(
@@ -201,7 +204,7 @@ async fn dp_13_two_chains_at_ten_seconds_stay_under_a_thousand_requests_an_hour(
         .collect();
     assert!(bad.is_empty(), "{bad:?}");
     // What the chain said it would cost is what it did cost, and no less.
-    let Some(Said::Began { calls_an_hour, .. }) = notes.first().map(|note| &note.said) else {
+    let Some(ChainEvent::Began { calls_an_hour, .. }) = notes.first().map(|note| &note.said) else {
         panic!("{:?}", notes.first());
     };
     assert!(
@@ -214,7 +217,7 @@ async fn dp_13_two_chains_at_ten_seconds_stay_under_a_thousand_requests_an_hour(
 async fn dp_13_an_hour_with_nothing_due_costs_next_to_nothing() {
     let mut hour = Hour::of(QUIET).await;
     hour.pass().await;
-    let handle = &hour.hub.handle;
+    let handle = &hour.github.handle;
     let bill = bill(handle);
     assert!(handle.charged("chain") <= 6, "{bill}");
     assert!(asked(handle, "chain") <= 2 * (61 + 7), "{bill}");

@@ -36,7 +36,7 @@ async fn survive(stage: &Stage) {
         .await;
     stage.close().await;
     stage.assert_once(10, 0);
-    assert!(stage.told("failed").is_empty(), "{}", stage.logs());
+    assert!(stage.reported("failed").is_empty(), "{}", stage.logs());
 }
 
 /// Often, but not so often that a window of ten seconds has no room for a good answer.
@@ -92,7 +92,7 @@ async fn dp_05_clocks_three_seconds_apart_fire_nothing_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dp_09_a_chain_that_is_told_to_stop_finishes_what_it_has_locked() {
+async fn dp_09_a_chain_that_is_reported_to_stop_finishes_what_it_has_locked() {
     let play = Play {
         last_step: LastStep::Missing,
         ..Play::of("@2s octarine/library poll.yml")
@@ -116,7 +116,7 @@ async fn dp_09_a_chain_that_is_told_to_stop_finishes_what_it_has_locked() {
     stage.close().await;
     let (keys, fired) = stage.keys_and_counts().remove(0);
     assert_eq!(keys.len(), fired, "{}", stage.logs());
-    let left = stage.told("left");
+    let left = stage.reported("left");
     assert_eq!(
         (&left[0]["why"], &left[0]["open"]),
         (&"told".into(), &0.into()),

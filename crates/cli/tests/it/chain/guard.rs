@@ -12,12 +12,12 @@ use almanack_lab::{
 };
 use serde_json::Value;
 
-use super::stage::{environment, hub, setup};
+use super::stage::{environment, github, setup};
 use crate::harness::{Home, Ran};
 
 /// Blocks its thread, so it must not run on the server's only one.
-async fn guard(hub: &Running, more: &'static [&'static str]) -> Ran {
-    let environment = environment(hub, 1);
+async fn guard(github: &Running, more: &'static [&'static str]) -> Ran {
+    let environment = environment(github, 1);
     let run = move || {
         let home = environment
             .into_iter()
@@ -40,30 +40,37 @@ fn reports(ran: &Ran) -> Vec<[String; 3]> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dp_09_dead_chains_are_started_and_living_ones_left_alone() {
-    let (hub, _stop) = hub(setup()).await;
-    let queued = hub.handle.start_run("octo", "clock", "tick-a.yml").unwrap();
-    let ended = hub.handle.start_run("octo", "clock", "tick-b.yml").unwrap();
-    hub.handle
+    let (github, _stop) = github(setup()).await;
+    let queued = github
+        .handle
+        .start_run("octo", "clock", "tick-a.yml")
+        .unwrap();
+    let ended = github
+        .handle
+        .start_run("octo", "clock", "tick-b.yml")
+        .unwrap();
+    github
+        .handle
         .finish_run(ended.id, Conclusion::Success)
         .unwrap();
-    let ran = guard(&hub, &[]).await;
+    let ran = guard(&github, &[]).await;
     assert_eq!(ran.code, 0, "{ran}");
     let expected = [
         ["tick-a", "alive", "nothing"],
         ["tick-b", "dead", "started"],
     ];
     assert_eq!(reports(&ran), expected);
-    let dispatches = hub.handle.dispatches();
+    let dispatches = github.handle.dispatches();
     assert_eq!(
         (dispatches.len(), dispatches[0].workflow.as_str()),
         (1, "tick-b.yml")
     );
     // A run that says it is about to end counts as over, whatever GitHub shows.
-    hub.handle.begin_run(queued.id).unwrap();
+    github.handle.begin_run(queued.id).unwrap();
     let id: &'static str = Box::leak(queued.id.to_string().into_boxed_str());
     let more: &'static [&'static str] = Box::leak(Box::new(["--chain", "tick-a", "--ended", id]));
     assert_eq!(
-        reports(&guard(&hub, more).await),
+        reports(&guard(&github, more).await),
         [["tick-a", "dead", "started"]]
     );
 }
@@ -71,8 +78,8 @@ async fn dp_09_dead_chains_are_started_and_living_ones_left_alone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dp_09_a_start_whose_answer_got_lost_is_not_repeated() {
     use almanack_lab::github::fault::{Effect, Matching, Rule, When};
-    let (hub, _stop) = hub(setup()).await;
-    hub.handle.add_fault(Rule {
+    let (github, _stop) = github(setup()).await;
+    github.handle.add_fault(Rule {
         matching: Matching {
             path: Some("tick-a.yml/dispatches".to_owned()),
             ..Matching::default()
@@ -80,9 +87,9 @@ async fn dp_09_a_start_whose_answer_got_lost_is_not_repeated() {
         when: When::Next(1),
         effect: Effect::DropReply,
     });
-    let ran = guard(&hub, &["--chain", "tick-a"]).await;
+    let ran = guard(&github, &["--chain", "tick-a"]).await;
     assert_eq!(reports(&ran), [["tick-a", "dead", "started"]], "{ran}");
-    assert_eq!(hub.handle.dispatches().len(), 1);
+    assert_eq!(github.handle.dispatches().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -90,12 +97,15 @@ async fn dp_09_a_hung_run_is_cancelled_and_replaced() {
     // Its run began six hours ago.
     let now = crate::process::from_now(-6 * 3_600_000);
     let clock: Clock = Arc::new(move || now);
-    let (hub, _stop) = hub_at(setup(), clock).await;
-    let run = hub.handle.start_run("octo", "clock", "tick-a.yml").unwrap();
-    hub.handle.begin_run(run.id).unwrap();
-    let ran = guard(&hub, &["--chain", "tick-a"]).await;
+    let (github, _stop) = github_at(setup(), clock).await;
+    let run = github
+        .handle
+        .start_run("octo", "clock", "tick-a.yml")
+        .unwrap();
+    github.handle.begin_run(run.id).unwrap();
+    let ran = guard(&github, &["--chain", "tick-a"]).await;
     assert_eq!(reports(&ran), [["tick-a", "hung", "started"]], "{ran}");
-    let runs = hub.handle.runs("octo", "clock");
+    let runs = github.handle.runs("octo", "clock");
     assert_eq!(
         (runs.len(), runs[1].conclusion),
         (2, Some(Conclusion::Cancelled))
@@ -104,31 +114,37 @@ async fn dp_09_a_hung_run_is_cancelled_and_replaced() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dp_09_a_chain_that_fails_at_once_is_not_started_for_ever() {
-    let (hub, _stop) = hub(setup()).await;
+    let (github, _stop) = github(setup()).await;
     for _ in 0..3 {
-        let run = hub.handle.start_run("octo", "clock", "tick-a.yml").unwrap();
-        hub.handle.finish_run(run.id, Conclusion::Failure).unwrap();
+        let run = github
+            .handle
+            .start_run("octo", "clock", "tick-a.yml")
+            .unwrap();
+        github
+            .handle
+            .finish_run(run.id, Conclusion::Failure)
+            .unwrap();
     }
-    let ran = guard(&hub, &["--chain", "tick-a"]).await;
+    let ran = guard(&github, &["--chain", "tick-a"]).await;
     assert_eq!(ran.code, 1, "{ran}");
     assert_eq!(reports(&ran), [["tick-a", "failing", "left_alone"]]);
-    assert_eq!(hub.handle.dispatches(), []);
+    assert_eq!(github.handle.dispatches(), []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_missing_permission_is_told_with_what_to_write() {
+async fn a_missing_permission_is_reported_with_what_to_write() {
     let mut setup = setup();
     setup.tokens[0].actions = Permission::Read;
-    let (hub, _stop) = hub(setup).await;
-    let ran = guard(&hub, &["--chain", "tick-a"]).await;
+    let (github, _stop) = github(setup).await;
+    let ran = guard(&github, &["--chain", "tick-a"]).await;
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.notes.contains("permissions: actions: write"), "{ran}");
-    let both = guard(&hub, &[]).await;
+    let both = guard(&github, &[]).await;
     assert_eq!(reports(&both).len(), 2, "{both}");
     assert_eq!(both.notes.matches("hint: ").count(), 1, "{both}");
 }
 
-async fn hub_at(setup: Setup, clock: Clock) -> (Running, tokio_util::sync::DropGuard) {
+async fn github_at(setup: Setup, clock: Clock) -> (Running, tokio_util::sync::DropGuard) {
     use almanack_lab::github::{Config, start};
     let stop = tokio_util::sync::CancellationToken::new();
     let config = Config {

@@ -20,7 +20,7 @@ async fn dp_08_two_chains_fire_every_slot_once() {
     stage.until_fired(4).await;
     stage.close().await;
     stage.assert_once(2, 0);
-    let refused = stage.told("refused");
+    let refused = stage.reported("refused");
     assert_eq!(
         refused.len(),
         2,
@@ -30,7 +30,7 @@ async fn dp_08_two_chains_fire_every_slot_once() {
         (&refused[0]["line"], &refused[0]["column"]),
         (&3.into(), &1.into())
     );
-    for left in stage.told("left") {
+    for left in stage.reported("left") {
         assert_eq!((&left["why"], &left["open"]), (&"told".into(), &0.into()));
     }
 }
@@ -43,7 +43,7 @@ async fn dp_09_a_killed_chain_is_missed_by_nobody_and_started_again() {
     stage.signal("tick-a", "-KILL");
     stage
         .until("the guard has started it again", |stage| {
-            stage.told("began").len() >= 3
+            stage.reported("began").len() >= 3
         })
         .await;
     let fired = stage.keys_and_counts()[0].1;
@@ -52,7 +52,7 @@ async fn dp_09_a_killed_chain_is_missed_by_nobody_and_started_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dp_08_after_the_death_of_both_what_was_missed_is_caught_up_or_told() {
+async fn dp_08_after_the_death_of_both_what_was_missed_is_caught_up_or_reported() {
     let play = Play {
         last_step: LastStep::Missing,
         ..Play::of(EVERY_2_S)
@@ -67,7 +67,7 @@ async fn dp_08_after_the_death_of_both_what_was_missed_is_caught_up_or_told() {
     // A chain that is killed between its decision and its line would leave nobody to tell.
     stage
         .until("what is too late is told", |stage| {
-            !stage.told("skipped").is_empty()
+            !stage.reported("skipped").is_empty()
         })
         .await;
     stage.signal("tick-a", "-KILL");
@@ -94,11 +94,11 @@ async fn dp_08_after_the_death_of_both_what_was_missed_is_caught_up_or_told() {
     let slots = keys.iter().map(|key| key.slot().as_second());
     let slots: Vec<i64> = slots.filter(|slot| *slot > even.as_second()).collect();
     // Of the ten minutes, what is no longer prompt is skipped, and told as one.
-    let skipped = stage.told("skipped");
+    let skipped = stage.reported("skipped");
     assert_eq!(skipped[0]["reason"], "too_late", "{skipped:?}");
     let last: jiff::Timestamp = skipped[0]["last"].as_str().unwrap().parse().unwrap();
-    let told = skipped[0]["slots"].as_i64().unwrap();
-    assert_eq!(last.as_second() - even.as_second(), told * 2);
+    let reported = skipped[0]["slots"].as_i64().unwrap();
+    assert_eq!(last.as_second() - even.as_second(), reported * 2);
     for pair in slots.windows(2) {
         assert_eq!(pair[1] - pair[0], 2, "{slots:?}\n{}", stage.logs());
     }
@@ -118,7 +118,7 @@ async fn dp_10_a_newer_run_makes_the_older_leave() {
     stage.push();
     stage
         .until("both older runs have left", |stage| {
-            let left = stage.told("left");
+            let left = stage.reported("left");
             left.iter().filter(|note| note["why"] == "newer").count() == 2
         })
         .await;

@@ -46,7 +46,7 @@ pub(super) enum LastStep {
 
 /// GitHub, its runner, and everything that was written.
 pub(super) struct Stage {
-    pub(super) hub: Running,
+    pub(super) github: Running,
     pub(super) home: Arc<Home>,
     pub(super) dispatch: String,
     children: Arc<Mutex<BTreeMap<u64, Child>>>,
@@ -102,22 +102,22 @@ pub(super) fn setup() -> Setup {
 }
 
 /// A GitHub without a runner.
-pub(super) async fn hub(setup: Setup) -> (Running, tokio_util::sync::DropGuard) {
+pub(super) async fn github(setup: Setup) -> (Running, tokio_util::sync::DropGuard) {
     let stop = CancellationToken::new();
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let config = Config {
         setup,
         ..Config::new(listen)
     };
-    let hub = github::start(config, stop.clone()).await.unwrap();
-    (hub, stop.drop_guard())
+    let github = github::start(config, stop.clone()).await.unwrap();
+    (github, stop.drop_guard())
 }
 
 /// The environment that Actions gives a step.
-pub(super) fn environment(hub: &Running, run_id: u64) -> Vec<(&'static str, String)> {
-    let head = hub.handle.refs("octo", "clock")["refs/heads/main"].clone();
+pub(super) fn environment(github: &Running, run_id: u64) -> Vec<(&'static str, String)> {
+    let head = github.handle.refs("octo", "clock")["refs/heads/main"].clone();
     vec![
-        ("GITHUB_API_URL", hub.url()),
+        ("GITHUB_API_URL", github.url()),
         ("GITHUB_REPOSITORY", "octo/clock".to_owned()),
         ("GITHUB_RUN_ID", run_id.to_string()),
         ("GITHUB_REF_NAME", "main".to_owned()),
@@ -129,21 +129,21 @@ pub(super) fn environment(hub: &Running, run_id: u64) -> Vec<(&'static str, Stri
 
 impl Stage {
     pub(super) async fn open(play: Play) -> Self {
-        let (hub, stop) = hub(setup()).await;
+        let (github, stop) = github(setup()).await;
         let home = Arc::new(Home::new());
         let children = Arc::default();
         let runner = Runner {
-            handle: hub.handle.clone(),
-            environment: environment(&hub, 0),
+            handle: github.handle.clone(),
+            environment: environment(&github, 0),
             home: Arc::clone(&home),
             children: Arc::clone(&children),
             play: play.clone(),
         };
         // Before anybody can queue anything.
-        let events = hub.handle.runner();
+        let events = github.handle.runner();
         tokio::spawn(runner.run(events));
         Self {
-            hub,
+            github,
             home,
             dispatch: play.dispatch,
             children,
@@ -152,7 +152,7 @@ impl Stage {
     }
 
     pub(super) fn handle(&self) -> &Handle {
-        &self.hub.handle
+        &self.github.handle
     }
 
     /// As a push to main does: a new run of each chain.
@@ -292,7 +292,7 @@ impl Stage {
     }
 
     /// What all processes told, in one list.
-    pub(super) fn told(&self, said: &str) -> Vec<Value> {
+    pub(super) fn reported(&self, said: &str) -> Vec<Value> {
         let logs = self.logs();
         let notes = logs
             .lines()
@@ -304,7 +304,7 @@ impl Stage {
     pub(super) async fn lay_lock(&self, key: LockKey) {
         let client = client();
         let sha = self.handle().refs("octo", "clock")["refs/heads/main"].clone();
-        let url = format!("{}/repos/octo/clock/git/refs", self.hub.url());
+        let url = format!("{}/repos/octo/clock/git/refs", self.github.url());
         let body = serde_json::json!({"ref": key.ref_name(), "sha": sha});
         let made = client
             .post(url)

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::stage::{environment, hub, setup};
+use super::stage::{environment, github, setup};
 use crate::harness::{Home, Ran};
 
 const ONCE: [&str; 5] = ["chain", "--self", "tick-a", "--once", "--round=1s"];
@@ -21,7 +21,7 @@ async fn run(home: Home, arguments: Vec<String>) -> Ran {
 }
 
 #[test]
-fn what_is_missing_is_told_with_where_it_comes_from() {
+fn what_is_missing_is_reported_with_where_it_comes_from() {
     let line = "@10s octarine/library poll.yml";
     let given = |names: &[(&'static str, &str)]| -> Vec<(&'static str, String)> {
         let given = names.iter();
@@ -30,7 +30,7 @@ fn what_is_missing_is_told_with_where_it_comes_from() {
             .collect()
     };
     let run_id = ("GITHUB_RUN_ID", "7");
-    let told = [
+    let reported = [
         home(&[], line).run(&ONCE),
         home(&given(&[run_id]), line).run(&ONCE),
         home(&given(&[run_id, ("GH_TOKEN", "s-chain")]), line).run(&ONCE),
@@ -41,8 +41,8 @@ fn what_is_missing_is_told_with_where_it_comes_from() {
         home(&given(&[run_id]), line).run(&["chain", "--self", "../x"]),
         home(&[], line).run(&["guard"]),
     ];
-    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(told.join("\n\n"), @"
+    let reported: Vec<String> = reported.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(reported.join("\n\n"), @"
     error: GITHUB_RUN_ID is not set
     hint: GitHub Actions sets it; off GitHub, keep locks elsewhere: --lock git:URL
     exit 2
@@ -82,9 +82,9 @@ fn what_is_missing_is_told_with_where_it_comes_from() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dp_04_the_log_is_readable_shifted_and_without_names() {
-    let (hub, _stop) = hub(setup()).await;
+    let (github, _stop) = github(setup()).await;
     let text = "@10s octarine/library poll.yml\n0 8 * * 9 octarine/library daily.yml";
-    let home = home(&environment(&hub, 7), text).set("TZ_OFFSET", "8");
+    let home = home(&environment(&github, 7), text).set("TZ_OFFSET", "8");
     let ran = run(home, ONCE.map(str::to_owned).into()).await;
     assert_eq!(ran.code, 0, "{ran}");
     let lines: Vec<&str> = ran
@@ -107,7 +107,7 @@ async fn dp_04_the_log_is_readable_shifted_and_without_names() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dp_05_locks_may_live_on_any_git_server() {
-    let (hub, _stop) = hub(setup()).await;
+    let (github, _stop) = github(setup()).await;
     let locks = tempfile::tempdir().unwrap();
     let path = locks.path().display().to_string();
     let made = Command::new("git")
@@ -121,7 +121,7 @@ async fn dp_05_locks_may_live_on_any_git_server() {
     };
     let start = |name: &str| {
         let path = std::env::temp_dir().display().to_string();
-        let home = home(&environment(&hub, 7), "@3s octarine/library poll.yml");
+        let home = home(&environment(&github, 7), "@3s octarine/library poll.yml");
         // Off GitHub: only what targets need, and what git needs.
         let home = home
             .set("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -136,7 +136,7 @@ async fn dp_05_locks_may_live_on_any_git_server() {
     let refs = String::from_utf8(refs.unwrap().stdout).unwrap();
     assert!(refs.lines().count() >= 2, "{refs}{a}{b}");
     assert_eq!(
-        hub.handle.dispatches().len(),
+        github.handle.dispatches().len(),
         refs.lines().count(),
         "{a}\n{b}"
     );
@@ -144,21 +144,21 @@ async fn dp_05_locks_may_live_on_any_git_server() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chain_that_may_not_use_its_locks_fails_at_once() {
-    let (hub, _stop) = hub(setup()).await;
+    let (github, _stop) = github(setup()).await;
     let line = "@1s octarine/library poll.yml";
     let arguments = ["chain", "--self", "tick-a", "--for", "1h", "--round", "1s"];
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (name, value) in [
         ("GH_TOKEN", "s-wrong"),
         ("GITHUB_REPOSITORY", "octo/clcok"),
         ("GITHUB_SHA", "0000000000000000000000000000000000000000"),
     ] {
-        let home = home(&environment(&hub, 7), line).set(name, value);
+        let home = home(&environment(&github, 7), line).set(name, value);
         let ran = run(home, arguments.map(str::to_owned).into()).await;
         assert_eq!(ran.code, 1, "{ran}");
-        told.push(ran.notes);
+        reported.push(ran.notes);
     }
-    insta::assert_snapshot!(told.join("\n"), @"
+    insta::assert_snapshot!(reported.join("\n"), @"
     error: list locks: locks are refused: HTTP 401: Bad credentials
     hint: GH_TOKEN is not valid; in the workflow: GH_TOKEN: ${{ github.token }}
 

@@ -51,9 +51,9 @@ impl Running {
     /// Waits for its end, and what it says.
     fn verdict(mut self) -> Value {
         let ended = self.child.wait().unwrap();
-        let told = fs::read_to_string(&self.verdict).unwrap();
-        assert!(ended.success(), "{told}{}", self.notes());
-        serde_json::from_str(&told).unwrap()
+        let reported = fs::read_to_string(&self.verdict).unwrap();
+        assert!(ended.success(), "{reported}{}", self.notes());
+        serde_json::from_str(&reported).unwrap()
     }
 }
 

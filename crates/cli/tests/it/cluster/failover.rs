@@ -22,14 +22,14 @@ const ACKNOWLEDGED: usize = 60;
 const BREATH: Duration = Duration::from_millis(5);
 
 /// Somebody who puts tasks, one after the other, and remembers which were acknowledged.
-struct Asker<'a> {
+struct Requester<'a> {
     api: Api,
     business: &'a Business,
     asked: usize,
     acknowledged: Vec<String>,
 }
 
-impl Asker<'_> {
+impl Requester<'_> {
     /// Asks until so many more are acknowledged; what is refused meanwhile is not asked for again.
     async fn ask(&mut self, more: usize) {
         let enough = self.acknowledged.len() + more;
@@ -66,21 +66,21 @@ async fn under_load(database: &str, breaks: impl FnOnce() + Send + 'static) {
     let further = ["--database", database];
     let start = async || Process::node(&home, free_address(), &further).ready().await;
     let nodes = [start().await, start().await];
-    let mut asker = Asker {
+    let mut requester = Requester {
         api: nodes[0].api(),
         business: &business,
         asked: 0,
         acknowledged: Vec::new(),
     };
-    asker.ask(ACKNOWLEDGED).await;
+    requester.ask(ACKNOWLEDGED).await;
     let breaking = tokio::task::spawn_blocking(breaks);
     while !breaking.is_finished() {
-        asker.ask(1).await;
+        requester.ask(1).await;
         pause(BREATH).await;
     }
     breaking.await.unwrap();
-    asker.ask(ACKNOWLEDGED).await;
-    asker.check().await;
+    requester.ask(ACKNOWLEDGED).await;
+    requester.check().await;
     for node in &nodes {
         assert_eq!(
             node.api().get("/readyz").await.status,
@@ -112,12 +112,14 @@ async fn a_promoted_standby_has_everything_acknowledged_and_nodes_follow() {
         .expect_data();
     let refused = home.run(&["task", "list", "--database", &standby.url]);
     assert_eq!(refused.code, 4, "{refused}");
-    let told = [
+    let reported = [
         "database does not allow writes",
         "hint: this server is a standby",
     ];
     assert!(
-        told.iter().all(|told| refused.notes.contains(told)),
+        reported
+            .iter()
+            .all(|reported| refused.notes.contains(reported)),
         "{refused}"
     );
     under_load(&over(&both), move || {

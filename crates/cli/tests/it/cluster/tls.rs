@@ -48,7 +48,7 @@ async fn a_connection_is_encrypted_and_the_server_proves_who_it_is() {
         home.run(&["task", "list", "--database", &url])
     };
     let root = format!("sslrootcert={}", authority.certificate().display());
-    for (host, parameters, told) in [
+    for (host, parameters, reported) in [
         ("localhost", "sslmode=prefer", None),
         ("localhost", &format!("sslmode=verify-full&{root}"), None),
         ("localhost", &format!("sslmode=require&{root}"), None),
@@ -81,11 +81,11 @@ async fn a_connection_is_encrypted_and_the_server_proves_who_it_is() {
         ),
     ] {
         let ran = ask(host, parameters);
-        match told {
+        match reported {
             None => drop(ran.expect_data()),
-            Some(told) => {
+            Some(reported) => {
                 assert_eq!(ran.code, 4, "{parameters}: {ran}");
-                assert!(ran.notes.contains(told), "{parameters}: {ran}");
+                assert!(ran.notes.contains(reported), "{parameters}: {ran}");
             }
         }
     }

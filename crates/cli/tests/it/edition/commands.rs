@@ -97,9 +97,9 @@ async fn what_a_run_looks_like_to_a_script() {
     published
     ");
     let date = date(&home);
-    let told = settled(&ran.data.replace(&date, "DATE"));
-    let told: Vec<&str> = told.lines().take(4).collect();
-    insta::assert_snapshot!(told.join("\n"), @"
+    let reported = settled(&ran.data.replace(&date, "DATE"));
+    let reported: Vec<&str> = reported.lines().take(4).collect();
+    insta::assert_snapshot!(reported.join("\n"), @"
     edition  DATE
     state  published
     stories  12 completed, 0 failed, 0 pending, 0 in progress, of 12
@@ -149,12 +149,12 @@ async fn another_template_is_compared_before_it_is_used() {
     let world = World::start().await;
     let home = Home::with(&world.stories()).file("own.jinja", "# {{ title }}\n");
     run(&home, &["edition", "run"]).await;
-    let told = home
+    let reported = home
         .run(&["edition", "show", "--template", "own.jinja"])
         .expect_data();
     assert!(
-        told.contains("-layout: post\n") && told.contains("+# HackerNews Daily"),
-        "{told}"
+        reported.contains("-layout: post\n") && reported.contains("+# HackerNews Daily"),
+        "{reported}"
     );
     let broken = Home::with("").file("x", "");
     let broken = broken.run(&["edition", "show", "--template", "x"]);

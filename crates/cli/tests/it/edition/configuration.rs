@@ -53,7 +53,7 @@ fn ed_10_a_batch_that_would_spend_too_much_is_refused_with_estimate_limit_and_ad
 }
 
 #[test]
-fn ed_10_sizes_of_batches_by_the_founding_variable() {
+fn ed_10_sizes_of_batches_by_the_compat_variable() {
     for (value, expected) in [
         ("4", None),
         ("6", None),
@@ -123,20 +123,20 @@ fn ed_19_an_interval_becomes_a_schedule_and_a_short_one_is_warned_about() {
     ] {
         let checked = checked(&with(&[("CRON_INTERVAL_MINUTES", value)]));
         assert_eq!(setting(&checked, "edition.schedule").0, schedule);
-        let told = checked["problems"].to_string();
+        let reported = checked["problems"].to_string();
         assert_eq!(
-            told.contains("quotas go quickly"),
+            reported.contains("quotas go quickly"),
             warned,
-            "{value}: {told}"
+            "{value}: {reported}"
         );
     }
     let short = checked(&with(&[("CRON_INTERVAL_MINUTES", "3")]));
     insta::assert_snapshot!(first_problem(&short), @"warning: edition.interval_minutes: with a tick every 3m, quotas go quickly (≥ 5 minutes are advised)");
     for wrong in ["0", "x", "1441"] {
-        let told = first_problem(&checked(&with(&[("CRON_INTERVAL_MINUTES", wrong)])));
+        let reported = first_problem(&checked(&with(&[("CRON_INTERVAL_MINUTES", wrong)])));
         assert!(
-            told.starts_with("error: edition.interval_minutes"),
-            "{told}"
+            reported.starts_with("error: edition.interval_minutes"),
+            "{reported}"
         );
     }
 }
@@ -154,7 +154,7 @@ fn ed_19_a_schedule_of_ones_own_is_checked_like_any_other() {
 }
 
 /// Variable, value, key, what is shown of the value.
-const FOUNDING: &[(&str, &str, &str, &str)] = &[
+const COMPAT: &[(&str, &str, &str, &str)] = &[
     (
         "LLM_PROVIDER",
         "openrouter",
@@ -304,12 +304,12 @@ const FOUNDING: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_variable_of_the_founding_setup_sets_its_key() {
-    let variables: Vec<(&str, &str)> = FOUNDING.iter().map(|row| (row.0, row.1)).collect();
+fn every_variable_of_the_compat_setup_sets_its_key() {
+    let variables: Vec<(&str, &str)> = COMPAT.iter().map(|row| (row.0, row.1)).collect();
     let ran = with(&variables).run(&["check", "--json"]);
     assert!(!ran.to_string().contains("sk-hush"), "{ran}");
     let checked: Value = serde_json::from_str(&ran.data).unwrap();
-    for (variable, _, key, shown) in FOUNDING {
+    for (variable, _, key, shown) in COMPAT {
         let expected = ((*shown).to_owned(), (*variable).to_owned());
         assert_eq!(setting(&checked, key), expected, "{variable}");
     }
@@ -317,7 +317,7 @@ fn every_variable_of_the_founding_setup_sets_its_key() {
 }
 
 #[test]
-fn the_bounds_of_the_founding_setup_hold() {
+fn the_bounds_of_the_compat_setup_hold() {
     for (variable, value) in [
         ("HN_STORY_LIMIT", "0"),
         ("HN_STORY_LIMIT", "101"),
@@ -331,8 +331,11 @@ fn the_bounds_of_the_founding_setup_hold() {
         ("TARGET_REPO", "acme"),
     ] {
         let home = with(&[(variable, value), ("TASK_BATCH_SIZE", "6")]);
-        let told = first_problem(&checked(&home));
-        assert!(told.starts_with("error: edition."), "{variable}: {told}");
+        let reported = first_problem(&checked(&home));
+        assert!(
+            reported.starts_with("error: edition."),
+            "{variable}: {reported}"
+        );
     }
     let home = with(&[("MAX_RETRY_COUNT", "11"), ("TASK_BATCH_SIZE", "6")]);
     assert!(first_problem(&checked(&home)).starts_with("error: edition.retries"));
@@ -355,7 +358,7 @@ fn what_other_programs_call_the_same_turns_nothing_on_and_breaks_nothing() {
 }
 
 #[test]
-fn variables_of_the_founding_setup_without_effect_are_told() {
+fn variables_of_the_compat_setup_without_effect_are_reported() {
     let idle = [
         ("LLM_BATCH_SIZE", "10"),
         ("CACHE_ENABLED", "true"),
@@ -367,10 +370,13 @@ fn variables_of_the_founding_setup_without_effect_are_told() {
     let home = with(&[&idle[..], &[("TASK_BATCH_SIZE", "6")]].concat());
     let ran = home.run(&["check"]);
     assert_eq!(ran.code, 0, "{ran}");
-    let told = checked(&home);
+    let reported = checked(&home);
     for (variable, _) in idle {
         let what = format!("variable `{variable}` has no effect on editions");
-        assert!(told["problems"].to_string().contains(&what), "{told:#}");
+        assert!(
+            reported["problems"].to_string().contains(&what),
+            "{reported:#}"
+        );
     }
     let empty = with(&[("CACHE_ENABLED", ""), ("TASK_BATCH_SIZE", "6")]);
     assert_eq!(checked(&empty)["problems"], serde_json::json!([]));
@@ -444,19 +450,19 @@ const HALVES: &[(&[(&str, &str)], &str)] = &[
 ];
 
 #[test]
-fn half_a_destination_is_told_with_what_is_missing() {
+fn half_a_destination_is_reported_with_what_is_missing() {
     for (variables, missing) in HALVES {
         let ran = with(variables).run(&["check", "--json"]);
         assert!(!ran.data.contains("hush"), "{ran}");
         assert_eq!(ran.code, 2, "{variables:?} {ran}");
         let checked: Value = serde_json::from_str(&ran.data).unwrap();
-        let told = checked["problems"].to_string();
-        assert!(told.contains(missing), "{variables:?}: {told}");
+        let reported = checked["problems"].to_string();
+        assert!(reported.contains(missing), "{variables:?}: {reported}");
     }
 }
 
 #[test]
-fn the_founding_switches_mean_what_they_meant() {
+fn the_compat_switches_mean_what_they_meant() {
     let bot = (
         "TELEGRAM_BOT_TOKEN",
         "42:AAhush-hush_0123456789abcdefghijkl",
@@ -550,9 +556,9 @@ fn a_template_is_tried_before_anything_starts() {
 #[test]
 fn the_name_of_the_ticks_is_taken() {
     let toml = "[edition]\nenabled = true\n\n[[schedule]]\nname = \"edition\"\nexpression = \"@daily\"\ntarget = { type = \"webhook\", url = \"https://example.org\" }\n";
-    let told = checked(&Home::with(toml))["problems"].to_string();
+    let reported = checked(&Home::with(toml))["problems"].to_string();
     assert!(
-        told.contains("the name is taken by the ticks of [edition]"),
-        "{told}"
+        reported.contains("the name is taken by the ticks of [edition]"),
+        "{reported}"
     );
 }

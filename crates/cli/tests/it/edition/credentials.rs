@@ -11,9 +11,9 @@ async fn the_doctor_tries_the_credentials_of_editions() {
         let listen = format!("server.listen={}", free_address());
         let ran = run(home, &["doctor", "--json", "--set", &listen]).await;
         assert_hushed(&ran);
-        let told: serde_json::Value = serde_json::from_str(&ran.data).unwrap();
+        let reported: serde_json::Value = serde_json::from_str(&ran.data).unwrap();
         ["edition.github", "edition.telegram", "edition.model"].map(|check| {
-            let mut findings = told["findings"].as_array().unwrap().iter();
+            let mut findings = reported["findings"].as_array().unwrap().iter();
             let found = findings.find(|finding| finding["check"] == check);
             found.unwrap()["verdict"].as_str().unwrap().to_owned()
         })

@@ -62,8 +62,8 @@ async fn ed_24_failed_stories_are_left_out_and_put_back_by_hand() {
         "{ran}"
     );
     world.model.handle.clear_faults();
-    let told = home.run(&["edition", "retry"]).expect_data();
-    assert!(told.starts_with("put back 1 story of "), "{told}");
+    let reported = home.run(&["edition", "retry"]).expect_data();
+    assert!(reported.starts_with("put back 1 story of "), "{reported}");
     let view = run(&home, &["edition", "run", "--json"])
         .await
         .expect_json();
@@ -72,8 +72,8 @@ async fn ed_24_failed_stories_are_left_out_and_put_back_by_hand() {
         (&view["counts"]["completed"], &view["revision"]),
         (&12.into(), &2.into())
     );
-    let told = home.run(&["edition", "retry"]).expect_data();
-    assert!(told.starts_with("nothing changed: "), "{told}");
+    let reported = home.run(&["edition", "retry"]).expect_data();
+    assert!(reported.starts_with("nothing changed: "), "{reported}");
     let again = run(&home, &["edition", "publish"]).await;
     assert_eq!(again.code, 1, "{again}");
     assert!(again.notes.contains("published already"), "{again}");
@@ -98,10 +98,10 @@ async fn ed_41_an_outage_of_telegram_holds_the_edition_until_somebody_sends_it_a
     assert!(asked <= 4, "{asked} requests in three runs");
     assert_eq!(world.telegram.handle.sent(CHAT), 0);
     world.telegram.handle.clear_faults();
-    let told = home.run(&["edition", "resend", "telegram"]).expect_data();
+    let reported = home.run(&["edition", "resend", "telegram"]).expect_data();
     assert!(
-        told.starts_with("Sending part 1 to `telegram` again; "),
-        "{told}"
+        reported.starts_with("Sending part 1 to `telegram` again; "),
+        "{reported}"
     );
     let ran = run(&home, &["edition", "run"]).await;
     assert_eq!(ran.code, 0, "{ran}");
@@ -133,8 +133,8 @@ async fn ed_41_a_destination_can_be_skipped() {
         .everything("sqlite:almanack.db")
         .set("GITHUB_TOKEN", READER_SECRET);
     assert_eq!(run(&home, &["edition", "run"]).await.code, 1);
-    let told = home.run(&["edition", "skip", "github"]).expect_data();
-    assert_eq!(told, "Skipped part 1 of `github`\n");
+    let reported = home.run(&["edition", "skip", "github"]).expect_data();
+    assert_eq!(reported, "Skipped part 1 of `github`\n");
     let ran = run(&home, &["edition", "run"]).await;
     assert_eq!(ran.code, 0, "{ran}");
     assert_eq!(world.file(&date(&home)), None);

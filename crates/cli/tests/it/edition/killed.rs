@@ -83,10 +83,10 @@ async fn a_run_that_is_interrupted_ends_its_step_and_leaves_nothing_behind() {
     })
     .await;
     let pid = child.id().unwrap().to_string();
-    let told = std::process::Command::new("kill")
+    let reported = std::process::Command::new("kill")
         .args(["-INT", &pid])
         .status();
-    assert!(told.unwrap().success());
+    assert!(reported.unwrap().success());
     let ended = child.wait_with_output().await.unwrap();
     let notes = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{notes}");

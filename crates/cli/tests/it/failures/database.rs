@@ -96,8 +96,8 @@ async fn the_doctor_finds_that_nothing_can_be_written_to_postgres() {
     let (home, schema) = (Home::new(), Schema::create().await);
     home.run(&["token", "list", "--database", schema.url()])
         .expect_data();
-    let (verdict, told) = doctor(&home, &["--database", schema.url()], "writing");
-    assert_eq!(verdict, "ok", "{told}");
+    let (verdict, reported) = doctor(&home, &["--database", schema.url()], "writing");
+    assert_eq!(verdict, "ok", "{reported}");
     let copy = "%20-c%20default_transaction_read_only%3Don";
     let copy = format!("{}{copy}", schema.url());
     let reader = Reader::of(&schema).await;
@@ -105,9 +105,9 @@ async fn the_doctor_finds_that_nothing_can_be_written_to_postgres() {
         (copy, "database", "does not allow writes"),
         (reader.url(), "writing", "permission denied"),
     ] {
-        let (verdict, told) = doctor(&home, &["--database", &database], check);
-        assert_eq!(verdict, "failed", "{told}");
-        assert!(told.contains(why), "{told}");
+        let (verdict, reported) = doctor(&home, &["--database", &database], check);
+        assert_eq!(verdict, "failed", "{reported}");
+        assert!(reported.contains(why), "{reported}");
     }
     reader.leave().await;
 }
@@ -118,20 +118,20 @@ async fn the_doctor_knows_a_damaged_store_on_postgres() {
     let (home, schema) = (Home::new(), Schema::create().await);
     home.run(&[&PUT[..], &["--database", schema.url()]].concat())
         .expect_data();
-    let (verdict, told) = doctor(&home, &["--deep", "--database", schema.url()], "store");
-    assert_eq!(verdict, "ok", "{told}");
+    let (verdict, reported) = doctor(&home, &["--deep", "--database", schema.url()], "store");
+    assert_eq!(verdict, "ok", "{reported}");
     let reader = Reader::of(&schema).await;
     let hidden = format!("revoke select on alert from {}", reader.name);
     schema.run(&hidden).await;
-    let (verdict, told) = doctor(&home, &["--deep", "--database", &reader.url()], "store");
-    assert_eq!(verdict, "failed", "{told}");
-    assert!(told.starts_with("table `alert`: "), "{told}");
-    assert!(told.contains("permission denied"), "{told}");
+    let (verdict, reported) = doctor(&home, &["--deep", "--database", &reader.url()], "store");
+    assert_eq!(verdict, "failed", "{reported}");
+    assert!(reported.starts_with("table `alert`: "), "{reported}");
+    assert!(reported.contains("permission denied"), "{reported}");
     reader.leave().await;
     schema.run("update task set is_current = false").await;
-    let (verdict, told) = doctor(&home, &["--deep", "--database", schema.url()], "store");
-    assert_eq!(verdict, "failed", "{told}");
-    assert!(told.contains("exactly one current"), "{told}");
+    let (verdict, reported) = doctor(&home, &["--deep", "--database", schema.url()], "store");
+    assert_eq!(verdict, "failed", "{reported}");
+    assert!(reported.contains("exactly one current"), "{reported}");
 }
 
 /// Root may write any file; without its capabilities it is like everybody else.
@@ -249,8 +249,8 @@ fn refused_as_newer(home: &Home, database: &str) {
     for arguments in [&SERVE[..], &PUT] {
         let ran = home.run(&[arguments, &["--database", database]].concat());
         assert_eq!(ran.code, 1, "{ran}");
-        let told = "migration 999 (`0999_future`) from a newer version of Almanack";
-        assert!(ran.notes.contains(told), "{ran}");
+        let reported = "migration 999 (`0999_future`) from a newer version of Almanack";
+        assert!(ran.notes.contains(reported), "{ran}");
     }
 }
 
@@ -260,20 +260,20 @@ fn a_file_that_is_no_database_is_said_to_be_none() {
     for arguments in [&SERVE[..], &PUT, &["task", "list"]] {
         let ran = home.run(arguments);
         assert_eq!(ran.code, 1, "{ran}");
-        let told = "open database `sqlite:almanack.db`: this is not a SQLite database";
-        assert!(ran.notes.contains(told), "{ran}");
+        let reported = "open database `sqlite:almanack.db`: this is not a SQLite database";
+        assert!(ran.notes.contains(reported), "{ran}");
         assert!(ran.notes.contains("hint: check the name"), "{ran}");
     }
 }
 
 #[tokio::test]
-async fn what_the_server_said_is_told_once_with_advice_that_fits() {
+async fn what_the_server_said_is_reported_once_with_advice_that_fits() {
     let (home, schema) = (Home::new(), Schema::create().await);
     let url = url::Url::parse(schema.url()).unwrap();
     let (mut nowhere, mut nobody) = (url.clone(), url);
     nowhere.set_path("/no_such_database");
     nobody.set_username("no_such_user").unwrap();
-    for (url, told, advice) in [
+    for (url, reported, advice) in [
         (
             nowhere,
             "connect to PostgreSQL: FATAL: database \"no_such_database\" does not exist\n",
@@ -287,7 +287,7 @@ async fn what_the_server_said_is_told_once_with_advice_that_fits() {
     ] {
         let ran = home.run(&["task", "list", "--database", url.as_str()]);
         assert_eq!(ran.code, 4, "{ran}");
-        assert!(ran.notes.contains(told), "{ran}");
+        assert!(ran.notes.contains(reported), "{ran}");
         assert!(ran.notes.contains(advice), "{ran}");
     }
 }

@@ -86,8 +86,8 @@ fn dev_postgres(note: &Path, order: &[&str]) -> String {
         .env("ALMANACK_POSTGRES_NOTE", note)
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "dev/postgres {order:?}: {told}");
+    let reported = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "dev/postgres {order:?}: {reported}");
     String::from_utf8(done.stdout).unwrap()
 }
 
@@ -148,7 +148,7 @@ async fn postgres_gone_answers_503_and_what_fell_due_meanwhile_is_done_afterward
 }
 
 #[tokio::test]
-async fn a_node_whose_database_is_gone_still_stops_when_told_to() {
+async fn a_node_whose_database_is_gone_still_stops_when_reported_to() {
     let (home, business, cluster) = (Home::new(), Business::start().await, Cluster::start());
     let further = ["--database", cluster.url.as_str(), "--set", "node.drain=1s"];
     let mut node = Process::node(&home, free_address(), &further).ready().await;

@@ -21,22 +21,22 @@ async fn two_nodes_on_one_sqlite_file() {
     let mut first = Process::node(&home, free_address(), &NAMED).ready().await;
     let mut second = Process::node(&home, free_address(), &["--node-name", "news-2"]);
     assert_eq!(second.exit_code().await, Some(1));
-    let told = second.notes();
+    let reported = second.notes();
     let process = format!("start node: process {} already runs a node on", first.id());
-    assert!(told.contains(&process), "{told}");
+    assert!(reported.contains(&process), "{reported}");
     assert!(
-        told.contains("hint: a SQLite file is for one node"),
-        "{told}"
+        reported.contains("hint: a SQLite file is for one node"),
+        "{reported}"
     );
     let listed = home.run(&["task", "list"]);
     assert_eq!(listed.code, 0, "commands work beside it: {listed}");
 
     first.kill().await;
     let third = Process::node(&home, free_address(), &NAMED).ready().await;
-    let told = third.notes();
+    let reported = third.notes();
     assert!(
-        told.contains("a node of this name was seen a moment ago"),
-        "{told}"
+        reported.contains("a node of this name was seen a moment ago"),
+        "{reported}"
     );
 }
 
@@ -55,22 +55,22 @@ async fn two_of_one_name(database: &str) {
 
     let mut second = Process::node(&home, free_address(), &further);
     assert_eq!(second.exit_code().await, Some(1));
-    let told = second.notes();
+    let reported = second.notes();
     assert!(
-        told.contains("start node: another node named `news-1` is alive"),
-        "{told}"
+        reported.contains("start node: another node named `news-1` is alive"),
+        "{reported}"
     );
     assert!(
-        told.contains("hint: set node.name, or leave it out"),
-        "{told}"
+        reported.contains("hint: set node.name, or leave it out"),
+        "{reported}"
     );
 
     first.kill().await;
     let third = Process::node(&home, free_address(), &further).ready().await;
-    let told = third.notes();
+    let reported = third.notes();
     assert!(
-        told.contains("a node of this name was seen a moment ago"),
-        "{told}"
+        reported.contains("a node of this name was seen a moment ago"),
+        "{reported}"
     );
 }
 
@@ -81,8 +81,8 @@ async fn a_node_that_stopped_in_order_leaves_its_name_at_once() {
     first.terminate();
     assert_eq!(first.exit_code().await, Some(0));
     let second = Process::node(&home, free_address(), &NAMED).ready().await;
-    let told = second.notes();
-    assert!(!told.contains("seen a moment ago"), "{told}");
+    let reported = second.notes();
+    assert!(!reported.contains("seen a moment ago"), "{reported}");
 }
 
 #[tokio::test]
@@ -92,16 +92,16 @@ async fn a_port_that_is_taken() {
     let home = Home::new();
     let mut node = Process::node(&home, address, &[]);
     assert_eq!(node.exit_code().await, Some(1));
-    let told = node.notes();
+    let reported = node.notes();
     assert!(
-        told.contains(&format!(
+        reported.contains(&format!(
             "error: listen at {address}: Address already in use"
         )),
-        "{told}"
+        "{reported}"
     );
     assert!(
-        told.contains("hint: another process may be using it"),
-        "{told}"
+        reported.contains("hint: another process may be using it"),
+        "{reported}"
     );
 }
 
@@ -114,12 +114,15 @@ async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
     let arguments = [&["serve"][..], &further].concat();
     let mut refused = Process::start(&home, address, home.command(&arguments));
     assert_eq!(refused.exit_code().await, Some(2));
-    let told = refused.notes();
+    let reported = refused.notes();
     assert!(
-        told.contains("can be reached from elsewhere, and no token or password guards it"),
-        "{told}"
+        reported.contains("can be reached from elsewhere, and no token or password guards it"),
+        "{reported}"
     );
-    assert!(told.contains("hint: `almanack token create"), "{told}");
+    assert!(
+        reported.contains("hint: `almanack token create"),
+        "{reported}"
+    );
 
     let make = |scope| {
         home.run(&["token", "create", scope, "--scope", scope])
@@ -181,8 +184,8 @@ async fn sf_03_a_node_that_was_guarded_starts_guarded() {
                 .expect_data();
         }
         let node = Process::node(&home, free_address(), &[]).ready().await;
-        let told = node.notes();
-        assert!(told.contains("so nobody gets in"), "{told}");
+        let reported = node.notes();
+        assert!(reported.contains("so nobody gets in"), "{reported}");
         let body = json!({ "execute_at": NOW, "callback": { "url": "http://127.0.0.1:1025/" } });
         let (api, path) = (node.api(), task("K", "s"));
         let answer = api.ask(Method::PUT, &path, Some(&body)).await.unwrap();

@@ -27,7 +27,7 @@ pub(super) struct Authors {
 enum Promise {
     PublishAt(Value),
     Withdrawn,
-    /// The last wish was refused, maybe because an answer before it got lost.
+    /// The last request was refused, maybe because an answer before it got lost.
     Unknown,
 }
 
@@ -61,11 +61,11 @@ impl Authors {
         } else {
             "All is well."
         };
-        let wish =
+        let request =
             json!({ "title": format!("No. {number}"), "body": body, "publish_at": self.soon() });
         let answer = self
             .service
-            .insist(Method::POST, "/articles", Some(&wish))
+            .insist(Method::POST, "/articles", Some(&request))
             .await;
         assert_eq!(answer.status, 201, "{answer:?}");
         let id = answer.json["id"].as_i64().unwrap();
@@ -74,9 +74,12 @@ impl Authors {
     }
 
     async fn reschedule(&mut self) {
-        let (id, wish) = (self.somebody(), json!({ "publish_at": self.soon() }));
+        let (id, request) = (self.somebody(), json!({ "publish_at": self.soon() }));
         let path = format!("/articles/{id}");
-        let answer = self.service.insist(Method::PATCH, &path, Some(&wish)).await;
+        let answer = self
+            .service
+            .insist(Method::PATCH, &path, Some(&request))
+            .await;
         let promise = match answer.status {
             200 => Promise::PublishAt(answer.json["publish_at"].clone()),
             _ if self.promised.get(&id) == Some(&Promise::Withdrawn) => Promise::Withdrawn,

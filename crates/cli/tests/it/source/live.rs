@@ -30,12 +30,12 @@ pub(super) fn home(database: &str) -> Home {
     ))
 }
 
-/// A calm world of feeds.
+/// A cool-down world of feeds.
 pub(super) async fn world(home: &Home, feeds: usize) -> Process {
     let address = free_address();
     let (listen, feeds) = (format!("0.0.0.0:{}", address.port()), feeds.to_string());
-    let calm = ["--feeds", &feeds, "--feeds-per-host", "2", "--calm"];
-    let arguments = [&["world", "feeds", "--listen", &listen], &calm[..]].concat();
+    let cool_down = ["--feeds", &feeds, "--feeds-per-host", "2", "--cool-down"];
+    let arguments = [&["world", "feeds", "--listen", &listen], &cool_down[..]].concat();
     let command = home.command(&arguments);
     Process::start(home, address, command).ready().await
 }
@@ -69,7 +69,7 @@ async fn run(database: &str) {
     a_new_entry_is_found_once(&home, &world).await;
     a_site_leads_to_its_feed(&home);
     rules_read_json(&home, &world).await;
-    a_failure_is_told(&home, &world).await;
+    a_failure_is_reported(&home, &world).await;
     let listed = node.api().get("/api/v1/sources").await.json;
     assert!(listed["sources"].as_array().unwrap().len() >= sources);
 }
@@ -205,7 +205,7 @@ async fn rules_read_json(home: &Home, world: &Process) {
     assert!(kept.len() >= entries, "{kept:?}");
 }
 
-async fn a_failure_is_told(home: &Home, world: &Process) {
+async fn a_failure_is_reported(home: &Home, world: &Process) {
     let number = feed_number(home, "2");
     let number: u32 = number.parse().unwrap();
     let matching = json!({ "feed": number });

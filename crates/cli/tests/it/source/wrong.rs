@@ -6,9 +6,9 @@ use super::add;
 use crate::harness::Home;
 
 #[test]
-fn a_mistake_is_told_with_what_to_write_and_stores_nothing() {
+fn a_mistake_is_reported_with_what_to_write_and_stores_nothing() {
     let home = Home::new().file("rules.json", "{\"how\":\"html\",\"itme\":\"x\"}");
-    let mut told = String::new();
+    let mut reported = String::new();
     for arguments in [
         &["ftp://example.org/feed"][..],
         &["https://user:secret@example.org/feed"],
@@ -45,9 +45,9 @@ fn a_mistake_is_told_with_what_to_write_and_stores_nothing() {
         let ran = add(&home, arguments[0], &arguments[1..]);
         assert_eq!(ran.code, 2, "{arguments:?}: {ran}");
         assert!(!ran.notes.contains("secret"), "{ran}");
-        told += &ran.notes;
+        reported += &ran.notes;
     }
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     error: address must be an http or https address without user name or password, at a port of web servers, at most 2000 bytes long
     error: address must be an http or https address without user name or password, at a port of web servers, at most 2000 bytes long
     error: 127.0.0.1 is an address of this machine itself, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["127.0.0.1/32"]
@@ -75,7 +75,7 @@ fn a_mistake_is_told_with_what_to_write_and_stores_nothing() {
 }
 
 #[test]
-fn what_names_no_source_is_told_so() {
+fn what_names_no_source_is_reported_so() {
     let home = Home::new();
     add(&home, "https://example.org/feed", &[]).expect_data();
     for (arguments, code) in [
@@ -158,7 +158,7 @@ const HOSTILE: [(&str, i32); 16] = [
 async fn bad_documents_end_in_a_sentence_and_not_in_a_source() {
     let home = super::live::home("sqlite:almanack.db");
     let world = super::live::world(&home, 1).await;
-    let mut told = String::new();
+    let mut reported = String::new();
     for (name, code) in HOSTILE {
         let address = format!("http://127.0.0.1:{}/hostile/{name}", world.address.port());
         let arguments = ["source", "add", &address, "--no-discover", "--dry-run"];
@@ -166,9 +166,9 @@ async fn bad_documents_end_in_a_sentence_and_not_in_a_source() {
         assert_eq!(ran.code, code, "{name}: {ran}");
         let first = if code == 0 { &ran.data } else { &ran.notes };
         let first = first.lines().next().unwrap_or_default();
-        let _ = writeln!(told, "{name}: {first}");
+        let _ = writeln!(reported, "{name}: {first}");
     }
-    insta::assert_snapshot!(told, @r#"
+    insta::assert_snapshot!(reported, @r#"
     plain.xml: A feed: 5 entries
     empty-feed.xml: A feed: 0 entries
     duplicate-ids.xml: A feed: 2 entries
@@ -208,7 +208,7 @@ fn ss_16_an_address_finds_its_source_however_it_is_written() {
 }
 
 #[test]
-fn ss_14_a_refused_address_is_told_without_its_secrets() {
+fn ss_14_a_refused_address_is_reported_without_its_secrets() {
     let list = r#"<opml version="2.0"><body>
 <outline type="rss" text="A" xmlUrl="http://192.168.1.7/feed?token=hunter2#hunter2"/>
 <outline type="rss" text="B" xmlUrl="https://ada:hunter2@example.org/feed"/>
@@ -217,8 +217,11 @@ fn ss_14_a_refused_address_is_told_without_its_secrets() {
     for json in [&[][..], &["--json"]] {
         let ran = home.run_with_input(&[&["source", "import", "-"], json].concat(), list);
         assert_eq!(ran.code, 1, "{ran}");
-        let told = ran.to_string();
-        assert!(told.contains("`A`: 192.168.1.7 is an address of"), "{told}");
-        assert!(!told.contains("hunter2"), "{told}");
+        let reported = ran.to_string();
+        assert!(
+            reported.contains("`A`: 192.168.1.7 is an address of"),
+            "{reported}"
+        );
+        assert!(!reported.contains("hunter2"), "{reported}");
     }
 }

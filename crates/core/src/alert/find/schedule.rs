@@ -31,7 +31,7 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
         return Vec::new();
     }
     let about = || About::Schedule(facts.schedule.name.clone());
-    let told = [
+    let notified = [
         (
             Rule::Missing,
             Severity::Critical,
@@ -42,7 +42,8 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
         (Rule::Stuck, Severity::Critical, long(facts, now)),
         (Rule::Clock, Severity::Critical, ahead(facts)),
     ];
-    told.into_iter()
+    notified
+        .into_iter()
         .filter_map(|(rule, severity, detail)| {
             Some(Finding::new(rule, about(), severity, &detail?))
         })

@@ -69,8 +69,9 @@ fn facts() -> ScheduleFacts {
 
 fn found_in(facts: &Facts) -> Vec<String> {
     let found = find(facts, &Bounds::default(), NOW);
-    let told = found.findings.iter();
-    told.map(|it| format!("{} {}: {}", it.key.rule, it.key.about, it.detail))
+    let notified = found.findings.iter();
+    notified
+        .map(|it| format!("{} {}: {}", it.key.rule, it.key.about, it.detail))
         .collect()
 }
 
@@ -261,7 +262,7 @@ fn line(subject: &str, kind: &str, started: i64) -> TaskLine {
 }
 
 #[test]
-fn what_hangs_is_told_by_its_cause() {
+fn what_hangs_is_reported_by_its_cause() {
     let running = vec![
         line("article:1", "PUBLISH", -7_200),
         line("article:2", "PUBLISH", -3_600),
@@ -386,7 +387,7 @@ fn a_fleet_that_asks_too_often_is_over_its_budget_once_enough_was_counted() {
 }
 
 #[test]
-fn what_a_node_says_of_itself_is_told_while_it_lives() {
+fn what_a_node_says_of_itself_is_reported_while_it_lives() {
     use crate::alert::trouble::{NodeTroubles, Trouble};
     let said = |rule, since: i64, seen: i64| NodeTroubles {
         node: "a".to_owned(),
@@ -415,7 +416,7 @@ fn what_a_node_says_of_itself_is_told_while_it_lives() {
             ..Facts::default()
         };
         let found = find(&facts, &Bounds::default(), NOW).findings;
-        let told = found.iter().filter(|it| it.key.rule == rule).count();
-        assert_eq!(told, expected, "{why}");
+        let notified = found.iter().filter(|it| it.key.rule == rule).count();
+        assert_eq!(notified, expected, "{why}");
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::{Timestamp, tz::Offset};
 
-use super::{Note, Said};
+use super::{ChainEvent, Note};
 use crate::chain::{LOCK_CALLS_MAX, Leave};
 
 impl Note {
@@ -28,12 +28,12 @@ fn leave_text(leave: Leave) -> String {
     match leave {
         Leave::Newer { run_id } => format!("run {run_id} is newer"),
         Leave::Over => "its time is over".to_owned(),
-        Leave::Told => "told to stop".to_owned(),
+        Leave::Reported => "told to stop".to_owned(),
         Leave::Once => "one round was asked for".to_owned(),
     }
 }
 
-impl Said {
+impl ChainEvent {
     fn mark(&self) -> &'static str {
         match self {
             Self::Began { .. } => "begins ",

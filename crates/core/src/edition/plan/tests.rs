@@ -13,7 +13,7 @@ use crate::edition::{
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 fn planned(account: &Account) -> Action {
-    plan(account, Asker::Tick, &Rules::default(), NOW)
+    plan(account, Requester::Tick, &Rules::default(), NOW)
 }
 
 fn in_state(state: State, statuses: &[Status]) -> Account {
@@ -82,8 +82,8 @@ fn ed_06_batches_follow_by_rank_until_nothing_is_pending_or_in_progress() {
 #[test]
 fn ed_13_a_published_edition_rests_whoever_asks() {
     let published = in_state(State::Published, &[Status::Completed, Status::Pending]);
-    for asker in [Asker::Tick, Asker::Person] {
-        let action = plan(&published, asker, &Rules::default(), NOW);
+    for requester in [Requester::Tick, Requester::Person] {
+        let action = plan(&published, requester, &Rules::default(), NOW);
         assert_eq!(action, Action::Rest(State::Published));
     }
 }
@@ -94,7 +94,7 @@ fn ed_14_one_fetches_the_list_and_the_others_wait() {
     let account = turn::start_fetch(&account, &Rules::default(), NOW).apply(account);
     let until = account.edition.fetching_until.unwrap();
     assert_eq!(planned(&account), Action::Wait(Waiting::Fetching(until)));
-    let later = plan(&account, Asker::Tick, &Rules::default(), until);
+    let later = plan(&account, Requester::Tick, &Rules::default(), until);
     assert_eq!(later, Action::Fetch, "whoever fetched it is gone");
 }
 
@@ -151,7 +151,7 @@ fn people_decide_how_often_failed_stories_are_put_back() {
             retries_max: most,
             ..Rules::default()
         };
-        assert_eq!(plan(&account, Asker::Tick, &rules, NOW), expected);
+        assert_eq!(plan(&account, Requester::Tick, &rules, NOW), expected);
     }
 }
 
@@ -161,7 +161,7 @@ fn ed_08_a_batch_takes_no_more_stories_than_its_budget_pays_for() {
         budget: 20,
         ..Rules::default()
     };
-    let action = plan(&fetched(8), Asker::Tick, &rules, NOW);
+    let action = plan(&fetched(8), Requester::Tick, &rules, NOW);
     assert_eq!(action, Action::Process(keys_of(1..=4)));
 }
 
@@ -199,7 +199,7 @@ fn ed_08_a_batch_that_could_not_pay_is_followed_by_a_smaller_one() {
 fn a_person_does_not_wait_for_failed_stories() {
     let mut account = in_state(State::Processing, &[Status::Failed]);
     account.stories[0].retry_at = Some(NOW + MINUTE);
-    let action = plan(&account, Asker::Person, &Rules::default(), NOW);
+    let action = plan(&account, Requester::Person, &Rules::default(), NOW);
     assert_eq!(action, Action::PutBack(vec![key(1)]));
 }
 
@@ -208,11 +208,11 @@ fn ed_20_only_a_person_takes_up_an_edition_whose_day_is_over() {
     let account = fetched(1);
     let account = turn::archive(&account, NOW).unwrap().apply(account);
     assert_eq!(planned(&account), Action::Rest(State::Archived));
-    let asked = plan(&account, Asker::Person, &Rules::default(), NOW);
+    let asked = plan(&account, Requester::Person, &Rules::default(), NOW);
     assert_eq!(asked, Action::Reopen);
     let mut pruned = account.clone();
     pruned.stories.clear();
-    let asked = plan(&pruned, Asker::Person, &Rules::default(), NOW);
+    let asked = plan(&pruned, Requester::Person, &Rules::default(), NOW);
     assert_eq!(
         asked,
         Action::Rest(State::Archived),
@@ -222,7 +222,7 @@ fn ed_20_only_a_person_takes_up_an_edition_whose_day_is_over() {
     assert_eq!(account.edition.state, State::ListFetched);
     let mut published = in_state(State::Published, &[Status::Completed]);
     published.edition = turn::archive(&published, NOW).unwrap().edition;
-    let asked = plan(&published, Asker::Person, &Rules::default(), NOW);
+    let asked = plan(&published, Requester::Person, &Rules::default(), NOW);
     assert_eq!(asked, Action::Rest(State::Archived));
 }
 
@@ -393,7 +393,7 @@ fn a_new_document_waits_for_who_still_sends_the_old_one() {
         ..delivery("github", 1, delivery::State::Sent)
     }];
     assert_eq!(planned(&account), Action::Wait(Waiting::Sending(soon)));
-    let later = plan(&account, Asker::Tick, &Rules::default(), soon);
+    let later = plan(&account, Requester::Tick, &Rules::default(), soon);
     assert_eq!(later, Action::Aggregate);
 }
 

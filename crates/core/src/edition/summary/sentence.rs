@@ -110,7 +110,7 @@ fn is_abbreviated(sentence: &str) -> bool {
         .rsplit(|c: char| c.is_whitespace() || c == '(')
         .next();
     let word = word.unwrap_or_default().to_lowercase();
-    let mut letters = word.chars();
-    let initial = matches!((letters.next(), letters.next()), (Some(c), None) if c.is_alphabetic() && !is_cjk(c));
+    let mut messages = word.chars();
+    let initial = matches!((messages.next(), messages.next()), (Some(c), None) if c.is_alphabetic() && !is_cjk(c));
     initial && word != "i" || ABBREVIATED.contains(&word.as_str())
 }

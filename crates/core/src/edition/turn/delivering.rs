@@ -8,7 +8,7 @@ use crate::edition::{
     account::Change,
     delivery::{Delivery, OnRevision, OnUnknown, State},
     document::Document,
-    port::{Failure, Publisher, Seen, Sent},
+    port::{Failure, Presence, Publisher, Sent},
     rules::Rules,
 };
 
@@ -158,7 +158,7 @@ pub fn settle_delivery(
     account: &Account,
     key: &DeliveryKey,
     attempt: u32,
-    seen: &Seen,
+    seen: &Presence,
     preferred: OnUnknown,
     requests: u32,
     now: Timestamp,
@@ -174,20 +174,22 @@ pub fn settle_delivery(
     delivery.lease_until = None;
     delivery.updated_at = now;
     match (seen, preferred) {
-        (Seen::There { receipt }, _) => confirm(&mut delivery, receipt.as_ref()),
+        (Presence::There { receipt }, _) => confirm(&mut delivery, receipt.as_ref()),
         // It has waited before it was looked for.
-        (Seen::NotThere, _) | (Seen::CannotTell, OnUnknown::Repeat) => {
+        (Presence::NotThere, _) | (Presence::CannotVerify, OnUnknown::Repeat) => {
             let held = delivery.had_last_try();
             delivery.state = if held { State::Failed } else { State::Intended };
             delivery.retry_at = None;
         }
-        (Seen::CannotTell, OnUnknown::Skip) if may_skip(account, key) => delivery.skip_in_doubt(),
-        (Seen::CannotTell, OnUnknown::Skip) => {
+        (Presence::CannotVerify, OnUnknown::Skip) if may_skip(account, key) => {
+            delivery.skip_in_doubt();
+        }
+        (Presence::CannotVerify, OnUnknown::Skip) => {
             delivery.state = State::Unknown;
             delivery.detail = Some(HELD_IN_DOUBT.to_owned());
             delivery.retry_at = None;
         }
-        (Seen::Failed(failure), _) => {
+        (Presence::Failed(failure), _) => {
             delivery.state = State::Unknown;
             delivery.detail = Some(cut(&failure.detail));
             delivery.attempts = delivery.attempts.saturating_add(1);

@@ -13,7 +13,7 @@ use crate::edition::{
 /// How long an edition of an earlier day may be worked on before ticks archive it again.
 const REOPENED_FOR: SignedDuration = SignedDuration::from_hours(24);
 
-/// Why a wish cannot be granted; nothing changes.
+/// Why a request cannot be granted; nothing changes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotNow {
     /// There is nothing to publish.

@@ -12,8 +12,8 @@ use crate::alert::{Key, Rule, find::edition};
 use crate::edition::{
     delivery::{OnRevision, OnUnknown, State as Ledger},
     fixture::{self, NOW, account, fetched, key, listed, written},
-    plan::{Action, Asker, plan},
-    port::{Failure, FailureClass, Publisher, Seen, Sent},
+    plan::{Action, Requester, plan},
+    port::{Failure, FailureClass, Presence, Publisher, Sent},
 };
 
 const MINUTE: SignedDuration = SignedDuration::from_mins(1);
@@ -80,7 +80,10 @@ fn ed_29_a_failed_list_leaves_the_state_and_says_why() {
     assert_eq!((edition.state, edition.fetching_until), (State::Init, None));
     assert_eq!(edition.reason.as_deref(), Some("no answer in time"));
     assert_eq!(account.requests(), 2);
-    assert_eq!(plan(&account, Asker::Tick, &rules(), NOW), Action::Fetch);
+    assert_eq!(
+        plan(&account, Requester::Tick, &rules(), NOW),
+        Action::Fetch
+    );
 }
 
 #[test]
@@ -202,7 +205,7 @@ fn ed_18_a_reset_puts_every_story_back_and_ends_what_runs() {
 }
 
 #[test]
-fn wishes_that_cannot_be_granted_say_why() {
+fn requests_that_cannot_be_granted_say_why() {
     let fresh = account(&[]);
     assert_eq!(reset(&fresh, Day::Present, NOW), Err(NotNow::NoStories));
     assert_eq!(force(&fresh), Err(NotNow::NoStories));
@@ -259,17 +262,17 @@ impl Publisher for Chat {
     }
     async fn send(
         &self,
-        _: &crate::edition::port::Letter<'_>,
+        _: &crate::edition::port::Message<'_>,
         _: &std::sync::Arc<crate::budget::Budget>,
     ) -> Sent {
         Sent::Confirmed { receipt: None }
     }
     async fn look(
         &self,
-        _: &crate::edition::port::Letter<'_>,
+        _: &crate::edition::port::Message<'_>,
         _: &std::sync::Arc<crate::budget::Budget>,
-    ) -> Seen {
-        Seen::CannotTell
+    ) -> Presence {
+        Presence::CannotVerify
     }
 }
 
@@ -371,8 +374,8 @@ fn ed_12_an_unknown_outcome_is_settled_by_looking_or_by_preference() {
     let first = part(&account, 1);
     let (change, _) = start_delivery(&account, &first, &rules(), NOW).unwrap();
     let sending = change.apply(account);
-    let there = Seen::There { receipt: None };
-    let settle = |seen: &Seen, preferred, now| {
+    let there = Presence::There { receipt: None };
+    let settle = |seen: &Presence, preferred, now| {
         let change = settle_delivery(&sending, &first, 1, seen, preferred, 1, now)?;
         Some(change.deliveries[0].state)
     };
@@ -386,11 +389,11 @@ fn ed_12_an_unknown_outcome_is_settled_by_looking_or_by_preference() {
     assert_eq!(stale, None, "it was sent again since it was looked for");
     for (seen, preferred, state) in [
         (there, OnUnknown::Repeat, Ledger::Confirmed),
-        (Seen::NotThere, OnUnknown::Skip, Ledger::Intended),
-        (Seen::CannotTell, OnUnknown::Skip, Ledger::Skipped),
-        (Seen::CannotTell, OnUnknown::Repeat, Ledger::Intended),
+        (Presence::NotThere, OnUnknown::Skip, Ledger::Intended),
+        (Presence::CannotVerify, OnUnknown::Skip, Ledger::Skipped),
+        (Presence::CannotVerify, OnUnknown::Repeat, Ledger::Intended),
         (
-            Seen::Failed(failure(FailureClass::Transient)),
+            Presence::Failed(failure(FailureClass::Transient)),
             OnUnknown::Skip,
             Ledger::Unknown,
         ),
@@ -488,8 +491,8 @@ fn a_story_that_kills_whoever_works_on_it_is_found_and_left_out() {
     let (mut account, mut now) = (fetched(6), NOW);
     let mut sizes = Vec::new();
     for _ in 0..3 {
-        let Action::Process(keys) = plan(&account, Asker::Tick, &rules(), now) else {
-            panic!("{:?}", plan(&account, Asker::Tick, &rules(), now));
+        let Action::Process(keys) = plan(&account, Requester::Tick, &rules(), now) else {
+            panic!("{:?}", plan(&account, Requester::Tick, &rules(), now));
         };
         sizes.push(keys.len());
         let (change, batch) = start_batch(&account, &keys, "dies", &rules(), now).unwrap();

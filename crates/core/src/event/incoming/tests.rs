@@ -1,161 +1,189 @@
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::fixture::identity;
+use crate::{
+    fixture::{at, identity},
+    task::{PAYLOAD_BYTES_MAX, Revision},
+};
 
-fn data() -> Value {
-    json!({ "kind": "ARTICLE_PUBLISH", "execute_at": "2026-01-05T08:01:00Z", "revision": 3 })
-}
+const LIMIT: usize = 1000;
 
-fn structured() -> Value {
+fn event(kind_of: &str, data: &Value) -> Value {
     json!({
-        "specversion": "1.0", "id": "e-1", "source": "/articles", "type": super::super::TYPE_PUT,
-        "subject": "article:42", "data": data(),
+        "specversion": "1.0",
+        "id": "e-1",
+        "source": "/article-service",
+        "type": kind_of,
+        "subject": "article:42",
+        "data": data,
     })
 }
 
-fn message(bus: Bus, headers: &[(&str, &str)], body: &str) -> Incoming {
-    let headers = headers.iter();
-    let headers = headers.map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec()));
-    Incoming {
-        bus,
-        channel: "articles".to_owned(),
-        place: "articles/0@7".to_owned(),
-        headers: headers.collect(),
-        key: Some(b"42".to_vec()),
-        body: body.as_bytes().to_vec(),
+fn put_event() -> Value {
+    let data = json!({
+        "kind": "ARTICLE_PUBLISH",
+        "execute_at": "2026-01-05T08:01:00Z",
+        "revision": 3,
+    });
+    event(TYPE_PUT, &data)
+}
+
+fn cancel_event() -> Value {
+    event(
+        TYPE_CANCEL,
+        &json!({ "kind": "ARTICLE_PUBLISH", "revision": 4 }),
+    )
+}
+
+/// A change at `pointer`; `null` takes the field out.
+fn with(mut event: Value, pointer: &str, value: Value) -> Value {
+    let (parent, field) = pointer.rsplit_once('/').unwrap();
+    let parent = event.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+    if value.is_null() {
+        parent.remove(field);
+    } else {
+        parent.insert(field.to_owned(), value);
     }
+    event
 }
 
-fn binary(bus: Bus, source: &str) -> Incoming {
-    let prefix = bus.prefix();
-    let attributes = [
-        ("specversion", "1.0"),
-        ("id", "e-1"),
-        ("source", source),
-        ("type", super::super::TYPE_PUT),
-        ("subject", "article:42"),
-    ];
-    let named: Vec<_> = attributes
-        .iter()
-        .map(|(name, value)| (format!("{prefix}{name}"), *value))
-        .collect();
-    let mut headers: Vec<_> = named
-        .iter()
-        .map(|(name, value)| (name.as_str(), *value))
-        .collect();
-    headers.push(("content-type", "application/json"));
-    message(bus, &headers, &data().to_string())
-}
-
-fn reading(others: Others) -> Reading {
-    Reading {
-        format: Format::CloudEvents,
-        others,
-        payload_bytes: 1000,
+fn read_put(event: &Value) -> Put {
+    match parse(&event.to_string(), LIMIT).unwrap().request {
+        Request::Put(put) => put,
+        Request::Cancel(cancel) => panic!("{cancel:?}"),
     }
-}
-
-fn understood(message: &Incoming) -> Wish {
-    let understood = understand(message, &reading(Others::Refuse));
-    understood.unwrap().expect("it asks for something")
 }
 
 #[test]
-fn rs_10_every_mode_of_every_bus_means_the_same() {
-    let text = structured().to_string();
-    let expected = understood(&message(Bus::Kafka, &[], &text));
-    assert_eq!(expected.request.identity(), &identity());
+fn rs_10_a_put_event_becomes_a_put() {
+    let understood = parse(&put_event().to_string(), LIMIT).unwrap();
     assert_eq!(
-        (expected.id.as_str(), expected.origin.as_str()),
-        ("e-1", "event:/articles")
+        (understood.id.as_str(), understood.source.as_str()),
+        ("e-1", "/article-service")
     );
-    for (why, message) in [
-        (
-            "said so",
-            message(Bus::Kafka, &[("content-type", STRUCTURED)], &text),
-        ),
-        (
-            "said so with a character set",
-            message(
-                Bus::Nats,
-                &[(
-                    "Content-Type",
-                    "application/CloudEvents+json; charset=utf-8",
-                )],
-                &text,
-            ),
-        ),
-        (
-            "plain JSON",
-            message(Bus::Nats, &[("content-type", PLAIN)], &text),
-        ),
-        ("binary over Kafka", binary(Bus::Kafka, "/articles")),
-        ("binary over NATS", binary(Bus::Nats, "/articles")),
-        (
-            "percent-encoded over NATS",
-            binary(Bus::Nats, "%2Farticles"),
-        ),
-    ] {
-        assert_eq!(understood(&message), expected, "{why}");
-    }
-    let told = understood(&binary(Bus::Kafka, "%2Farticles")).origin;
-    assert_eq!(told, "event:%2Farticles", "Kafka's headers are as they are");
+    let expected = Put {
+        identity: identity(),
+        execute_at: at(60),
+        payload: None,
+        callback_url: None,
+        max_retry: None,
+        priority: None,
+        revision: Some(Revision(3)),
+    };
+    assert_eq!(understood.request, Request::Put(expected));
+}
+
+#[test]
+fn rs_10_a_put_event_may_say_everything_a_put_can() {
+    let event = with(put_event(), "/data/payload", json!({ "a": [1] }));
+    let event = with(event, "/data/callback_url", json!("http://127.0.0.1:9/"));
+    let event = with(event, "/data/max_retry", json!(0));
+    let put = read_put(&with(event, "/data/priority", json!(9)));
+    assert_eq!(put.payload.unwrap().as_str(), r#"{"a":[1]}"#);
+    assert_eq!(put.callback_url.as_deref(), Some("http://127.0.0.1:9/"));
+    assert_eq!((put.max_retry, put.priority.unwrap().level()), (Some(0), 9));
+}
+
+#[test]
+fn rs_10_a_cancel_event_becomes_a_cancel() {
+    let understood = parse(&cancel_event().to_string(), LIMIT).unwrap();
+    let expected = Cancel {
+        identity: identity(),
+        revision: Some(Revision(4)),
+    };
+    assert_eq!(understood.request, Request::Cancel(expected));
+}
+
+#[test]
+fn rs_10_attributes_of_the_envelope_that_nobody_asked_for_pass() {
+    let event = with(put_event(), "/time", json!("2026-01-05T08:00:00Z"));
+    let event = with(event, "/traceparent", json!("00-ab-cd-01"));
+    let event = with(event, "/datacontenttype", json!("application/json"));
+    assert!(parse(&event.to_string(), LIMIT).is_ok());
+}
+
+#[test]
+fn rs_11_a_time_is_understood_in_any_offset_and_cut_to_microseconds() {
+    let offset = with(
+        put_event(),
+        "/data/execute_at",
+        json!("2026-01-05T16:01:00+08:00"),
+    );
+    assert_eq!(read_put(&offset).execute_at, at(60));
+    let fine = with(
+        put_event(),
+        "/data/execute_at",
+        json!("2026-01-05T08:01:00.123456789Z"),
+    );
+    assert_eq!(read_put(&fine).execute_at.subsec_nanosecond(), 123_456_000);
 }
 
 #[test]
 #[rustfmt::skip]
-fn rs_10_what_is_wrong_is_refused_by_name() {
-    let text = structured().to_string();
-    let kafka = |headers: &[(&str, &str)], body: &str| message(Bus::Kafka, headers, body);
-    let mut lost = binary(Bus::Kafka, "/articles");
-    lost.headers.retain(|(name, _)| name != "ce_id");
-    let mut no_text = kafka(&[], &text);
-    no_text.body = vec![0xff, 0xfe];
-    for (message, code, names, why) in [
-        (kafka(&[("content-type", "application/cloudevents-batch+json")], &text), "encoding", "cloudevents-batch", "many at once"),
-        (kafka(&[("content-type", "application/cloudevents+avro")], &text), "encoding", "avro", "another encoding"),
-        (kafka(&[("content-type", "text/plain")], &text), "encoding", "text/plain", "no JSON"),
-        (lost, "shape", "`ce_id`", "an attribute is missing"),
-        (no_text, "encoding", "UTF-8", "bytes"),
-        (kafka(&[], ""), "shape", "EOF", "nothing in it"),
-        (kafka(&[("ce_specversion", "1.0")], "{"), "shape", "data", "cut off"),
-        (kafka(&[], &text.replace("put.v1", "put.v9")), "type", "put.v9", "another type"),
-        (kafka(&[], &text.replace("\"revision\":3", "\"revision\":3,\"callback_url\":\"ftp://a/\"")), "callback", "callback_url", "no web address"),
-        (kafka(&[], &text.replace("\"revision\":3", "\"revision\":0")), "invalid", "revision", "numbers start at 1"),
+fn rs_11_what_is_wrong_is_refused_by_name() {
+    let put = |pointer, value| with(put_event(), pointer, value);
+    let cancel = |pointer, value| with(cancel_event(), pointer, value);
+    let too_large = "x".repeat(LIMIT);
+    for (event, names, why) in [
+        (put("/specversion", json!("0.3")), "specversion `0.3`", "another version"),
+        (put("/specversion", Value::Null), "`specversion`", "no version"),
+        (put("/id", Value::Null), "`id`", "nothing to name it by"),
+        (put("/source", Value::Null), "`source`", "nobody sent it"),
+        (put("/type", json!("almanack.task.put.v2")), "almanack.task.put.v2", "not ours yet"),
+        (put("/subject", Value::Null), "`subject`", "about nothing"),
+        (put("/subject", json!(42)), "event.subject: ", "not text"),
+        (put("/subject", json!("")), "subject must have", "empty"),
+        (put("/data", Value::Null), "`data`", "says nothing"),
+        (put("/data", json!("text")), "data: ", "not an object"),
+        (put("/data/kind", Value::Null), "data: missing field `kind`", "no kind"),
+        (put("/data/kind", json!("a b")), "kind `a b`", "not a name"),
+        (put("/data/execute_at", Value::Null), "`execute_at`", "no time"),
+        (put("/data/execute_at", json!("tomorrow")), "data.execute_at: ", "not a time"),
+        (put("/data/execute_at", json!("2026-02-30T08:00:00Z")), "data.execute_at: ", "no such day"),
+        (put("/data/execute_at", json!("2026-01-05T08:00:00")), "data.execute_at: ", "which zone?"),
+        (put("/data/execute_at", json!("10000-01-01T00:00:00Z")), "data.execute_at: ", "too far"),
+        (put("/data/execute_at", json!(1_767_600_000)), "data.execute_at: ", "of which unit?"),
+        (put("/data/revision", Value::Null), "`revision`", "could not be ordered"),
+        (put("/data/revision", json!(0)), "revision must be", "numbers start at 1"),
+        (put("/data/revision", json!("3")), "data.revision: ", "not a number"),
+        (put("/data/revision", json!(1.5)), "data.revision: ", "not a whole number"),
+        (put("/data/max_retry", json!(101)), "max_retry must be", "too many"),
+        (put("/data/priority", json!(10)), "priority must be", "too high"),
+        (put("/data/payload", json!(too_large)), "payload has", "too large"),
+        (put("/data/excute_at", json!("x")), "`excute_at`", "a misspelt field"),
+        (cancel("/data/revision", Value::Null), "`revision`", "could not be ordered"),
+        (cancel("/data/execute_at", json!("x")), "`execute_at`", "a withdrawal has no time"),
     ] {
-        let refused = understand(&message, &reading(Others::Refuse)).expect_err(why);
-        assert_eq!(refused.code(), code, "{why}: {refused}");
-        assert!(refused.to_string().contains(names), "{why}: `{refused}` does not name {names}");
+        let refused = parse(&event.to_string(), LIMIT).map(|event| event.request);
+        let message = refused.expect_err(why).to_string();
+        assert!(
+            message.contains(names),
+            "{why}: `{message}` does not name {names}"
+        );
     }
 }
 
 #[test]
-fn rs_10_events_of_other_types_pass_on_a_shared_topic() {
-    let text = structured().to_string().replace("put.v1", "viewed.v1");
-    let other = message(Bus::Kafka, &[], &text);
-    assert_eq!(understand(&other, &reading(Others::Skip)).unwrap(), None);
-    let broken = message(Bus::Kafka, &[], "{");
-    assert!(
-        understand(&broken, &reading(Others::Skip)).is_err(),
-        "broken is not other"
-    );
+fn rs_11_what_is_not_one_json_object_is_refused() {
+    let twice = format!("{} {}", put_event(), put_event());
+    for (text, why) in [
+        ("", "empty"),
+        ("[]", "a list"),
+        ("{", "cut off"),
+        (twice.as_str(), "two events where one is expected"),
+    ] {
+        assert!(
+            matches!(parse(text, LIMIT), Err(EventError::Shape(_))),
+            "{why}"
+        );
+    }
 }
 
-proptest! {
-    #[test]
-    fn no_message_breaks_the_reader(
-        body in prop::collection::vec(any::<u8>(), 0..60),
-        value in prop::collection::vec(any::<u8>(), 0..10),
-        which in 0..4_usize,
-    ) {
-        let name = ["content-type", "ce_specversion", "ce-specversion", "x"][which];
-        for bus in [Bus::Kafka, Bus::Nats] {
-            let mut message = message(bus, &[], "");
-            message.body.clone_from(&body);
-            message.headers = vec![(name.to_owned(), value.clone())];
-            let _ = understand(&message, &reading(Others::Skip));
-        }
+#[test]
+fn rs_11_a_refused_text_is_not_echoed_without_bound() {
+    for field in ["/type", "/specversion"] {
+        let event = with(put_event(), field, json!("x".repeat(PAYLOAD_BYTES_MAX)));
+        let message = parse(&event.to_string(), LIMIT).unwrap_err().to_string();
+        assert!(message.len() < 300, "{field}: {} bytes", message.len());
     }
 }

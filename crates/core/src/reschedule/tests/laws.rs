@@ -171,10 +171,10 @@ fn play(steps: &[Step], mut seen: impl FnMut(&Model, Option<(bool, Rule)>)) {
 }
 
 /// Every change of one author, numbered from 1: `Some(seconds)` tries then, `None` withdraws.
-fn requests(wishes: &[Option<i64>]) -> Vec<Request> {
+fn requests(times: &[Option<i64>]) -> Vec<Request> {
     (1..)
-        .zip(wishes)
-        .map(|(number, wish)| match wish {
+        .zip(times)
+        .map(|(number, request)| match request {
             Some(seconds) => put(at(*seconds), Some(number)),
             None => cancel(Some(number)),
         })
@@ -184,11 +184,11 @@ fn requests(wishes: &[Option<i64>]) -> Vec<Request> {
 proptest! {
     #[test]
     fn rs_10_in_whatever_order_and_however_often_changes_arrive_the_newest_wins(
-        wishes in proptest::collection::vec(proptest::option::weighted(0.7, 1_i64..10_000), 1..8),
+        times in proptest::collection::vec(proptest::option::weighted(0.7, 1_i64..10_000), 1..8),
         deliveries in proptest::collection::vec(any::<Index>(), 0..20),
         shuffle: u64,
     ) {
-        let once = requests(&wishes);
+        let once = requests(&times);
         let repeated = deliveries.iter().map(|index| index.get(&once).clone());
         let mut arriving: Vec<Request> = once.iter().cloned().chain(repeated).collect();
         let mixed = |place: usize| (place as u64 + 1).wrapping_mul(shuffle | 1).rotate_left(17);
@@ -201,12 +201,12 @@ proptest! {
             model.ask(request);
         }
         let end = model.current().expect("a numbered change always leaves a row");
-        if let Some(seconds) = wishes.last().unwrap() {
+        if let Some(seconds) = times.last().unwrap() {
             prop_assert_eq!(end.due_at, Some(at(*seconds)));
         } else {
             prop_assert_eq!((end.status, end.due_at), (Status::Cancelled, None));
         }
-        prop_assert_eq!(end.revision.0, i64::try_from(wishes.len()).unwrap());
+        prop_assert_eq!(end.revision.0, i64::try_from(times.len()).unwrap());
     }
 
     #[test]

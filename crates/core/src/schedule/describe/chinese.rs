@@ -165,19 +165,19 @@ fn month_words(months: &Shape) -> Option<String> {
 
 fn year_words(table: &Table) -> Option<String> {
     let runs = table.year_runs()?;
-    let mut told: Vec<String> = runs
+    let mut reported: Vec<String> = runs
         .iter()
         .map(|(first, last)| match last - first {
             0 => format!("{first} 年"),
             _ => format!("{first} 至 {last} 年"),
         })
         .collect();
-    if told.len() > 6 {
-        let last = told.pop().unwrap_or_default();
-        told.truncate(3);
-        return Some(format!("{}…{last}", told.join("、")));
+    if reported.len() > 6 {
+        let last = reported.pop().unwrap_or_default();
+        reported.truncate(3);
+        return Some(format!("{}…{last}", reported.join("、")));
     }
-    Some(told.join("、"))
+    Some(reported.join("、"))
 }
 
 /// Values with runs of three and more drawn together.

@@ -207,19 +207,19 @@ fn month_words(months: &Shape) -> Option<String> {
 /// Years are few, or a pattern that the first ones show.
 fn year_words(table: &Table) -> Option<String> {
     let runs = table.year_runs()?;
-    let mut told: Vec<String> = runs
+    let mut reported: Vec<String> = runs
         .iter()
         .map(|(first, last)| match last - first {
             0 => first.to_string(),
             _ => format!("{first} to {last}"),
         })
         .collect();
-    if told.len() > 6 {
-        let last = told.pop().unwrap_or_default();
-        told.truncate(3);
-        return Some(format!("in {}, … {last}", told.join(", ")));
+    if reported.len() > 6 {
+        let last = reported.pop().unwrap_or_default();
+        reported.truncate(3);
+        return Some(format!("in {}, … {last}", reported.join(", ")));
     }
-    Some(format!("in {}", and(&told)))
+    Some(format!("in {}", and(&reported)))
 }
 
 fn name(names: &[&'static str], place: u32) -> &'static str {

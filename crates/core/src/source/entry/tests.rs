@@ -73,11 +73,11 @@ fn an_address_is_written_in_one_way() {
 #[test]
 fn ss_13_an_entry_is_known_by_id_then_link_then_title() {
     let found = |id: Option<&str>, link: Option<&str>, title: &str| {
-        let found = Found {
+        let found = FoundEntry {
             id: id.map(str::to_owned),
             link: link.map(str::to_owned),
             title: title.to_owned(),
-            ..Found::default()
+            ..FoundEntry::default()
         };
         found.key()
     };
@@ -122,7 +122,7 @@ proptest! {
 
     #[test]
     fn ss_13_a_key_fits_and_long_ones_stay_apart(start in "[a-zü]{0,600}", a in "[a-z]{1,9}", b in "[a-z]{1,9}") {
-        let key = |end: &str| Found { id: Some(format!("x{start}{end}")), ..Found::default() }.key().unwrap();
+        let key = |end: &str| FoundEntry { id: Some(format!("x{start}{end}")), ..FoundEntry::default() }.key().unwrap();
         prop_assert!(key(&a).len() <= KEY_BYTES_MAX);
         prop_assert_eq!(key(&a) == key(&b), a == b);
     }

@@ -7,7 +7,7 @@ fn at(text: &str) -> Timestamp {
 }
 
 #[test]
-fn ss_12_a_publishers_wishes_are_floors_with_a_cap() {
+fn ss_12_a_publishers_requests_are_floors_with_a_cap() {
     let looked = "2026-03-02T10:00:00Z"; // a Monday
     let fresh = |seconds| Hints {
         fresh_for: Some(seconds),
@@ -25,7 +25,7 @@ fn ss_12_a_publishers_wishes_are_floors_with_a_cap() {
     let soon = "2026-03-02T10:15:00Z";
     let rows = [
         // (why, hints, policy's choice, what is left of it)
-        ("no wish", Hints::default(), soon, soon),
+        ("no request", Hints::default(), soon, soon),
         ("puts it off", fresh(3600), soon, "2026-03-02T11:00:00Z"),
         ("never hurries", fresh(60), soon, soon),
         (

@@ -7,7 +7,7 @@ use crate::{
     source::{
         Attention, Source,
         check::Document,
-        entry::Found,
+        entry::FoundEntry,
         policy::{History, Next, Policy, cadence::Cadence, next_check},
     },
     time::to_micros,
@@ -16,7 +16,7 @@ use crate::{
 impl Settling<'_> {
     /// Adds what was published to what is known, and chooses the next time by it. Times that publishers did
     /// not give are not used: they would measure our own checking.
-    pub(super) fn learn(&mut self, document: &Document, fresh: &[(String, Found)]) {
+    pub(super) fn learn(&mut self, document: &Document, fresh: &[(String, FoundEntry)]) {
         let known = read(&self.source.learned);
         let lost = known.is_none();
         let mut history = known.unwrap_or_default();
@@ -62,8 +62,8 @@ impl Settling<'_> {
             Err(why) => why,
         };
         let next = choose(source, &terms.policy, history, terms, now);
-        let told = self.before.reason.as_deref();
-        if !told.is_some_and(|reason| reason.starts_with(UNREADABLE)) {
+        let reported = self.before.reason.as_deref();
+        if !reported.is_some_and(|reason| reason.starts_with(UNREADABLE)) {
             self.notices.push(Notice::PolicyUnreadable(why));
         }
         Chosen {
@@ -96,7 +96,7 @@ fn policy_of(source: &Source, terms: &Terms) -> Result<Policy, String> {
     }
 }
 
-/// The next time and why, after the publisher's wishes.
+/// The next time and why, after the publisher's requests.
 struct Chosen {
     at: Timestamp,
     reason: String,

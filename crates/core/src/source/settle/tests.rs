@@ -41,16 +41,16 @@ fn terms() -> Terms {
     }
 }
 
-fn entry(id: &str, published_at: Option<&str>) -> Found {
-    Found {
+fn entry(id: &str, published_at: Option<&str>) -> FoundEntry {
+    FoundEntry {
         id: Some(id.to_owned()),
         title: id.to_owned(),
         published_at: published_at.map(at),
-        ..Found::default()
+        ..FoundEntry::default()
     }
 }
 
-fn document(entries: Vec<Found>) -> Look {
+fn document(entries: Vec<FoundEntry>) -> Look {
     Look::Document(Box::new(Document {
         entries,
         validators: Validators {
@@ -82,7 +82,7 @@ fn look(source: &Source, look: &Look, now: Timestamp) -> Settled {
         Look::Document(document) => unfamiliar(source, document),
         _ => Vec::new(),
     };
-    let made = Made {
+    let made = CompletedCheck {
         look,
         fresh: &fresh,
         took: SignedDuration::from_millis(120),
@@ -179,7 +179,7 @@ fn ss_05_what_failed_decides_how_long_to_wait() {
 }
 
 #[test]
-fn ss_05_a_person_is_told_once_and_told_when_it_has_passed() {
+fn ss_05_a_person_is_reported_once_and_reported_when_it_has_passed() {
     let unauthorised = failed(FailureClass::Unauthorised, None);
     let first = look(&source(), &unauthorised, start());
     assert_eq!(first.notices, [Notice::Wants(Attention::Credentials)]);
@@ -203,7 +203,7 @@ fn ss_12_gone_ends_the_source_with_a_reason() {
 }
 
 #[test]
-fn ss_12_a_permanent_move_is_believed_when_it_was_told_three_times_in_a_row() {
+fn ss_12_a_permanent_move_is_believed_when_it_was_reported_three_times_in_a_row() {
     let to = "https://example.org/feed";
     let mut source = source();
     for (round, moved_to) in [Some(to), Some(to), None, Some(to), Some(to)]
@@ -230,7 +230,7 @@ fn ss_12_a_move_onto_another_source_is_not_made_and_wants_a_person() {
         address: "https://example.org/feed".to_owned(),
         times: 2,
     });
-    let made = Made {
+    let made = CompletedCheck {
         look: &moved,
         fresh: &[],
         took: SignedDuration::ZERO,
@@ -253,7 +253,7 @@ fn ss_13_what_was_shown_or_pruned_before_is_not_new() {
         entry("new", Some("2026-01-01T00:00:00Z")),
         entry("undated", None),
         entry("new", Some("2026-02-01T00:00:00Z")), // twice in one document
-        Found::default(),                           // nothing to know it by
+        FoundEntry::default(),                      // nothing to know it by
     ];
     let shown = document(entries);
     let Look::Document(read) = &shown else {
@@ -272,7 +272,7 @@ fn ss_13_what_was_shown_or_pruned_before_is_not_new() {
 
 #[test]
 fn ss_13_a_time_nobody_gave_is_no_rhythm() {
-    let undated: Vec<Found> = (0..20).map(|n| entry(&n.to_string(), None)).collect();
+    let undated: Vec<FoundEntry> = (0..20).map(|n| entry(&n.to_string(), None)).collect();
     let settled = look(&source(), &document(undated), start());
     let history = History::decode(&settled.source.learned).unwrap();
     assert_eq!(history.newest_at(), None);
@@ -340,7 +340,7 @@ fn what_ends_has_not_recovered() {
 }
 
 #[test]
-fn ss_12_a_publishers_wish_puts_the_next_check_off_and_says_so() {
+fn ss_12_a_publishers_request_puts_the_next_check_off_and_says_so() {
     let mut source = source();
     source.definition.policy = Some("fixed:15m".to_owned());
     source.memory.hints.every = Some(7200);
@@ -374,7 +374,7 @@ fn a_cadence_by_hand_is_kept_and_changes_the_next_time() {
 
 #[test]
 fn a_source_quiet_beyond_its_habit_is_silent_until_it_speaks_again() {
-    let daily: Vec<Found> = (1..=28)
+    let daily: Vec<FoundEntry> = (1..=28)
         .map(|day| {
             entry(
                 &day.to_string(),
@@ -404,10 +404,10 @@ fn any_look() -> impl Strategy<Value = Look> {
         Just(unchanged(Some("https://example.org/"))),
         proptest::collection::vec((0_u32..50, proptest::option::of(0_i32..40_000)), 0..8).prop_map(
             |shown| {
-                let entries = shown.into_iter().map(|(id, hours)| Found {
+                let entries = shown.into_iter().map(|(id, hours)| FoundEntry {
                     id: Some(id.to_string()),
                     published_at: hours.map(|hours| start() - HOUR * hours),
-                    ..Found::default()
+                    ..FoundEntry::default()
                 });
                 document(entries.collect())
             }

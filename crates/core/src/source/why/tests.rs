@@ -155,14 +155,14 @@ fn the_sentence_says_what_is_known() {
 }
 
 #[test]
-fn wishes_are_told_with_how_far_they_are_honoured() {
-    assert!(wishes(&Hints::default()).is_empty());
+fn requests_are_reported_with_how_far_they_are_honoured() {
+    assert!(requests(&Hints::default()).is_empty());
     let zero = Hints {
         fresh_for: Some(0),
         every: Some(0),
         ..Hints::default()
     };
-    assert!(wishes(&zero).is_empty(), "nothing is no wish");
+    assert!(requests(&zero).is_empty(), "nothing is no request");
     let hints = Hints {
         fresh_for: Some(600),
         every: Some(7 * 86_400),
@@ -170,7 +170,7 @@ fn wishes_are_told_with_how_far_they_are_honoured() {
         skip_days: 0b110_0000,
     };
     assert_eq!(
-        wishes(&hints),
+        requests(&hints),
         [
             "Its answer is fresh for 10m.",
             "It asks for no more than one check in 168h, which is honoured up to 24h.",

@@ -6,7 +6,7 @@ use std::{
 };
 
 use almanack_core::{
-    chain::{ChainName, Leave, NotSeen, Note, OwnRuns, ROUND_DEFAULT, Said},
+    chain::{ChainEvent, ChainName, Leave, NotSeen, Note, OwnRuns, ROUND_DEFAULT},
     dispatch,
     finish::Outcome,
     lock::{Acquired, Content, Error, LockKey, SlotLock},
@@ -49,7 +49,7 @@ pub(super) enum Answer {
 
 /// A firing that was taken.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shot {
+pub(super) struct SlotDispatch {
     pub(super) slot: Timestamp,
     pub(super) at: Timestamp,
 }
@@ -59,12 +59,12 @@ struct Inside {
     locks: BTreeSet<LockKey>,
     lock_errors: u32,
     answers: VecDeque<Answer>,
-    fired: Vec<Shot>,
+    fired: Vec<SlotDispatch>,
     /// When each run was started, and at what if not by somebody unknown; numbered from 1.
     runs: Vec<(Timestamp, Option<Target>)>,
     newest_run_id: u64,
     asked: Vec<(&'static str, Timestamp)>,
-    notes: Vec<Said>,
+    notes: Vec<ChainEvent>,
     healed: bool,
     blind: bool,
 }
@@ -80,7 +80,7 @@ pub(super) struct Outside {
     world: Arc<World>,
     stop: CancellationToken,
     notes: UnboundedSender<Note>,
-    told: Mutex<UnboundedReceiver<Note>>,
+    reported: Mutex<UnboundedReceiver<Note>>,
 }
 
 impl Outside {
@@ -90,12 +90,12 @@ impl Outside {
             inside: Mutex::default(),
             healed: Notify::new(),
         };
-        let (notes, told) = mpsc::unbounded_channel();
+        let (notes, reported) = mpsc::unbounded_channel();
         Self {
             world: Arc::new(world),
             stop: CancellationToken::new(),
             notes,
-            told: Mutex::new(told),
+            reported: Mutex::new(reported),
         }
     }
 
@@ -182,13 +182,17 @@ impl Outside {
         self.world.time.now()
     }
 
-    pub(super) fn fired(&self) -> Vec<Shot> {
+    pub(super) fn fired(&self) -> Vec<SlotDispatch> {
         self.inside(|inside| inside.fired.clone())
     }
 
     /// The slots fired, in order.
     pub(super) fn slots(&self) -> Vec<Timestamp> {
-        let mut slots: Vec<Timestamp> = self.fired().iter().map(|shot| shot.slot).collect();
+        let mut slots: Vec<Timestamp> = self
+            .fired()
+            .iter()
+            .map(|slot_dispatch| slot_dispatch.slot)
+            .collect();
         slots.sort_unstable();
         slots
     }
@@ -203,17 +207,17 @@ impl Outside {
     }
 
     /// Everything told so far.
-    pub(super) fn notes(&self) -> Vec<Said> {
-        let mut told = self.told.lock().unwrap();
+    pub(super) fn notes(&self) -> Vec<ChainEvent> {
+        let mut reported = self.reported.lock().unwrap();
         self.inside(|inside| {
-            while let Ok(note) = told.try_recv() {
+            while let Ok(note) = reported.try_recv() {
                 inside.notes.push(note.said);
             }
             inside.notes.clone()
         })
     }
 
-    pub(super) fn count(&self, is: impl Fn(&Said) -> bool) -> usize {
+    pub(super) fn count(&self, is: impl Fn(&ChainEvent) -> bool) -> usize {
         self.notes().iter().filter(|said| is(said)).count()
     }
 
@@ -231,7 +235,7 @@ impl World {
     fn take(&self, firing: &Firing) -> u64 {
         let (at, slot) = (self.time.now(), firing.nominal_at);
         self.with(|inside| {
-            inside.fired.push(Shot { slot, at });
+            inside.fired.push(SlotDispatch { slot, at });
             inside.runs.push((at, Some(firing.target.clone())));
             inside.runs.len() as u64
         })

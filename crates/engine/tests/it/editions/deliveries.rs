@@ -2,18 +2,18 @@
 
 use almanack_core::edition::{
     delivery::{OnUnknown, State as Ledger},
-    plan::Asker,
+    plan::Requester,
     port::FailureClass,
 };
 use almanack_engine::editions::Unwatched;
-use almanack_testkit::newsroom::{Fate, Place};
+use almanack_testkit::edition_harness::{InjectedFault, Place};
 
 use super::*;
-use crate::happenings::{everything, told};
+use crate::event_delivery::{everything, published};
 
 on_both!(
     ed_12_one_destination_fails_and_the_other_has_it,
-    a_destination_that_has_it_is_told_once,
+    a_destination_that_has_it_is_reported_once,
     ed_12_a_lost_reply_is_settled_by_looking,
     ed_12_a_message_nobody_answered_is_not_sent_again,
     ed_12_or_is_if_that_is_preferred,
@@ -28,15 +28,17 @@ async fn worked_through(room: &Room) {
     room.tick_times(2).await;
 }
 
-fn fails_at(destination: &'static str) -> impl Fn(&Call, usize) -> Fate + Send + Sync + 'static {
+fn fails_at(
+    destination: &'static str,
+) -> impl Fn(&Call, usize) -> InjectedFault + Send + Sync + 'static {
     move |call, _| match call {
-        Call::Send(to, _) if to == destination => Fate::Fails(FailureClass::Credentials),
-        _ => Fate::Well,
+        Call::Send(to, _) if to == destination => InjectedFault::Fails(FailureClass::Credentials),
+        _ => InjectedFault::Well,
     }
 }
 
 async fn ed_12_one_destination_fails_and_the_other_has_it(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(3));
+    let room = Room::on(store, EditionHarness::with(3));
     room.news.decide(fails_at("github"));
     worked_through(&room).await;
     let account = room.account().await;
@@ -70,14 +72,14 @@ async fn ed_12_one_destination_fails_and_the_other_has_it(store: Arc<dyn Store>)
     );
 }
 
-async fn a_destination_that_has_it_is_told_once(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(3));
+async fn a_destination_that_has_it_is_reported_once(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, EditionHarness::with(3));
     room.subscriptions = everything();
     room.news.decide(fails_at("github"));
     worked_through(&room).await;
     let telegram = "event:edition-2026-01-04-1-telegram@audit";
     assert_eq!(
-        told(room.store.as_ref()).await,
+        published(room.store.as_ref()).await,
         [telegram],
         "of both its parts"
     );
@@ -85,14 +87,14 @@ async fn a_destination_that_has_it_is_told_once(store: Arc<dyn Store>) {
     room.tick_times(3).await;
     assert!(is_published(&room.account().await));
     let github = "event:edition-2026-01-04-1-github@audit";
-    assert_eq!(told(room.store.as_ref()).await, [telegram, github]);
+    assert_eq!(published(room.store.as_ref()).await, [telegram, github]);
 }
 
 async fn ed_12_a_lost_reply_is_settled_by_looking(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(1));
+    let room = Room::on(store, EditionHarness::with(1));
     room.news.decide(|call, _| match call {
-        Call::Send(to, _) if to == "github" => Fate::Lost,
-        _ => Fate::Well,
+        Call::Send(to, _) if to == "github" => InjectedFault::Lost,
+        _ => InjectedFault::Well,
     });
     room.tick_times(3).await;
     let account = room.account().await;
@@ -102,10 +104,10 @@ async fn ed_12_a_lost_reply_is_settled_by_looking(store: Arc<dyn Store>) {
 }
 
 async fn ed_12_a_message_nobody_answered_is_not_sent_again(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(1));
+    let room = Room::on(store, EditionHarness::with(1));
     room.news.decide(|call, _| match call {
-        Call::Send(to, 1) if to == "telegram" => Fate::Hangs,
-        _ => Fate::Well,
+        Call::Send(to, 1) if to == "telegram" => InjectedFault::Hangs,
+        _ => InjectedFault::Well,
     });
     room.tick_times(4).await;
     let account = room.account().await;
@@ -118,7 +120,7 @@ async fn ed_12_a_message_nobody_answered_is_not_sent_again(store: Arc<dyn Store>
         .news
         .received("telegram")
         .into_iter()
-        .map(|letter| letter.body)
+        .map(|message| message.body)
         .collect();
     assert_eq!(
         bodies,
@@ -133,10 +135,10 @@ async fn ed_12_or_is_if_that_is_preferred(store: Arc<dyn Store>) {
         on_unknown: OnUnknown::Repeat,
         ..Place::named("chat")
     };
-    let room = Room::on(store, Newsroom::with_places(1, vec![chat]));
+    let room = Room::on(store, EditionHarness::with_places(1, vec![chat]));
     room.news.decide(|call, before| match call {
-        Call::Send(..) if before == 0 => Fate::Lost,
-        _ => Fate::Well,
+        Call::Send(..) if before == 0 => InjectedFault::Lost,
+        _ => InjectedFault::Well,
     });
     room.tick_times(3).await;
     assert!(is_published(&room.account().await));
@@ -145,14 +147,15 @@ async fn ed_12_or_is_if_that_is_preferred(store: Arc<dyn Store>) {
 
 /// Whoever sends is stopped for good after the letter has left and before anybody knows.
 async fn ed_12_a_process_that_dies_while_sending_leaves_no_doubt(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(1));
+    let room = Room::on(store, EditionHarness::with(1));
     room.tick().await;
     room.news.decide(|call, _| match call {
-        Call::Send(..) => Fate::Hangs,
-        _ => Fate::Well,
+        Call::Send(..) => InjectedFault::Hangs,
+        _ => InjectedFault::Well,
     });
     let dying = room.editions_that_wait_by(Arc::new(Forever));
-    let stepping = tokio::spawn(async move { dying.step(today(), Asker::Tick, &Unwatched).await });
+    let stepping =
+        tokio::spawn(async move { dying.step(today(), Requester::Tick, &Unwatched).await });
     while room.sent_to("github") + room.sent_to("telegram") < 2 {
         tokio::task::yield_now().await;
     }
@@ -190,12 +193,12 @@ impl Sleeper for Forever {
 async fn ed_12_a_look_that_fails_is_made_again(store: Arc<dyn Store>) {
     let room = Room::on(
         store,
-        Newsroom::with_places(1, vec![Place::named("github")]),
+        EditionHarness::with_places(1, vec![Place::named("github")]),
     );
     room.news.decide(|call, before| match call {
-        Call::Send(..) => Fate::Lost,
-        Call::Look(..) if before == 0 => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::Send(..) => InjectedFault::Lost,
+        Call::Look(..) if before == 0 => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     });
     room.tick_times(3).await;
     assert_eq!(room.account().await.edition.state, State::Aggregating);
@@ -205,11 +208,11 @@ async fn ed_12_a_look_that_fails_is_made_again(store: Arc<dyn Store>) {
 }
 
 async fn a_destination_that_is_no_longer_configured_holds_up_nobody(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(1));
+    let mut room = Room::on(store, EditionHarness::with(1));
     room.news.decide(fails_at("github"));
     worked_through(&room).await;
     assert_eq!(room.account().await.edition.state, State::Aggregating);
-    room.news = Newsroom::with_places(1, Vec::new());
+    room.news = EditionHarness::with_places(1, Vec::new());
     room.tick_times(2).await;
     let account = room.account().await;
     assert!(is_published(&account));
@@ -217,7 +220,7 @@ async fn a_destination_that_is_no_longer_configured_holds_up_nobody(store: Arc<d
 }
 
 async fn deliveries_wait_for_the_next_tick_when_the_budget_does_not_suffice(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(1));
+    let mut room = Room::on(store, EditionHarness::with(1));
     // Five for the story, and three are left of what the deliveries take: one too few.
     room.settings.rules.batch_size = 1;
     room.settings.rules.budget = 7;
@@ -230,10 +233,10 @@ async fn deliveries_wait_for_the_next_tick_when_the_budget_does_not_suffice(stor
 async fn a_second_document_replaces_the_first_where_it_can_and_is_not_sent_where_it_cannot(
     store: Arc<dyn Store>,
 ) {
-    let room = Room::on(store, Newsroom::with(2));
+    let room = Room::on(store, EditionHarness::with(2));
     room.news.decide(|call, _| match call {
-        Call::Titles(_) => Fate::Lacks,
-        _ => Fate::Well,
+        Call::Titles(_) => InjectedFault::Lacks,
+        _ => InjectedFault::Well,
     });
     room.tick_times(4).await;
     assert!(is_published(&room.account().await));

@@ -3,15 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use almanack_core::{
-    edition::{account::Change, delivery::State as Ledger, plan::Asker},
+    edition::{account::Change, delivery::State as Ledger, plan::Requester},
     store::{EditionWritten, Error, Result},
     time::Clock,
 };
 use almanack_engine::editions::Unwatched;
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
+    edition_harness::{InjectedFault, Place},
     layer::{Layer, Layered},
-    newsroom::{Fate, Place},
 };
 use tokio::sync::Semaphore;
 
@@ -24,16 +24,16 @@ on_both!(
     ed_12_a_delivery_is_held_by_whoever_sends_it_and_by_nobody_else,
 );
 
-fn one_place() -> Newsroom {
-    Newsroom::with_places(1, vec![Place::named("github")])
+fn one_place() -> EditionHarness {
+    EditionHarness::with_places(1, vec![Place::named("github")])
 }
 
 async fn ed_14_the_list_is_held_by_whoever_fetches_it_and_by_nobody_else(store: Arc<dyn Store>) {
     let room = Room::on(store, one_place());
     room.editions().take_up(today()).await.unwrap();
     room.news.decide(|call, _| match call {
-        Call::List => Fate::Hangs,
-        _ => Fate::Well,
+        Call::List => InjectedFault::Hangs,
+        _ => InjectedFault::Well,
     });
     let next = outlive(&room, |account| account.edition.fetching_until).await;
     assert_eq!(next, ["fetch"]);
@@ -44,8 +44,8 @@ async fn ed_15_a_batch_is_held_by_whoever_works_on_it_and_by_nobody_else(store: 
     let room = Room::on(store, one_place());
     room.tick().await;
     room.news.decide(|call, _| match call {
-        Call::Titles(_) => Fate::Hangs,
-        _ => Fate::Well,
+        Call::Titles(_) => InjectedFault::Hangs,
+        _ => InjectedFault::Well,
     });
     let next = outlive(&room, |account| Some(account.batches.first()?.lease_until)).await;
     assert_eq!(next[0], "recover");
@@ -55,8 +55,8 @@ async fn ed_12_a_delivery_is_held_by_whoever_sends_it_and_by_nobody_else(store: 
     let room = Room::on(store, one_place());
     room.tick().await;
     room.news.decide(|call, _| match call {
-        Call::Send(..) => Fate::Hangs,
-        _ => Fate::Well,
+        Call::Send(..) => InjectedFault::Hangs,
+        _ => InjectedFault::Well,
     });
     let next = outlive(&room, |account| account.deliveries.first()?.lease_until).await;
     assert_eq!(next, ["deliver", "publish"], "looked at, and there it was");
@@ -70,16 +70,16 @@ async fn outlive(room: &Room, lease: fn(&Account) -> Option<Timestamp>) -> Vec<&
     let beats = Arc::new(Beats {
         clock: room.clock.clone(),
         beat: rules.beat(),
-        told: Semaphore::new(0),
+        reported: Semaphore::new(0),
     });
     let working = room.editions_that_wait_by(beats.clone());
     let stepping =
-        tokio::spawn(async move { working.step(today(), Asker::Tick, &Unwatched).await });
+        tokio::spawn(async move { working.step(today(), Requester::Tick, &Unwatched).await });
     for beat in 1..=8 {
         let until = room_now(room) + rules.lease();
         assert!(is_held_until(room, lease, until).await, "beat {beat}");
         room.clock.advance(rules.beat());
-        beats.told.add_permits(1);
+        beats.reported.add_permits(1);
         let waits = room.editions().tick().await.unwrap();
         assert_eq!(did(&waits), Vec::<&str>::new(), "beat {beat}");
     }
@@ -109,7 +109,7 @@ async fn is_held_until(
 struct Beats {
     clock: Arc<ManualClock>,
     beat: SignedDuration,
-    told: Semaphore,
+    reported: Semaphore,
 }
 
 #[async_trait::async_trait]
@@ -118,7 +118,7 @@ impl Sleeper for Beats {
         if at > self.clock.now() + self.beat {
             std::future::pending::<()>().await;
         }
-        let permit = self.told.acquire().await;
+        let permit = self.reported.acquire().await;
         permit.unwrap().forget();
     }
 }
@@ -148,8 +148,8 @@ async fn ed_12_whoever_cannot_extend_a_lease_stops_sending_before_it_passes() {
     let store = Layered::over(Arc::new(SqliteStore::in_memory().unwrap()), Deaf::default());
     let room = Room::on(store, one_place());
     room.news.decide(|call, _| match call {
-        Call::Send(..) => Fate::Hangs,
-        _ => Fate::Well,
+        Call::Send(..) => InjectedFault::Hangs,
+        _ => InjectedFault::Well,
     });
     let kinds = Kinds::default();
     let rescheduler = Rescheduler::new(room.store.clone(), Arc::new(time), kinds);
@@ -164,7 +164,7 @@ async fn ed_12_whoever_cannot_extend_a_lease_stops_sending_before_it_passes() {
     let (date, began_at) = (editions.today(), time.now());
     editions.take_up(date).await.unwrap();
     for _ in 0..2 {
-        let stepped = editions.step(date, Asker::Tick, &Unwatched).await;
+        let stepped = editions.step(date, Requester::Tick, &Unwatched).await;
         stepped.unwrap();
     }
     let account = room.store.load_account(date).await.unwrap().unwrap();

@@ -17,9 +17,9 @@ use almanack_core::{
 use almanack_engine::editions::handler::TickHandler;
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
+    edition_harness::InjectedFault,
     fixture::claim_request,
     layer::{Layer, Layered},
-    newsroom::Fate,
 };
 
 use super::*;
@@ -62,7 +62,7 @@ impl Write for Paper {
 
 fn room(stories: u32) -> Room {
     let store = Arc::new(SqliteStore::in_memory().unwrap());
-    Room::on(store, Newsroom::with(stories))
+    Room::on(store, EditionHarness::with(stories))
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn ed_28_every_tick_says_time_date_state_and_action() {
     room.tick_times(3).await;
     let said = paper.lines_with("edition tick");
     assert_eq!(said.len(), 3, "{said:#?}");
-    for (line, told) in said.iter().zip([
+    for (line, reported) in said.iter().zip([
         ["06:00:00Z", "edition.state=init", "action=\"fetch\""],
         [
             "06:10:00Z",
@@ -89,7 +89,7 @@ async fn ed_28_every_tick_says_time_date_state_and_action() {
             line.contains("INFO") && line.contains("edition.date=2026-01-04"),
             "{line}"
         );
-        for words in told {
+        for words in reported {
             assert!(line.contains(words), "{words} in {line}");
         }
     }
@@ -107,20 +107,20 @@ async fn ed_15_a_tick_says_that_the_previous_batch_is_still_running() {
     room.store.write_edition(started.unwrap().0).await.unwrap();
     let task = tick_task(&room.store, &room.clock).await;
     let _listening = paper.listen();
-    let told = TickHandler(room.editions()).attempt(&task).await;
+    let reported = TickHandler(room.editions()).attempt(&task).await;
     let said = "batch 1 is still running, until 2026-01-04 06:11:00Z at most";
     assert_eq!(paper.lines_with(said).len(), 1);
     let detail = format!("2026-01-04 processing: nothing: {said}");
     let detail = Some(detail);
-    assert_eq!(told, Outcome::Done { detail }, "and so does its task");
+    assert_eq!(reported, Outcome::Done { detail }, "and so does its task");
 }
 
 #[tokio::test]
 async fn ed_29_a_list_that_cannot_be_fetched_is_an_error_in_the_log() {
     let (room, paper) = (room(1), Paper::default());
     room.news.decide(|call, _| match call {
-        Call::List => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::List => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     });
     let _listening = paper.listen();
     room.tick().await;

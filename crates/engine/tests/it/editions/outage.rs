@@ -3,7 +3,7 @@
 use almanack_core::{
     edition::{
         delivery::{OnUnknown, State as Ledger, TRIES_MAX},
-        plan::{Asker, Waiting},
+        plan::{Requester, Waiting},
         port::FailureClass,
         turn::{Chosen, NotNow},
     },
@@ -13,8 +13,8 @@ use almanack_core::{
 };
 use almanack_engine::editions::{End, Error, Unwatched, handler::RunHandler};
 use almanack_testkit::{
+    edition_harness::{InjectedFault, Place},
     fixture::claim_request,
-    newsroom::{Fate, Place},
 };
 
 use super::*;
@@ -22,13 +22,13 @@ use super::*;
 on_both!(
     ed_41_a_destination_that_fails_at_once_is_not_hammered_on_any_path,
     ed_41_a_destination_that_never_works_is_given_up_and_waits_for_a_person,
-    ed_41_an_outage_costs_no_message_and_is_told_once,
+    ed_41_an_outage_costs_no_message_and_is_reported_once,
     ed_41_nobody_answers_and_no_second_message_is_risked,
     ed_41_a_message_is_sent_again_once_however_often_it_is_asked_for,
     ed_41_a_skipped_destination_holds_up_nobody,
     ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_nobody,
     ed_12_who_dies_between_two_messages_has_not_sent_the_second,
-    sf_07_people_who_cannot_be_told_are_not_asked_every_second,
+    sf_07_people_who_cannot_be_reported_are_not_asked_every_second,
 );
 
 /// A receiver of webhooks: it cannot be looked at and takes the same twice.
@@ -56,10 +56,10 @@ fn to(destination: &str, part: Option<u32>) -> Chosen {
 }
 
 /// Sending does not work; everything else does.
-fn breaks(room: &Room, fate: Fate) {
+fn breaks(room: &Room, injected_fault: InjectedFault) {
     room.news.decide(move |call, _| match call {
-        Call::Send(..) => fate,
-        _ => Fate::Well,
+        Call::Send(..) => injected_fault,
+        _ => InjectedFault::Well,
     });
 }
 
@@ -95,16 +95,16 @@ async fn every_path(room: &Room, task: &ClaimedTask) {
         );
         editions.force_publish(today(), "ada").await.unwrap();
         editions
-            .step(today(), Asker::Person, &Unwatched)
+            .step(today(), Requester::Person, &Unwatched)
             .await
             .unwrap();
     }
 }
 
 async fn ed_41_a_destination_that_fails_at_once_is_not_hammered_on_any_path(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with_places(1, vec![hook()]));
+    let mut room = Room::on(store, EditionHarness::with_places(1, vec![hook()]));
     room.settings.rules.chain = true;
-    breaks(&room, Fate::Lost);
+    breaks(&room, InjectedFault::Lost);
     let task = requested(&room).await;
     every_path(&room, &task).await;
     assert_eq!(sends(&room), 1, "whoever asks");
@@ -122,10 +122,10 @@ async fn ed_41_a_destination_that_fails_at_once_is_not_hammered_on_any_path(stor
 async fn ed_41_a_destination_that_never_works_is_given_up_and_waits_for_a_person(
     store: Arc<dyn Store>,
 ) {
-    let mut room = Room::on(store, Newsroom::with_places(1, vec![hook()]));
+    let mut room = Room::on(store, EditionHarness::with_places(1, vec![hook()]));
     // So that only pacing is looked at.
     room.settings.rules.overdue_after = SignedDuration::from_hours(48);
-    breaks(&room, Fate::Fails(FailureClass::Transient));
+    breaks(&room, InjectedFault::Fails(FailureClass::Transient));
     room.tick_times(100).await;
     assert_eq!(sends(&room), TRIES_MAX as usize);
     let ran = room.editions().run(today(), &Unwatched).await.unwrap();
@@ -145,30 +145,32 @@ async fn ed_41_a_destination_that_never_works_is_given_up_and_waits_for_a_person
 }
 
 /// Two hours of refusals in the middle of an edition.
-async fn ed_41_an_outage_costs_no_message_and_is_told_once(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with_places(1, vec![chat(4)]));
+async fn ed_41_an_outage_costs_no_message_and_is_reported_once(store: Arc<dyn Store>) {
+    let room = Room::on(store, EditionHarness::with_places(1, vec![chat(4)]));
     room.news.decide(|call, before| match call {
-        Call::Send(_, part) if *part > 1 && before < 12 => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::Send(_, part) if *part > 1 && before < 12 => {
+            InjectedFault::Fails(FailureClass::Transient)
+        }
+        _ => InjectedFault::Well,
     });
     room.tick_times(60).await;
     let account = room.account().await;
     assert!(is_published(&account), "{:?}", account.deliveries);
     let bodies = room.news.received("telegram").into_iter();
-    let bodies: Vec<String> = bodies.map(|letter| letter.body).collect();
+    let bodies: Vec<String> = bodies.map(|message| message.body).collect();
     let wanted: Vec<String> = (1..=4).map(|part| format!("2026-01-04 {part}")).collect();
     assert_eq!(bodies, wanted, "each once, and in order");
     for news in ["opened", "closed"] {
-        let told = Call::Tell("destination:telegram".to_owned(), news);
-        let times = count_calls(&room.news.calls(), |call| *call == told);
+        let reported = Call::Report("destination:telegram".to_owned(), news);
+        let times = count_calls(&room.news.calls(), |call| *call == reported);
         assert_eq!(times, 1, "{news}");
     }
 }
 
 async fn ed_41_nobody_answers_and_no_second_message_is_risked(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with_places(1, vec![chat(16)]));
+    let room = Room::on(store, EditionHarness::with_places(1, vec![chat(16)]));
     room.tick().await;
-    breaks(&room, Fate::Lost);
+    breaks(&room, InjectedFault::Lost);
     let ran = room.editions().run(today(), &Unwatched).await.unwrap();
     assert!(!is_published(&ran.account));
     assert_eq!(sends(&room), 1, "the others are not tried at once");
@@ -190,10 +192,10 @@ async fn ed_41_nobody_answers_and_no_second_message_is_risked(store: Arc<dyn Sto
 }
 
 async fn ed_41_a_message_is_sent_again_once_however_often_it_is_asked_for(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with_places(1, vec![chat(2)]));
+    let room = Room::on(store, EditionHarness::with_places(1, vec![chat(2)]));
     room.news.decide(|call, before| match call {
-        Call::Send(_, 1) if before == 0 => Fate::Lost,
-        _ => Fate::Well,
+        Call::Send(_, 1) if before == 0 => InjectedFault::Lost,
+        _ => InjectedFault::Well,
     });
     room.tick_times(4).await;
     let account = room.account().await;
@@ -222,11 +224,11 @@ async fn ed_41_a_message_is_sent_again_once_however_often_it_is_asked_for(store:
 async fn ed_41_a_skipped_destination_holds_up_nobody(store: Arc<dyn Store>) {
     let room = Room::on(
         store,
-        Newsroom::with_places(1, vec![Place::named("github"), chat(2)]),
+        EditionHarness::with_places(1, vec![Place::named("github"), chat(2)]),
     );
     room.news.decide(|call, _| match call {
-        Call::Send(to, _) if to == "telegram" => Fate::Fails(FailureClass::Refused),
-        _ => Fate::Well,
+        Call::Send(to, _) if to == "telegram" => InjectedFault::Fails(FailureClass::Refused),
+        _ => InjectedFault::Well,
     });
     room.tick_times(3).await;
     let chosen = to("telegram", None);
@@ -244,11 +246,11 @@ async fn ed_41_a_skipped_destination_holds_up_nobody(store: Arc<dyn Store>) {
 async fn ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_nobody(
     store: Arc<dyn Store>,
 ) {
-    let mut room = Room::on(store, Newsroom::with_places(1, vec![chat(1)]));
-    breaks(&room, Fate::Lost);
+    let mut room = Room::on(store, EditionHarness::with_places(1, vec![chat(1)]));
+    breaks(&room, InjectedFault::Lost);
     room.tick_times(4).await;
     assert!(!is_published(&room.account().await));
-    room.news = Newsroom::with_places(1, vec![Place::named("github")]);
+    room.news = EditionHarness::with_places(1, vec![Place::named("github")]);
     room.tick().await;
     let account = room.account().await;
     assert!(is_published(&account));
@@ -261,11 +263,12 @@ async fn ed_12_who_dies_between_two_messages_has_not_sent_the_second(store: Arc<
         pause: SignedDuration::from_millis(500),
         ..chat(2)
     };
-    let room = Room::on(store, Newsroom::with_places(1, vec![slow]));
+    let room = Room::on(store, EditionHarness::with_places(1, vec![slow]));
     room.tick().await;
     let pausing = Arc::new(Pausing::default());
     let dying = room.editions_that_wait_by(pausing.clone());
-    let stepping = tokio::spawn(async move { dying.step(today(), Asker::Tick, &Unwatched).await });
+    let stepping =
+        tokio::spawn(async move { dying.step(today(), Requester::Tick, &Unwatched).await });
     while !pausing.is_between(&room) {
         tokio::task::yield_now().await;
     }
@@ -302,18 +305,18 @@ impl Sleeper for Pausing {
 }
 
 /// However often anybody looks.
-async fn sf_07_people_who_cannot_be_told_are_not_asked_every_second(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(2));
+async fn sf_07_people_who_cannot_be_reported_are_not_asked_every_second(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, EditionHarness::with(2));
     room.settings.rules.overdue_after = SignedDuration::from_mins(1);
     room.news.decide(|call, _| match call {
-        Call::Tell(..) => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::Report(..) => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     });
     room.tick().await;
     for _ in 0..60 {
         room.look().await;
         room.clock.advance(SignedDuration::from_secs(1));
     }
-    let told = count_calls(&room.news.calls(), |call| matches!(call, Call::Tell(..)));
-    assert_eq!(told, 1);
+    let reported = count_calls(&room.news.calls(), |call| matches!(call, Call::Report(..)));
+    assert_eq!(reported, 1);
 }

@@ -8,15 +8,15 @@ use almanack_core::{
     task::ClaimedTask,
 };
 use almanack_engine::editions::{Error, Unwatched, handler::RunHandler};
-use almanack_testkit::{fixture::claim_request, newsroom::Fate};
+use almanack_testkit::{edition_harness::InjectedFault, fixture::claim_request};
 
 use super::*;
 
 on_both!(
     ed_21_a_run_takes_the_day_from_wherever_it_stands,
     ed_21_a_run_waits_for_a_batch_that_somebody_else_has,
-    ed_22_a_wish_is_queued_and_comes_again_until_it_is_published,
-    ed_22_a_wish_for_what_is_published_queues_nothing,
+    ed_22_a_request_is_queued_and_comes_again_until_it_is_published,
+    ed_22_a_request_for_what_is_published_queues_nothing,
     ed_23_force_publishes_what_is_completed,
     ed_23_force_with_nothing_completed_changes_nothing,
     ed_24_retry_of_an_earlier_day_is_queued,
@@ -25,19 +25,19 @@ on_both!(
     ed_23_force_for_an_earlier_day_is_tried_again_when_a_destination_fails,
     ed_18_a_reset_begins_anew_with_the_stories_it_has,
     ed_31_an_unfinished_edition_without_its_stories_stays_as_it_is,
-    ed_25_status_tells_counts_batches_and_the_expected_finish,
+    ed_25_status_reports_counts_batches_and_the_expected_finish,
     days_that_have_not_come_and_days_nobody_knows_are_refused,
 );
 
-fn titles_fail(call: &Call, _: usize) -> Fate {
+fn titles_fail(call: &Call, _: usize) -> InjectedFault {
     match call {
-        Call::Titles(_) => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::Titles(_) => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     }
 }
 
 async fn ed_21_a_run_takes_the_day_from_wherever_it_stands(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(30));
+    let room = Room::on(store, EditionHarness::with(30));
     room.tick_times(2).await;
     let ran = room.editions().run(today(), &Unwatched).await.unwrap();
     assert!(is_published(&ran.account));
@@ -48,7 +48,7 @@ async fn ed_21_a_run_takes_the_day_from_wherever_it_stands(store: Arc<dyn Store>
 }
 
 async fn ed_21_a_run_waits_for_a_batch_that_somebody_else_has(store: Arc<dyn Store>) {
-    let room = Room::on(store.clone(), Newsroom::with(2));
+    let room = Room::on(store.clone(), EditionHarness::with(2));
     room.tick().await;
     let account = room.account().await;
     let keys = [account.stories[0].listed.key.clone()];
@@ -70,7 +70,7 @@ async fn ed_21_a_run_waits_for_a_batch_that_somebody_else_has(store: Arc<dyn Sto
 }
 
 async fn ed_31_an_unfinished_edition_without_its_stories_stays_as_it_is(store: Arc<dyn Store>) {
-    let room = Room::on(store.clone(), Newsroom::with(2));
+    let room = Room::on(store.clone(), EditionHarness::with(2));
     room.tick().await;
     room.clock.advance(SignedDuration::from_hours(24));
     room.tick().await;
@@ -100,8 +100,8 @@ async fn attempt(room: &Room, handler: &RunHandler, number: i64) -> Option<(Clai
     Some((task, outcome))
 }
 
-async fn ed_22_a_wish_is_queued_and_comes_again_until_it_is_published(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(8));
+async fn ed_22_a_request_is_queued_and_comes_again_until_it_is_published(store: Arc<dyn Store>) {
+    let room = Room::on(store, EditionHarness::with(8));
     let requested = room.editions().request(today(), "ada").await.unwrap();
     assert_eq!(requested.receipt.unwrap().rule, Rule::Created);
     let handler = RunHandler::new(room.editions(), room.clock.clone());
@@ -120,8 +120,8 @@ async fn ed_22_a_wish_is_queued_and_comes_again_until_it_is_published(store: Arc
     assert!(is_published(&room.account().await));
 }
 
-async fn ed_22_a_wish_for_what_is_published_queues_nothing(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(1));
+async fn ed_22_a_request_for_what_is_published_queues_nothing(store: Arc<dyn Store>) {
+    let room = Room::on(store, EditionHarness::with(1));
     room.tick_times(2).await;
     let requested = room.editions().request(today(), "ada").await.unwrap();
     assert_eq!(
@@ -131,7 +131,7 @@ async fn ed_22_a_wish_for_what_is_published_queues_nothing(store: Arc<dyn Store>
 }
 
 async fn ed_23_force_publishes_what_is_completed(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(14));
+    let room = Room::on(store, EditionHarness::with(14));
     room.tick_times(2).await;
     room.news.decide(titles_fail);
     room.tick().await;
@@ -150,7 +150,7 @@ async fn ed_23_force_publishes_what_is_completed(store: Arc<dyn Store>) {
 }
 
 async fn ed_23_force_with_nothing_completed_changes_nothing(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(2));
+    let room = Room::on(store, EditionHarness::with(2));
     room.tick().await;
     let version = room.account().await.edition.version;
     let refused = room.editions().force_publish(today(), "ada").await;
@@ -162,7 +162,7 @@ async fn ed_23_force_with_nothing_completed_changes_nothing(store: Arc<dyn Store
 }
 
 async fn ed_24_retry_of_an_earlier_day_is_queued(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(2));
+    let room = Room::on(store, EditionHarness::with(2));
     room.news.decide(titles_fail);
     room.tick_times(4).await;
     assert_eq!(room.account().await.edition.state, State::Empty);
@@ -189,7 +189,7 @@ async fn ed_24_retry_of_an_earlier_day_is_queued(store: Arc<dyn Store>) {
 }
 
 async fn ed_18_a_reset_begins_anew_with_the_stories_it_has(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(2));
+    let room = Room::on(store, EditionHarness::with(2));
     room.tick_times(2).await;
     assert!(is_published(&room.account().await));
     room.news.forget_calls();
@@ -210,8 +210,8 @@ async fn ed_18_a_reset_begins_anew_with_the_stories_it_has(store: Arc<dyn Store>
     assert_eq!(indices, [1, 2], "ed_26: no index twice");
 }
 
-async fn ed_25_status_tells_counts_batches_and_the_expected_finish(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(30));
+async fn ed_25_status_reports_counts_batches_and_the_expected_finish(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, EditionHarness::with(30));
     let every_ten = almanack_core::schedule::Expression::parse(
         "*/10 * * * *",
         almanack_core::schedule::Mode::Strict,
@@ -242,7 +242,7 @@ async fn ed_25_status_tells_counts_batches_and_the_expected_finish(store: Arc<dy
 }
 
 async fn days_that_have_not_come_and_days_nobody_knows_are_refused(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(1));
+    let room = Room::on(store, EditionHarness::with(1));
     let editions = room.editions();
     let (tomorrow, long_ago) = (jiff::civil::date(2026, 1, 5), jiff::civil::date(2020, 1, 1));
     assert!(matches!(
@@ -274,10 +274,10 @@ async fn work_off(room: &Room) {
 }
 
 async fn ed_24_a_second_retry_of_an_earlier_day_is_queued_too(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(2));
+    let room = Room::on(store, EditionHarness::with(2));
     room.news.decide(|call, _| match call {
-        Call::Titles(_) => Fate::Lacks,
-        _ => Fate::Well,
+        Call::Titles(_) => InjectedFault::Lacks,
+        _ => InjectedFault::Well,
     });
     room.tick_times(4).await;
     assert!(is_published(&room.account().await));
@@ -296,7 +296,7 @@ async fn ed_24_a_second_retry_of_an_earlier_day_is_queued_too(store: Arc<dyn Sto
 async fn ed_22_a_day_that_is_over_and_had_no_edition_is_built_in_spite_of_ticks(
     store: Arc<dyn Store>,
 ) {
-    let room = Room::on(store, Newsroom::with(8));
+    let room = Room::on(store, EditionHarness::with(8));
     let yesterday = jiff::civil::date(2026, 1, 3);
     room.editions().request(yesterday, "ada").await.unwrap();
     room.tick().await;
@@ -315,14 +315,14 @@ async fn ed_22_a_day_that_is_over_and_had_no_edition_is_built_in_spite_of_ticks(
 async fn ed_23_force_for_an_earlier_day_is_tried_again_when_a_destination_fails(
     store: Arc<dyn Store>,
 ) {
-    let room = Room::on(store, Newsroom::with(8));
+    let room = Room::on(store, EditionHarness::with(8));
     room.tick_times(2).await;
     room.clock.advance(SignedDuration::from_hours(24));
     room.tick().await;
     assert_eq!(room.account().await.edition.state, State::Archived);
     room.news.decide(|call, _| match call {
-        Call::Send(to, _) if to == "github" => Fate::Fails(FailureClass::Credentials),
-        _ => Fate::Well,
+        Call::Send(to, _) if to == "github" => InjectedFault::Fails(FailureClass::Credentials),
+        _ => InjectedFault::Well,
     });
     let forced = room.editions().force_publish(today(), "ada").await.unwrap();
     assert_eq!(forced.account.edition.state, State::Aggregating);

@@ -48,7 +48,7 @@ impl Layer for Late {
 
 /// Whoever hears that a story or a letter is theirs when the lease has passed leaves it alone: somebody else may have it.
 async fn ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late(store: Arc<dyn Store>) {
-    let quick = Room::on(store.clone(), Newsroom::with(1));
+    let quick = Room::on(store.clone(), EditionHarness::with(1));
     quick.tick().await;
     let by = SignedDuration::from_mins(6);
     let clock = quick.clock.clone();
@@ -56,16 +56,18 @@ async fn ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late(store: Arc<dy
         store: Layered::over(store, Late { clock, by }),
         clock: quick.clock.clone(),
         news: quick.news.clone(),
-        subscriptions: Live::default(),
+        subscriptions: Reloadable::default(),
         settings: settings(),
-        manner: Manner::default(),
+        behaviour: Behaviour::default(),
     };
     quick.news.forget_calls();
     slow.editions().tick().await.unwrap();
     assert_eq!(quick.news.calls(), [], "no page was read");
     quick.news.decide(|call, _| match call {
-        Call::Send(..) => almanack_testkit::newsroom::Fate::Fails(FailureClass::Transient),
-        _ => almanack_testkit::newsroom::Fate::Well,
+        Call::Send(..) => {
+            almanack_testkit::edition_harness::InjectedFault::Fails(FailureClass::Transient)
+        }
+        _ => almanack_testkit::edition_harness::InjectedFault::Well,
     });
     quick.tick_times(2).await;
     assert_eq!(quick.account().await.edition.state, State::Aggregating);
@@ -78,7 +80,7 @@ async fn ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late(store: Arc<dy
 }
 
 async fn ed_14_two_ticks_at_the_same_moment_do_the_work_once(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(12));
+    let room = Room::on(store, EditionHarness::with(12));
     for _ in 0..4 {
         let (one, other) = (room.editions(), room.editions());
         let (first, second) = tokio::join!(one.tick(), other.tick());
@@ -126,7 +128,7 @@ impl Sleeper for Linger {
 }
 
 async fn ed_14_two_runs_at_the_same_moment_publish_once(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(20));
+    let room = Room::on(store, EditionHarness::with(20));
     let waits = || room.editions_that_wait_by(Arc::new(Linger(room.clock.clone())));
     let (one, other) = (waits(), waits());
     one.take_up(today()).await.unwrap();
@@ -146,11 +148,11 @@ async fn ed_14_two_runs_at_the_same_moment_publish_once(store: Arc<dyn Store>) {
 
 async fn ed_15_stories_of_a_dead_process_are_given_back(store: Arc<dyn Store>) {
     use batch::Status::{Failed, Success};
-    let room = Room::on(store, Newsroom::with(8));
+    let room = Room::on(store, EditionHarness::with(8));
     room.tick().await;
     room.news.decide(|call, _| match call {
-        Call::Titles(_) => almanack_testkit::newsroom::Fate::Hangs,
-        _ => almanack_testkit::newsroom::Fate::Well,
+        Call::Titles(_) => almanack_testkit::edition_harness::InjectedFault::Hangs,
+        _ => almanack_testkit::edition_harness::InjectedFault::Well,
     });
     // It hangs, and is stopped before its own time limit ends it.
     let editions = room.editions();

@@ -11,8 +11,8 @@ use almanack_core::{
     store::{EditionFilter, EditionWritten},
 };
 use almanack_testkit::{
+    edition_harness::{InjectedFault, Place},
     layer::{Layer, Layered, StoreCall},
-    newsroom::{Fate, Place},
 };
 
 use super::*;
@@ -32,29 +32,29 @@ on_both!(
     ed_17_in_a_chain_one_tick_does_it_all,
     ed_18_two_hours_are_too_long_and_said_once,
     ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date,
-    ed_20_what_could_not_be_told_is_told_on_another_day,
+    ed_20_what_could_not_be_reported_is_reported_on_another_day,
     what_can_wait_waits_for_the_end_of_quiet_hours,
     ed_20_midnight_and_dst_in_the_middle_of_an_edition,
-    ed_27_a_batch_that_spends_too_much_is_told,
+    ed_27_a_batch_that_spends_too_much_is_reported,
     ed_29_what_goes_wrong_leaves_the_state_and_is_tried_again,
     ed_31_a_week_later_it_is_archived_and_its_stories_may_go,
     ed_32_thirty_stories_all_failing_end_in_a_clear_state,
     the_filter_leaves_out_what_it_refuses_and_fails_open,
     ed_35_a_page_that_cannot_be_read_keeps_the_title,
     ed_32_a_filter_that_leaves_nothing_ends_the_edition,
-    ed_12_a_destination_that_fails_all_day_is_told_once,
+    ed_12_a_destination_that_fails_all_day_is_reported_once,
 );
 
 async fn ed_01_an_edition_goes_from_nothing_to_published_tick_by_tick(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(30));
-    let mut told = Vec::new();
+    let room = Room::on(store, EditionHarness::with(30));
+    let mut reported = Vec::new();
     for _ in 0..7 {
         let ticked = room.tick().await;
         let state = ticked.steps[0].after;
-        told.push(format!("{} {state}", did(&ticked).join("+")));
+        reported.push(format!("{} {state}", did(&ticked).join("+")));
     }
     assert_eq!(
-        told,
+        reported,
         [
             "fetch list_fetched",
             "process processing",
@@ -90,7 +90,7 @@ async fn ed_01_an_edition_goes_from_nothing_to_published_tick_by_tick(store: Arc
 }
 
 async fn ed_02_a_tick_with_nothing_to_do_asks_nobody(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(1));
+    let room = Room::on(store, EditionHarness::with(1));
     room.tick_times(3).await;
     assert!(is_published(&room.account().await));
     let version = room.account().await.edition.version;
@@ -124,7 +124,7 @@ impl Layer for FarAway {
 }
 
 async fn ed_02_a_tick_with_nothing_to_do_takes_less_than_half_a_second(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(1));
+    let mut room = Room::on(store, EditionHarness::with(1));
     // Days that are over cost nothing, however many there are.
     for _ in 0..3 {
         room.tick_times(3).await;
@@ -164,7 +164,7 @@ impl Layer for BreaksInTheMiddle {
 }
 
 async fn ed_03_a_list_whose_writing_breaks_in_the_middle_leaves_nothing(store: Arc<dyn Store>) {
-    let mut room = Room::on(store.clone(), Newsroom::with(30));
+    let mut room = Room::on(store.clone(), EditionHarness::with(30));
     room.store = Layered::over(store, BreaksInTheMiddle::default());
     let failed = room.editions().tick().await;
     assert!(failed.is_err(), "{failed:?}");
@@ -207,7 +207,7 @@ impl Layer for AnswersNothing {
 }
 
 async fn ed_03_a_list_whose_writing_is_not_answered_comes_once(store: Arc<dyn Store>) {
-    let mut room = Room::on(store.clone(), Newsroom::with(30));
+    let mut room = Room::on(store.clone(), EditionHarness::with(30));
     room.store = Layered::over(store, AnswersNothing::default());
     let failed = room.editions().tick().await;
     assert!(failed.is_err(), "{failed:?}");
@@ -225,10 +225,10 @@ async fn ed_03_a_list_whose_writing_is_not_answered_comes_once(store: Arc<dyn St
 }
 
 async fn ed_03_the_list_comes_whole_and_cheap_or_not_at_all(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(30));
+    let room = Room::on(store, EditionHarness::with(30));
     room.news.decide(|call, before| match call {
-        Call::List if before < 2 => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::List if before < 2 => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     });
     for _ in 0..2 {
         room.tick().await;
@@ -246,11 +246,11 @@ async fn ed_03_the_list_comes_whole_and_cheap_or_not_at_all(store: Arc<dyn Store
     assert_eq!(ranks, (1..=30).collect::<Vec<u32>>());
     assert_eq!(count(&account, Status::Pending), 30);
     assert!(account.edition.list_requests < 5);
-    assert_eq!(account.edition.story_source.as_deref(), Some("newsroom"));
+    assert_eq!(account.edition.story_source.as_deref(), Some("harness"));
 }
 
 async fn ed_07_a_batch_of_six_makes_twenty_five_requests(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(8));
+    let room = Room::on(store, EditionHarness::with(8));
     room.tick().await;
     room.news.forget_calls();
     room.tick().await;
@@ -273,20 +273,20 @@ async fn ed_07_a_batch_of_six_makes_twenty_five_requests(store: Arc<dyn Store>) 
 async fn ed_08_no_tick_spends_more_than_its_budget_and_the_edition_still_ends(
     store: Arc<dyn Store>,
 ) {
-    let mut room = Room::on(store, Newsroom::with(8));
+    let mut room = Room::on(store, EditionHarness::with(8));
     room.settings.rules.budget = 25;
     room.news.decide(|call, _| match call {
-        Call::Send(..) | Call::Tell(..) => Fate::Well,
-        _ => Fate::Twice,
+        Call::Send(..) | Call::Report(..) => InjectedFault::Well,
+        _ => InjectedFault::Twice,
     });
     for _ in 0..20 {
         room.news.forget_calls();
         let ticked = room.tick().await;
-        let paid = count_calls(&room.news.calls(), |call| !matches!(call, Call::Tell(..)));
+        let paid = count_calls(&room.news.calls(), |call| !matches!(call, Call::Report(..)));
         assert!(paid <= 25, "{paid} requests in one tick");
-        let told: u32 = ticked.steps.iter().map(|step| step.requests).sum();
+        let reported: u32 = ticked.steps.iter().map(|step| step.requests).sum();
         assert_eq!(
-            usize::try_from(told).unwrap(),
+            usize::try_from(reported).unwrap(),
             paid,
             "counted where they leave"
         );
@@ -308,10 +308,10 @@ async fn ed_08_no_tick_spends_more_than_its_budget_and_the_edition_still_ends(
 }
 
 async fn ed_09_a_missing_translation_fails_its_story_and_no_other(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(3));
+    let room = Room::on(store, EditionHarness::with(3));
     room.news.decide(|call, _| match call {
-        Call::Titles(_) => Fate::Lacks,
-        _ => Fate::Well,
+        Call::Titles(_) => InjectedFault::Lacks,
+        _ => InjectedFault::Well,
     });
     room.tick_times(2).await;
     let account = room.account().await;
@@ -339,10 +339,10 @@ async fn ed_09_a_missing_translation_fails_its_story_and_no_other(store: Arc<dyn
 }
 
 async fn ed_09_the_last_try_may_lack_a_summary(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(2));
+    let room = Room::on(store, EditionHarness::with(2));
     room.news.decide(|call, _| match call {
-        Call::Summary(of) if of == "article 2" => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::Summary(of) if of == "article 2" => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     });
     room.tick_times(2).await;
     let account = room.account().await;
@@ -357,10 +357,10 @@ async fn ed_09_the_last_try_may_lack_a_summary(store: Arc<dyn Store>) {
 }
 
 async fn ed_15_a_batch_that_takes_too_long_ends_itself(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(2));
+    let room = Room::on(store, EditionHarness::with(2));
     room.news.decide(|call, _| match call {
-        Call::Page(2) => Fate::Hangs,
-        _ => Fate::Well,
+        Call::Page(2) => InjectedFault::Hangs,
+        _ => InjectedFault::Well,
     });
     room.tick_times(2).await;
     let account = room.account().await;
@@ -372,7 +372,7 @@ async fn ed_15_a_batch_that_takes_too_long_ends_itself(store: Arc<dyn Store>) {
 }
 
 async fn ed_17_in_a_chain_one_tick_does_it_all(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(30));
+    let mut room = Room::on(store, EditionHarness::with(30));
     room.settings.rules.chain = true;
     let ticked = room.tick().await;
     assert!(is_published(&room.account().await));
@@ -381,10 +381,10 @@ async fn ed_17_in_a_chain_one_tick_does_it_all(store: Arc<dyn Store>) {
 }
 
 async fn ed_18_two_hours_are_too_long_and_said_once(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(3));
+    let room = Room::on(store, EditionHarness::with(3));
     room.news.decide(|call, _| match call {
-        Call::List => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::List => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     });
     room.tick_times(12).await;
     assert_eq!(room.open_alerts().await, Vec::<String>::new());
@@ -393,16 +393,16 @@ async fn ed_18_two_hours_are_too_long_and_said_once(store: Arc<dyn Store>) {
     room.news.heal();
     room.tick_times(4).await;
     assert!(is_published(&room.account().await));
-    let told: Vec<Call> = room
+    let reported: Vec<Call> = room
         .news
         .calls()
         .into_iter()
-        .filter(|call| matches!(call, Call::Tell(..)))
+        .filter(|call| matches!(call, Call::Report(..)))
         .collect();
-    let tell = |news| Call::Tell("overdue".to_owned(), news);
+    let report = |news| Call::Report("overdue".to_owned(), news);
     assert_eq!(
-        told,
-        [tell("opened"), tell("closed")],
+        reported,
+        [report("opened"), report("closed")],
         "once when it begins and once when it is over"
     );
 }
@@ -410,7 +410,7 @@ async fn ed_18_two_hours_are_too_long_and_said_once(store: Arc<dyn Store>) {
 async fn ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date(
     store: Arc<dyn Store>,
 ) {
-    let room = Room::on(store, Newsroom::with(8));
+    let room = Room::on(store, EditionHarness::with(8));
     room.tick_times(2).await;
     room.clock.advance(SignedDuration::from_hours(24));
     let ticked = room.tick().await;
@@ -445,34 +445,34 @@ async fn ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date(
 }
 
 /// Whoever cannot be told when a day ends is told later, although nobody works on that day any more.
-async fn ed_20_what_could_not_be_told_is_told_on_another_day(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(8));
+async fn ed_20_what_could_not_be_reported_is_reported_on_another_day(store: Arc<dyn Store>) {
+    let room = Room::on(store, EditionHarness::with(8));
     room.tick_times(2).await;
     room.news.decide(|call, _| match call {
-        Call::Tell(..) => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::Report(..) => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     });
     room.clock.advance(SignedDuration::from_hours(24));
     room.tick().await;
-    assert_eq!(room.news.told(), 0);
+    assert_eq!(room.news.reported(), 0);
     room.news.heal();
     room.news.forget_calls();
     room.clock.advance(SignedDuration::from_hours(72));
     room.tick_times(2).await;
-    let unfinished = Call::Tell("unfinished".to_owned(), "opened");
+    let unfinished = Call::Report("unfinished".to_owned(), "opened");
     // The day between was left unfinished as well.
-    let tells = count_calls(&room.news.calls(), |call| *call == unfinished);
-    assert_eq!(tells, 2, "once each");
+    let event_tasks = count_calls(&room.news.calls(), |call| *call == unfinished);
+    assert_eq!(event_tasks, 2, "once each");
 }
 
 /// An edition that does not come is told at night; one that was left behind is told in the morning.
 async fn what_can_wait_waits_for_the_end_of_quiet_hours(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(3));
+    let mut room = Room::on(store, EditionHarness::with(3));
     room.news.decide(|call, _| match call {
-        Call::List => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::List => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     });
-    room.manner.quiet = Some(Quiet {
+    room.behaviour.quiet = Some(Quiet {
         from: jiff::civil::time(0, 0, 0, 0),
         until: jiff::civil::time(9, 5, 0, 0),
         zone: TimeZone::UTC,
@@ -481,21 +481,21 @@ async fn what_can_wait_waits_for_the_end_of_quiet_hours(store: Arc<dyn Store>) {
     room.tick_times(17).await;
     room.clock.advance(SignedDuration::from_hours(24));
     room.tick_times(2).await;
-    let tells = |room: &Room| -> Vec<Call> {
+    let event_tasks = |room: &Room| -> Vec<Call> {
         let calls = room.news.calls().into_iter();
         calls
-            .filter(|call| matches!(call, Call::Tell(..)))
+            .filter(|call| matches!(call, Call::Report(..)))
             .collect()
     };
-    let tell = |rule: &str, news| Call::Tell(rule.to_owned(), news);
-    let at_night = [tell("overdue", "opened"), tell("overdue", "closed")];
-    assert_eq!(tells(&room), at_night);
+    let report = |rule: &str, news| Call::Report(rule.to_owned(), news);
+    let at_night = [report("overdue", "opened"), report("overdue", "closed")];
+    assert_eq!(event_tasks(&room), at_night);
     assert_eq!(room.open_alerts().await, ["unfinished"]);
-    assert_eq!(tells(&room)[2..], [tell("unfinished", "opened")]);
+    assert_eq!(event_tasks(&room)[2..], [report("unfinished", "opened")]);
 }
 
 async fn ed_20_midnight_and_dst_in_the_middle_of_an_edition(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(6));
+    let mut room = Room::on(store, EditionHarness::with(6));
     room.settings.zone = TimeZone::get("America/New_York").unwrap();
     // Ten minutes before the clocks go forward on the 8th of March.
     room.clock.set("2026-03-08T06:50:00Z".parse().unwrap());
@@ -523,8 +523,8 @@ async fn ed_20_midnight_and_dst_in_the_middle_of_an_edition(store: Arc<dyn Store
     assert_eq!(all.len(), 2);
 }
 
-async fn ed_27_a_batch_that_spends_too_much_is_told(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(9));
+async fn ed_27_a_batch_that_spends_too_much_is_reported(store: Arc<dyn Store>) {
+    let mut room = Room::on(store, EditionHarness::with(9));
     room.settings.rules.batch_size = 8;
     room.tick_times(2).await;
     let account = room.account().await;
@@ -539,17 +539,20 @@ async fn ed_27_a_batch_that_spends_too_much_is_told(store: Arc<dyn Store>) {
 }
 
 async fn ed_29_what_goes_wrong_leaves_the_state_and_is_tried_again(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(2));
-    for fate in [Fate::Fails(FailureClass::RateLimited), Fate::Lacks] {
+    let room = Room::on(store, EditionHarness::with(2));
+    for injected_fault in [
+        InjectedFault::Fails(FailureClass::RateLimited),
+        InjectedFault::Lacks,
+    ] {
         room.news.decide(move |call, _| match call {
-            Call::List => fate,
-            _ => Fate::Well,
+            Call::List => injected_fault,
+            _ => InjectedFault::Well,
         });
         let ticked = room.tick().await;
         assert_eq!(did(&ticked), ["fetch"]);
         let edition = room.account().await.edition;
-        assert_eq!(edition.state, State::Init, "{fate:?}");
-        assert!(edition.reason.is_some(), "{fate:?}");
+        assert_eq!(edition.state, State::Init, "{injected_fault:?}");
+        assert!(edition.reason.is_some(), "{injected_fault:?}");
     }
     room.news.heal();
     room.tick().await;
@@ -559,7 +562,7 @@ async fn ed_29_what_goes_wrong_leaves_the_state_and_is_tried_again(store: Arc<dy
 }
 
 async fn ed_31_a_week_later_it_is_archived_and_its_stories_may_go(store: Arc<dyn Store>) {
-    let room = Room::on(store.clone(), Newsroom::with(2));
+    let room = Room::on(store.clone(), EditionHarness::with(2));
     room.tick_times(3).await;
     assert!(is_published(&room.account().await));
     room.clock.set(MORNING + SignedDuration::from_hours(7 * 24));
@@ -587,10 +590,10 @@ async fn ed_31_a_week_later_it_is_archived_and_its_stories_may_go(store: Arc<dyn
 }
 
 async fn ed_32_thirty_stories_all_failing_end_in_a_clear_state(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(30));
+    let room = Room::on(store, EditionHarness::with(30));
     room.news.decide(|call, _| match call {
-        Call::Titles(_) => Fate::Fails(FailureClass::Unusable),
-        _ => Fate::Well,
+        Call::Titles(_) => InjectedFault::Fails(FailureClass::Unusable),
+        _ => InjectedFault::Well,
     });
     room.tick_times(12).await;
     let account = room.account().await;
@@ -616,13 +619,13 @@ async fn ed_32_thirty_stories_all_failing_end_in_a_clear_state(store: Arc<dyn St
 async fn the_filter_leaves_out_what_it_refuses_and_fails_open(store: Arc<dyn Store>) {
     let mut room = Room::on(
         store,
-        Newsroom::with_places(8, vec![Place::named("github")]),
+        EditionHarness::with_places(8, vec![Place::named("github")]),
     );
     room.settings.rules.stories = 4;
     room.settings.filter = Some(Sensitivity::High);
     room.news.decide(|call, _| match call {
-        Call::Judge(_) => Fate::Lacks,
-        _ => Fate::Well,
+        Call::Judge(_) => InjectedFault::Lacks,
+        _ => InjectedFault::Well,
     });
     room.tick().await;
     let account = room.account().await;
@@ -637,8 +640,8 @@ async fn the_filter_leaves_out_what_it_refuses_and_fails_open(store: Arc<dyn Sto
         "others take the place of what was refused"
     );
     room.news.decide(|call, _| match call {
-        Call::Judge(_) => Fate::Fails(FailureClass::Transient),
-        _ => Fate::Well,
+        Call::Judge(_) => InjectedFault::Fails(FailureClass::Transient),
+        _ => InjectedFault::Well,
     });
     room.clock.advance(SignedDuration::from_hours(24));
     room.tick().await;
@@ -648,10 +651,10 @@ async fn the_filter_leaves_out_what_it_refuses_and_fails_open(store: Arc<dyn Sto
 }
 
 async fn ed_35_a_page_that_cannot_be_read_keeps_the_title(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(1));
+    let room = Room::on(store, EditionHarness::with(1));
     room.news.decide(|call, _| match call {
-        Call::Page(_) | Call::Comments(_) => Fate::Lacks,
-        _ => Fate::Well,
+        Call::Page(_) | Call::Comments(_) => InjectedFault::Lacks,
+        _ => InjectedFault::Well,
     });
     room.tick_times(2).await;
     let first = &room.account().await.stories[0];
@@ -665,11 +668,11 @@ async fn ed_35_a_page_that_cannot_be_read_keeps_the_title(store: Arc<dyn Store>)
 }
 
 async fn ed_32_a_filter_that_leaves_nothing_ends_the_edition(store: Arc<dyn Store>) {
-    let mut room = Room::on(store, Newsroom::with(1));
+    let mut room = Room::on(store, EditionHarness::with(1));
     room.settings.filter = Some(Sensitivity::High);
     room.news.decide(|call, _| match call {
-        Call::Judge(_) => Fate::Lacks,
-        _ => Fate::Well,
+        Call::Judge(_) => InjectedFault::Lacks,
+        _ => InjectedFault::Well,
     });
     room.tick_times(2).await;
     let account = room.account().await;
@@ -683,24 +686,24 @@ async fn ed_32_a_filter_that_leaves_nothing_ends_the_edition(store: Arc<dyn Stor
     assert_eq!(room.news.calls(), [], "no loop");
 }
 
-async fn ed_12_a_destination_that_fails_all_day_is_told_once(store: Arc<dyn Store>) {
-    let room = Room::on(store, Newsroom::with(1));
+async fn ed_12_a_destination_that_fails_all_day_is_reported_once(store: Arc<dyn Store>) {
+    let room = Room::on(store, EditionHarness::with(1));
     room.news.decide(|call, _| match call {
-        Call::Send(to, _) if to == "github" => Fate::Fails(FailureClass::Credentials),
-        _ => Fate::Well,
+        Call::Send(to, _) if to == "github" => InjectedFault::Fails(FailureClass::Credentials),
+        _ => InjectedFault::Well,
     });
     room.tick_times(9).await;
-    let told = |news| Call::Tell("destination:github".to_owned(), news);
+    let reported = |news| Call::Report("destination:github".to_owned(), news);
     let tellings = |which: &Call| count_calls(&room.news.calls(), |call| call == which);
     assert_eq!(
-        (tellings(&told("opened")), tellings(&told("closed"))),
+        (tellings(&reported("opened")), tellings(&reported("closed"))),
         (1, 0)
     );
     room.news.heal();
     room.tick_times(2).await;
     assert!(is_published(&room.account().await));
     assert_eq!(
-        (tellings(&told("opened")), tellings(&told("closed"))),
+        (tellings(&reported("opened")), tellings(&reported("closed"))),
         (1, 1)
     );
 }

@@ -1,9 +1,9 @@
 //! An edition that nobody can read, because of its row or one below it: the others go on (SF-06).
 
-use almanack_core::edition::{plan::Asker, port::FailureClass};
+use almanack_core::edition::{plan::Requester, port::FailureClass};
 use almanack_engine::editions::Unwatched;
 use almanack_store::postgres::PostgresStore;
-use almanack_testkit::{newsroom::Fate, postgres::Schema};
+use almanack_testkit::{edition_harness::InjectedFault, postgres::Schema};
 
 use super::*;
 
@@ -20,10 +20,10 @@ const DAMAGES: [&str; 4] = [
 async fn house() -> (Schema, Room) {
     let schema = Schema::create().await;
     let store = PostgresStore::connect(schema.url()).await.unwrap();
-    let room = Room::on(Arc::new(store), Newsroom::with(2));
+    let room = Room::on(Arc::new(store), EditionHarness::with(2));
     room.news.decide(|call, _| match call {
-        Call::Send(to, _) if to == "github" => Fate::Fails(FailureClass::Credentials),
-        _ => Fate::Well,
+        Call::Send(to, _) if to == "github" => InjectedFault::Fails(FailureClass::Credentials),
+        _ => InjectedFault::Well,
     });
     (schema, room)
 }
@@ -34,7 +34,7 @@ async fn make(room: &Room) -> Date {
     let date = editions.today();
     editions.take_up(date).await.unwrap();
     for _ in 0..2 {
-        let stepped = editions.step(date, Asker::Tick, &Unwatched).await;
+        let stepped = editions.step(date, Requester::Tick, &Unwatched).await;
         stepped.unwrap();
     }
     date

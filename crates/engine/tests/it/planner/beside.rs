@@ -11,7 +11,7 @@ use almanack_core::{
 use almanack_engine::schedules::{Error, Overlapping};
 use almanack_testkit::fixture::{at, claim_request};
 
-use crate::desk::{Desk, HOUR, hourly, on_both};
+use crate::fixture::{Fixture, HOUR, hourly, on_both};
 
 on_both!(
     dp_17_a_firing_forced_beside_another_is_not_overlapped_either,
@@ -21,7 +21,7 @@ on_both!(
     dp_17_no_more_are_forced_than_can_be_remembered,
 );
 
-impl Desk {
+impl Fixture {
     /// Starts every firing that is due.
     async fn start(&self, claim: i64, now: i64) -> Vec<ClaimedTask> {
         let request = claim_request(claim, at(now), 100);
@@ -57,79 +57,79 @@ impl Desk {
     }
 }
 
-async fn dp_17_a_firing_forced_beside_another_is_not_overlapped_either(desk: Desk) {
-    let [planned, forced] = desk.two_running(Overlap::Skip).await;
-    desk.end(&planned, HOUR + 60).await;
-    desk.pass_at(at(2 * HOUR)).await;
-    assert_eq!(desk.ledger().await, ["09:00 fired", "10:00 overlap"]);
-    let refused = desk
+async fn dp_17_a_firing_forced_beside_another_is_not_overlapped_either(fixture: Fixture) {
+    let [planned, forced] = fixture.two_running(Overlap::Skip).await;
+    fixture.end(&planned, HOUR + 60).await;
+    fixture.pass_at(at(2 * HOUR)).await;
+    assert_eq!(fixture.ledger().await, ["09:00 fired", "10:00 overlap"]);
+    let refused = fixture
         .schedules
-        .fire(&desk.nightly, Overlapping::AsPlanned, "ada")
+        .fire(&fixture.nightly, Overlapping::AsPlanned, "ada")
         .await;
     let in_the_way =
         |error| matches!(error, Error::Overlaps { running, .. } if running == forced.identity);
     assert!(refused.is_err_and(in_the_way), "by hand neither");
-    desk.end(&forced, 2 * HOUR + 60).await;
-    desk.pass_at(at(3 * HOUR)).await;
-    assert_eq!(desk.ledger().await[2..], ["11:00 fired"]);
+    fixture.end(&forced, 2 * HOUR + 60).await;
+    fixture.pass_at(at(3 * HOUR)).await;
+    assert_eq!(fixture.ledger().await[2..], ["11:00 fired"]);
 }
 
-async fn dp_17_a_forced_firing_does_not_hide_the_one_that_runs(desk: Desk) {
-    let [planned, forced] = desk.two_running(Overlap::QueueOne).await;
-    desk.end(&forced, HOUR + 60).await;
-    desk.pass_at(at(2 * HOUR)).await;
-    assert_eq!(desk.ledger().await, ["09:00 fired"], "10:00 waits");
-    desk.end(&planned, 2 * HOUR + 60).await;
-    desk.pass_at(at(2 * HOUR + 61)).await;
-    assert_eq!(desk.ledger().await.len(), 2, "and then fires");
-    let schedule = desk.schedules.load(&desk.nightly).await.unwrap();
+async fn dp_17_a_forced_firing_does_not_hide_the_one_that_runs(fixture: Fixture) {
+    let [planned, forced] = fixture.two_running(Overlap::QueueOne).await;
+    fixture.end(&forced, HOUR + 60).await;
+    fixture.pass_at(at(2 * HOUR)).await;
+    assert_eq!(fixture.ledger().await, ["09:00 fired"], "10:00 waits");
+    fixture.end(&planned, 2 * HOUR + 60).await;
+    fixture.pass_at(at(2 * HOUR + 61)).await;
+    assert_eq!(fixture.ledger().await.len(), 2, "and then fires");
+    let schedule = fixture.schedules.load(&fixture.nightly).await.unwrap();
     assert_eq!(schedule.beside, [], "they have ended, and are forgotten");
 }
 
-async fn dp_17_cancel_running_takes_all_that_run_back(desk: Desk) {
-    desk.two_running(Overlap::CancelRunning).await;
-    desk.pass_at(at(2 * HOUR)).await;
-    let firings = desk.firings().await;
+async fn dp_17_cancel_running_takes_all_that_run_back(fixture: Fixture) {
+    fixture.two_running(Overlap::CancelRunning).await;
+    fixture.pass_at(at(2 * HOUR)).await;
+    let firings = fixture.firings().await;
     let statuses: Vec<Status> = firings.iter().map(|task| task.status).collect();
     assert_eq!(
         statuses,
         [Status::Cancelled, Status::Cancelled, Status::Init]
     );
-    let schedule = desk.schedules.load(&desk.nightly).await.unwrap();
+    let schedule = fixture.schedules.load(&fixture.nightly).await.unwrap();
     assert_eq!(schedule.beside, []);
 }
 
-async fn dp_17_what_was_allowed_to_overlap_is_not_overlapped_later(desk: Desk) {
+async fn dp_17_what_was_allowed_to_overlap_is_not_overlapped_later(fixture: Fixture) {
     let allowing = Definition {
         overlap: Overlap::Allow,
         ..hourly()
     };
-    desk.put(allowing).await.unwrap();
-    desk.pass_at(at(HOUR)).await;
-    let older = desk.start(1, HOUR).await.pop().unwrap();
-    desk.pass_at(at(2 * HOUR)).await;
-    let newer = desk.start(2, 2 * HOUR).await.pop().unwrap();
-    desk.end(&newer, 2 * HOUR + 60).await;
-    desk.put(hourly()).await.unwrap();
-    desk.pass_at(at(3 * HOUR)).await;
-    assert_eq!(desk.ledger().await[2..], ["11:00 overlap"]);
-    desk.end(&older, 3 * HOUR + 60).await;
-    desk.pass_at(at(4 * HOUR)).await;
-    assert_eq!(desk.ledger().await[3..], ["12:00 fired"]);
+    fixture.put(allowing).await.unwrap();
+    fixture.pass_at(at(HOUR)).await;
+    let older = fixture.start(1, HOUR).await.pop().unwrap();
+    fixture.pass_at(at(2 * HOUR)).await;
+    let newer = fixture.start(2, 2 * HOUR).await.pop().unwrap();
+    fixture.end(&newer, 2 * HOUR + 60).await;
+    fixture.put(hourly()).await.unwrap();
+    fixture.pass_at(at(3 * HOUR)).await;
+    assert_eq!(fixture.ledger().await[2..], ["11:00 overlap"]);
+    fixture.end(&older, 3 * HOUR + 60).await;
+    fixture.pass_at(at(4 * HOUR)).await;
+    assert_eq!(fixture.ledger().await[3..], ["12:00 fired"]);
 }
 
 /// What would be forgotten might be overlapped, so it is not begun.
-async fn dp_17_no_more_are_forced_than_can_be_remembered(desk: Desk) {
-    desk.put(hourly()).await.unwrap();
-    desk.pass_at(at(HOUR)).await;
+async fn dp_17_no_more_are_forced_than_can_be_remembered(fixture: Fixture) {
+    fixture.put(hourly()).await.unwrap();
+    fixture.pass_at(at(HOUR)).await;
     for second in 1..=BESIDE_MAX {
-        desk.clock.set(at(HOUR + i64::try_from(second).unwrap()));
-        desk.force().await.unwrap();
+        fixture.clock.set(at(HOUR + i64::try_from(second).unwrap()));
+        fixture.force().await.unwrap();
     }
-    desk.clock.set(at(HOUR + 100));
-    let refused = desk.force().await.unwrap_err();
+    fixture.clock.set(at(HOUR + 100));
+    let refused = fixture.force().await.unwrap_err();
     assert!(matches!(refused, Error::NotNow { .. }), "{refused}");
-    let running = desk.start(1, HOUR + 100).await;
-    desk.end(&running[0], HOUR + 101).await;
-    desk.force().await.unwrap();
+    let running = fixture.start(1, HOUR + 100).await;
+    fixture.end(&running[0], HOUR + 101).await;
+    fixture.force().await.unwrap();
 }

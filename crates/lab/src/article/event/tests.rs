@@ -1,4 +1,4 @@
-use almanack_core::{event as almanack, reschedule::Request};
+use almanack_core::{event::incoming as almanack, reschedule::Request};
 
 use super::*;
 use crate::article::state::State;
@@ -21,8 +21,8 @@ fn article() -> Article {
     }
 }
 
-fn written(wishes: Wishes, what: Announcement) -> almanack::TaskEvent {
-    let writer = Writer::new(wishes, ([127, 0, 0, 1], 8080).into());
+fn written(requests: ChangeRequests, what: Announcement) -> almanack::TaskEvent {
+    let writer = Writer::new(requests, ([127, 0, 0, 1], 8080).into());
     let event = writer.write(&article(), what, NOW);
     let read = almanack::parse(&event.json, 1024).unwrap();
     assert_eq!(read.id, event.id);
@@ -30,8 +30,8 @@ fn written(wishes: Wishes, what: Announcement) -> almanack::TaskEvent {
     read
 }
 
-fn put(wishes: Wishes, what: Announcement) -> almanack_core::reschedule::Put {
-    match written(wishes, what).request {
+fn put(requests: ChangeRequests, what: Announcement) -> almanack_core::reschedule::Put {
+    match written(requests, what).request {
         Request::Put(put) => put,
         Request::Cancel(cancel) => panic!("{cancel:?}"),
     }
@@ -43,7 +43,7 @@ fn almanack_reads_the_audit_for_now_and_the_publication_for_its_time() {
         (Announcement::Audit, KIND_AUDIT, NOW),
         (Announcement::Publish, KIND_PUBLISH, THEN),
     ] {
-        let put = put(Wishes::default(), what);
+        let put = put(ChangeRequests::default(), what);
         assert_eq!(put.identity.to_string(), format!("(article:42, {kind})"));
         assert_eq!(put.execute_at, at);
         assert_eq!(put.revision.unwrap().0, 3);
@@ -58,7 +58,7 @@ fn almanack_reads_a_withdrawal() {
         (Announcement::CancelAudit, KIND_AUDIT),
         (Announcement::CancelPublish, KIND_PUBLISH),
     ] {
-        let Request::Cancel(cancel) = written(Wishes::default(), what).request else {
+        let Request::Cancel(cancel) = written(ChangeRequests::default(), what).request else {
             panic!("not a withdrawal: {what:?}");
         };
         assert_eq!(cancel.identity.to_string(), format!("(article:42, {kind})"));
@@ -67,18 +67,18 @@ fn almanack_reads_a_withdrawal() {
 }
 
 #[test]
-fn what_is_wished_for_is_said() {
-    let wishes = Wishes {
+fn what_is_requested_for_is_said() {
+    let requests = ChangeRequests {
         callback_url: true,
         max_retry: Some(20),
     };
-    let audit = put(wishes, Announcement::Audit);
+    let audit = put(requests, Announcement::Audit);
     assert_eq!(audit.max_retry, Some(20));
     assert_eq!(
         audit.callback_url.as_deref(),
         Some("http://127.0.0.1:8080/callbacks/audit")
     );
-    let publish = put(wishes, Announcement::Publish);
+    let publish = put(requests, Announcement::Publish);
     assert_eq!(
         publish.callback_url.as_deref(),
         Some("http://127.0.0.1:8080/callbacks/publish")

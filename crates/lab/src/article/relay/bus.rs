@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use tokio::sync::OnceCell;
 
 use self::kafka::Producer;
-use super::{Item, Verdict, Waiting};
+use super::{Item, RelayOutcome, Waiting};
 
 const CONTENT_TYPE: &str = "application/cloudevents+json";
 
@@ -61,13 +61,13 @@ impl Sender {
         }
     }
 
-    pub(super) async fn send(&self, waiting: &[Waiting]) -> Verdict {
+    pub(super) async fn send(&self, waiting: &[Waiting]) -> RelayOutcome {
         let sent = join_all(waiting.iter().map(|row| self.send_one(row))).await;
         let items = sent.into_iter().map(|sent| match sent {
             Ok(()) => Item::Taken,
             Err(reason) => Item::Later(reason),
         });
-        Verdict::Each(items.collect())
+        RelayOutcome::Each(items.collect())
     }
 
     async fn send_one(&self, row: &Waiting) -> Result<(), String> {

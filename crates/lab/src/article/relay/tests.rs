@@ -1,6 +1,6 @@
 use super::*;
 
-fn check(status: u16, body: &str, count: usize) -> Verdict {
+fn check(status: u16, body: &str, count: usize) -> RelayOutcome {
     judge(StatusCode::from_u16(status).unwrap(), body, count)
 }
 
@@ -31,7 +31,7 @@ fn a_success_settles_each_event_for_itself() {
         ("", vec![Item::Taken, Item::Taken]),
     ];
     for (body, expected) in rows {
-        assert_eq!(check(200, body, 2), Verdict::Each(expected), "{body}");
+        assert_eq!(check(200, body, 2), RelayOutcome::Each(expected), "{body}");
     }
 }
 
@@ -39,13 +39,13 @@ fn a_success_settles_each_event_for_itself() {
 fn only_an_answer_about_the_events_blames_the_events() {
     for status in [400, 410, 413, 422] {
         assert!(
-            matches!(check(status, "why", 1), Verdict::Refused(_)),
+            matches!(check(status, "why", 1), RelayOutcome::Refused(_)),
             "{status}"
         );
     }
     for status in [302, 401, 403, 404, 408, 409, 425, 429, 500, 503] {
         assert!(
-            matches!(check(status, "why", 1), Verdict::Later(_)),
+            matches!(check(status, "why", 1), RelayOutcome::Later(_)),
             "{status}"
         );
     }
@@ -53,7 +53,7 @@ fn only_an_answer_about_the_events_blames_the_events() {
 
 #[test]
 fn a_long_answer_is_kept_short() {
-    let Verdict::Refused(reason) = check(400, &"x".repeat(10_000), 1) else {
+    let RelayOutcome::Refused(reason) = check(400, &"x".repeat(10_000), 1) else {
         panic!("not refused");
     };
     assert_eq!(reason.chars().count(), REASON_CHARS_MAX);
@@ -77,7 +77,7 @@ fn waits_double_up_to_the_longest_and_never_vanish() {
 }
 
 #[test]
-fn the_same_trouble_is_told_once_and_so_is_its_end() {
+fn the_same_trouble_is_reported_once_and_so_is_its_end() {
     let mut trouble = Trouble::default();
     assert!(!trouble.ends(), "it had not begun");
     assert!(trouble.is_news("connection refused"));

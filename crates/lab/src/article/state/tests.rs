@@ -28,54 +28,61 @@ fn article(state: State) -> Article {
     }
 }
 
-fn outcome(article: &Article, wish: Wish) -> Result<Option<(State, Vec<Announcement>)>, Refusal> {
-    let decided = decide(article, wish, NOW)?;
+fn outcome(
+    article: &Article,
+    request: ChangeRequest,
+) -> Result<Option<(State, Vec<Announcement>)>, Refusal> {
+    let decided = decide(article, request, NOW)?;
     Ok(decided.map(|change| (change.state, change.announcements)))
 }
 
 #[test]
-fn every_wish_in_every_state() {
+fn every_request_in_every_state() {
     use Announcement::{Audit, CancelAudit, CancelPublish, Publish};
     use State::{AuditSuccess, AutoAuditFailed, Draft, ManualAuditFailed, PendingAudit, Published};
-    let moved = Wish::Move { publish_at: LATER };
-    let passed = Wish::Review { passed: true };
-    let failed = Wish::Review { passed: false };
+    let moved = ChangeRequest::Move { publish_at: LATER };
+    let passed = ChangeRequest::Review { passed: true };
+    let failed = ChangeRequest::Review { passed: false };
     let not_under_review = Err(Refusal::NotUnderReview);
     let rows = [
         (
             Draft,
-            Wish::Submit,
+            ChangeRequest::Submit,
             Ok(Some((PendingAudit, vec![Audit, Publish]))),
         ),
-        (PendingAudit, Wish::Submit, Ok(None)),
-        (Published, Wish::Submit, Ok(None)),
+        (PendingAudit, ChangeRequest::Submit, Ok(None)),
+        (Published, ChangeRequest::Submit, Ok(None)),
         (Draft, moved, Ok(Some((Draft, vec![])))),
         (PendingAudit, moved, Ok(Some((PendingAudit, vec![Publish])))),
         (AuditSuccess, moved, Ok(Some((AuditSuccess, vec![Publish])))),
         (AutoAuditFailed, moved, Ok(Some((AutoAuditFailed, vec![])))),
         (ManualAuditFailed, moved, Err(Refusal::AuditFailed)),
         (Published, moved, Err(Refusal::AlreadyPublished)),
-        (Draft, Wish::Withdraw, Ok(Some((Draft, vec![])))),
+        (Draft, ChangeRequest::Withdraw, Ok(Some((Draft, vec![])))),
         (
             PendingAudit,
-            Wish::Withdraw,
+            ChangeRequest::Withdraw,
             Ok(Some((PendingAudit, vec![CancelAudit, CancelPublish]))),
         ),
         (
             AuditSuccess,
-            Wish::Withdraw,
+            ChangeRequest::Withdraw,
             Ok(Some((AuditSuccess, vec![CancelPublish]))),
         ),
-        (Published, Wish::Withdraw, Err(Refusal::AlreadyPublished)),
-        (Draft, Wish::Audit, Err(Refusal::NotReady)),
+        (
+            Published,
+            ChangeRequest::Withdraw,
+            Err(Refusal::AlreadyPublished),
+        ),
+        (Draft, ChangeRequest::Audit, Err(Refusal::NotReady)),
         (
             PendingAudit,
-            Wish::Audit,
+            ChangeRequest::Audit,
             Ok(Some((AuditSuccess, vec![Publish]))),
         ),
-        (AuditSuccess, Wish::Audit, Ok(None)),
-        (AutoAuditFailed, Wish::Audit, Ok(None)),
-        (Published, Wish::Audit, Ok(None)),
+        (AuditSuccess, ChangeRequest::Audit, Ok(None)),
+        (AutoAuditFailed, ChangeRequest::Audit, Ok(None)),
+        (Published, ChangeRequest::Audit, Ok(None)),
         (
             AutoAuditFailed,
             passed,
@@ -89,11 +96,11 @@ fn every_wish_in_every_state() {
         (PendingAudit, passed, not_under_review.clone()),
         (ManualAuditFailed, passed, not_under_review),
     ];
-    for (state, wish, expected) in rows {
+    for (state, request, expected) in rows {
         assert_eq!(
-            outcome(&article(state), wish),
+            outcome(&article(state), request),
             expected,
-            "{state:?} {wish:?}"
+            "{state:?} {request:?}"
         );
     }
 }
@@ -105,24 +112,24 @@ fn a_forbidden_word_fails_the_audit_and_cancels_the_publication() {
         ..article(State::PendingAudit)
     };
     let expected = (State::AutoAuditFailed, vec![Announcement::CancelPublish]);
-    assert_eq!(outcome(&article, Wish::Audit), Ok(Some(expected)));
+    assert_eq!(outcome(&article, ChangeRequest::Audit), Ok(Some(expected)));
 }
 
 #[test]
 fn moving_to_the_same_time_announces_nothing() {
-    let wish = Wish::Move { publish_at: THEN };
-    assert_eq!(outcome(&article(State::PendingAudit), wish), Ok(None));
+    let request = ChangeRequest::Move { publish_at: THEN };
+    assert_eq!(outcome(&article(State::PendingAudit), request), Ok(None));
 }
 
 #[test]
 fn a_move_keeps_the_state_and_only_a_move_changes_the_time() {
     let moved = decide(
         &article(State::AuditSuccess),
-        Wish::Move { publish_at: LATER },
+        ChangeRequest::Move { publish_at: LATER },
         NOW,
     );
     assert_eq!(moved.unwrap().unwrap().publish_at, LATER);
-    let audited = decide(&article(State::PendingAudit), Wish::Audit, NOW);
+    let audited = decide(&article(State::PendingAudit), ChangeRequest::Audit, NOW);
     assert_eq!(audited.unwrap().unwrap().publish_at, THEN);
 }
 
@@ -133,12 +140,20 @@ fn a_withdrawn_article_accepts_nothing_but_another_withdrawal() {
             withdrawn_at: Some(NOW),
             ..article(state)
         };
-        assert_eq!(outcome(&withdrawn, Wish::Withdraw), Ok(None), "{state:?}");
-        for wish in [Wish::Submit, Wish::Move { publish_at: LATER }, Wish::Audit] {
+        assert_eq!(
+            outcome(&withdrawn, ChangeRequest::Withdraw),
+            Ok(None),
+            "{state:?}"
+        );
+        for request in [
+            ChangeRequest::Submit,
+            ChangeRequest::Move { publish_at: LATER },
+            ChangeRequest::Audit,
+        ] {
             assert_eq!(
-                outcome(&withdrawn, wish),
+                outcome(&withdrawn, request),
                 Err(Refusal::Withdrawn),
-                "{state:?} {wish:?}"
+                "{state:?} {request:?}"
             );
         }
     }

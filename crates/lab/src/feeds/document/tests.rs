@@ -106,7 +106,7 @@ fn dates_carry_the_offset_of_the_feeds_zone() {
 }
 
 #[test]
-fn charsets_are_told_where_the_feed_tells_them_and_decode_to_the_same_text() {
+fn charsets_are_reported_where_the_feed_reports_them_and_decode_to_the_same_text() {
     for charset in [
         encoding_rs::GB18030,
         encoding_rs::WINDOWS_1251,

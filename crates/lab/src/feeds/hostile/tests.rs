@@ -79,7 +79,7 @@ fn truncated_documents_end_inside_an_entry() {
 }
 
 #[test]
-fn the_huge_body_is_200_mib_of_whole_entries_and_its_length_can_be_told() {
+fn the_huge_body_is_200_mib_of_whole_entries_and_its_length_can_be_reported() {
     for name in ["huge.xml", "huge-declared.xml"] {
         let reply = reply(name);
         let declared = reply

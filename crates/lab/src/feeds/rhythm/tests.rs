@@ -40,7 +40,7 @@ fn bursty() -> Rhythm {
 }
 
 fn news() -> Rhythm {
-    rhythm(Days::Every, 1000, (80, 120), Hours::Newsroom)
+    rhythm(Days::Every, 1000, (80, 120), Hours::EditionHarness)
 }
 
 fn any_rhythm() -> impl Strategy<Value = Rhythm> {
@@ -52,7 +52,7 @@ fn any_rhythm() -> impl Strategy<Value = Rhythm> {
     ];
     let minutes = || (0..1300_i64, 0..140_i64);
     let hours = prop_oneof![
-        Just(Hours::Newsroom),
+        Just(Hours::EditionHarness),
         minutes().prop_map(|(from, more)| Hours::Between(from, from + more)),
         minutes().prop_map(|(minute, spread)| Hours::About(minute, spread)),
         minutes().prop_map(|(from, more)| Hours::Burst(from, from + more)),

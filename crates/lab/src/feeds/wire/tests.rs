@@ -163,7 +163,7 @@ fn the_tag_changes_exactly_when_the_entries_do() {
 }
 
 #[test]
-fn max_age_is_told_with_200_and_304() {
+fn max_age_is_reported_with_200_and_304() {
     let feed = feed(|feed| feed.hints.max_age_s == Some(1800) && feed.etag && feed.last_modified);
     let first = ask(&feed, &[], &Asked::default());
     assert_eq!(first.header("cache-control"), Some("public, max-age=1800"));

@@ -18,7 +18,7 @@ async fn send(world: &World, method: Method, path: &str, body: Option<Value>) ->
 
 #[tokio::test]
 async fn a_feed_is_disturbed_and_looked_at_from_outside() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let limited = json!({ "limited": { "status": 429, "retry_after_s": 60 } });
     for (matching, effect) in [
         (json!({ "feed": 3 }), json!({ "status": 500 })),
@@ -44,7 +44,7 @@ async fn a_feed_is_disturbed_and_looked_at_from_outside() {
 
 #[tokio::test]
 async fn an_entry_is_published_from_outside() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     send(
         &world,
         Method::POST,
@@ -57,8 +57,8 @@ async fn an_entry_is_published_from_outside() {
 }
 
 #[tokio::test]
-async fn cards_tell_what_each_feed_is_like() {
-    let world = World::calm().await;
+async fn cards_report_what_each_feed_is_like() {
+    let world = World::quiet().await;
     let cards = send(&world, Method::GET, "/feeds?first=395&count=10", None).await;
     let numbers: Vec<_> = cards
         .as_array()

@@ -6,8 +6,8 @@ use super::{World, staying_client};
 use crate::support::within;
 
 #[tokio::test]
-async fn a_feed_fails_as_told_for_as_long_as_told() {
-    let world = World::calm().await;
+async fn a_feed_fails_as_reported_for_as_long_as_reported() {
+    let world = World::quiet().await;
     let rule = Rule::feed(7, When::Next(2), Fault::Status(500));
     world.handle().add_fault(rule);
     let statuses = [
@@ -21,7 +21,7 @@ async fn a_feed_fails_as_told_for_as_long_as_told() {
 
 #[tokio::test]
 async fn a_feed_that_moved_is_found_at_its_second_home() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let number = world.ordinary();
     let before = world.look(number).await;
     for status in [301, 302, 307, 308] {
@@ -41,7 +41,7 @@ async fn a_feed_that_moved_is_found_at_its_second_home() {
 
 #[tokio::test]
 async fn a_hanging_feed_hangs_until_the_server_stops_and_a_cut_one_gives_nothing() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     world.disturb(1, Fault::Cut);
     let cut = within(world.ask(&world.handle().feed_url(1)).send()).await;
     assert!(cut.unwrap_err().status().is_none());
@@ -64,7 +64,7 @@ async fn a_hanging_feed_hangs_until_the_server_stops_and_a_cut_one_gives_nothing
 
 #[tokio::test]
 async fn a_caller_that_goes_away_is_no_longer_under_way() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let hang = Rule::host(0, When::Always, Fault::Hang);
     world.handle().add_fault(hang);
     let hanging = tokio::spawn(world.ask(&world.handle().feed_url(0)).send());
@@ -75,7 +75,7 @@ async fn a_caller_that_goes_away_is_no_longer_under_way() {
 
 #[tokio::test]
 async fn a_hostile_document_can_stand_in_the_place_of_a_feed() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     world.disturb(5, Fault::Serve("login.html".to_owned()));
     assert!(world.look(5).await.text().contains("Sign in to continue"));
     world.disturb(6, Fault::Status(401));

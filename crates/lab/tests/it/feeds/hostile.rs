@@ -5,7 +5,7 @@ use crate::support::within;
 
 #[tokio::test]
 async fn every_hostile_document_is_listed_and_begins_to_answer() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let list = world
         .get(&format!("{}/hostile", world.running.url()))
         .await
@@ -33,7 +33,7 @@ async fn every_hostile_document_is_listed_and_begins_to_answer() {
 
 #[tokio::test]
 async fn bodies_end_early_or_late_as_their_names_say() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     for name in ["cut-mid-body.xml", "length-too-long.xml"] {
         let url = world.handle().hostile_url(name);
         let mut response = within(world.ask(&url).send()).await.unwrap();
@@ -55,7 +55,7 @@ async fn bodies_end_early_or_late_as_their_names_say() {
 
 #[tokio::test]
 async fn the_huge_body_really_comes_and_in_pieces() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let url = world.handle().hostile_url("huge.xml");
     let mut response = within(world.ask(&url).send()).await.unwrap();
     assert_eq!(response.content_length(), None, "chunked");
@@ -75,7 +75,7 @@ async fn the_huge_body_really_comes_and_in_pieces() {
 
 #[tokio::test]
 async fn a_slow_loris_sends_its_first_byte_and_ends_with_the_server() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let url = world.handle().hostile_url("slow-loris.xml");
     let mut response = within(world.ask(&url).send()).await.unwrap();
     assert_eq!(within(response.chunk()).await.unwrap().unwrap(), "<");
@@ -87,7 +87,7 @@ async fn a_slow_loris_sends_its_first_byte_and_ends_with_the_server() {
 
 #[tokio::test]
 async fn hops_lead_to_a_feed_and_a_loop_to_none() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let feed = world.get(&world.handle().hostile_url("hops/7")).await;
     assert!(feed.text().contains("<rss"));
     for name in ["redirect-loop", "redirect-ping", "redirect-forever/0"] {

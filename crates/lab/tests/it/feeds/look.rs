@@ -7,7 +7,7 @@ use crate::support::client;
 
 #[tokio::test]
 async fn every_host_answers_at_its_own_address() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let (one, two) = (world.handle().feed_url(0), world.handle().feed_url(4));
     assert!(one.starts_with("http://127.1.1.1:") && two.starts_with("http://127.1.1.2:"));
     for number in [0, 4, 399] {
@@ -17,7 +17,7 @@ async fn every_host_answers_at_its_own_address() {
 
 #[tokio::test]
 async fn an_unchanged_feed_is_304_until_it_publishes() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let number = world.ordinary();
     let first = world.look(number).await;
     let again = world.look_again(number, &first).await;
@@ -36,7 +36,7 @@ async fn an_unchanged_feed_is_304_until_it_publishes() {
 
 #[tokio::test]
 async fn the_clock_alone_brings_new_entries() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let number = world.pick(|feed| {
         let news = feed.habit.rhythm.name == "news";
         news && feed.habit.last_at.is_none() && feed.charset.name() == "UTF-8"
@@ -57,7 +57,7 @@ async fn the_clock_alone_brings_new_entries() {
 
 #[tokio::test]
 async fn a_site_leads_to_its_feeds_and_a_feed_to_its_entries() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let number =
         world.pick(|feed| feed.document == Document::Rss2 && feed.charset.name() == "UTF-8");
     let feed_url = world.handle().feed_url(number);
@@ -81,7 +81,7 @@ async fn a_site_leads_to_its_feeds_and_a_feed_to_its_entries() {
 
 #[tokio::test]
 async fn what_is_sent_compressed_unpacks_to_what_is_sent_plain() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let number = world.pick(|feed| feed.gzip && feed.brotli && feed.document == Document::Atom);
     let plain = world.look(number).await;
     for encoding in ["gzip", "br"] {
@@ -96,7 +96,7 @@ async fn what_is_sent_compressed_unpacks_to_what_is_sent_plain() {
 
 #[tokio::test]
 async fn the_list_holds_every_feed_and_a_part_of_it_a_part() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let list = world.get(&format!("{}/opml", world.running.url())).await;
     let feeds = world.handle().feeds_where(|feed| feed.document.is_feed());
     let urls: Vec<String> = feeds
@@ -116,7 +116,7 @@ async fn the_list_holds_every_feed_and_a_part_of_it_a_part() {
 
 #[tokio::test]
 async fn what_does_not_exist_is_404() {
-    let world = World::calm().await;
+    let world = World::quiet().await;
     let base = world.running.url();
     for path in [
         "/feeds/400/rss.xml",

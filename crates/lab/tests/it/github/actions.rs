@@ -4,21 +4,21 @@ use almanack_lab::github::state::run::{Conclusion, RunEvent, Status};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Answer, Hub, REPO, answer};
+use super::{Answer, GithubStand, REPO, answer};
 use crate::support::within;
 
 fn workflow(file: &str) -> String {
     format!("{REPO}/actions/workflows/{file}")
 }
 
-async fn dispatch(hub: &Hub, file: &str) -> Answer {
+async fn dispatch(github: &GithubStand, file: &str) -> Answer {
     let path = format!("{}/dispatches", workflow(file));
-    hub.post(&path, json!({ "ref": "main" })).await
+    github.post(&path, json!({ "ref": "main" })).await
 }
 
-async fn dispatch_target(hub: &Hub, file: &str, body: Value) -> Answer {
+async fn dispatch_target(github: &GithubStand, file: &str, body: Value) -> Answer {
     let path = format!("/repos/octo/target/actions/workflows/{file}/dispatches");
-    answer(hub.ask(Method::POST, &path, "s-trigger").json(&body)).await
+    answer(github.ask(Method::POST, &path, "s-trigger").json(&body)).await
 }
 
 fn ids(answer: &Answer) -> Vec<u64> {
@@ -28,15 +28,15 @@ fn ids(answer: &Answer) -> Vec<u64> {
 
 #[tokio::test]
 async fn dp_11_a_dispatch_is_taken_once_and_remembered_as_it_came() {
-    let hub = Hub::start().await;
+    let github = GithubStand::start().await;
     let inputs = json!({ "slot": "202601050800", "city": "Kyōto" });
     let body = json!({ "ref": "main", "inputs": inputs });
-    let taken = dispatch_target(&hub, "publish.yml", body).await;
+    let taken = dispatch_target(&github, "publish.yml", body).await;
     assert_eq!((taken.status, &taken.body), (204, &json!("")));
-    hub.clock.advance(10);
-    assert_eq!(dispatch(&hub, "tick-b.yml").await.status, 204);
+    github.clock.advance(10);
+    assert_eq!(dispatch(&github, "tick-b.yml").await.status, 204);
 
-    let [first, second] = &hub.handle().dispatches()[..] else {
+    let [first, second] = &github.handle().dispatches()[..] else {
         panic!("two dispatches");
     };
     assert_eq!((first.sequence, &*first.token), (1, "trigger"));
@@ -49,22 +49,22 @@ async fn dp_11_a_dispatch_is_taken_once_and_remembered_as_it_came() {
         ("main", inputs.clone())
     );
     assert_eq!((second.sequence, &*second.token), (2, "chain"));
-    assert_eq!(second.at, hub.clock.now());
-    let run = &hub.handle().runs("octo", "target")[0];
+    assert_eq!(second.at, github.clock.now());
+    let run = &github.handle().runs("octo", "target")[0];
     assert_eq!((run.id, run.status), (first.run_id, Status::Queued));
     assert_eq!(json!(run.inputs), inputs);
 }
 
 #[tokio::test]
 async fn a_dispatch_answers_its_run_to_those_who_ask_for_it() {
-    let hub = Hub::start().await;
+    let github = GithubStand::start().await;
     let path = format!("{}/dispatches", workflow("tick-b.yml"));
     for (details, status) in [(false, 204), (true, 200)] {
         let body = json!({ "ref": "main", "return_run_details": details });
-        let taken = hub.post(&path, body).await;
+        let taken = github.post(&path, body).await;
         assert_eq!(taken.status, status, "{details}");
         if details {
-            let newest = &hub.handle().runs("octo", "clock")[0];
+            let newest = &github.handle().runs("octo", "clock")[0];
             assert_eq!(taken.body["workflow_run_id"], newest.id);
         }
     }
@@ -72,7 +72,7 @@ async fn a_dispatch_answers_its_run_to_those_who_ask_for_it() {
 
 #[tokio::test]
 async fn what_cannot_be_dispatched_is_refused_with_githubs_reason() {
-    let hub = Hub::start().await;
+    let github = GithubStand::start().await;
     let city = json!({ "city": "Kyōto" });
     let many: serde_json::Map<String, Value> =
         (0..26).map(|n| (format!("i{n}"), json!("x"))).collect();
@@ -115,17 +115,17 @@ async fn what_cannot_be_dispatched_is_refused_with_githubs_reason() {
             "No more than 25 properties are allowed",
         ),
     ] {
-        let refused = dispatch_target(&hub, file, body.clone()).await;
+        let refused = dispatch_target(&github, file, body.clone()).await;
         assert_eq!(refused.refusal(), (status, message), "{file} {body}");
     }
-    assert_eq!(hub.handle().dispatches(), []);
-    assert_eq!(hub.handle().runs("octo", "target"), []);
+    assert_eq!(github.handle().dispatches(), []);
+    assert_eq!(github.handle().runs("octo", "target"), []);
 }
 
 #[tokio::test]
 async fn runs_are_listed_newest_first_and_filtered() {
-    let hub = Hub::start().await;
-    let handle = hub.handle();
+    let github = GithubStand::start().await;
+    let handle = github.handle();
     let old = handle.start_run("octo", "clock", "tick-b.yml").unwrap().id;
     handle.finish_run(old, Conclusion::Failure).unwrap();
     let running = handle.start_run("octo", "clock", "tick-b.yml").unwrap().id;
@@ -133,7 +133,7 @@ async fn runs_are_listed_newest_first_and_filtered() {
     handle.start_run("octo", "clock", "tick-a.yml").unwrap();
 
     let runs = format!("{}/runs", workflow("tick-b.yml"));
-    let all = hub.get(&runs).await;
+    let all = github.get(&runs).await;
     assert_eq!(all.body["total_count"], 2);
     assert_eq!(ids(&all), [running, old]);
     let run = &all.body["workflow_runs"][0];
@@ -142,7 +142,7 @@ async fn runs_are_listed_newest_first_and_filtered() {
     assert_eq!(run["event"], "push");
     assert_eq!(run["head_branch"], "main");
     assert_eq!(run["created_at"], "2026-01-05T08:00:00Z");
-    let page = format!("{}/octo/clock/actions/runs/{running}", hub.running.url());
+    let page = format!("{}/octo/clock/actions/runs/{running}", github.running.url());
     assert_eq!(run["html_url"], page);
 
     for (query, expected) in [
@@ -156,28 +156,28 @@ async fn runs_are_listed_newest_first_and_filtered() {
         ("per_page=1", vec![running]),
         ("per_page=1&page=2", vec![old]),
     ] {
-        let found = hub.get(&format!("{runs}?{query}")).await;
+        let found = github.get(&format!("{runs}?{query}")).await;
         assert_eq!(ids(&found), expected, "{query}");
     }
-    let unknown = hub.get(&format!("{}/runs", workflow("none.yml"))).await;
+    let unknown = github.get(&format!("{}/runs", workflow("none.yml"))).await;
     assert_eq!(unknown.refusal(), (404, "Not Found"));
 }
 
 #[tokio::test]
 async fn a_run_is_cancelled_while_it_has_not_ended() {
-    let hub = Hub::start().await;
-    let mut runner = hub.handle().runner();
-    let run = hub
+    let github = GithubStand::start().await;
+    let mut runner = github.handle().runner();
+    let run = github
         .handle()
         .start_run("octo", "clock", "tick-b.yml")
         .unwrap();
     let path = format!("{REPO}/actions/runs/{}/cancel", run.id);
-    let cancelled = hub.post(&path, json!({})).await;
+    let cancelled = github.post(&path, json!({})).await;
     assert_eq!((cancelled.status, &cancelled.body), (202, &json!({})));
-    let again = hub.post(&path, json!({})).await;
+    let again = github.post(&path, json!({})).await;
     let message = "Cannot cancel a workflow run that is completed.";
     assert_eq!(again.refusal(), (409, message));
-    let unknown = hub
+    let unknown = github
         .post(&format!("{REPO}/actions/runs/1/cancel"), json!({}))
         .await;
     assert_eq!(unknown.refusal(), (404, "Not Found"));
@@ -194,14 +194,14 @@ async fn a_run_is_cancelled_while_it_has_not_ended() {
 
 #[tokio::test]
 async fn a_test_plays_the_runner() {
-    let hub = Hub::start().await;
-    let mut runner = hub.handle().runner();
-    dispatch(&hub, "tick-a.yml").await;
+    let github = GithubStand::start().await;
+    let mut runner = github.handle().runner();
+    dispatch(&github, "tick-a.yml").await;
     let Some(RunEvent::Queued(first)) = within(runner.recv()).await else {
         panic!("the first run is queued");
     };
-    hub.handle().begin_run(first.id).unwrap();
-    dispatch(&hub, "tick-a.yml").await;
+    github.handle().begin_run(first.id).unwrap();
+    dispatch(&github, "tick-a.yml").await;
     let Some(RunEvent::Cancelled(cancelled)) = within(runner.recv()).await else {
         panic!("the workflow lets only the newest run live");
     };
@@ -209,10 +209,11 @@ async fn a_test_plays_the_runner() {
     let Some(RunEvent::Queued(second)) = within(runner.recv()).await else {
         panic!("the second run is queued");
     };
-    hub.handle()
+    github
+        .handle()
         .finish_run(second.id, Conclusion::Success)
         .unwrap();
-    let listed = hub
+    let listed = github
         .get(&format!("{}/runs?status=success", workflow("tick-a.yml")))
         .await;
     assert_eq!(ids(&listed), [second.id]);
@@ -220,11 +221,11 @@ async fn a_test_plays_the_runner() {
 
 #[tokio::test]
 async fn who_waits_for_a_dispatch_is_woken_by_it() {
-    let hub = Hub::start().await;
-    let handle = hub.handle().clone();
+    let github = GithubStand::start().await;
+    let handle = github.handle().clone();
     let waiting = tokio::spawn(async move {
-        handle.until(|hub| !hub.dispatches().is_empty()).await;
+        handle.until(|github| !github.dispatches().is_empty()).await;
     });
-    dispatch(&hub, "tick-a.yml").await;
+    dispatch(&github, "tick-a.yml").await;
     within(waiting).await.unwrap();
 }

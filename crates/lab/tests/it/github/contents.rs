@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Answer, Hub, REPO, answer};
+use super::{Answer, GithubStand, REPO, answer};
 
 /// `printf 'hello\n' | git hash-object --stdin`
 const HELLO: &str = "ce013625030ba8dba906f756967f9e9ca394464a";
@@ -13,18 +13,18 @@ fn path(file: &str) -> String {
     format!("{REPO}/contents/{file}")
 }
 
-async fn put(hub: &Hub, file: &str, more: Value) -> Answer {
+async fn put(github: &GithubStand, file: &str, more: Value) -> Answer {
     let mut body = json!({ "message": "write", "content": STANDARD.encode("hello\n") });
     for (name, value) in more.as_object().unwrap() {
         body[name] = value.clone();
     }
-    hub.send(Method::PUT, &path(file), body).await
+    github.send(Method::PUT, &path(file), body).await
 }
 
 #[tokio::test]
 async fn a_file_is_created_read_and_replaced() {
-    let hub = Hub::start().await;
-    let created = put(&hub, "daily/2026-01-05.md", json!({})).await;
+    let github = GithubStand::start().await;
+    let created = put(&github, "daily/2026-01-05.md", json!({})).await;
     assert_eq!(created.status, 201);
     let content = &created.body["content"];
     assert_eq!(content["path"], "daily/2026-01-05.md");
@@ -33,9 +33,9 @@ async fn a_file_is_created_read_and_replaced() {
         (&json!(HELLO), &json!(6))
     );
     assert_eq!(content.get("content"), None);
-    assert_eq!(created.body["commit"]["sha"], hub.head());
+    assert_eq!(created.body["commit"]["sha"], github.head());
 
-    let read = hub.get(&path("daily/2026-01-05.md")).await;
+    let read = github.get(&path("daily/2026-01-05.md")).await;
     assert_eq!(
         (&read.body["type"], &read.body["sha"]),
         (&json!("file"), &json!(HELLO))
@@ -44,15 +44,15 @@ async fn a_file_is_created_read_and_replaced() {
     assert_eq!(read.body["content"], "aGVsbG8K");
 
     let more = json!({ "sha": HELLO, "content": STANDARD.encode("bye\n") });
-    let replaced = put(&hub, "daily/2026-01-05.md", more).await;
+    let replaced = put(&github, "daily/2026-01-05.md", more).await;
     assert_eq!(replaced.status, 200);
 }
 
 #[tokio::test]
 async fn a_write_over_a_file_must_name_the_version_it_replaces() {
-    let hub = Hub::start().await;
-    put(&hub, "a.md", json!({})).await;
-    let head = hub.head();
+    let github = GithubStand::start().await;
+    put(&github, "a.md", json!({})).await;
+    let head = github.head();
     let mismatch = |sha: &str| format!("a.md does not match {sha}");
     for (more, status, message) in [
         (
@@ -73,23 +73,23 @@ async fn a_write_over_a_file_must_name_the_version_it_replaces() {
             "Branch none not found".to_owned(),
         ),
     ] {
-        let refused = put(&hub, "a.md", more.clone()).await;
+        let refused = put(&github, "a.md", more.clone()).await;
         assert_eq!(refused.refusal(), (status, &*message), "{more}");
     }
-    assert_eq!(hub.head(), head, "a refused write leaves no commit");
-    let new = put(&hub, "b.md", json!({ "sha": "deadbeef" })).await;
+    assert_eq!(github.head(), head, "a refused write leaves no commit");
+    let new = put(&github, "b.md", json!({ "sha": "deadbeef" })).await;
     assert_eq!(new.status, 201, "for a new file the version is ignored");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_twenty_writers_of_one_version_exactly_one_wins() {
-    let hub = Hub::start().await;
-    put(&hub, "a.md", json!({})).await;
+    let github = GithubStand::start().await;
+    put(&github, "a.md", json!({})).await;
     let mut racing = tokio::task::JoinSet::new();
     for writer in 0..20 {
         let content = STANDARD.encode(format!("writer {writer}"));
         let body = json!({ "message": "m", "content": content, "sha": HELLO });
-        let request = hub.ask(Method::PUT, &path("a.md"), "s-chain");
+        let request = github.ask(Method::PUT, &path("a.md"), "s-chain");
         racing.spawn(answer(request.json(&body)));
     }
     let answers = racing.join_all().await;
@@ -99,14 +99,14 @@ async fn of_twenty_writers_of_one_version_exactly_one_wins() {
 
 #[tokio::test]
 async fn branches_are_apart() {
-    let hub = Hub::start().await;
-    put(&hub, "a.md", json!({ "branch": "draft" })).await;
-    assert_eq!(hub.get(&path("a.md")).await.status, 404);
-    let read = hub.get(&format!("{}?ref=draft", path("a.md"))).await;
+    let github = GithubStand::start().await;
+    put(&github, "a.md", json!({ "branch": "draft" })).await;
+    assert_eq!(github.get(&path("a.md")).await.status, 404);
+    let read = github.get(&format!("{}?ref=draft", path("a.md"))).await;
     assert_eq!(read.status, 200);
-    let nowhere = hub.get(&format!("{}?ref=none", path("a.md"))).await;
+    let nowhere = github.get(&format!("{}?ref=none", path("a.md"))).await;
     assert_eq!(nowhere.refusal(), (404, "Not Found"));
-    let file = |branch| hub.handle().file("octo", "clock", branch, "a.md");
+    let file = |branch| github.handle().file("octo", "clock", branch, "a.md");
     assert_eq!(
         (file("main"), file("draft")),
         (None, Some(b"hello\n".to_vec()))

@@ -4,7 +4,7 @@ use almanack_lab::github::fault::{Effect, Matching, Rule, When};
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Hub, REPO, answer};
+use super::{GithubStand, REPO, answer};
 use crate::support::within;
 
 fn rule(path: &str, when: When, effect: Effect) -> Rule {
@@ -20,85 +20,92 @@ fn rule(path: &str, when: When, effect: Effect) -> Rule {
 
 #[tokio::test]
 async fn a_failing_github_changes_nothing() {
-    let hub = Hub::start().await;
-    hub.handle()
+    let github = GithubStand::start().await;
+    github
+        .handle()
         .add_fault(rule("/git/refs", When::Next(3), Effect::Status(502)));
-    let body = json!({ "ref": "refs/tags/lock/a", "sha": hub.head() });
+    let body = json!({ "ref": "refs/tags/lock/a", "sha": github.head() });
     let refs = format!("{REPO}/git/refs");
     for _ in 0..3 {
-        assert_eq!(hub.post(&refs, body.clone()).await.status, 502);
+        assert_eq!(github.post(&refs, body.clone()).await.status, 502);
         assert_eq!(
-            hub.get(REPO).await.status,
+            github.get(REPO).await.status,
             200,
             "only where the rule says so"
         );
     }
     assert_eq!(
-        hub.handle().refs("octo", "clock").get("refs/tags/lock/a"),
+        github
+            .handle()
+            .refs("octo", "clock")
+            .get("refs/tags/lock/a"),
         None
     );
-    assert_eq!(hub.post(&refs, body).await.status, 201);
+    assert_eq!(github.post(&refs, body).await.status, 201);
 }
 
 #[tokio::test]
 async fn a_storm_of_403_says_when_to_come_back() {
-    let hub = Hub::start().await;
+    let github = GithubStand::start().await;
     let effect = Effect::SecondaryLimit { retry_after_s: 60 };
-    hub.handle().add_fault(rule("", When::Every(2), effect));
-    assert_eq!(hub.get(REPO).await.status, 200);
-    let refused = hub.get(REPO).await;
+    github.handle().add_fault(rule("", When::Every(2), effect));
+    assert_eq!(github.get(REPO).await.status, 200);
+    let refused = github.get(REPO).await;
     assert_eq!((refused.status, refused.header("retry-after")), (403, "60"));
     assert_ne!(refused.number("x-ratelimit-remaining"), 0);
-    let told = refused.body["message"].as_str().unwrap();
+    let reported = refused.body["message"].as_str().unwrap();
     assert!(
-        told.starts_with("You have exceeded a secondary rate limit."),
-        "{told}"
+        reported.starts_with("You have exceeded a secondary rate limit."),
+        "{reported}"
     );
-    hub.handle().clear_faults();
+    github.handle().clear_faults();
     for _ in 0..4 {
-        assert_eq!(hub.get(REPO).await.status, 200);
+        assert_eq!(github.get(REPO).await.status, 200);
     }
 }
 
 #[tokio::test]
 async fn a_lost_reply_leaves_its_effect_behind() {
-    let hub = Hub::start().await;
-    hub.handle()
+    let github = GithubStand::start().await;
+    github
+        .handle()
         .add_fault(rule("/git/refs", When::Next(1), Effect::DropReply));
-    let body = json!({ "ref": "refs/tags/lock/a", "sha": hub.head() });
+    let body = json!({ "ref": "refs/tags/lock/a", "sha": github.head() });
     let refs = format!("{REPO}/git/refs");
-    let request = hub.ask(Method::POST, &refs, "s-chain").json(&body);
+    let request = github.ask(Method::POST, &refs, "s-chain").json(&body);
     let lost = request.send().await.unwrap_err();
     assert!(lost.is_request(), "{lost:?}");
     assert!(
-        hub.handle()
+        github
+            .handle()
             .refs("octo", "clock")
             .contains_key("refs/tags/lock/a")
     );
 
-    let again = hub.post(&refs, body).await;
+    let again = github.post(&refs, body).await;
     assert_eq!(again.refusal(), (422, "Reference already exists"));
-    let seen = hub.handle().requests();
-    let told: Vec<(u16, bool, bool)> = seen
+    let seen = github.handle().requests();
+    let reported: Vec<(u16, bool, bool)> = seen
         .iter()
         .map(|it| (it.kind.status, it.kind.charged, it.replied))
         .collect();
-    assert_eq!(told, [(201, true, false), (422, true, true)]);
+    assert_eq!(reported, [(201, true, false), (422, true, true)]);
 }
 
 #[tokio::test]
 async fn a_slow_answer_is_right_but_late() {
-    let hub = Hub::start().await;
+    let github = GithubStand::start().await;
     let slow = Effect::Slow { wait_ms: 600_000 };
-    hub.handle()
+    github
+        .handle()
         .add_fault(rule("/git/refs", When::Next(1), slow));
-    let body = json!({ "ref": "refs/tags/lock/a", "sha": hub.head() });
-    let request = hub.ask(Method::POST, &format!("{REPO}/git/refs"), "s-chain");
+    let body = json!({ "ref": "refs/tags/lock/a", "sha": github.head() });
+    let request = github.ask(Method::POST, &format!("{REPO}/git/refs"), "s-chain");
     let waiting = tokio::spawn(answer(request.json(&body)));
-    let handle = hub.handle();
+    let handle = github.handle();
     // The rule is spent as soon as the slow request has arrived.
-    within(handle.until(|hub| hub.faults().is_empty())).await;
-    assert_eq!(hub.get(REPO).await.status, 200, "others do not wait");
+    within(handle.until(|github| github.faults().is_empty())).await;
+    assert_eq!(github.get(REPO).await.status, 200, "others do not wait");
     assert_eq!(handle.refs("octo", "clock").get("refs/tags/lock/a"), None);
     assert!(!waiting.is_finished());
     waiting.abort();

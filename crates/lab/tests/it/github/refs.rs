@@ -3,45 +3,46 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{Answer, Hub, REPO, answer};
+use super::{Answer, GithubStand, REPO, answer};
 
 fn refs() -> String {
     format!("{REPO}/git/refs")
 }
 
-async fn create(hub: &Hub, name: &str) -> Answer {
-    hub.post(&refs(), json!({ "ref": name, "sha": hub.head() }))
+async fn create(github: &GithubStand, name: &str) -> Answer {
+    github
+        .post(&refs(), json!({ "ref": name, "sha": github.head() }))
         .await
 }
 
 #[tokio::test]
 async fn a_reference_is_created_shown_and_deleted() {
-    let hub = Hub::start().await;
-    let created = create(&hub, "refs/tags/lock/a-1").await;
+    let github = GithubStand::start().await;
+    let created = create(&github, "refs/tags/lock/a-1").await;
     assert_eq!(created.status, 201);
     assert_eq!(created.body["ref"], "refs/tags/lock/a-1");
     assert_eq!(created.body["object"]["type"], "commit");
-    assert_eq!(created.body["object"]["sha"], hub.head());
+    assert_eq!(created.body["object"]["sha"], github.head());
 
     let path = format!("{REPO}/git/ref/tags/lock/a-1");
-    let shown = hub.get(&path).await;
+    let shown = github.get(&path).await;
     assert_eq!((shown.status, &shown.body), (200, &created.body));
 
     let one = format!("{}/tags/lock/a-1", refs());
-    let deleted = hub.send(Method::DELETE, &one, json!({})).await;
+    let deleted = github.send(Method::DELETE, &one, json!({})).await;
     assert_eq!((deleted.status, &deleted.body), (204, &json!("")));
-    let again = hub.send(Method::DELETE, &one, json!({})).await;
+    let again = github.send(Method::DELETE, &one, json!({})).await;
     assert_eq!(again.refusal(), (422, "Reference does not exist"));
-    assert_eq!(hub.get(&path).await.refusal(), (404, "Not Found"));
+    assert_eq!(github.get(&path).await.refusal(), (404, "Not Found"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dp_05_of_twenty_creators_exactly_one_wins() {
-    let hub = Hub::start().await;
-    let body = json!({ "ref": "refs/tags/lock/race", "sha": hub.head() });
+    let github = GithubStand::start().await;
+    let body = json!({ "ref": "refs/tags/lock/race", "sha": github.head() });
     let mut racing = tokio::task::JoinSet::new();
     for _ in 0..20 {
-        let request = hub.ask(Method::POST, &refs(), "s-chain");
+        let request = github.ask(Method::POST, &refs(), "s-chain");
         racing.spawn(answer(request.json(&body)));
     }
     let answers = racing.join_all().await;
@@ -53,9 +54,9 @@ async fn dp_05_of_twenty_creators_exactly_one_wins() {
 
 #[tokio::test]
 async fn what_cannot_be_created_is_refused_with_its_reason() {
-    let hub = Hub::start().await;
-    create(&hub, "refs/tags/lock/a").await;
-    let (head, unknown) = (hub.head(), "1".repeat(40));
+    let github = GithubStand::start().await;
+    create(&github, "refs/tags/lock/a").await;
+    let (head, unknown) = (github.head(), "1".repeat(40));
     let body = |name: &str, sha: &str| json!({ "ref": name, "sha": sha });
     for (body, message) in [
         (body("refs/tags/lock/a", &head), "Reference already exists"),
@@ -91,17 +92,17 @@ async fn what_cannot_be_created_is_refused_with_its_reason() {
             "Invalid request.\n\n\"sha\" wasn't supplied.",
         ),
     ] {
-        let refused = hub.post(&refs(), body.clone()).await;
+        let refused = github.post(&refs(), body.clone()).await;
         assert_eq!(refused.refusal(), (422, message), "{body}");
         assert_eq!(refused.body["status"], "422");
     }
-    let request = hub.ask(Method::POST, &refs(), "s-chain").body("{ref");
+    let request = github.ask(Method::POST, &refs(), "s-chain").body("{ref");
     assert_eq!(
         answer(request).await.refusal(),
         (400, "Problems parsing JSON")
     );
     assert_eq!(
-        hub.handle().refs("octo", "clock").len(),
+        github.handle().refs("octo", "clock").len(),
         3,
         "main, draft, one lock"
     );
@@ -109,34 +110,34 @@ async fn what_cannot_be_created_is_refused_with_its_reason() {
 
 #[tokio::test]
 async fn matching_references_come_in_pages() {
-    let hub = Hub::start().await;
+    let github = GithubStand::start().await;
     for name in ["a-1", "a-2", "a-3", "b-1"] {
-        create(&hub, &format!("refs/tags/lock/{name}")).await;
+        create(&github, &format!("refs/tags/lock/{name}")).await;
     }
     let list = format!("{REPO}/git/matching-refs/tags/lock/a");
     let names = |answer: &Answer| -> Vec<Value> {
         let refs = answer.body.as_array().unwrap().iter();
         refs.map(|it| it["ref"].clone()).collect()
     };
-    let all = hub.get(&list).await;
+    let all = github.get(&list).await;
     assert_eq!(
         names(&all),
         ["a-1", "a-2", "a-3"].map(|it| format!("refs/tags/lock/{it}"))
     );
     assert_eq!(all.header("link"), "");
 
-    let first = hub.get(&format!("{list}?per_page=2")).await;
+    let first = github.get(&format!("{list}?per_page=2")).await;
     assert_eq!(names(&first), ["refs/tags/lock/a-1", "refs/tags/lock/a-2"]);
     let next = first.header("link").split('>').next().unwrap();
     assert!(first.header("link").contains("rel=\"next\""));
     let next = next
         .trim_start_matches('<')
-        .trim_start_matches(&hub.running.url());
-    let second = hub.get(next).await;
+        .trim_start_matches(&github.running.url());
+    let second = github.get(next).await;
     assert_eq!(names(&second), ["refs/tags/lock/a-3"]);
     assert!(!second.header("link").contains("rel=\"next\""));
 
-    let none = hub
+    let none = github
         .get(&format!("{REPO}/git/matching-refs/tags/none"))
         .await;
     assert_eq!((none.status, &none.body), (200, &json!([])));
@@ -144,18 +145,18 @@ async fn matching_references_come_in_pages() {
 
 #[tokio::test]
 async fn a_reference_may_point_to_a_tag_object_of_ones_own() {
-    let hub = Hub::start().await;
+    let github = GithubStand::start().await;
     let tags = format!("{REPO}/git/tags");
     let tag = |message: &str, object: &str| json!({ "tag": "lock", "message": message, "object": object, "type": "commit" });
-    let ours = hub.post(&tags, tag("ours", &hub.head())).await;
-    let theirs = hub.post(&tags, tag("theirs", &hub.head())).await;
+    let ours = github.post(&tags, tag("ours", &github.head())).await;
+    let theirs = github.post(&tags, tag("theirs", &github.head())).await;
     assert_eq!((ours.status, theirs.status), (201, 201));
-    assert_eq!(ours.body["object"]["sha"], hub.head());
+    assert_eq!(ours.body["object"]["sha"], github.head());
     assert_ne!(ours.body["sha"], theirs.body["sha"]);
     let body = json!({ "ref": "refs/tags/lock/a", "sha": ours.body["sha"] });
-    let created = hub.post(&refs(), body).await;
+    let created = github.post(&refs(), body).await;
     assert_eq!(created.body["object"]["type"], "tag");
     assert_eq!(created.body["object"]["sha"], ours.body["sha"]);
-    let missing = hub.post(&tags, tag("x", &"1".repeat(40))).await;
+    let missing = github.post(&tags, tag("x", &"1".repeat(40))).await;
     assert_eq!(missing.refusal(), (422, "Object does not exist"));
 }

@@ -6,7 +6,7 @@ use super::{News, received};
 
 #[tokio::test]
 async fn another_process_can_add_disturb_and_look() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let post = |path: &str, body: serde_json::Value| news.client.post(news.url(path)).json(&body);
     let story = json!({
         "created_at": news.an_hour_ago(), "title": "Tides", "points": 7, "comments": ["In &amp; out"],
@@ -36,8 +36,8 @@ async fn another_process_can_add_disturb_and_look() {
 }
 
 #[tokio::test]
-async fn somebody_with_a_browser_is_told_what_this_is() {
-    let news = News::calm().await;
+async fn somebody_with_a_browser_is_reported_what_this_is() {
+    let news = News::quiet().await;
     let welcome = news.get("/_world").await.text();
     assert!(welcome.contains("/api/v1/search_by_date"));
     assert_eq!(news.get("/healthz").await.text(), "ok");

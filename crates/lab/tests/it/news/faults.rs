@@ -19,7 +19,7 @@ impl News {
 
 #[tokio::test]
 async fn a_rule_hits_its_endpoint_as_often_as_said() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     news.disturb(When::Next(2), Effect::Status(503));
     assert_eq!(news.get(SEARCH).await.status, 503);
     assert_eq!(news.get("/v0/beststories.json").await.status, 200);
@@ -37,7 +37,7 @@ async fn a_rule_hits_its_endpoint_as_often_as_said() {
 
 #[tokio::test]
 async fn a_limit_says_when_to_come_back() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let effect = Effect::Limited { retry_after_s: 7 };
     news.disturb(When::Always, effect);
     let limited = news.get(SEARCH).await;
@@ -48,7 +48,7 @@ async fn a_limit_says_when_to_come_back() {
 
 #[tokio::test]
 async fn a_cut_line_is_no_answer_but_counts() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     for effect in [Effect::DropRequest, Effect::DropReply] {
         news.disturb(When::Next(1), effect);
         let sent = news.client.get(news.url(SEARCH)).send();
@@ -61,7 +61,7 @@ async fn a_cut_line_is_no_answer_but_counts() {
 
 #[tokio::test]
 async fn bodies_are_cut_short_broken_or_without_hits() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     news.disturb(When::Next(1), Effect::Truncated);
     let cut = within(news.client.get(news.url(SEARCH)).send())
         .await
@@ -81,7 +81,7 @@ async fn bodies_are_cut_short_broken_or_without_hits() {
 
 #[tokio::test]
 async fn a_request_that_is_never_answered_is_counted_and_under_way() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     for _ in 0..5 {
         assert_eq!(news.get(SEARCH).await.status, 200);
     }
@@ -101,7 +101,7 @@ async fn a_request_that_is_never_answered_is_counted_and_under_way() {
 
 #[tokio::test]
 async fn a_rule_can_name_one_story() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let (one, other) = (news.add("One"), news.add("Other"));
     let path = format!("story_{one}");
     let rule = Rule::on(&path, When::Always, Effect::Status(500));

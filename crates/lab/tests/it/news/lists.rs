@@ -27,7 +27,7 @@ async fn the_best_list_names_two_hundred_stories_best_first() {
 
 #[tokio::test]
 async fn a_text_post_has_text_and_no_address() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.handle().add_story(NewStory {
         text: Some("Why &amp; how?".to_owned()),
         ..NewStory::new(news.an_hour_ago(), "Ask HN: Why?", 3)

@@ -6,7 +6,7 @@ use super::{DAY_S, News, received};
 
 #[tokio::test]
 async fn a_page_holds_the_article_that_the_facts_promise() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.add("Tides & <clocks>");
     let page = news.get(&format!("/pages/{id}")).await;
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
@@ -28,7 +28,7 @@ fn extracted(html: &str) -> Option<String> {
 
 #[tokio::test]
 async fn an_extractor_finds_the_article_and_leaves_the_rest() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     for (page, encoding) in [
         (Page::Article, encoding_rs::UTF_8),
         (Page::AboutBlocking, encoding_rs::UTF_8),
@@ -55,7 +55,7 @@ async fn an_extractor_finds_the_article_and_leaves_the_rest() {
 
 #[tokio::test]
 async fn a_page_can_be_changed_into_any_other() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.add("Tides");
     for (page, status, content_type, says) in [
         (
@@ -100,7 +100,7 @@ async fn a_page_can_be_changed_into_any_other() {
 
 #[tokio::test]
 async fn an_oversized_page_really_arrives() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.add("Tides");
     news.handle().set_page(id, Page::Oversized);
     let answer = news.get(&format!("/pages/{id}")).await;
@@ -114,7 +114,7 @@ async fn an_oversized_page_really_arrives() {
 
 #[tokio::test]
 async fn redirects_count_and_end_at_the_article() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.add("Tides");
     news.handle().set_page(id, Page::Redirected { hops: 3 });
     let mut path = format!("/pages/{id}");
@@ -137,7 +137,7 @@ async fn redirects_count_and_end_at_the_article() {
 
 #[tokio::test]
 async fn a_slow_page_keeps_its_caller_waiting() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.add("Tides");
     news.handle()
         .set_page(id, Page::Slow { wait_ms: 3_600_000 });
@@ -174,7 +174,7 @@ async fn pages_have_hosts_of_their_own_where_the_site_listens_on_all() {
 #[tokio::test]
 async fn a_share_of_pages_is_bad() {
     let site = Site {
-        calm: false,
+        quiet: false,
         ..Site::new(3, 1000)
     };
     let news = News::start(site, |_| {}).await;

@@ -16,7 +16,7 @@ async fn read(news: &News, address: &str) -> Answer {
 
 #[tokio::test]
 async fn both_find_the_article() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.add("Tides");
     let facts = news.handle().story(id).unwrap();
     let (url, text) = (news.handle().page_url(id), facts.main_text().unwrap());
@@ -41,7 +41,7 @@ async fn both_find_the_article() {
 
 #[tokio::test]
 async fn the_crawler_wants_its_token_and_an_address() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let body = json!({ "url": "http://127.0.0.1/pages/1" });
     assert_eq!(crawl(&news, "wrong", &body).await.status, 401);
     let nothing = crawl(&news, CRAWLER_TOKEN, &json!({})).await;
@@ -53,7 +53,7 @@ async fn the_crawler_wants_its_token_and_an_address() {
 
 #[tokio::test]
 async fn both_pass_on_what_a_bad_page_says() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.add("Tides");
     let url = news.handle().page_url(id);
     for (page, success, says) in [
@@ -87,8 +87,8 @@ async fn both_pass_on_what_a_bad_page_says() {
 }
 
 #[tokio::test]
-async fn the_reader_tells_errors_in_its_body() {
-    let news = News::calm().await;
+async fn the_reader_reports_errors_in_its_body() {
+    let news = News::quiet().await;
     let id = news.add("Tides");
     news.handle().set_page(id, Page::Broken);
     for address in [

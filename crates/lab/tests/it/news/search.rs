@@ -93,7 +93,7 @@ async fn points_are_sometimes_not_known_and_addresses_sometimes_missing() {
 
 #[tokio::test]
 async fn the_comments_of_a_story_are_html_with_entities() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let id = news.handle().add_story(
         NewStory::new(news.an_hour_ago(), "Tides", 7).with_comments(&[
             "It&#x27;s <i>late</i>",
@@ -122,7 +122,7 @@ async fn the_comments_of_a_story_are_html_with_entities() {
 
 #[tokio::test]
 async fn comments_show_once_they_are_written() {
-    let news = News::calm().await;
+    let news = News::quiet().await;
     let stories = news.handle().stories_between(DAY_S.0, DAY_S.1);
     let story = stories.iter().find(|it| it.comments > 5).unwrap();
     let path = format!("/api/v1/search_by_date?tags=comment,story_{}", story.id);
@@ -135,7 +135,7 @@ async fn comments_show_once_they_are_written() {
 
 #[tokio::test]
 async fn two_sites_with_one_seed_and_one_clock_are_the_same_site() {
-    let (one, other) = (News::calm().await, News::calm().await);
+    let (one, other) = (News::quiet().await, News::quiet().await);
     let stories = |news: &News| news.handle().stories_between(DAY_S.0, DAY_S.1);
     assert_eq!(stories(&one), stories(&other));
     let story = stories(&one)[7].id;

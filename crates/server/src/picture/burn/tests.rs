@@ -53,7 +53,7 @@ fn batches_climb_towards_the_limit() {
 
 #[test]
 fn what_is_left_and_what_is_too_much_is_said() {
-    for (spent, limit, told) in [
+    for (spent, limit, reported) in [
         (&[][..], 10, "0 of 10 spent in 0 batches, 10 left."),
         (&[4, 6], 10, "10 of 10 spent in 2 batches, 0 left."),
         (&[4, 7], 10, "11 of 10 spent in 2 batches, 1 too much."),
@@ -66,7 +66,7 @@ fn what_is_left_and_what_is_too_much_is_said() {
     ] {
         let batches = &batches(spent);
         let html = draw(&Burn { limit, batches }, &FRAME).into_string();
-        assert!(html.contains(told), "{told}: {html}");
+        assert!(html.contains(reported), "{reported}: {html}");
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
     }
 }

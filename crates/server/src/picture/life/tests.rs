@@ -25,7 +25,7 @@ fn event(when: &str, until: Option<&str>, kind: Kind) -> Event {
 }
 
 #[test]
-fn a_life_is_drawn_and_told() {
+fn a_life_is_drawn_and_reported() {
     let events = [
         event(
             "10:00:00",
@@ -109,8 +109,8 @@ fn clocks_that_differ_do_not_break_it() {
         event("11:00:00", None, Kind::Replaced),
     ];
     let html = draw(&events, at("09:00:00"), &FRAME).into_string();
-    for told in ["−2 s later", "took −1 s", "took 0 ms", "replaced"] {
-        assert!(html.contains(told), "{told}: {html}");
+    for reported in ["−2 s later", "took −1 s", "took 0 ms", "replaced"] {
+        assert!(html.contains(reported), "{reported}: {html}");
     }
     assert!(
         !html.contains("NaN") && !html.contains("width=\"-"),

@@ -53,10 +53,10 @@ fn a_strip_among_words_is_an_image() {
 }
 
 #[test]
-fn a_strip_is_told_in_a_sentence() {
+fn a_strip_is_reported_in_a_sentence() {
     let mut outcomes = vec![Outcome::Done; 58];
     outcomes.extend([Outcome::Failed, Outcome::Skipped]);
-    for (outcomes, lang, told) in [
+    for (outcomes, lang, reported) in [
         (
             &outcomes[..],
             Lang::English,
@@ -70,7 +70,7 @@ fn a_strip_is_told_in_a_sentence() {
         (&outcomes[..1], Lang::English, "1 of 1 done"),
         (&[], Lang::English, "nothing has happened yet"),
     ] {
-        assert_eq!(summary(&beats(outcomes), lang), told);
+        assert_eq!(summary(&beats(outcomes), lang), reported);
     }
 }
 

@@ -75,9 +75,9 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/retry"));
     let (day, most) = (date.to_string(), usual.to_string());
     let label = lang.pick("Only those put back less often than", "仅限放回次数少于");
-    let usual_told = say!(lang, "{usual} times, as configured", "{usual} 次（按配置）");
+    let usual_reported = say!(lang, "{usual} times, as configured", "{usual} 次（按配置）");
     let others = RETRIES.map(|most| (most.to_string(), most.to_string()));
-    let options = [(String::new(), usual_told)].into_iter().chain(others);
+    let options = [(String::new(), usual_reported)].into_iter().chain(others);
     let fields = html! {
         div class="fields" {
             (choice("retries_max", label, None, options))

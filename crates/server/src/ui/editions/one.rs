@@ -33,7 +33,7 @@ pub(crate) async fn show(
     let editions = editions(&state)?;
     let Some(status) = editions.status(date).await? else {
         editions.day(Some(date))?;
-        return Ok(told(StatusCode::NOT_FOUND, nothing(&viewer, date)));
+        return Ok(reported(StatusCode::NOT_FOUND, nothing(&viewer, date)));
     };
     let did = query.did.as_deref();
     let did = did.and_then(|code| done(viewer.lang, code));
@@ -110,7 +110,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let Status {
         account,
         forecast,
-        alerts: told,
+        alerts: reported,
     } = status;
     let progress = steps::Progress {
         counts: account.counts(),
@@ -128,7 +128,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
         (section("stories", lang.pick("Stories", "文章"), &stories))
         (section("batches", lang.pick("Batches and budget", "批次与预算"), &batches))
         (section("deliveries", lang.pick("Deliveries", "投递"), &deliveries(viewer, &account.deliveries)))
-        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, told)))
+        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, reported)))
     }
 }
 
@@ -318,8 +318,8 @@ fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     html! {
         (rows)
         @for state in present {
-            @if let Some(told) = words::delivery_told(lang, state) {
-                p class={ @if state == State::Unknown { "warning" } @else { "hint" } } { (words::delivery(lang, state)) ": " (told) }
+            @if let Some(reported) = words::delivery_reported(lang, state) {
+                p class={ @if state == State::Unknown { "warning" } @else { "hint" } } { (words::delivery(lang, state)) ": " (reported) }
             }
         }
     }

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_strip_tells_what_is_behind_where_it_stands_and_what_is_to_come() {
+    fn a_strip_reports_what_is_behind_where_it_stands_and_what_is_to_come() {
         use Stage::{Current as C, Done as D, Failed as F, Skipped as S, ToCome as T};
         let rows: [(State, Option<State>, &[Stage]); 8] = [
             (State::Init, None, &[C, T, T, T, T]),

@@ -92,7 +92,7 @@ pub(super) fn delivery(lang: Lang, state: delivery::State) -> Markup {
 }
 
 /// What that means, where it is not plain.
-pub(super) fn delivery_told(lang: Lang, state: delivery::State) -> Option<&'static str> {
+pub(super) fn delivery_reported(lang: Lang, state: delivery::State) -> Option<&'static str> {
     words! { lang, state?;
         delivery::State::Unknown =>
             "It left and was not answered: it may have arrived. It is never just sent again; Almanack looks whether it is there. Where nobody can look, `on_unknown` of the destination decides: skip (better missing than twice) or repeat.",

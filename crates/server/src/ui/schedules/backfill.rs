@@ -40,7 +40,7 @@ pub(crate) async fn ask(
         (range(lang, &schedule, &query))
         @match &planned {
             None => {},
-            Some(Ok((wish, planned))) => (told(&viewer, &name, *wish, planned)),
+            Some(Ok((request, planned))) => (reported(&viewer, &name, *request, planned)),
             Some(Err(problem)) => (refused(lang, problem)),
         }
         (way_back(lang, &schedule))
@@ -61,13 +61,16 @@ async fn plan(
     (from, to): (&str, &str),
 ) -> Result<(Backfill, Backfilled)> {
     let zone = query.zone.as_deref().unwrap_or(zone_of(schedule));
-    let wish = Backfill {
+    let request = Backfill {
         from: instant(lang, from, zone)?,
         to: instant(lang, to, zone)?,
         pace: pace(query.pace.as_deref())?,
     };
-    let planned = state.schedules.plan_backfill(&schedule.name, wish).await?;
-    Ok((wish, planned))
+    let planned = state
+        .schedules
+        .plan_backfill(&schedule.name, request)
+        .await?;
+    Ok((request, planned))
 }
 
 fn pace(text: Option<&str>) -> Result<SignedDuration> {
@@ -95,11 +98,16 @@ fn range(lang: Lang, schedule: &Schedule, query: &Query) -> Markup {
 }
 
 /// What would fire, and the button that does it.
-fn told(viewer: &Viewer, name: &ScheduleName, wish: Backfill, planned: &Backfilled) -> Markup {
+fn reported(
+    viewer: &Viewer,
+    name: &ScheduleName,
+    request: Backfill,
+    planned: &Backfilled,
+) -> Markup {
     let lang = viewer.lang;
     let (all, fires) = (planned.slots.len(), planned.fires());
-    let (from, to) = (wish.from.to_string(), wish.to.to_string());
-    let pace = format!("{:#}", wish.pace);
+    let (from, to) = (request.from.to_string(), request.to.to_string());
+    let pace = format!("{:#}", request.pace);
     let fields = html! {
         (hidden([("from", &from), ("to", &to), ("pace", &pace)]))
         button type="submit" class="danger" { (fire_them(lang, fires)) }
@@ -156,12 +164,12 @@ pub(crate) async fn carry_out(
     filled: Filled<Range>,
 ) -> Answer {
     let Filled { viewer, form } = filled;
-    let wish = Backfill {
+    let request = Backfill {
         from: parse_instant(&form.from, "from")?,
         to: parse_instant(&form.to, "to")?,
         pace: pace(form.pace.as_deref())?,
     };
     let by = viewer.origin();
-    state.schedules.backfill(&name, wish, &by).await?;
+    state.schedules.backfill(&name, request, &by).await?;
     Ok(see(&format!("{}?did=backfilled", path(&name))))
 }

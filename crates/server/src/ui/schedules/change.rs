@@ -6,7 +6,7 @@ use almanack_engine::schedules::{Expected, Writer};
 use super::fields::{Fields, TARGETS};
 use super::one::{is_there, way_back};
 use super::sheet::{Sheet, target_name};
-use super::{api, path, times, told, trying};
+use super::{api, path, reported, times, trying};
 use crate::schedules::{Named, admit, find};
 use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
@@ -52,7 +52,8 @@ pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) 
     viewer.must(Scope::Operate, "changing a schedule")?;
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
-    if let Some(managed) = told::managed(lang, schedule.origin).filter(|_| is_there(&schedule)) {
+    if let Some(managed) = reported::managed(lang, schedule.origin).filter(|_| is_there(&schedule))
+    {
         let body = html! { p class="wrong" { (managed) } (way_back(lang, &schedule)) };
         let title = title(lang, Some(&schedule));
         return Ok(page(&viewer, Place::Schedules, &title, &body).into_response());
@@ -89,23 +90,24 @@ impl<'a> Draft<'a> {
         let done = match self.fields.get("act") {
             "check" => self
                 .check(state)
-                .map(|told| self.page(&told, None).into_response()),
+                .map(|reported| self.page(&reported, None).into_response()),
             _ => self.write(state, seen).await,
         };
         done.or_else(|problem| {
             if problem.code.status().is_server_error() {
                 return Err(problem);
             }
-            let told = trying::refusal(self.viewer.lang, self.fields.get("expression"), &problem);
-            Ok(again(self.page(&told, problem.place())))
+            let reported =
+                trying::refusal(self.viewer.lang, self.fields.get("expression"), &problem);
+            Ok(again(self.page(&reported, problem.place())))
         })
     }
 
     fn read(&self, state: &AppState) -> Result<(ScheduleName, Ready)> {
         let name = ScheduleName::parse(self.fields.get("name").trim())?;
         let definition = self.fields.definition()?;
-        let asker = self.viewer.must(Scope::Operate, "writing a schedule")?;
-        admit(state, &name, &definition, asker)?;
+        let requester = self.viewer.must(Scope::Operate, "writing a schedule")?;
+        admit(state, &name, &definition, requester)?;
         let ready = state.schedules.check(&name, definition)?;
         Ok((name, ready))
     }
@@ -139,7 +141,7 @@ impl<'a> Draft<'a> {
         let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
         let equivalent = self.equivalent(&name)?;
         Ok(section! { lang; "would", "What it would do", "将会怎样";
-            p { strong { (new.describe(told::language(lang))) } }
+            p { strong { (new.describe(reported::language(lang))) } }
             (times::warnings(viewer, &new))
             @if let Some(old) = &old {
                 (times::compared(viewer, old, &new))
@@ -171,7 +173,7 @@ impl<'a> Draft<'a> {
         Ok(call.body(&body).cli(&words))
     }
 
-    fn page(&self, told: &Markup, wrong: Option<&str>) -> Markup {
+    fn page(&self, reported: &Markup, wrong: Option<&str>) -> Markup {
         let (viewer, lang) = (self.viewer, self.viewer.lang);
         let action = match self.schedule {
             Some(schedule) => format!("{}/change", path(&schedule.name)),
@@ -196,7 +198,7 @@ impl<'a> Draft<'a> {
         };
         let body = html! {
             @if self.schedule.is_none() { (self.kinds()) }
-            (told)
+            (reported)
             (form(viewer, &action, &fields))
             @if let Some(schedule) = self.schedule { (way_back(lang, schedule)) }
         };

@@ -4,7 +4,7 @@ use almanack_core::plan::{Schedule, Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
 use almanack_core::task::{Identity, Task};
 
-use super::{command, path, told};
+use super::{command, path, reported};
 use crate::schedules::ledger::{cursor, parse_cursor};
 use crate::ui::prelude::*;
 
@@ -94,10 +94,10 @@ fn became(lang: Lang, slot: &Slot) -> Markup {
     html! {
         // That it fired says nothing of how that went: the next cell does, with its shape.
         @match slot.verdict {
-            Verdict::Fired | Verdict::CaughtUp => (told::verdict(lang, slot.verdict)),
+            Verdict::Fired | Verdict::CaughtUp => (reported::verdict(lang, slot.verdict)),
             Verdict::Skipped(reason) => {
-                (badge("skipped", told::verdict(lang, slot.verdict)))
-                div { (told::reason(lang, reason)) }
+                (badge("skipped", reported::verdict(lang, slot.verdict)))
+                div { (reported::reason(lang, reason)) }
             },
         }
         @if let Some(detail) = &slot.detail { div class="hint" { (lang.english(detail)) } }

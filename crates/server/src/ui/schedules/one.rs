@@ -3,7 +3,7 @@
 use almanack_core::plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys};
 
 use super::runs::{self, Run, interval};
-use super::{acts, ledger, path, times, told, why};
+use super::{acts, ledger, path, reported, times, why};
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
 
@@ -38,7 +38,7 @@ pub(crate) async fn show(
     let edits = state.store.load_edits(schedule.id, EDITS).await?;
     let lang = viewer.lang;
     let body = html! {
-        @if let Some(told) = query.did.as_deref().and_then(|did| done(lang, did)) { (notice(&html! { (told) })) }
+        @if let Some(reported) = query.did.as_deref().and_then(|did| done(lang, did)) { (notice(&html! { (reported) })) }
         (live("schedule", &about(&state, &viewer, &schedule, ready.as_ref())))
         (acts::offered(&viewer, &schedule))
         (live("runs", &what_it_did(&viewer, ready.as_ref(), &runs)))
@@ -73,9 +73,9 @@ fn about(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&
     let next_at = state.schedules.next_firing(schedule);
     let interval = ready.and_then(|ready| interval(ready, viewer.now));
     let known = facts! { lang;
-        "State", "状态" { (told::state_in_full(viewer, &schedule.state)) }
+        "State", "状态" { (reported::state_in_full(viewer, &schedule.state)) }
         "When", "时间规则" if (let Some(it) = definition) { (meaning(lang, it, ready)) }
-        "Fires at", "目标" if (let Some(it) = definition) { (told::target(lang, &it.target)) }
+        "Fires at", "目标" if (let Some(it) = definition) { (reported::target(lang, &it.target)) }
         "Next", "下次" {
             @match (next_at, ready) {
                 (Some(at), Some(ready)) => (times::in_both(viewer, at, ready.zone().time_zone())),
@@ -89,7 +89,7 @@ fn about(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&
         "Newest firing", "最近一次触发" if (let Some(firing) = schedule.last_firing()) {
             a href=(task_path(&firing)) { (firing.subject) }
         }
-        "Belongs to", "来源" { (told::origin(lang, schedule.origin)) }
+        "Belongs to", "来源" { (reported::origin(lang, schedule.origin)) }
         "Last changed", "最近修改" {
             (viewer.at(schedule.changed_at)) " "
             a href="#history" { (say!(lang, "(revision {revision})", "（修订 {revision}）")) }
@@ -102,7 +102,7 @@ fn meaning(lang: Lang, definition: &Definition, ready: Option<&Ready>) -> Markup
     let (expression, tz) = (definition.expression.as_str(), definition.tz.as_str());
     let pairs = [("expression", expression), ("tz", tz)];
     html! {
-        @if let Some(ready) = ready { div { strong { (ready.describe(told::language(lang))) } } }
+        @if let Some(ready) = ready { div { strong { (ready.describe(reported::language(lang))) } } }
         div { code { (expression) } " " (tz) " "
             a href=(crate::ui::query::address("/ui/schedules/try", pairs)) { (lang.pick("Try it", "试写")) }
         }
@@ -133,7 +133,7 @@ fn rules(lang: Lang, schedule: &Schedule) -> Markup {
         return html! {};
     };
     section! { lang; "policies", "When things do not go as planned", "未按计划进行时";
-        (told::policies(lang, definition))
+        (reported::policies(lang, definition))
     }
 }
 
@@ -148,9 +148,9 @@ fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
         "When", "时间" { td { (viewer.at(edit.at)) } }
         "What", "操作" {
             td {
-                (told::edited(lang, edit.edited))
+                (reported::edited(lang, edit.edited))
                 @if let Some(keys) = before.and_then(|before| differing(before, edit)) { ": " code { (keys) } }
-                (told::note(edit.note.as_deref()))
+                (reported::note(edit.note.as_deref()))
             }
         }
         "Who", "操作人" { td { (edit.by) } }

@@ -8,7 +8,7 @@ use almanack_core::plan::{Ready, Reason, Schedule, ScheduleName, Slot, Verdict, 
 use almanack_core::store::LedgerPage;
 use almanack_core::task::{Identity, Status, Task};
 
-use super::told;
+use super::reported;
 use crate::picture::against::{self, Against};
 use crate::picture::strip::{self, Beat};
 use crate::ui::prelude::*;
@@ -95,13 +95,13 @@ pub(crate) async fn join(
     }
     let mut tasks = state.store.load_current(&identities).await?.into_iter();
     let runs = schedules.iter().zip(unrolled).map(|((_, ready), slots)| {
-        let told = slots.into_iter().map(|slot| {
+        let reported = slots.into_iter().map(|slot| {
             let task = tasks.next().flatten();
             run(&slot, task, *ready)
         });
-        let mut told: Vec<Run> = told.collect();
-        told.reverse();
-        told
+        let mut reported: Vec<Run> = reported.collect();
+        reported.reverse();
+        reported
     });
     Ok(runs.collect())
 }
@@ -248,7 +248,7 @@ fn beats(viewer: &Viewer, runs: &[Run]) -> Vec<Beat> {
 fn why(viewer: &Viewer, run: &Run) -> String {
     let lang = viewer.lang;
     let reason = match run.became {
-        Became::Skipped(reason) => Some(told::reason(lang, reason)),
+        Became::Skipped(reason) => Some(reported::reason(lang, reason)),
         Became::Retrying => Some(lang.pick("will be tried again", "将重试")),
         Became::Forgotten => Some(lang.pick("its firing is no longer kept", "触发记录已清除")),
         _ => None,

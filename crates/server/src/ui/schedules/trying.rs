@@ -5,7 +5,7 @@
 
 use almanack_core::plan::Ready;
 
-use super::{times, told};
+use super::{reported, times};
 use crate::schedules::explain;
 use crate::ui::prelude::*;
 
@@ -61,7 +61,7 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
     let pairs = [("expression", expression), ("tz", tz)];
     let make = address("/ui/schedules/new", pairs);
     section! { lang; "meaning", "What it means", "含义";
-        p role="status" { strong { (ready.describe(told::language(lang))) } }
+        p role="status" { strong { (ready.describe(reported::language(lang))) } }
         (times::warnings(viewer, ready))
         (times::times(viewer, ready, &next, lang.pick("Coming times", "接下来的时间")))
         @if viewer.may(Scope::Operate) {
@@ -117,9 +117,9 @@ fn examples(lang: Lang, zone: &str) -> Markup {
     };
     html! {
         ul class="examples" {
-            @for (expression, told) in examples {
+            @for (expression, reported) in examples {
                 @let href = address(HERE, [("expression", expression), ("tz", zone)]);
-                li { a href=(href) { code { (expression) } } " " (told) }
+                li { a href=(href) { code { (expression) } } " " (reported) }
             }
         }
     }

@@ -170,7 +170,7 @@ async fn shown(state: &AppState, viewer: &Viewer, token: &Token, secret: &str) -
 
 /// Asks whether to take a token back.
 pub(crate) async fn ask(State(state): App, Path(name): Path<String>, viewer: Viewer) -> Page {
-    let asker = viewer.must(Scope::Admin, "taking a token back")?;
+    let requester = viewer.must(Scope::Admin, "taking a token back")?;
     let tokens = state.changes.load_tokens().await?;
     let works = |token: &&Token| token.name == name && token.is_valid(viewer.now);
     let token = tokens.iter().find(works).ok_or_else(|| no_such(&name))?;
@@ -178,7 +178,7 @@ pub(crate) async fn ask(State(state): App, Path(name): Path<String>, viewer: Vie
     let sentence = html! {
         (say!(lang, "1 token of scope {scope} would stop working, for good. Whoever uses it is refused from then on.",
             "1 个权限为 {scope} 的令牌将永久失效，使用它的请求将被拒绝。"))
-        @if asker.name() == name { " " strong { (lang.pick("It is the one you are using.", "这正是您在使用的令牌。")) } }
+        @if requester.name() == name { " " strong { (lang.pick("It is the one you are using.", "这正是您在使用的令牌。")) } }
     };
     let question = Question {
         title: &say!(lang, "Revoke token {name}", "撤销令牌 {name}"),

@@ -10,7 +10,7 @@ use crate::ui::prelude::*;
 use crate::{sources::body::SourceBody, ui::form};
 
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct Wish {
+pub(crate) struct ChangeRequest {
     address: Option<String>,
     name: Option<String>,
     category: Option<String>,
@@ -28,19 +28,19 @@ pub(crate) struct Chosen {
 }
 
 /// The form, with what was typed and what is wrong with it.
-pub(super) fn form(viewer: &Viewer, wish: &Wish, wrong: Option<&Problem>) -> Markup {
+pub(super) fn form(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Problem>) -> Markup {
     let lang = viewer.lang;
     let fields = html! {
         @if let Some(problem) = wrong { p class="wrong" role="alert" id="add-wrong" { (lang.english(&problem.detail)) } }
         div class="fields" {
             label class="wide" { (pick!(lang; "Address of a feed, or of a site that names one",
                 "订阅源地址，或包含订阅源的网站地址"))
-                input name="address" value=[wish.address.as_deref()] required maxlength="2000" inputmode="url" autocomplete="off" spellcheck="false"
+                input name="address" value=[request.address.as_deref()] required maxlength="2000" inputmode="url" autocomplete="off" spellcheck="false"
                     placeholder="https://example.org/" aria-describedby=[wrong.map(|_| "add-wrong")]; }
-            (Field::text("name", lang.pick("Name (may be empty)", "名称（可留空）"), wish.name.as_deref()).most(500))
-            (Field::text("category", lang.pick("Category (may be empty)", "分类（可留空）"), wish.category.as_deref()).most(500))
+            (Field::text("name", lang.pick("Name (may be empty)", "名称（可留空）"), request.name.as_deref()).most(500))
+            (Field::text("category", lang.pick("Category (may be empty)", "分类（可留空）"), request.category.as_deref()).most(500))
             label class="tick" {
-                input type="checkbox" name="as_it_is" value="yes" checked[wish.as_it_is.is_some()];
+                input type="checkbox" name="as_it_is" value="yes" checked[request.as_it_is.is_some()];
                 (pick!(lang; "Take the address as it is; do not look for a feed there", "按原样使用该地址，不查找订阅源"))
             }
             button type="submit" class="primary" { (lang.pick("Add", "添加")) }
@@ -51,15 +51,15 @@ pub(super) fn form(viewer: &Viewer, wish: &Wish, wrong: Option<&Problem>) -> Mar
         p class="hint" { (pick!(lang;
             "What has no feed is read by rules of your own: by the command line or the API.",
             "没有订阅源的页面可以用自定义规则读取：请使用命令行或 API。")) }
-        (equivalent(wish).show(viewer))
+        (equivalent(request).show(viewer))
     }
 }
 
-fn equivalent(wish: &Wish) -> Equivalent {
-    let address = wish.address.as_deref().unwrap_or("https://example.org/");
+fn equivalent(request: &ChangeRequest) -> Equivalent {
+    let address = request.address.as_deref().unwrap_or("https://example.org/");
     let mut words = vec!["source", "add", address];
     let mut body = json!({ "address": address });
-    let (name, category) = (wish.name.as_deref(), wish.category.as_deref());
+    let (name, category) = (request.name.as_deref(), request.category.as_deref());
     for (option, value) in [("--name", name), ("--category", category)] {
         if let Some(value) = value {
             words.extend([option, value]);
@@ -72,22 +72,22 @@ fn equivalent(wish: &Wish) -> Equivalent {
 
 /// The form on a page of its own, where a form that was refused can be reached again.
 pub(crate) async fn show(viewer: Viewer) -> Markup {
-    on_page(&viewer, &Wish::default(), None)
+    on_page(&viewer, &ChangeRequest::default(), None)
 }
 
-fn on_page(viewer: &Viewer, wish: &Wish, wrong: Option<&Problem>) -> Markup {
+fn on_page(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Problem>) -> Markup {
     let title = viewer.lang.pick("Add a source", "添加信源");
-    page(viewer, Place::Sources, title, &form(viewer, wish, wrong))
+    page(viewer, Place::Sources, title, &form(viewer, request, wrong))
 }
 
 /// Adds what an address leads to, or shows what there is to choose from.
-pub(crate) async fn add(State(state): App, filled: Filled<Wish>) -> Answer {
+pub(crate) async fn add(State(state): App, filled: Filled<ChangeRequest>) -> Answer {
     let Filled { viewer, form } = filled;
     match found(&state, &viewer, &form).await {
         Ok(Found::Source(id, code)) => Ok(see(&format!("{}?did={code}", links::source(id)))),
         Ok(Found::Several(candidates)) => {
             let page = choice(&viewer, &form, &candidates);
-            Ok(told(StatusCode::OK, page))
+            Ok(reported(StatusCode::OK, page))
         }
         Err(problem) if can_be_mended(&problem) => {
             Ok(again(on_page(&viewer, &form, Some(&problem))))
@@ -106,9 +106,9 @@ enum Found {
     Several(Vec<CandidateView>),
 }
 
-async fn found(state: &AppState, viewer: &Viewer, wish: &Wish) -> Result<Found> {
-    let address = with_scheme(wish.address.as_deref().unwrap_or_default());
-    let taken = if wish.as_it_is.is_some() {
+async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Result<Found> {
+    let address = with_scheme(request.address.as_deref().unwrap_or_default());
+    let taken = if request.as_it_is.is_some() {
         address
     } else {
         let mut found = candidates(state, &address).await?;
@@ -121,7 +121,7 @@ async fn found(state: &AppState, viewer: &Viewer, wish: &Wish) -> Result<Found> 
             (_, None) => return Err(Problem::new(Code::Unreachable, "no feed was found there")),
         }
     };
-    let body = SourceBody::feed(taken, wish.name.clone(), wish.category.clone());
+    let body = SourceBody::feed(taken, request.name.clone(), request.category.clone());
     let items = vec![body.into_definition()];
     let answer = add_each(state, items, &viewer.origin()).await?.pop();
     match answer.transpose()? {
@@ -141,9 +141,9 @@ fn with_scheme(address: &str) -> String {
 }
 
 /// The feeds of a site, to choose from.
-fn choice(viewer: &Viewer, wish: &Wish, candidates: &[CandidateView]) -> Markup {
+fn choice(viewer: &Viewer, request: &ChangeRequest, candidates: &[CandidateView]) -> Markup {
     let (lang, count) = (viewer.lang, candidates.len());
-    let kept = [("name", &wish.name), ("category", &wish.category)];
+    let kept = [("name", &request.name), ("category", &request.category)];
     let kept = kept.into_iter();
     let kept = kept.filter_map(|(name, value)| Some((name, value.as_deref()?)));
     let known = |candidate: &CandidateView| candidate.source_id.map(SourceId);
@@ -210,7 +210,7 @@ pub(crate) async fn choose(State(state): App, filled: Filled<Chosen>) -> Answer 
     let lines: Vec<_> = form.address.into_iter().zip(answers).collect();
     let title = viewer.lang.pick("What was added", "添加结果");
     let page = page(&viewer, Place::Sources, title, &outcome(&viewer, &lines));
-    Ok(told(StatusCode::OK, page))
+    Ok(reported(StatusCode::OK, page))
 }
 
 /// What became of each, as a table.

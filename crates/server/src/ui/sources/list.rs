@@ -34,7 +34,7 @@ pub(crate) async fn show(
             (filter.equivalent().show(&viewer))
         } }))
         @if viewer.may(Scope::Operate) {
-            (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::Wish::default(), None)))
+            (section("add", lang.pick("Add a source", "添加信源"), &adding::form(&viewer, &adding::ChangeRequest::default(), None)))
         }
         (section("opml", lang.pick("Lists of sources (OPML)", "信源列表（OPML）"), &opml::ways(&viewer)))
     };

@@ -2,9 +2,9 @@
 
 use almanack_core::source::entry::Entry;
 use almanack_core::source::reading::Reading;
-use almanack_core::source::recent::{Brought, PastLook};
+use almanack_core::source::recent::{CheckOutcome, PastLook};
 use almanack_core::source::settle::Believed;
-use almanack_core::source::why::{meaning, next_look, next_look_at, wishes};
+use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
 use almanack_core::source::{Source, State as SourceState};
 use almanack_core::task::Task;
 
@@ -81,7 +81,7 @@ fn standing(
     let listed = newest.get(..LISTED).unwrap_or(newest);
     let why = why(viewer, source, task, &believed);
     html! {
-        @if let Some(wanted) = source.attention { p class="warning" { (words::attention_told(lang, wanted)) } }
+        @if let Some(wanted) = source.attention { p class="warning" { (words::attention_reported(lang, wanted)) } }
         @if let Some(failure) = failure(viewer, source) { (failure) }
         (section("standing", lang.pick("How it stands", "现状"), &known(viewer, source, task)))
         (section("why", lang.pick("When it is checked, and why", "何时检查，为何如此"), &why))
@@ -192,8 +192,8 @@ fn beat(lang: Lang, look: &PastLook) -> Beat {
     Beat {
         at: look.at,
         outcome: match look.brought {
-            Brought::New(_) | Brought::Nothing | Brought::Unchanged => Outcome::Done,
-            Brought::Failed(_) => Outcome::Failed,
+            CheckOutcome::New(_) | CheckOutcome::Nothing | CheckOutcome::Unchanged => Outcome::Done,
+            CheckOutcome::Failed(_) => Outcome::Failed,
         },
         why: format!(
             "{}, {} ms",
@@ -208,7 +208,7 @@ fn beat(lang: Lang, look: &PastLook) -> Beat {
 fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believed) -> Markup {
     let lang = viewer.lang;
     let id = source.id.to_string();
-    let asked = wishes(&source.memory.hints);
+    let asked = requests(&source.memory.hints);
     let known = facts! { lang;
         "Policy in force", "生效的策略" { code { (believed.policy) } }
         "Expected", "预计" { (expected(viewer, believed)) }
@@ -224,7 +224,7 @@ fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believe
         }
         @if !asked.is_empty() {
             h3 { (lang.pick("What its publisher asks for", "发布者的要求")) }
-            ul { @for wish in &asked { li { (lang.english(wish)) } } }
+            ul { @for request in &asked { li { (lang.english(request)) } } }
         }
         (Equivalent::call("GET", format!("/api/v1/sources/{id}/why")).cli(&["source", "why", &id]).show(viewer))
     }

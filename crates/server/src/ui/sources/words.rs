@@ -2,7 +2,7 @@
 
 use almanack_core::source::policy::cadence::{Cadence, Frequency};
 use almanack_core::source::{Attention, Source, SourceType, State};
-use almanack_core::{source::check::FailureClass, source::recent::Brought};
+use almanack_core::{source::check::FailureClass, source::recent::CheckOutcome};
 
 use crate::ui::prelude::*;
 
@@ -41,7 +41,7 @@ pub(super) fn attention(lang: Lang, wanted: Attention) -> &'static str {
 }
 
 /// The same in a sentence.
-pub(super) fn attention_told(lang: Lang, wanted: Attention) -> &'static str {
+pub(super) fn attention_reported(lang: Lang, wanted: Attention) -> &'static str {
     words! { lang, wanted;
         Attention::Silent =>
             "It has been quiet for longer than is its habit. Perhaps it moved, or nobody writes there any more.",
@@ -114,11 +114,11 @@ pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
 }
 
 /// What a look brought.
-pub(super) fn brought(lang: Lang, brought: Brought) -> String {
+pub(super) fn brought(lang: Lang, brought: CheckOutcome) -> String {
     match brought {
-        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
-        Brought::Nothing => lang.pick("nothing new", "无新内容").to_owned(),
-        Brought::Unchanged => lang.pick("not modified", "未修改").to_owned(),
-        Brought::Failed(class) => failure(lang, class).to_owned(),
+        CheckOutcome::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
+        CheckOutcome::Nothing => lang.pick("nothing new", "无新内容").to_owned(),
+        CheckOutcome::Unchanged => lang.pick("not modified", "未修改").to_owned(),
+        CheckOutcome::Failed(class) => failure(lang, class).to_owned(),
     }
 }

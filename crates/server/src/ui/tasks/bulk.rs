@@ -6,8 +6,8 @@
 
 mod chosen;
 mod question;
+mod reported;
 mod shift;
-mod told;
 
 use almanack_core::reschedule::{Cancel, Put, Request};
 
@@ -19,7 +19,7 @@ use crate::idempotency::count;
 use crate::ui::form::{self, hidden};
 use crate::ui::prelude::*;
 
-pub(crate) use told::{Done, notice};
+pub(crate) use reported::{Done, notice};
 
 /// Most tasks at a time: few enough to be done while a browser waits.
 pub(crate) const MOST: usize = 1_000;
@@ -158,18 +158,21 @@ pub(crate) async fn act(State(state): App, filled: Filled<Asked>) -> Answer {
         Act::Move => Some(asked.shift.settled()?),
         Act::Cancel | Act::Retry => None,
     };
-    let wish = |pick: Pick| wish(asked.act, pick, shift, now);
-    let wishes: Vec<Request> = chosen.picks.into_iter().map(wish).collect();
-    let answers = state.rescheduler.ask_all(wishes, &viewer.origin()).await?;
+    let request = |pick: Pick| request(asked.act, pick, shift, now);
+    let requests: Vec<Request> = chosen.picks.into_iter().map(request).collect();
+    let answers = state
+        .rescheduler
+        .ask_all(requests, &viewer.origin())
+        .await?;
     let receipts: Vec<_> = answers.into_iter().map(std::result::Result::ok).collect();
     receipts.iter().flatten().for_each(count);
-    let told = told::tell(asked.act, &receipts);
-    let seal = form::seal(&viewer, &told);
-    let further = [("told", told.as_str()), ("seal", &seal)];
+    let reported = reported::report(asked.act, &receipts);
+    let seal = form::seal(&viewer, &reported);
+    let further = [("told", reported.as_str()), ("seal", &seal)];
     Ok(see(&asked.filter().address(Place::Tasks.path(), &further)))
 }
 
-fn wish(act: Act, pick: Pick, shift: Option<Shift>, now: Timestamp) -> Request {
+fn request(act: Act, pick: Pick, shift: Option<Shift>, now: Timestamp) -> Request {
     let (identity, revision) = (pick.identity, None);
     match (act, shift) {
         (Act::Cancel, _) => Request::Cancel(Cancel { identity, revision }),

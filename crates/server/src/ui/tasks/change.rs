@@ -180,8 +180,8 @@ pub(super) fn cancelling(identity: &Identity) -> Equivalent {
 
 pub(crate) async fn cancel(State(state): App, At(identity): At, filled: Filled) -> Answer {
     let revision = None;
-    let wish = Request::Cancel(Cancel { identity, revision });
-    carry_out(&state, &filled.viewer, wish).await
+    let request = Request::Cancel(Cancel { identity, revision });
+    carry_out(&state, &filled.viewer, request).await
 }
 
 /// What may be done at once.

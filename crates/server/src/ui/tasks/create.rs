@@ -1,4 +1,4 @@
-//! A new task, or a new time and payload for one that exists: the same wish as `PUT /api/v1/tasks/…`.
+//! A new task, or a new time and payload for one that exists: the same request as `PUT /api/v1/tasks/…`.
 
 use almanack_core::reschedule::{Put, Request};
 use almanack_core::task::{Identity, Kind, Payload, Subject};
@@ -47,8 +47,8 @@ pub(crate) async fn show(viewer: Viewer) -> Markup {
 /// Puts the task, or shows the form again with what is wrong.
 pub(crate) async fn put(State(state): App, filled: Filled<Fields>) -> Answer {
     let (viewer, fields) = (filled.viewer, filled.form);
-    let unclear = match fields.wish(&viewer, &state.limits) {
-        Ok(wish) => match carry_out(&state, &viewer, wish).await {
+    let unclear = match fields.request(&viewer, &state.limits) {
+        Ok(request) => match carry_out(&state, &viewer, request).await {
             Ok(response) => return Ok(response),
             Err(problem) if problem.code.status().is_server_error() => return Err(problem),
             Err(problem) => Unclear::Refused(problem),
@@ -63,7 +63,7 @@ pub(crate) async fn put(State(state): App, filled: Filled<Fields>) -> Answer {
 }
 
 impl Fields {
-    fn wish(&self, viewer: &Viewer, limits: &Limits) -> Result<Request, Unclear> {
+    fn request(&self, viewer: &Viewer, limits: &Limits) -> Result<Request, Unclear> {
         let text = |field: &Option<String>| field.as_deref().unwrap_or_default().trim().to_owned();
         let identity = Identity {
             subject: Subject::parse(&text(&self.subject)).map_err(Problem::from)?,

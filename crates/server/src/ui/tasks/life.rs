@@ -1,6 +1,6 @@
 //! A task's history as the events of its picture.
 
-use almanack_core::history::{Attempt, Decision, Happening};
+use almanack_core::history::{Attempt, Decision, HistoryEvent};
 use almanack_core::reschedule::Rule;
 use almanack_core::task::{Status, Task};
 
@@ -9,7 +9,7 @@ use crate::picture::outcome::Outcome;
 use crate::ui::prelude::*;
 
 /// Draws a task's life.
-pub(super) fn picture(viewer: &Viewer, task: &Task, story: &[Happening]) -> Markup {
+pub(super) fn picture(viewer: &Viewer, task: &Task, story: &[HistoryEvent]) -> Markup {
     let caption = viewer.lang.pick("Its life", "生命历程");
     draw(
         &events(task, story),
@@ -19,7 +19,7 @@ pub(super) fn picture(viewer: &Viewer, task: &Task, story: &[Happening]) -> Mark
 }
 
 /// What happened, and what comes next.
-fn events(task: &Task, story: &[Happening]) -> Vec<Event> {
+fn events(task: &Task, story: &[HistoryEvent]) -> Vec<Event> {
     let mut events: Vec<Event> = story.iter().filter_map(event).collect();
     let end = match task.status {
         Status::Success => Some(Outcome::Done),
@@ -35,10 +35,10 @@ fn events(task: &Task, story: &[Happening]) -> Vec<Event> {
     events
 }
 
-fn event(happening: &Happening) -> Option<Event> {
-    match happening {
-        Happening::Decision(decision) => decided(decision),
-        Happening::Attempt(attempt) => Some(tried(attempt)),
+fn event(entry: &HistoryEvent) -> Option<Event> {
+    match entry {
+        HistoryEvent::Decision(decision) => decided(decision),
+        HistoryEvent::Attempt(attempt) => Some(tried(attempt)),
     }
 }
 
@@ -101,8 +101,8 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn decision(number: u32, rule: Rule) -> Happening {
-        Happening::Decision(Decision {
+    fn decision(number: u32, rule: Rule) -> HistoryEvent {
+        HistoryEvent::Decision(Decision {
             id: DecisionId {
                 task_id: TaskId(1),
                 number,
@@ -120,8 +120,8 @@ mod tests {
         })
     }
 
-    fn attempt(outcome: &str) -> Happening {
-        Happening::Attempt(Attempt {
+    fn attempt(outcome: &str) -> HistoryEvent {
+        HistoryEvent::Attempt(Attempt {
             task_id: TaskId(1),
             term: Term(1),
             attempt: 1,
@@ -136,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn every_happening_has_its_place_in_a_life() {
-        for (happening, kind) in [
+    fn every_event_has_its_place_in_a_life() {
+        for (entry, kind) in [
             (
                 decision(0, Rule::Created),
                 Some(Kind::Created { due_at: at(200) }),
@@ -182,11 +182,7 @@ mod tests {
                 }),
             ),
         ] {
-            assert_eq!(
-                event(&happening).map(|event| event.kind),
-                kind,
-                "{happening:?}"
-            );
+            assert_eq!(event(&entry).map(|event| event.kind), kind, "{entry:?}");
         }
     }
 }

@@ -127,14 +127,14 @@ fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
 /// How many match, and among how many was looked.
 fn said_aloud(lang: Lang, filter: &Filter, found: &Found) -> Markup {
     let n = found.matching;
-    let told = match (filter.is_empty(), n) {
+    let reported = match (filter.is_empty(), n) {
         (true, _) => say!(lang; "{n} tasks, newest first.", "共 {n} 个任务，最新的在前。"),
         (false, 1) => say!(lang; "1 task matches.", "1 个任务符合条件。"),
         (false, n) => say!(lang; "{n} tasks match, newest first.",
             "{n} 个任务符合条件，最新的在前。"),
     };
     html! {
-        p { (told) " "
+        p { (reported) " "
             span class="hint" { (pick!(lang; "The newest 50,000 are searched and counted.",
                 "只在最新的 50,000 个任务中查找和计数。")) }
         }

@@ -2,7 +2,7 @@
 //!
 //! A task that comes again for ever has a long life; it is shown a page at a time, the newest first.
 
-use almanack_core::history::{Attempt, Decision, Happening, Page};
+use almanack_core::history::{Attempt, Decision, HistoryEvent, Page};
 use almanack_core::task::Task;
 
 use super::{command, life, origin, words};
@@ -14,7 +14,7 @@ pub(super) const SHOWN: usize = 100;
 
 /// The life, or an earlier page of it.
 pub(super) fn show(viewer: &Viewer, task: &Task, page: &Page) -> Markup {
-    let (lang, story) = (viewer.lang, &page.happenings);
+    let (lang, story) = (viewer.lang, &page.events);
     let here = task_path(&task.identity);
     html! {
         (life::picture(viewer, task, story))
@@ -31,11 +31,11 @@ pub(super) fn show(viewer: &Viewer, task: &Task, page: &Page) -> Markup {
     }
 }
 
-fn attempts(viewer: &Viewer, story: &[Happening]) -> Markup {
+fn attempts(viewer: &Viewer, story: &[HistoryEvent]) -> Markup {
     let lang = viewer.lang;
-    let attempts = story.iter().rev().filter_map(|happening| match happening {
-        Happening::Attempt(attempt) => Some(attempt),
-        Happening::Decision(_) => None,
+    let attempts = story.iter().rev().filter_map(|event| match event {
+        HistoryEvent::Attempt(attempt) => Some(attempt),
+        HistoryEvent::Decision(_) => None,
     });
     // A clock that was set back makes an attempt look early; nothing starts early.
     let late = |it: &Attempt| {
@@ -70,11 +70,11 @@ fn attempts(viewer: &Viewer, story: &[Happening]) -> Markup {
     }
 }
 
-fn decided(viewer: &Viewer, here: &str, story: &[Happening]) -> Markup {
+fn decided(viewer: &Viewer, here: &str, story: &[HistoryEvent]) -> Markup {
     let lang = viewer.lang;
-    let decisions = story.iter().rev().filter_map(|happening| match happening {
-        Happening::Decision(decision) => Some((receipt_id(decision.id), decision)),
-        Happening::Attempt(_) => None,
+    let decisions = story.iter().rev().filter_map(|event| match event {
+        HistoryEvent::Decision(decision) => Some((receipt_id(decision.id), decision)),
+        HistoryEvent::Attempt(_) => None,
     });
     table! { lang; "Decisions, newest first", "决定，最新的在前";
         for ((id, decision) in decisions) tr(id={ "d" (id) } data-row)

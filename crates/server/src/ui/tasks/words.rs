@@ -18,7 +18,7 @@ pub(crate) fn rule(lang: Lang, rule: Rule) -> &'static str {
         Rule::IgnoredDone => "It is already done: nothing changed.", "任务已经成功：未作任何更改。";
         Rule::IgnoredStale => "A newer revision is already known: nothing changed.",
             "已有更新的修订：未作任何更改。";
-        Rule::Unchanged => "It already was as wished: nothing changed.", "任务本已如此：未作任何更改。";
+        Rule::Unchanged => "It already was as requested: nothing changed.", "任务本已如此：未作任何更改。";
     }
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn rule_name(lang: Lang, rule: Rule) -> &'static str {
 
 /// How many of several tasks fell under a rule.
 pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
-    let told = words! { lang, rule;
+    let reported = words! { lang, rule;
         Rule::Created => " created", " 个新建";
         Rule::Updated => " moved", " 个已改期";
         Rule::CancelledAndInserted => " running: cancelled and replaced", " 个正在运行：已取消并由新任务接替";
@@ -48,7 +48,7 @@ pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
         Rule::IgnoredStale => " with a newer revision, left alone", " 个已有更新的修订，未改动";
         Rule::Unchanged => " unchanged", " 个未变";
     };
-    format!("{n}{told}")
+    format!("{n}{reported}")
 }
 
 /// Whether a decision was kept.

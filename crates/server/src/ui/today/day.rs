@@ -115,7 +115,7 @@ impl Day {
             ),
         ];
         cut.into_iter()
-            .filter_map(|(is_cut, told)| is_cut.then_some(told))
+            .filter_map(|(is_cut, reported)| is_cut.then_some(reported))
             .collect()
     }
 }

@@ -6,13 +6,13 @@ use almanack_core::edition::batch::{self, Batch};
 use almanack_core::edition::{EDITION_RUN, delivery};
 use almanack_core::plan::{ScheduleName, Slot, Verdict};
 use almanack_core::task::{Kind, Status};
-use almanack_core::{source::recent::Brought, store::TaskLine, text::shorten};
+use almanack_core::{source::recent::CheckOutcome, store::TaskLine, text::shorten};
 use jiff::civil::Date;
 
 use super::day::{Day, Planned};
 use crate::picture::ribbon::{Lane, Mark};
 use crate::ui::prelude::*;
-use crate::{picture::outcome::Outcome, ui::schedules::told, ui::sources::words::failure};
+use crate::{picture::outcome::Outcome, ui::schedules::reported, ui::sources::words::failure};
 
 /// Most lanes of schedules, and of kinds; the rest shares one.
 const LANES_MAX: usize = 12;
@@ -86,7 +86,7 @@ fn skipped(viewer: &Viewer, slot: &Slot, href: &str) -> Option<Mark> {
         return None;
     };
     let (count, at) = (slot.slots, clock(viewer, slot.slot_at));
-    let reason = told::reason(viewer.lang, reason);
+    let reason = reported::reason(viewer.lang, reason);
     let detail = brief(slot.detail.as_deref());
     let label = say!(viewer.lang; "{at}: {count} skipped, {reason}{detail}",
         "{at}：跳过 {count} 次，{reason}{detail}");
@@ -188,22 +188,24 @@ fn looked(
     viewer: &Viewer,
     source: &almanack_core::source::Source,
     at: Timestamp,
-    brought: Brought,
+    brought: CheckOutcome,
 ) -> Mark {
     let outcome = match brought {
-        Brought::Failed(_) => Outcome::Failed,
-        Brought::New(_) | Brought::Nothing | Brought::Unchanged => Outcome::Done,
+        CheckOutcome::Failed(_) => Outcome::Failed,
+        CheckOutcome::New(_) | CheckOutcome::Nothing | CheckOutcome::Unchanged => Outcome::Done,
     };
     let (time, name) = (clock(viewer, at), source.definition.name.as_str());
     let label = format!("{time} {name}: {}", brought_words(viewer.lang, brought));
     Mark::new(at, outcome, label, links::source(source.id))
 }
 
-fn brought_words(lang: Lang, brought: Brought) -> String {
+fn brought_words(lang: Lang, brought: CheckOutcome) -> String {
     match brought {
-        Brought::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
-        Brought::Nothing | Brought::Unchanged => lang.pick("nothing new", "无更新").to_owned(),
-        Brought::Failed(class) => failure(lang, class).to_owned(),
+        CheckOutcome::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
+        CheckOutcome::Nothing | CheckOutcome::Unchanged => {
+            lang.pick("nothing new", "无更新").to_owned()
+        }
+        CheckOutcome::Failed(class) => failure(lang, class).to_owned(),
     }
 }
 

@@ -68,16 +68,20 @@ fn deliveries(lang: Lang, day: &Day) -> Vec<Want> {
     });
     let wants = all.map(|(date, one)| {
         let to = &one.destination;
-        let told = say!(lang; "Nobody knows whether the edition of {date} arrived at {to}",
+        let reported = say!(lang; "Nobody knows whether the edition of {date} arrived at {to}",
             "{date} 的日报是否已送达 {to}，无法确认");
-        Want::bad(html! { (told) }, links::edition(date), Some(one.updated_at))
+        Want::bad(
+            html! { (reported) },
+            links::edition(date),
+            Some(one.updated_at),
+        )
     });
     wants.collect()
 }
 
 /// That there are more than are shown, and where.
 fn more(wants: &mut Vec<Want>, sentence: Option<String>, href: &str) {
-    let more = sentence.map(|told| Want::bad(html! { (told) }, href.to_owned(), None));
+    let more = sentence.map(|reported| Want::bad(html! { (reported) }, href.to_owned(), None));
     wants.extend(more);
 }
 
@@ -90,9 +94,9 @@ fn hidden(all: usize) -> Option<usize> {
 fn watched(lang: Lang, day: &Day) -> Vec<Want> {
     let shown: Vec<_> = day.alerts.iter().filter(|alert| is_shown(alert)).collect();
     let mut wants: Vec<Want> = shown.iter().take(SHOWN).map(|it| watch(lang, it)).collect();
-    let told =
+    let reported =
         hidden(shown.len()).map(|more| say!(lang, "and {more} more alerts", "另有 {more} 条告警"));
-    more(&mut wants, told, "/ui/activity");
+    more(&mut wants, reported, "/ui/activity");
     wants
 }
 
@@ -133,14 +137,14 @@ fn failures(lang: Lang, day: &Day) -> Vec<Want> {
         .partition(|task| links::fired_schedule(&task.identity).is_some());
     let mut wants = firings(lang, day, &fired);
     wants.extend(failed.iter().take(SHOWN).map(|task| failure(lang, task)));
-    let told = hidden(failed.len()).map(|more| {
+    let reported = hidden(failed.len()).map(|more| {
         say!(
             lang,
             "and {more} more failed tasks",
             "另有 {more} 个失败任务"
         )
     });
-    more(&mut wants, told, &links::tasks_in(Status::Fail));
+    more(&mut wants, reported, &links::tasks_in(Status::Fail));
     wants
 }
 
@@ -160,12 +164,13 @@ fn failure(lang: Lang, task: &TaskLine) -> Want {
 
 /// Failed firings, a line for each schedule, latest first: one that fails every minute must not hide everything else.
 fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
-    let told: BTreeSet<&ScheduleName> = day.alerts.iter().filter_map(failing_schedule).collect();
+    let reported: BTreeSet<&ScheduleName> =
+        day.alerts.iter().filter_map(failing_schedule).collect();
     let mut counts: BTreeMap<ScheduleName, (u32, Option<Timestamp>)> = BTreeMap::new();
     for task in failed {
         let name = links::fired_schedule(&task.identity);
         let name = name.and_then(|name| ScheduleName::parse(name).ok());
-        if let Some(name) = name.filter(|name| !told.contains(name)) {
+        if let Some(name) = name.filter(|name| !reported.contains(name)) {
             let (count, latest) = counts.entry(name).or_default();
             *count += 1;
             *latest = task.finished_at.max(*latest);
@@ -178,14 +183,14 @@ fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
         Want::bad(sentence, links::schedule(name), *latest)
     });
     let mut wants: Vec<Want> = shown.collect();
-    let told = hidden(rows.len()).map(|more| {
+    let reported = hidden(rows.len()).map(|more| {
         say!(
             lang,
             "and {more} more schedules failed",
             "另有 {more} 个日程失败"
         )
     });
-    more(&mut wants, told, &links::tasks_in(Status::Fail));
+    more(&mut wants, reported, &links::tasks_in(Status::Fail));
     wants
 }
 
@@ -212,8 +217,8 @@ fn parked(lang: Lang, day: &Day) -> Vec<Want> {
             return None;
         };
         let name = &schedule.name;
-        let told = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
-        let sentence = html! { (told) ": " (lang.english(reason)) };
+        let reported = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
+        let sentence = html! { (reported) ": " (lang.english(reason)) };
         Some(Want::bad(sentence, links::schedule(name), Some(*since)))
     });
     parked.collect()

@@ -139,7 +139,7 @@ async fn ed_25_an_edition_shows_its_stories_batches_deliveries_and_alerts() {
           "url": "https://pages.test/2"
         }
       ],
-      "story_source": "newsroom",
+      "story_source": "harness",
       "updated_at": "2026-01-05T08:00:00Z"
     }
     "#);
@@ -329,12 +329,15 @@ async fn ed_21_ed_22_a_run_is_queued_or_waited_for() {
     assert_eq!(queued.json()["published"], Value::Null);
     let waited = stand.world.post(&run, r#"{"wait":true}"#).await;
     assert_eq!(waited.status, 200, "{}", waited.body);
-    let told = waited.json();
+    let reported = waited.json();
     assert_eq!(
-        (&told["published"], &told["edition"]["state"]),
+        (&reported["published"], &reported["edition"]["state"]),
         (&json!(true), &json!("published"))
     );
-    assert_eq!(told["requests"], 9, "the list, one batch, three messages");
+    assert_eq!(
+        reported["requests"], 9,
+        "the list, one batch, three messages"
+    );
     let late = stand.world.post(&run, "").await.json();
     assert_eq!(
         (&late["receipt"], &late["edition"]["state"]),

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use almanack_core::time::Sleeper;
-use almanack_testkit::newsroom::{Call, Fate};
+use almanack_testkit::edition_harness::{Call, InjectedFault};
 use async_trait::async_trait;
 use axum::http::Method;
 use jiff::Timestamp;
@@ -58,8 +58,8 @@ async fn ed_21_building_goes_on_when_the_caller_goes_away() {
     .open()
     .await;
     stand.news.decide(|call, before| match call {
-        Call::Comments(1) if before == 0 => Fate::Hangs,
-        _ => Fate::Well,
+        Call::Comments(1) if before == 0 => InjectedFault::Hangs,
+        _ => InjectedFault::Well,
     });
     let app = stand.world.app.clone();
     let caller = tokio::spawn(async move { send(&app, request(Method::POST, SYNC, "")).await });

@@ -221,8 +221,8 @@ async fn ed_34_an_edition_made_anew_is_shown_as_published_until_it_is_published_
         first.body,
         "it is worked on"
     );
-    let told = stand.world.post(SYNC, "").await.json();
-    assert_eq!(told["status"], "aggregating");
+    let reported = stand.world.post(SYNC, "").await.json();
+    assert_eq!(reported["status"], "aggregating");
     assert_eq!(
         stand.world.get(PAGE).await.body,
         first.body,

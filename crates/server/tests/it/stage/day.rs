@@ -12,7 +12,7 @@ use almanack_core::{
 use almanack_testkit::fixture::{START, claim_request};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{newsdesk, people, served::Stage, timetable};
+use super::{edition_fixture, people, served::Stage, timetable};
 
 /// The day begins so many minutes before the instant at which it is shown.
 const BEGINS: i64 = -13 * 60;
@@ -37,7 +37,7 @@ impl<'a> Day<'a> {
         world.clock.set(minute(BEGINS));
         people::arrive(world).await;
         timetable::write(world).await;
-        newsdesk::add(world).await;
+        edition_fixture::add(world).await;
         people::plan(world).await;
         for minutes in BEGINS..0 {
             self.minute(minutes).await;
@@ -47,12 +47,12 @@ impl<'a> Day<'a> {
     async fn minute(&mut self, minutes: i64) {
         let world = &self.stage.world;
         world.clock.set(minute(minutes));
-        newsdesk::publish(world, minute(minutes));
+        edition_fixture::publish(world, minute(minutes));
         people::change_their_minds(world, minutes).await;
         timetable::change_their_minds(world, minutes).await;
         match minutes {
-            -710 => newsdesk::publish_yesterday(self.stage).await,
-            -40 => newsdesk::begin_today(self.stage).await,
+            -710 => edition_fixture::publish_yesterday(self.stage).await,
+            -40 => edition_fixture::begin_today(self.stage).await,
             _ => {}
         }
         if DARK.contains(&minutes) {
@@ -68,12 +68,12 @@ impl<'a> Day<'a> {
     async fn work(&mut self, now: Timestamp) {
         self.claims += 1;
         let claim_id = ClaimId(self.claims);
-        let wish = ClaimRequest {
+        let request = ClaimRequest {
             lease_until: START + SignedDuration::from_mins(2),
             ..claim_request(self.claims, now, SLOTS)
         };
         let store = &self.stage.world.store;
-        let claimed = store.claim(wish).await.unwrap().tasks;
+        let claimed = store.claim(request).await.unwrap().tasks;
         let mut all_ended = true;
         for (place, task) in (0..).zip(&claimed) {
             all_ended &= self.attempt(task, now, place).await;
@@ -98,7 +98,7 @@ impl<'a> Day<'a> {
     async fn outcome(&self, task: &ClaimedTask) -> Option<Outcome> {
         let subject = task.identity.subject.as_str();
         match task.identity.kind.as_str() {
-            SOURCE_CHECK => Some(self.stage.world.desk.handler.attempt(task).await),
+            SOURCE_CHECK => Some(self.stage.world.fixture.handler.attempt(task).await),
             DISPATCH => timetable::outcome(subject, task.attempt),
             _ => published(subject),
         }

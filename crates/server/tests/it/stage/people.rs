@@ -38,7 +38,7 @@ pub(super) struct Person {
 }
 
 impl Person {
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn reported(&self) -> Value {
         json!({ "name": self.name, "password": self.password })
     }
 }

@@ -14,9 +14,9 @@ use almanack_engine::{
 use almanack_server::{AppState, Configured, Limits, Tick, access::Access, app};
 use almanack_store::sqlite::SqliteStore;
 use almanack_testkit::{
+    edition_harness::EditionHarness,
     entropy::SeededEntropy,
     layer::{Layer, Layered},
-    newsroom::Newsroom,
 };
 use async_trait::async_trait;
 use axum::Router;
@@ -25,7 +25,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{editions::made_from, harness::World, told::Lines};
+use crate::{editions::made_from, harness::World, reported::Lines};
 
 /// Between two looks of an open page: long enough for the browser to draw, short enough not to wait for.
 const BLINK: Duration = Duration::from_millis(200);
@@ -33,7 +33,7 @@ const BLINK: Duration = Duration::from_millis(200);
 /// The store, its clock, and who works on them.
 pub(crate) struct Stage {
     pub(crate) world: World,
-    pub(super) news: Newsroom,
+    pub(super) news: EditionHarness,
     pub(super) editions: Arc<Editions>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Served {
 
 impl Stage {
     pub(crate) fn build() -> Self {
-        let news = Newsroom::with(18);
+        let news = EditionHarness::with(18);
         let mut made = None;
         let store = SqliteStore::in_memory().unwrap();
         let mut world = World::built(store, open(), true, |store, clock| {
@@ -113,7 +113,7 @@ fn face(world: &World, editions: &Arc<Editions>, access: Access) -> Router {
     app(Arc::new(AppState {
         rescheduler: Arc::new(rescheduler),
         schedules: world.schedules.clone(),
-        sources: world.desk.sources.clone(),
+        sources: world.fixture.sources.clone(),
         opml: Arc::new(Lines),
         subscriptions: Vec::new().into(),
         editions: Some(editions.clone()),

@@ -20,12 +20,12 @@ fn alert(rule: Rule, about: About, severity: Severity) -> Alert {
         severity,
         detail: "last heard of <b>long</b> ago".to_owned(),
         opened_at: START,
-        calm_since: None,
+        cool_down_since: None,
         closed_at: None,
         returns: 0,
-        open_told_at: None,
-        close_told_at: None,
-        tell_at: Some(START),
+        open_notified_at: None,
+        close_notified_at: None,
+        notify_at: Some(START),
         taken_by: Vec::new(),
         version: 0,
     }
@@ -44,7 +44,7 @@ async fn what_is_wrong_is_listed_and_what_is_over_on_request() {
     let world = World::open();
     let over = Alert {
         closed_at: Some(instant(30)),
-        tell_at: None,
+        notify_at: None,
         ..alert(Rule::Silent, About::Source(SourceId(17)), Severity::Warning)
     };
     world.store.write_alerts(vec![gone(), over]).await.unwrap();
@@ -53,12 +53,12 @@ async fn what_is_wrong_is_listed_and_what_is_over_on_request() {
       "alerts": [
         {
           "about": "node:news-1",
-          "calm_since": null,
-          "close_told_at": null,
+          "cool_down_since": null,
+          "close_notified_at": null,
           "closed_at": null,
           "detail": "last heard of <b>long</b> ago",
           "open": true,
-          "open_told_at": null,
+          "open_notified_at": null,
           "opened_at": "2026-01-05T08:00:00Z",
           "returns": 0,
           "rule": "gone",

@@ -18,7 +18,7 @@ pub(crate) struct Browser<'a> {
     pub(crate) origin: &'static str,
     pub(crate) jar: BTreeMap<String, String>,
     /// Whether the page it shows lets it tell where a form comes from.
-    tells_origin: bool,
+    reports_origin: bool,
     /// Whether it keeps cookies that want HTTPS.
     pub(crate) secure: bool,
 }
@@ -30,7 +30,7 @@ impl<'a> Browser<'a> {
             address: [127, 0, 0, 1],
             host: "localhost:8080",
             origin: "http://localhost:8080",
-            tells_origin: true,
+            reports_origin: true,
             jar: BTreeMap::new(),
             secure: true,
         }
@@ -76,7 +76,7 @@ impl<'a> Browser<'a> {
         let cookies = cookies.join("; ");
         let mut headers = vec![("cookie", cookies.as_str())];
         if method == Method::POST {
-            let origin = if self.tells_origin {
+            let origin = if self.reports_origin {
                 self.origin
             } else {
                 "null"
@@ -90,7 +90,7 @@ impl<'a> Browser<'a> {
         let peer = ConnectInfo(SocketAddr::from((self.address, 4_711)));
         request.extensions_mut().insert(peer);
         let answer = send(&self.world.app, request).await;
-        self.tells_origin = answer.header("referrer-policy") != Some("no-referrer");
+        self.reports_origin = answer.header("referrer-policy") != Some("no-referrer");
         for line in answer.headers.get_all(SET_COOKIE) {
             self.keep(line.to_str().unwrap());
         }

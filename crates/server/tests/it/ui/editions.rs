@@ -1,7 +1,7 @@
 //! Pages of editions.
 
 use almanack_server::access::Access;
-use almanack_testkit::newsroom::{Call, Fate};
+use almanack_testkit::edition_harness::{Call, InjectedFault};
 use axum::http::Method;
 use jiff::SignedDuration;
 
@@ -148,12 +148,14 @@ async fn what_others_wrote_is_text_and_only_the_web_is_linked() {
 }
 
 #[tokio::test]
-async fn a_delivery_that_nobody_can_tell_about_is_explained() {
+async fn a_delivery_that_nobody_can_report_about_is_explained() {
     let stand = Newsstand::open().await;
     stand.news.decide(|call, _| match call {
-        Call::Send(name, _) if name == "github" => Fate::Lost,
-        Call::Look(..) => Fate::Fails(almanack_core::edition::port::FailureClass::Transient),
-        _ => Fate::Well,
+        Call::Send(name, _) if name == "github" => InjectedFault::Lost,
+        Call::Look(..) => {
+            InjectedFault::Fails(almanack_core::edition::port::FailureClass::Transient)
+        }
+        _ => InjectedFault::Well,
     });
     for _ in 0..3 {
         stand.step().await;
@@ -261,14 +263,14 @@ async fn failed_stories_are_put_back_up_to_a_number() {
 async fn an_edition_begins_anew_after_a_question_that_says_what_is_lost() {
     let stand = Newsstand::published().await;
     let question = stand.world.look(&at("reset")).await;
-    let told = &question.texts("main p")[0];
+    let reported = &question.texts("main p")[0];
     assert!(
-        told.contains("All 8 stories") && told.contains("the 8 completed ones is lost"),
-        "{told}"
+        reported.contains("All 8 stories") && reported.contains("the 8 completed ones is lost"),
+        "{reported}"
     );
     assert!(
-        told.contains("Readers keep the published document"),
-        "{told}"
+        reported.contains("Readers keep the published document"),
+        "{reported}"
     );
     let today = stand.editions.today();
     let before = stand.editions.account(today).await.unwrap();
@@ -314,7 +316,7 @@ async fn nobody_acts_without_a_form_of_this_session_or_the_right_to() {
 }
 
 #[tokio::test]
-async fn days_that_are_none_are_told() {
+async fn days_that_are_none_are_reported() {
     let stand = Newsstand::open().await;
     for (path, status) in [
         ("/ui/editions/tomorrow", 422),

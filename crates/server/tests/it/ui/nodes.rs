@@ -30,7 +30,10 @@ async fn nodes_leases_pace_and_queues_are_shown() {
     world.done(&first).await;
     world.clock.set(instant(3_662));
     world.claim(2).await;
-    for node in [node("calm", 3_660, 0), node("<b>gone", 3_500, -700_000)] {
+    for node in [
+        node("cool-down", 3_660, 0),
+        node("<b>gone", 3_500, -700_000),
+    ] {
         world.store.save_node(&node).await.unwrap();
     }
     let page = world.get("/ui/nodes").await;
@@ -39,16 +42,19 @@ async fn nodes_leases_pace_and_queues_are_shown() {
     assert!(!page.body.contains("<b>gone"));
     let rows = all(&page, "#nodes tr[data-row]");
     let of = |name: &str| rows.iter().find(|row| row.contains(name)).unwrap();
-    assert!(of("calm").contains("runs"), "{rows:?}");
+    assert!(of("cool-down").contains("runs"), "{rows:?}");
     assert!(
         of("gone").contains("looks dead") && of("gone").contains("700 ms ahead"),
         "{rows:?}"
     );
-    let told = words(&page);
-    assert!(told.contains("1 tasks ended in the last hour"), "{told}");
+    let reported = words(&page);
+    assert!(
+        reported.contains("1 tasks ended in the last hour"),
+        "{reported}"
+    );
     assert!(
         all(&page, "#pace").concat().contains("2 s"),
-        "the one task was 2 s late: {told}"
+        "the one task was 2 s late: {reported}"
     );
     assert_eq!(all(&page, "#pace svg").len(), 2, "two pictures");
     let queue = all(&page, "#queues tr[data-row]").concat();
@@ -68,13 +74,13 @@ async fn an_idle_house_says_so() {
     let world = World::open();
     let page = world.get("/ui/nodes").await;
     assert_eq!(page.status, 200);
-    let told = words(&page);
+    let reported = words(&page);
     for part in [
         "No node was heard of.",
         "Nobody holds a lease",
         "Nothing ended",
         "Nothing waits.",
     ] {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(reported.contains(part), "{part} in {reported}");
     }
 }

@@ -49,7 +49,7 @@ async fn lived() -> World {
 }
 
 #[tokio::test]
-async fn the_list_tells_what_schedules_mean_do_and_did() {
+async fn the_list_reports_what_schedules_mean_do_and_did() {
     let world = lived().await;
     let page = world.get("/ui/schedules").await;
     assert_eq!(page.status, 200, "{}", page.body);
@@ -67,8 +67,8 @@ async fn the_list_tells_what_schedules_mean_do_and_did() {
         assert!(row.contains(part), "{part} in {row}");
     }
     let pictures = attributes(&page, "tr[data-row] svg", "aria-label");
-    let told = "Last slots of nightly: 1 of 4 done, 2 skipped, 1 failed";
-    assert_eq!(pictures, [told]);
+    let reported = "Last slots of nightly: 1 of 4 done, 2 skipped, 1 failed";
+    assert_eq!(pictures, [reported]);
     assert_eq!(
         attributes(&page, "tr[data-row] a[data-open]", "href"),
         [PAGE]
@@ -120,13 +120,13 @@ async fn lists_are_filtered_searched_and_paged() {
 }
 
 #[tokio::test]
-async fn a_schedule_is_told_in_full_and_nothing_of_others_is_markup() {
+async fn a_schedule_is_reported_in_full_and_nothing_of_others_is_markup() {
     let world = lived().await;
     let page = world.get(PAGE).await;
     assert_eq!(page.status, 200, "{}", page.body);
     check_structure(&page);
     assert!(!page.body.contains("<script>alert") && !page.body.contains("a <b> holiday"));
-    let told = words(&page);
+    let reported = words(&page);
     for part in [
         "the schedule was paused",
         "by anonymous: a <b> holiday",
@@ -135,7 +135,7 @@ async fn a_schedule_is_told_in_full_and_nothing_of_others_is_markup() {
         "Next 50 times",
         "POST https://example.org/hook",
     ] {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(reported.contains(part), "{part} in {reported}");
     }
     assert_eq!(all(&page, "#times tbody tr").len(), 50);
     let firings = attributes(&page, "#slots td a", "href");
@@ -260,7 +260,7 @@ async fn removing_asks_first_and_names_what_goes() {
 }
 
 #[tokio::test]
-async fn a_backfill_tells_the_count_before_it_fires() {
+async fn a_backfill_reports_the_count_before_it_fires() {
     let world = lived().await;
     let range = "from=2026-01-05T08:30&to=2026-01-05T12:00&zone=UTC&pace=10s";
     let asked = world.get(&format!("{PAGE}/backfill?{range}")).await;

@@ -145,7 +145,7 @@ async fn a_token_opens_a_session_with_its_scope() {
 async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
     let world = guarded().await;
     world.store.revoke_token("read", START).await.unwrap();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for fields in [
         [("name", "ada"), ("password", "not this one")],
         [("name", "nobody"), ("password", "not this one")],
@@ -156,7 +156,7 @@ async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
         let answer = browser.fill(SIGN_IN, SIGN_IN, &fields).await;
         let after = world.passwords.checked.load(Ordering::SeqCst);
         assert_eq!(after - before, 1, "one look, whoever it is");
-        told.push((answer.status, wrong(&answer)));
+        reported.push((answer.status, wrong(&answer)));
         assert!(!answer.body.contains(fields[1].1), "{}", answer.body);
         assert!(!browser.jar.contains_key(COOKIE));
     }
@@ -164,10 +164,10 @@ async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
         let mut browser = Browser::new(&world);
         let answer = browser.fill(SIGN_IN, SIGN_IN, &[("token", token)]).await;
         assert!(!answer.body.contains(token), "{}", answer.body);
-        told.push((answer.status, wrong(&answer)));
+        reported.push((answer.status, wrong(&answer)));
     }
-    told.dedup();
-    insta::assert_debug_snapshot!(told, @r#"
+    reported.dedup();
+    insta::assert_debug_snapshot!(reported, @r#"
     [
         (
             422,
@@ -460,7 +460,7 @@ async fn who_may_only_look_changes_nothing_but_how_they_see_it() {
 }
 
 #[tokio::test]
-async fn a_browser_that_does_not_keep_the_session_is_told_why() {
+async fn a_browser_that_does_not_keep_the_session_is_reported_why() {
     let world = guarded().await;
     let mut browser = Browser::new(&world);
     browser.secure = false;

@@ -14,7 +14,7 @@ use crate::{
     access::made,
     browser::check_page,
     harness::{World, with},
-    told::{document, failed},
+    reported::{document, failed},
 };
 
 /// A feed that brought two entries, one that failed, one that is paused, and one whose words are an attack.
@@ -29,12 +29,15 @@ async fn filled() -> World {
         world.add(body).await;
         world.clock.advance(SignedDuration::from_secs(1));
     }
-    world.desk.told.say(
+    world.fixture.reported.say(
         "https://a.example/feed",
         document(&[("1", "2026-01-04T09:00:00Z"), ("2", "2026-01-05T07:30:00Z")]),
     );
     let failure = failed(FailureClass::NotFound, "404 <b>Not Found</b>");
-    world.desk.told.say("https://b.example/feed", failure);
+    world
+        .fixture
+        .reported
+        .say("https://b.example/feed", failure);
     world
         .post("/api/v1/sources/3/pause", r#"{"note":"<i>loud</i>"}"#)
         .await;
@@ -131,7 +134,7 @@ async fn a_row_says_when_it_is_checked_next_and_why() {
 }
 
 #[tokio::test]
-async fn filters_narrow_and_what_is_wrong_with_one_is_told() {
+async fn filters_narrow_and_what_is_wrong_with_one_is_reported() {
     let world = filled().await;
     for (query, found) in [
         ("?state=paused", 1),
@@ -186,7 +189,7 @@ async fn entries_link_out_only_into_the_web() {
     shown.entries[0].link = Some("javascript:alert(1)".to_owned());
     shown.entries[0].title = "<img src=x onerror=alert(1)>".to_owned();
     let look = Look::Document(Box::new(shown));
-    world.desk.told.say("https://a.example/feed", look);
+    world.fixture.reported.say("https://a.example/feed", look);
     world.check(1).await;
     for path in ["/ui/sources/1", "/ui/sources/1/entries"] {
         let page = world.look(path).await;
@@ -218,13 +221,13 @@ async fn a_source_is_checked_paused_resumed_changed_and_removed() {
     assert!(page.body.contains("too loud"), "{}", page.body);
     let answer = world.fill(&at("resume"), &[]).await;
     assert_eq!(answer.leads_to(), "/ui/sources/1?did=resumed");
-    let wish = [
+    let request = [
         ("name", "Mine"),
         ("category", "news/coast"),
         ("cadence", "P4"),
         ("policy", ""),
     ];
-    let answer = world.fill(&at("change"), &wish).await;
+    let answer = world.fill(&at("change"), &request).await;
     assert_eq!(answer.leads_to(), "/ui/sources/1?did=changed");
     let source = world.get("/api/v1/sources/1").await.json();
     assert_eq!(source["name"], "Mine");
@@ -250,8 +253,8 @@ async fn a_source_is_checked_paused_resumed_changed_and_removed() {
 #[tokio::test]
 async fn a_change_that_cannot_be_keeps_what_was_typed_and_changes_nothing() {
     let world = filled().await;
-    let wish = [("name", "Mine"), ("policy", "whenever")];
-    let answer = world.fill("/ui/sources/1/change", &wish).await;
+    let request = [("name", "Mine"), ("policy", "whenever")];
+    let answer = world.fill("/ui/sources/1/change", &request).await;
     assert_eq!(answer.status, 422, "{}", answer.body);
     check_page(&answer);
     assert_eq!(
@@ -327,34 +330,34 @@ async fn who_may_only_look_sees_no_acts_and_is_refused() {
 #[tokio::test]
 async fn an_address_is_added_by_the_feed_it_leads_to() {
     let world = World::open();
-    let wish = [("address", "https://site.example/"), ("category", "news")];
-    let answer = world.fill("/ui/sources/add", &wish).await;
+    let request = [("address", "https://site.example/"), ("category", "news")];
+    let answer = world.fill("/ui/sources/add", &request).await;
     assert_eq!(answer.leads_to(), "/ui/sources/1?did=added");
     let source = world.get("/api/v1/sources/1").await.json();
     assert_eq!(source["address"], "https://site.example/feed");
     assert_eq!(source["category"], "news");
-    let again = world.fill("/ui/sources/add", &wish).await;
+    let again = world.fill("/ui/sources/add", &request).await;
     assert_eq!(again.leads_to(), "/ui/sources/1?did=there");
     // Nobody answers there; taken as it is, it is tried until somebody does.
-    let wish = [("address", "later.example/feed")];
-    let refused = world.fill("/ui/sources/add", &wish).await;
+    let request = [("address", "later.example/feed")];
+    let refused = world.fill("/ui/sources/add", &request).await;
     assert_eq!(refused.status, 422);
     check_page(&refused);
     assert_eq!(
         refused.attributes("input[name=address]", "value"),
         ["later.example/feed"]
     );
-    let wish = [("address", "later.example/feed"), ("as_it_is", "yes")];
-    let taken = world.fill("/ui/sources/add", &wish).await;
+    let request = [("address", "later.example/feed"), ("as_it_is", "yes")];
+    let taken = world.fill("/ui/sources/add", &request).await;
     let (path, code) = taken.leads_to().split_once('?').unwrap();
     assert_eq!(code, "did=added");
     let path = path.replace("/ui/", "/api/v1/");
     let source = world.get(&path).await.json();
     assert_eq!(source["address"], "https://later.example/feed");
     for address in ["", "http://10.0.0.1/", "ftp://a.example/"] {
-        let wish = [("address", address), ("as_it_is", "yes")];
+        let request = [("address", address), ("as_it_is", "yes")];
         assert_eq!(
-            world.fill("/ui/sources/add", &wish).await.status,
+            world.fill("/ui/sources/add", &request).await.status,
             422,
             "{address}"
         );

@@ -24,7 +24,7 @@ pub(super) const PAGE: &str = "/ui/tasks/ARTICLE_PUBLISH/article:42";
 
 /// So many tasks, `article:0` and on, due a minute apart.
 pub(super) async fn many(world: &World, count: i64) {
-    let wish = |n: i64| {
+    let request = |n: i64| {
         Request::Put(put(
             &format!("article:{n}"),
             PUBLISH,
@@ -32,7 +32,7 @@ pub(super) async fn many(world: &World, count: i64) {
         ))
     };
     let changes: Vec<_> = (0..count)
-        .map(|n| decide(None, &wish(n), "api:ada", START).unwrap())
+        .map(|n| decide(None, &request(n), "api:ada", START).unwrap())
         .collect();
     world.store.apply(changes).await.unwrap();
 }
@@ -136,7 +136,7 @@ async fn the_list_is_filtered_searched_and_paged() {
 }
 
 #[tokio::test]
-async fn a_filter_that_cannot_be_is_told_in_its_place() {
+async fn a_filter_that_cannot_be_is_reported_in_its_place() {
     let world = World::open();
     for query in ["status=SLEEPING", "kind=not%20a%20kind", "q=a%00b"] {
         let page = world.get(&format!("/ui/tasks?{query}")).await;
@@ -166,7 +166,7 @@ async fn a_page_costs_the_same_however_many_tasks_there_are() {
 }
 
 #[tokio::test]
-async fn one_task_tells_its_whole_life() {
+async fn one_task_reports_its_whole_life() {
     let world = World::open();
     let body = r#"{"execute_at":"2026-01-05T09:00:00Z","payload":{"title":"<b>","n":12345678901234567890.5},"callback":{"url":"https://a.example/x"}}"#;
     world.put(ARTICLE, body).await;
@@ -186,7 +186,7 @@ async fn one_task_tells_its_whole_life() {
     let page = world.get(PAGE).await;
     assert_eq!(page.status, 200, "{}", page.body);
     check_structure(&page);
-    let told = words(&page);
+    let reported = words(&page);
     for part in [
         "will retry",
         "failed, to be retried",
@@ -197,7 +197,7 @@ async fn one_task_tells_its_whole_life() {
         "created",
         "Next attempt",
     ] {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(reported.contains(part), "{part} in {reported}");
     }
     assert!(!page.body.contains("<script>alert"));
     assert_eq!(all(&page, "figure").len(), 1, "its life as a picture");
@@ -227,30 +227,36 @@ async fn a_typed_time_is_settled_before_it_is_sent() {
             all(&page, "#change").concat(),
         )
     };
-    let (instants, told) = typed("2026-01-06T08:00:00", "Asia/Shanghai").await;
+    let (instants, reported) = typed("2026-01-06T08:00:00", "Asia/Shanghai").await;
     assert_eq!(instants, ["2026-01-06T00:00:00Z"]);
     assert!(
-        told.contains("8:00:00 CST") && told.contains("0:00:00 UTC"),
-        "{told}"
+        reported.contains("8:00:00 CST") && reported.contains("0:00:00 UTC"),
+        "{reported}"
     );
-    let (instants, told) = typed("2026-03-29T02:30", "Europe/Berlin").await;
+    let (instants, reported) = typed("2026-03-29T02:30", "Europe/Berlin").await;
     assert_eq!(instants, ["2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z"]);
-    assert!(told.contains("does not exist in Europe/Berlin"), "{told}");
-    let (instants, told) = typed("2026-10-25T02:30", "Europe/Berlin").await;
+    assert!(
+        reported.contains("does not exist in Europe/Berlin"),
+        "{reported}"
+    );
+    let (instants, reported) = typed("2026-10-25T02:30", "Europe/Berlin").await;
     assert_eq!(instants, ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"]);
-    assert!(told.contains("exists twice in Europe/Berlin"), "{told}");
+    assert!(
+        reported.contains("exists twice in Europe/Berlin"),
+        "{reported}"
+    );
     for (clock, zone) in [
         ("2026-02-30T08:00", "UTC"),
         ("2026-03-29T08:00", "Mars/Olympus"),
     ] {
-        let (instants, told) = typed(clock, zone).await;
-        assert!(instants.is_empty(), "{clock} {zone}: {told}");
-        assert!(!told.is_empty());
+        let (instants, reported) = typed(clock, zone).await;
+        assert!(instants.is_empty(), "{clock} {zone}: {reported}");
+        assert!(!reported.is_empty());
     }
 }
 
 #[tokio::test]
-async fn a_move_is_told_by_the_rule_that_applied() {
+async fn a_move_is_reported_by_the_rule_that_applied() {
     let world = World::open();
     world.put(ARTICLE, &at(0)).await;
     let to = [("to", "2026-01-05T10:00:00Z")];

@@ -246,7 +246,7 @@ fn a_link_to_a_store_stays_a_link() {
 
 /// What a store's removal leaves, or an interrupted restore of an earlier version, which moved a store before its log.
 #[test]
-fn a_log_without_its_store_is_told_and_not_applied_to_another() {
+fn a_log_without_its_store_is_reported_and_not_applied_to_another() {
     let stage = stage();
     let (from, to) = (stage.file("backup.db"), stage.file("almanack.db"));
     fs::remove_file(&to).unwrap();

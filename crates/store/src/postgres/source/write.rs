@@ -19,14 +19,14 @@ use deadpool_postgres::{GenericClient, Object, Pool, Transaction};
 use tokio_postgres::error::SqlState;
 
 use super::super::{
+    batcher::BatchedWork,
     client, explain,
-    gate::Errand,
     session::{query, query_lists},
-    task::{insert_tasks, tell},
+    task::{insert_tasks, report},
 };
 use crate::{
     entry,
-    nudge::earliest_told,
+    nudge::earliest_reported,
     row::{entry_values, lists, micros, source_values, values},
     source,
 };
@@ -41,7 +41,7 @@ pub(in crate::postgres) struct WriteSources {
 }
 
 #[async_trait]
-impl Errand for WriteSources {
+impl BatchedWork for WriteSources {
     type Item = SourceWrite;
     type Answer = Written;
 
@@ -54,8 +54,11 @@ impl Errand for WriteSources {
             write_round(&mut transaction, &round, &mut answers).await?;
         }
         transaction.commit().await.map_err(failed)?;
-        let told_at = writes.iter().filter_map(|w| earliest_told(&w.tells)).min();
-        tell(&client, &self.channel, told_at).await;
+        let reported_at = writes
+            .iter()
+            .filter_map(|w| earliest_reported(&w.event_tasks))
+            .min();
+        report(&client, &self.channel, reported_at).await;
         Ok(answers)
     }
 }
@@ -102,11 +105,14 @@ async fn write_round(
         }
     }
     insert_entries(&*transaction, &won).await?;
-    let told = won.iter().flat_map(|write| {
-        let told_at_us = micros(write.at);
-        write.tells.iter().map(move |new| (0, told_at_us, new))
+    let reported = won.iter().flat_map(|write| {
+        let reported_at_us = micros(write.at);
+        write
+            .event_tasks
+            .iter()
+            .map(move |new| (0, reported_at_us, new))
     });
-    insert_tasks(&*transaction, told.collect())
+    insert_tasks(&*transaction, reported.collect())
         .await
         .map(|_| ())
 }
@@ -180,8 +186,8 @@ fn is_taken(error: &Error) -> bool {
     let Error::Refused { source, .. } = error else {
         return false;
     };
-    let told = source.downcast_ref::<tokio_postgres::error::DbError>();
-    told.is_some_and(|told| *told.code() == SqlState::UNIQUE_VIOLATION)
+    let reported = source.downcast_ref::<tokio_postgres::error::DbError>();
+    reported.is_some_and(|reported| *reported.code() == SqlState::UNIQUE_VIOLATION)
 }
 
 async fn insert_entries(client: &impl GenericClient, won: &[&SourceWrite]) -> Result<()> {

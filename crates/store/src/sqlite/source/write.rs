@@ -34,7 +34,7 @@ pub(super) fn write(connection: &Connection, write: &SourceWrite) -> Outcome<Wri
         if !write.entries.is_empty() {
             insert(connection, write)?;
         }
-        insert_all(connection, &write.tells, micros(write.at))?;
+        insert_all(connection, &write.event_tasks, micros(write.at))?;
     }
     Ok(written)
 }

@@ -23,7 +23,7 @@ fn everything() -> ActivityFilter {
     }
 }
 
-async fn told(store: &dyn Store, filter: &ActivityFilter) -> Vec<Activity> {
+async fn reported(store: &dyn Store, filter: &ActivityFilter) -> Vec<Activity> {
     store.load_activity(filter).await.expect("load_activity")
 }
 
@@ -38,7 +38,7 @@ async fn lines(store: &dyn Store, filter: &ActivityFilter) -> Vec<String> {
             format!("{} {} {name}", edit.by, edit.edited.as_str())
         }
     };
-    told(store, filter).await.iter().map(line).collect()
+    reported(store, filter).await.iter().map(line).collect()
 }
 
 /// Decides as somebody else than the rules' own author.
@@ -103,7 +103,7 @@ pub(crate) async fn activity_is_merged_newest_first(store: Arc<dyn Store>) {
 }
 
 /// As the identity's own history tells it: the decision whole, the creation with the number 0.
-pub(crate) async fn activity_tells_what_the_history_tells(store: Arc<dyn Store>) {
+pub(crate) async fn activity_reports_what_the_history_reports(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     let who = identity("article:1", PUBLISH);
     let records = store.load_history(&who, HistoryPage::WHOLE).await.unwrap();
@@ -118,7 +118,7 @@ pub(crate) async fn activity_tells_what_the_history_tells(store: Arc<dyn Store>)
         ..everything()
     };
     let expected = [about(records.decisions[0].clone()), about(created)];
-    assert_eq!(told(&*store, &of_task).await, expected);
+    assert_eq!(reported(&*store, &of_task).await, expected);
     let daily = named(&*store, "daily").await;
     let edit = store.load_edits(daily.id, 9).await.unwrap().remove(0);
     let of_schedule = ActivityFilter {
@@ -130,11 +130,11 @@ pub(crate) async fn activity_tells_what_the_history_tells(store: Arc<dyn Store>)
         edit: Box::new(edit),
     };
     assert_eq!((edit.at(), edit.by()), (at(2), "Bob"));
-    assert_eq!(told(&*store, &of_schedule).await, [edit]);
+    assert_eq!(reported(&*store, &of_schedule).await, [edit]);
 }
 
 /// A row that was written as a withdrawal's mark is told so, one that was cancelled later was created first.
-pub(crate) async fn a_mark_is_told_apart_from_a_cancelled_row(store: Arc<dyn Store>) {
+pub(crate) async fn a_mark_is_reported_apart_from_a_cancelled_row(store: Arc<dyn Store>) {
     ask(&*store, &cancel_rev("article:1", PUBLISH, 5), at(1)).await;
     plant(&*store, put("article:2", PUBLISH, at(600)), at(2)).await;
     let withdraw = Request::Cancel(cancel("article:2", PUBLISH));
@@ -199,7 +199,7 @@ async fn at_one_instant(store: &dyn Store, now: Timestamp) {
 pub(crate) async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     at_one_instant(&*store, at(6)).await;
-    let all = told(&*store, &everything()).await;
+    let all = reported(&*store, &everything()).await;
     assert_eq!(all.len(), 5 + 12);
     for limit in [1, 2, 5, 7] {
         let mut page = ActivityFilter {
@@ -208,7 +208,7 @@ pub(crate) async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
         };
         let mut seen = Vec::new();
         loop {
-            let found = told(&*store, &page).await;
+            let found = reported(&*store, &page).await;
             assert!(found.len() <= limit);
             let end = ActivityCursor::end_of(&found, page.after);
             seen.extend(found);
@@ -222,7 +222,7 @@ pub(crate) async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
 }
 
 /// Of tasks, decisions and edits each the newest, whether they fit or not.
-pub(crate) async fn activity_ends_where_it_was_told_to(store: Arc<dyn Store>) {
+pub(crate) async fn activity_ends_where_it_was_reported_to(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     edited(&*store, "daily", Edited::Resumed, "Bob", at(6)).await;
     let moved = Request::Put(put("article:1", PUBLISH, at(800)));
@@ -247,11 +247,11 @@ pub(crate) async fn activity_ends_where_it_was_told_to(store: Arc<dyn Store>) {
 }
 
 /// A row that took over is told as such, beside what became of the one before.
-pub(crate) async fn a_successor_is_told_as_reinserted(store: Arc<dyn Store>) {
+pub(crate) async fn a_successor_is_reported_as_reinserted(store: Arc<dyn Store>) {
     let first = plant(&*store, put("article:1", PUBLISH, START), START).await;
     super::claim_one(&*store, 1, START).await;
     let second = plant(&*store, put("article:1", PUBLISH, at(60)), at(1)).await;
-    let found = told(&*store, &everything()).await;
+    let found = reported(&*store, &everything()).await;
     let rows: Vec<_> = found
         .iter()
         .map(|activity| match activity {

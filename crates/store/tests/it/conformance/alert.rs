@@ -26,12 +26,12 @@ fn alert(rule: Rule, source: i64, opened_at: Timestamp) -> Alert {
         severity: Severity::Warning,
         detail: "「静默」 it's quiet".to_owned(),
         opened_at,
-        calm_since: None,
+        cool_down_since: None,
         closed_at: None,
         returns: 0,
-        open_told_at: None,
-        close_told_at: None,
-        tell_at: Some(opened_at),
+        open_notified_at: None,
+        close_notified_at: None,
+        notify_at: Some(opened_at),
         taken_by: Vec::new(),
         version: 0,
     }
@@ -41,9 +41,9 @@ fn alert(rule: Rule, source: i64, opened_at: Timestamp) -> Alert {
 fn over(rule: Rule, source: i64, closed_at: Timestamp) -> Alert {
     Alert {
         closed_at: Some(closed_at),
-        open_told_at: Some(closed_at),
-        close_told_at: Some(closed_at),
-        tell_at: None,
+        open_notified_at: Some(closed_at),
+        close_notified_at: Some(closed_at),
+        notify_at: None,
         ..alert(rule, source, START)
     }
 }
@@ -65,12 +65,12 @@ pub(crate) async fn an_alert_is_kept_with_every_field(store: Arc<dyn Store>) {
         let full = Alert {
             severity: Severity::Critical,
             detail: "other".to_owned(),
-            calm_since: Some(at(40)),
+            cool_down_since: Some(at(40)),
             closed_at: Some(at(50)),
             returns: 7,
-            open_told_at: Some(at(60)),
-            close_told_at: Some(at(70)),
-            tell_at: Some(at(80)),
+            open_notified_at: Some(at(60)),
+            close_notified_at: Some(at(70)),
+            notify_at: Some(at(80)),
             taken_by: vec!["mail".to_owned(), "频道 \"1\"".to_owned()],
             version: 1,
             ..new
@@ -86,15 +86,15 @@ pub(crate) async fn of_nodes_that_saw_the_same_alert_one_writes(store: Arc<dyn S
     let new = alert(Rule::Silent, 1, START);
     let both = store.write_alerts(vec![new.clone(), new.clone()]).await;
     assert_eq!(both.unwrap(), [DONE, Applied::Lost], "opened once");
-    let tell = |until| Alert {
-        tell_at: Some(at(until)),
+    let notify = |until| Alert {
+        notify_at: Some(at(until)),
         version: 1,
         ..new.clone()
     };
-    let both = store.write_alerts(vec![tell(10), tell(20)]).await;
+    let both = store.write_alerts(vec![notify(10), notify(20)]).await;
     assert_eq!(both.unwrap(), [DONE, Applied::Lost], "told by one");
     let kept = load(&*store, ALL).await;
-    assert_eq!((kept[0].tell_at, kept[0].version), (Some(at(10)), 2));
+    assert_eq!((kept[0].notify_at, kept[0].version), (Some(at(10)), 2));
     let never = Alert {
         version: 3,
         ..alert(Rule::Silent, 2, START)
@@ -104,14 +104,16 @@ pub(crate) async fn of_nodes_that_saw_the_same_alert_one_writes(store: Arc<dyn S
 }
 
 /// One that is over and told is written anew, and its version goes on: who saw the old one has lost.
-pub(crate) async fn an_alert_that_lasts_or_is_untold_is_not_opened_anew(store: Arc<dyn Store>) {
+pub(crate) async fn an_alert_that_lasts_or_is_unreported_is_not_opened_anew(store: Arc<dyn Store>) {
     let open = alert(Rule::Silent, 1, START);
-    let untold = Alert {
-        tell_at: Some(at(5)),
+    let unnotified = Alert {
+        notify_at: Some(at(5)),
         ..over(Rule::Silent, 2, START)
     };
     let done = over(Rule::Silent, 3, START);
-    let written = store.write_alerts(vec![open, untold, done.clone()]).await;
+    let written = store
+        .write_alerts(vec![open, unnotified, done.clone()])
+        .await;
     assert_eq!(written.unwrap(), [DONE; 3]);
     let anew = |source| alert(Rule::Silent, source, at(100));
     let written = store.write_alerts(vec![anew(1), anew(2), anew(3)]).await;
@@ -129,7 +131,7 @@ pub(crate) async fn an_alert_that_lasts_or_is_untold_is_not_opened_anew(store: A
 /// Each once, the one that opened last first, no more than asked for.
 pub(crate) async fn alerts_that_last_wait_or_closed_lately_are_listed(store: Arc<dyn Store>) {
     let waiting = Alert {
-        tell_at: Some(at(5)),
+        notify_at: Some(at(5)),
         ..over(Rule::Silent, 2, at(-900))
     };
     let all = vec![
@@ -165,12 +167,12 @@ pub(crate) async fn alerts_that_last_wait_or_closed_lately_are_listed(store: Arc
 }
 
 /// What lasts or waits to be told stays, however old it is.
-pub(crate) async fn old_alerts_are_forgotten_once_they_are_told(store: Arc<dyn Store>) {
-    let untold = Alert {
-        tell_at: Some(at(5)),
+pub(crate) async fn old_alerts_are_forgotten_once_they_are_reported(store: Arc<dyn Store>) {
+    let unnotified = Alert {
+        notify_at: Some(at(5)),
         ..over(Rule::Silent, 1, at(1))
     };
-    let mut all = vec![untold, alert(Rule::Silent, 2, START)];
+    let mut all = vec![unnotified, alert(Rule::Silent, 2, START)];
     all.extend((3..7).map(|source| over(Rule::Silent, source, at(source))));
     assert_eq!(store.write_alerts(all).await.unwrap(), [DONE; 6]);
     assert_eq!(store.prune_alerts(at(6), 2).await.unwrap(), 2, "bounded");
@@ -196,7 +198,7 @@ async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
 }
 
 /// Whoever is first gets everything that waits: two halves would be two messages.
-pub(crate) async fn of_nodes_that_claim_at_once_one_tells_everything(store: Arc<dyn Store>) {
+pub(crate) async fn of_nodes_that_claim_at_once_one_reports_everything(store: Arc<dyn Store>) {
     let waiting: Vec<Alert> = (0..30).map(|n| alert(Rule::Silent, n, at(n))).collect();
     let later = alert(Rule::Stuck, 1, at(100));
     for _ in 0..5 {
@@ -219,21 +221,24 @@ pub(crate) async fn of_nodes_that_claim_at_once_one_tells_everything(store: Arc<
         counts.sort_unstable();
         assert_eq!(counts, [0, 0, 0, 0, 0, 30]);
         let anew = store.claim_alerts(at(60), at(70), 20).await.unwrap();
-        let told: Vec<i64> = (0..20).collect();
+        let notified: Vec<i64> = (0..20).collect();
         let of = |alert: &Alert| match alert.key.about {
             About::Source(SourceId(number)) => number,
             _ => -1,
         };
         let claimed: Vec<i64> = anew.iter().map(of).collect();
-        assert_eq!(claimed, told, "once the lease has passed; the first first");
-        assert!(anew.iter().all(|alert| alert.tell_at == Some(at(70))));
+        assert_eq!(
+            claimed, notified,
+            "once the lease has passed; the first first"
+        );
+        assert!(anew.iter().all(|alert| alert.notify_at == Some(at(70))));
         for alert in load(&*store, ALL).await {
-            let told = Alert {
+            let notified = Alert {
                 closed_at: Some(at(0)),
-                tell_at: None,
+                notify_at: None,
                 ..alert
             };
-            assert_eq!(write(&*store, &told).await, DONE);
+            assert_eq!(write(&*store, &notified).await, DONE);
         }
     }
 }

@@ -34,20 +34,20 @@ fn full_put() -> Put {
 
 /// Every field of a new row is what the change said or what the contract says.
 pub(crate) async fn rs_05_an_insert_writes_the_whole_row(store: Arc<dyn Store>) {
-    let wish = full_put();
-    let id = plant(&*store, wish.clone(), START).await;
-    let row = current(&*store, &wish.identity)
+    let request = full_put();
+    let id = plant(&*store, request.clone(), START).await;
+    let row = current(&*store, &request.identity)
         .await
         .expect("just planted");
     assert_eq!(
         (row.id, &row.identity, row.status),
-        (id, &wish.identity, Status::Init)
+        (id, &request.identity, Status::Init)
     );
     assert!(row.current);
     assert_eq!((row.execute_at, row.due_at), (at(60), Some(at(60))));
     assert_eq!(
         (Some(&row.payload), &row.callback_url),
-        (wish.payload.as_ref(), &wish.callback_url)
+        (request.payload.as_ref(), &request.callback_url)
     );
     assert_eq!((row.priority.level(), row.max_retry), (9, 7));
     assert_eq!((row.attempt, row.term, row.decisions), (0, Term(0), 0));
@@ -109,8 +109,8 @@ pub(crate) async fn rs_01_of_two_inserts_in_one_batch_one_is_lost(store: Arc<dyn
 pub(crate) async fn rs_01_of_many_concurrent_inserts_exactly_one_is_done(store: Arc<dyn Store>) {
     for round in 0..10 {
         let subject = format!("article:{round}");
-        let wish = Request::Put(put(&subject, PUBLISH, at(60)));
-        let change = decided(&*store, &wish, START).await;
+        let request = Request::Put(put(&subject, PUBLISH, at(60)));
+        let change = decided(&*store, &request, START).await;
         let racers: Vec<_> = (0..8)
             .map(|_| {
                 let (store, change) = (Arc::clone(&store), change.clone());
@@ -166,7 +166,7 @@ pub(crate) async fn an_amendment_changes_what_it_says_and_leaves_the_rest(store:
         (before.priority, before.max_retry)
     );
 
-    let wish = Put {
+    let request = Put {
         payload: Some(payload("[]")),
         callback_url: Some("http://127.0.0.1:9/other".to_owned()),
         max_retry: Some(0),
@@ -174,14 +174,14 @@ pub(crate) async fn an_amendment_changes_what_it_says_and_leaves_the_rest(store:
         revision: Some(Revision(43)),
         ..put("article:1", PUBLISH, at(90))
     };
-    ask(&*store, &Request::Put(wish), START).await;
-    let told = task(&*store, id).await;
-    assert_eq!(told.payload.as_str(), "[]");
+    ask(&*store, &Request::Put(request), START).await;
+    let reported = task(&*store, id).await;
+    assert_eq!(reported.payload.as_str(), "[]");
     assert_eq!(
-        told.callback_url.as_deref(),
+        reported.callback_url.as_deref(),
         Some("http://127.0.0.1:9/other")
     );
-    assert_eq!((told.priority.level(), told.max_retry), (0, 0));
+    assert_eq!((reported.priority.level(), reported.max_retry), (0, 0));
 }
 
 /// Both in one step: at no time are there two live rows, or none.

@@ -56,26 +56,26 @@ pub(crate) async fn rs_15_only_due_tasks_are_claimed_and_never_early(store: Arc<
 
 /// What the handler gets, and what the row says meanwhile.
 pub(crate) async fn a_claim_raises_term_and_attempt_and_describes_the_task(store: Arc<dyn Store>) {
-    let wish = Put {
+    let request = Put {
         payload: Some(payload(r#"{"article": 1}"#)),
         callback_url: Some("http://127.0.0.1:9/".to_owned()),
         max_retry: Some(2),
         revision: Some(Revision(4)),
         ..put("article:1", PUBLISH, START)
     };
-    let id = plant(&*store, wish.clone(), START).await;
+    let id = plant(&*store, request.clone(), START).await;
     let taken = claim_one(&*store, 1, at(5)).await;
     let expected = ClaimedTask {
         id,
-        identity: wish.identity,
+        identity: request.identity,
         term: Term(1),
         attempt: 1,
         max_retry: 2,
         expiries: 0,
         execute_at: START,
         started_at: at(5),
-        payload: wish.payload.unwrap(),
-        callback_url: wish.callback_url,
+        payload: request.payload.unwrap(),
+        callback_url: request.callback_url,
         revision: Revision(4),
     };
     assert_eq!(taken, expected);
@@ -201,8 +201,8 @@ pub(crate) async fn a_backlog_does_not_starve_another_kind(store: Arc<dyn Store>
 pub(crate) async fn within_a_kind_the_earliest_goes_first(store: Arc<dyn Store>) {
     let mut ids = Vec::new();
     for seconds in [40, 30, 10, 20] {
-        let wish = put(&format!("article:{seconds}"), PUBLISH, at(seconds));
-        ids.push(plant(&*store, wish, START).await);
+        let request = put(&format!("article:{seconds}"), PUBLISH, at(seconds));
+        ids.push(plant(&*store, request, START).await);
     }
     let taken = claimed(&*store, claim_request(1, at(60), 2)).await;
     let order: Vec<TaskId> = taken.into_iter().map(|task| task.id).collect();

@@ -174,7 +174,7 @@ fn full(seen: &Edition) -> Change {
         batches: vec![batch],
         deliveries: vec![full_delivery()],
         document: None,
-        tells: Vec::new(),
+        event_tasks: Vec::new(),
     }
 }
 

@@ -144,13 +144,13 @@ pub(crate) async fn pages_of_editions_cover_every_day_once(store: Arc<dyn Store>
 pub(crate) async fn documents_are_found_by_revision(store: Arc<dyn Store>) {
     let mut account = opened(&*store, 0).await;
     assert_eq!(store.load_document(day(0), None).await.unwrap(), None);
-    let mut told = story(1);
+    let mut reported = story(1);
     for revision in [1, 2, 10] {
-        told.written.note = Some(story::Note::TitleOnly);
-        told.written.title = Some(format!("第{revision}版 \"\\ 🦀"));
+        reported.written.note = Some(story::Note::TitleOnly);
+        reported.written.title = Some(format!("第{revision}版 \"\\ 🦀"));
         let mut change = Change::of(account.edition.clone());
         change.edition.revision = revision;
-        let mut made = document(day(0), revision, std::slice::from_ref(&told));
+        let mut made = document(day(0), revision, std::slice::from_ref(&reported));
         made.inputs.left_out = revision;
         made.inputs.stories[0].score = Some(-1);
         made.inputs.stories[0].published_at = Some(at(1));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use almanack_core::{
     source::{
         Source, SourceId,
-        entry::{CONTENT_BYTES_MAX, Entry, Found, KEY_BYTES_MAX, key_hash},
+        entry::{CONTENT_BYTES_MAX, Entry, FoundEntry, KEY_BYTES_MAX, key_hash},
     },
     store::{EntryFilter, EntryRetention, Error, Store, Written},
 };
@@ -64,7 +64,7 @@ pub(crate) async fn ss_13_an_entry_is_never_doubled(store: Arc<dyn Store>) {
 pub(crate) async fn ss_13_every_field_of_an_entry_survives(store: Arc<dyn Store>) {
     let seen = followed(&*store, source("a")).await;
     let odd = START + SignedDuration::from_micros(-123_457);
-    let full = Found {
+    let full = FoundEntry {
         id: Some("标识 'n\" \\ 🦀".to_owned()),
         link: Some("https://a.example/?q='\"%00".to_owned()),
         title: "Ünïcode\n\t\"".to_owned(),
@@ -73,13 +73,13 @@ pub(crate) async fn ss_13_every_field_of_an_entry_survives(store: Arc<dyn Store>
         summary: Some(String::new()),
         content: Some("é".repeat(CONTENT_BYTES_MAX / 2)),
     };
-    let by_link = Found {
+    let by_link = FoundEntry {
         id: None,
         ..full.clone()
     };
-    let by_title = Found {
+    let by_title = FoundEntry {
         title: "x".repeat(2 * KEY_BYTES_MAX),
-        ..Found::default()
+        ..FoundEntry::default()
     };
     let all = [full, by_link, by_title];
     let mut write = next_look(&seen, odd, |_| ());
@@ -102,7 +102,7 @@ pub(crate) async fn a_key_that_is_too_long_is_refused(store: Arc<dyn Store>) {
     let mut write = next_look(&seen, at(1), |after| after.stats.check_count = 1);
     write.entries = vec![
         found("1", None),
-        ("k".repeat(KEY_BYTES_MAX + 1), Found::default()),
+        ("k".repeat(KEY_BYTES_MAX + 1), FoundEntry::default()),
     ];
     let refused = store.write_sources(vec![write]).await;
     assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
@@ -132,7 +132,7 @@ pub(crate) async fn ss_13_known_keys_are_the_sources_own(store: Arc<dyn Store>) 
     let mut write = next_look(&seen, at(1), |_| ());
     write.entries = keys
         .iter()
-        .map(|key| (key.clone(), Found::default()))
+        .map(|key| (key.clone(), FoundEntry::default()))
         .collect();
     assert_eq!(looked(&*store, write).await, Written::Done);
     let asked = |more: &str| [keys.clone(), vec![more.to_owned()]].concat();
@@ -177,17 +177,17 @@ pub(crate) async fn entries_are_listed_newest_first_in_pages(store: Arc<dyn Stor
                 limit,
                 ..EntryFilter::default()
             };
-            let mut told = String::new();
+            let mut reported = String::new();
             loop {
                 let page = store.list_entries(&filter).await.unwrap();
                 assert!(page.rows.len() <= limit);
-                told.extend(titles(&page.rows));
+                reported.extend(titles(&page.rows));
                 filter.before = page.next;
                 if filter.before.is_none() {
                     break;
                 }
             }
-            assert_eq!(told, expected, "{filter:?}");
+            assert_eq!(reported, expected, "{filter:?}");
         }
     }
 }

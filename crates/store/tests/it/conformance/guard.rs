@@ -153,7 +153,7 @@ pub(crate) async fn rs_06_a_repeated_change_is_lost_and_not_doubled(store: Arc<d
     check_lost(&*store, amend).await;
 }
 
-/// Founding document 002, section 4: zero rows means decide again, never "done".
+/// Compat document 002, section 4: zero rows means decide again, never "done".
 pub(crate) async fn rs_06_deciding_again_after_a_claim_in_between_replaces(store: Arc<dyn Store>) {
     let id = plant(&*store, put("article:1", PUBLISH, START), START).await;
     let change = decided(&*store, &move_to(600), START).await;
@@ -188,7 +188,7 @@ pub(crate) async fn rs_06_deciding_again_after_an_ending_in_between_is_ignored(
     );
 }
 
-/// Two askers replace the same running task in one call: one successor, not two, not none.
+/// Two requesters replace the same running task in one call: one successor, not two, not none.
 pub(crate) async fn rs_03_of_two_replacements_in_one_batch_one_writes_a_successor(
     store: Arc<dyn Store>,
 ) {
@@ -231,12 +231,12 @@ async fn meddle(store: Arc<dyn Store>, stop: Arc<AtomicBool>) {
     }
 }
 
-/// Four askers and a node that claims in between: the newest change is what stands in the end.
+/// Four requesters and a node that claims in between: the newest change is what stands in the end.
 pub(crate) async fn rs_06_no_change_is_swallowed_under_contention(store: Arc<dyn Store>) {
     let newest = Arc::new(AtomicI64::new(0));
     let stop = Arc::new(AtomicBool::new(false));
     let meddler = tokio::spawn(meddle(Arc::clone(&store), Arc::clone(&stop)));
-    let askers: Vec<_> = (0..4)
+    let requesters: Vec<_> = (0..4)
         .map(|_| {
             let (store, newest) = (Arc::clone(&store), Arc::clone(&newest));
             tokio::spawn(async move {
@@ -248,8 +248,8 @@ pub(crate) async fn rs_06_no_change_is_swallowed_under_contention(store: Arc<dyn
             })
         })
         .collect();
-    for asker in askers {
-        asker.await.expect("an asker");
+    for requester in requesters {
+        requester.await.expect("an requester");
     }
     stop.store(true, Ordering::SeqCst);
     meddler.await.expect("the meddler");

@@ -59,12 +59,15 @@ pub(crate) async fn dp_16_a_decided_slot_stays_as_it_was_decided(store: Arc<dyn 
         slot(at(20), Verdict::Fired),
     ];
     let id = note(&*store, "daily", again).await;
-    let told: Vec<_> = ledger_of(&*store, id)
+    let reported: Vec<_> = ledger_of(&*store, id)
         .await
         .iter()
         .map(|slot| (slot.slot_at, slot.verdict))
         .collect();
-    assert_eq!(told, [(at(20), Verdict::Fired), (at(10), Verdict::Fired)]);
+    assert_eq!(
+        reported,
+        [(at(20), Verdict::Fired), (at(10), Verdict::Fired)]
+    );
 }
 
 /// A new schedule may bring its first slots, firings and edit with it.
@@ -154,7 +157,7 @@ fn edit(revision: i64, edited: Edited, when: Timestamp) -> Edit {
 
 /// Oldest first; a limit keeps the newest. Two may be of one revision: what the planner found out is
 /// told too.
-pub(crate) async fn edits_are_told_oldest_first(store: Arc<dyn Store>) {
+pub(crate) async fn edits_are_reported_oldest_first(store: Arc<dyn Store>) {
     let mut seen: Schedule = keep(&*store, schedule("daily", at(0))).await;
     assert!(wrote(&*store, new_schedule(schedule("other", at(0)))).await);
     let mut expected = Vec::new();

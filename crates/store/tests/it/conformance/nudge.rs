@@ -17,18 +17,18 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     changed, claim_one, claimed, done, end, ending, followed, keep, looked, opened, plant,
-    telling::tell, wrote,
+    reporting::report, wrote,
 };
 
 /// How long one hint is waited for, and how often.
-const PATIENCE: Duration = Duration::from_millis(500);
+const WAIT_MAX: Duration = Duration::from_millis(500);
 const ROUNDS: i64 = 20;
 
 async fn next(nudges: &mut dyn Nudges) -> Option<Timestamp> {
-    tokio::time::timeout(PATIENCE, nudges.next()).await.ok()
+    tokio::time::timeout(WAIT_MAX, nudges.next()).await.ok()
 }
 
-/// Whether `expected` is hinted at before patience runs out; no hint may be of anything later.
+/// Whether `expected` is hinted at before longest wait runs out; no hint may be of anything later.
 async fn hears(nudges: &mut dyn Nudges, expected: Timestamp) -> bool {
     while let Some(due_at) = next(nudges).await {
         assert!(due_at <= expected, "{due_at} is no reason to wake anybody");
@@ -94,12 +94,12 @@ pub(crate) async fn a_task_that_waits_again_soon_is_hinted_at(store: Arc<dyn Sto
 }
 
 /// Who tells must not sleep until somebody else has something to do, wherever it was written.
-pub(crate) async fn what_is_told_is_hinted_at(store: Arc<dyn Store>) {
+pub(crate) async fn what_is_reported_is_hinted_at(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
     let mut heard = Vec::new();
     for round in 0..ROUNDS {
         let now = at(round);
-        let told = |what: &str| vec![tell(&format!("{what}-{round}"), now)];
+        let reported = |what: &str| vec![report(&format!("{what}-{round}"), now)];
         plant(
             &*store,
             put(&format!("article:{round}"), PUBLISH, START),
@@ -108,13 +108,13 @@ pub(crate) async fn what_is_told_is_hinted_at(store: Arc<dyn Store>) {
         .await;
         let attempt = claimed(&*store, claim_request(round + 1, START, 1)).await;
         let mut finish = ending(&attempt[0], &done(), now);
-        finish.tells = told("task");
+        finish.event_tasks = reported("task");
         let seen = followed(&*store, source(&format!("s{round}"))).await;
         let mut look = next_look(&seen, now, |_| ());
-        look.tells = told("source");
+        look.event_tasks = reported("source");
         let day = opened(&*store, i32::try_from(round).unwrap()).await;
         let mut change = Change::of(day.edition);
-        change.tells = told("edition");
+        change.event_tasks = reported("edition");
         while next(&mut *nudges).await.is_some() {}
         store.finish(vec![finish]).await.unwrap();
         heard.push(hears(&mut *nudges, now).await);

@@ -17,22 +17,24 @@ fn key(name: &str) -> OnceKey {
     }
 }
 
-fn wish(n: i64) -> Request {
+fn request(n: i64) -> Request {
     Request::Put(put(&format!("article:{n}"), PUBLISH, at(60)))
 }
 
 /// Done means that both are there.
 pub(crate) async fn rs_14_changes_and_key_are_written_together(store: Arc<dyn Store>) {
     let changes = vec![
-        decided(&*store, &wish(1), START).await,
-        decided(&*store, &wish(2), START).await,
+        decided(&*store, &request(1), START).await,
+        decided(&*store, &request(2), START).await,
     ];
     let AppliedOnce::Done(receipts) = store.apply_once(key("k"), changes).await.unwrap() else {
         panic!("nobody came in between");
     };
     assert_eq!(receipts.len(), 2);
     for (receipt, n) in receipts.iter().zip(1..) {
-        let row = current(&*store, wish(n).identity()).await.expect("written");
+        let row = current(&*store, request(n).identity())
+            .await
+            .expect("written");
         assert_eq!((receipt.rule, receipt.task_id), (Rule::Created, row.id));
         assert_eq!(row.due_at, Some(at(60)));
     }
@@ -54,7 +56,7 @@ pub(crate) async fn rs_14_receipts_are_given_back_as_they_were(store: Arc<dyn St
     plant(&*store, put("article:2", PUBLISH, at(5)), START).await;
     let mut changes = Vec::new();
     for n in 1..=3 {
-        changes.push(decided(&*store, &wish(n), at(1)).await);
+        changes.push(decided(&*store, &request(n), at(1)).await);
     }
     let AppliedOnce::Done(receipts) = store.apply_once(key("k"), changes).await.unwrap() else {
         panic!("nobody came in between");
@@ -77,7 +79,7 @@ pub(crate) async fn rs_14_one_lost_change_undoes_all(store: Arc<dyn Store>) {
     plant(&*store, put("article:2", PUBLISH, at(5)), START).await;
     let mut changes = Vec::new();
     for n in 1..=3 {
-        changes.push(decided(&*store, &wish(n), START).await);
+        changes.push(decided(&*store, &request(n), START).await);
     }
     ask(
         &*store,
@@ -91,9 +93,9 @@ pub(crate) async fn rs_14_one_lost_change_undoes_all(store: Arc<dyn Store>) {
         ask(&*store, &neighbour, START)
     );
     assert_eq!(once.unwrap(), AppliedOnce::Lost);
-    assert_eq!(current(&*store, wish(1).identity()).await, None);
-    assert_eq!(current(&*store, wish(3).identity()).await, None);
-    let untouched = current(&*store, wish(2).identity()).await.unwrap();
+    assert_eq!(current(&*store, request(1).identity()).await, None);
+    assert_eq!(current(&*store, request(3).identity()).await, None);
+    let untouched = current(&*store, request(2).identity()).await.unwrap();
     assert_eq!((untouched.execute_at, untouched.decisions), (at(7), 1));
     assert_eq!(
         store.load_once("k").await.unwrap(),
@@ -109,7 +111,7 @@ pub(crate) async fn rs_14_one_lost_change_undoes_all(store: Arc<dyn Store>) {
 
 /// The first answer stands, whatever comes with the key later.
 pub(crate) async fn rs_14_a_used_key_changes_nothing(store: Arc<dyn Store>) {
-    let first = vec![decided(&*store, &wish(1), START).await];
+    let first = vec![decided(&*store, &request(1), START).await];
     assert!(matches!(
         store.apply_once(key("k"), first).await.unwrap(),
         AppliedOnce::Done(_)
@@ -119,12 +121,12 @@ pub(crate) async fn rs_14_a_used_key_changes_nothing(store: Arc<dyn Store>) {
         digest: "another request".to_owned(),
         ..key("k")
     };
-    let second = vec![decided(&*store, &wish(2), START).await];
+    let second = vec![decided(&*store, &request(2), START).await];
     assert_eq!(
         store.apply_once(other, second).await.unwrap(),
         AppliedOnce::Used
     );
-    assert_eq!(current(&*store, wish(2).identity()).await, None);
+    assert_eq!(current(&*store, request(2).identity()).await, None);
     assert_eq!(store.load_once("k").await.unwrap(), record);
 }
 
@@ -133,7 +135,7 @@ pub(crate) async fn rs_14_of_concurrent_calls_with_one_key_one_is_done(store: Ar
     let mut racers = Vec::new();
     for n in 0..8 {
         // Different identities: only the key stands between them.
-        let changes = vec![decided(&*store, &wish(n), START).await];
+        let changes = vec![decided(&*store, &request(n), START).await];
         let store = Arc::clone(&store);
         racers.push(tokio::spawn(async move {
             store.apply_once(key("k"), changes).await
@@ -154,7 +156,7 @@ pub(crate) async fn rs_14_of_concurrent_calls_with_one_key_one_is_done(store: Ar
     assert_eq!((won, used), (1, 7), "{answers:?}");
     let mut written = 0;
     for n in 0..8 {
-        written += usize::from(current(&*store, wish(n).identity()).await.is_some());
+        written += usize::from(current(&*store, request(n).identity()).await.is_some());
     }
     assert_eq!(written, 1, "only the winner's change took effect");
 }
@@ -163,7 +165,7 @@ pub(crate) async fn rs_14_of_concurrent_calls_with_one_key_one_is_done(store: Ar
 /// that it was lost, so that it is decided again, and not that something is broken.
 pub(crate) async fn rs_14_sets_in_opposite_order_are_done_or_lost(store: Arc<dyn Store>) {
     for n in 0..30 {
-        ask(&*store, &wish(n), START).await;
+        ask(&*store, &request(n), START).await;
     }
     // The first round may find only one connection open, and then they queue.
     for round in 1..4 {

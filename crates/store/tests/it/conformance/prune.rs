@@ -198,8 +198,8 @@ pub(crate) async fn a_pruned_identity_can_be_created_anew(store: Arc<dyn Store>)
 /// By when they were used.
 pub(crate) async fn keys_used_before_the_bound_go(store: Arc<dyn Store>) {
     for (name, seconds) in [("old", 0), ("new", 1000)] {
-        let wish = Request::Put(put(&format!("{name}:1"), PUBLISH, at(9000)));
-        let changes = vec![decided(&*store, &wish, at(seconds)).await];
+        let request = Request::Put(put(&format!("{name}:1"), PUBLISH, at(9000)));
+        let changes = vec![decided(&*store, &request, at(seconds)).await];
         let key = OnceKey {
             key: name.to_owned(),
             digest: String::new(),
@@ -215,9 +215,9 @@ pub(crate) async fn keys_used_before_the_bound_go(store: Arc<dyn Store>) {
 
 /// Whatever the number of tasks they are about, and in bites.
 pub(crate) async fn sf_02_keys_are_pruned_as_fast_as_they_are_used(store: Arc<dyn Store>) {
-    let wish = Request::Put(put("article:1", PUBLISH, at(9000)));
+    let request = Request::Put(put("article:1", PUBLISH, at(9000)));
     for number in 0..7 {
-        let changes = vec![decided(&*store, &wish, START).await];
+        let changes = vec![decided(&*store, &request, START).await];
         let key = OnceKey {
             key: format!("key-{number}"),
             digest: String::new(),
@@ -234,13 +234,13 @@ pub(crate) async fn sf_02_keys_are_pruned_as_fast_as_they_are_used(store: Arc<dy
 
 /// A task that lives for ever, is moved and comes again, does not keep all of that for ever.
 pub(crate) async fn sf_02_the_old_history_of_a_live_task_goes(store: Arc<dyn Store>) {
-    let wish = |seconds| Request::Put(put("article:1", PUBLISH, at(seconds)));
-    let row = ask(&*store, &wish(100), START).await.task_id;
-    ask(&*store, &wish(50), at(1)).await;
-    ask(&*store, &wish(50), at(2)).await;
+    let request = |seconds| Request::Put(put("article:1", PUBLISH, at(seconds)));
+    let row = ask(&*store, &request(100), START).await.task_id;
+    ask(&*store, &request(50), at(1)).await;
+    ask(&*store, &request(50), at(2)).await;
     let attempt = claim_one(&*store, 1, at(50)).await;
     end(&*store, &attempt, &failed(), at(51)).await;
-    ask(&*store, &wish(2_000), at(1_500)).await;
+    ask(&*store, &request(2_000), at(1_500)).await;
     let attempt = claim_one(&*store, 2, at(2_000)).await;
     end(&*store, &attempt, &failed(), at(2_001)).await;
     assert_eq!(pruned(&*store, at(1_000)).await, 0, "it lives");
@@ -255,8 +255,8 @@ pub(crate) async fn sf_02_the_old_history_of_a_live_task_goes(store: Arc<dyn Sto
 
 /// What took a row away is told as long as the row is there.
 pub(crate) async fn rs_13_the_end_of_a_row_is_kept_with_it(store: Arc<dyn Store>) {
-    let wish = Request::Put(put("article:1", PUBLISH, at(9000)));
-    ask(&*store, &wish, START).await;
+    let request = Request::Put(put("article:1", PUBLISH, at(9000)));
+    ask(&*store, &request, START).await;
     let withdrawal = Request::Cancel(cancel("article:1", PUBLISH));
     ask(&*store, &withdrawal, at(1)).await;
     // A late request keeps the row, and with it its end.

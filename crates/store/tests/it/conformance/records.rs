@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use almanack_core::{
     finish::Outcome,
-    history::{DECISIONS_KEPT, Decision, Happening, Kept, page, tell, verify},
+    history::{DECISIONS_KEPT, Decision, HistoryEvent, Kept, page, report, verify},
     reschedule::{Change, Put, Request, Requested, Rule},
     store::{Applied, AppliedOnce, Depth, HistoryPage, OnceKey, Records, Store},
     task::{Identity, Priority, Revision, TaskId},
@@ -27,16 +27,16 @@ fn move_to(seconds: i64) -> Request {
 fn lines(records: Records) -> Vec<String> {
     let rows: Vec<TaskId> = records.tasks.iter().map(|task| task.id).collect();
     let place = |id: TaskId| rows.iter().position(|row| *row == id).expect("a known row") + 1;
-    let story = tell(&records.tasks, records.decisions, records.attempts);
-    let line = |happening: &Happening| match happening {
-        Happening::Decision(d) => format!("{} {}", place(d.id.task_id), d.rule.as_str()),
-        Happening::Attempt(a) => format!("{} {}", place(a.task_id), a.outcome),
+    let story = report(&records.tasks, records.decisions, records.attempts);
+    let line = |event: &HistoryEvent| match event {
+        HistoryEvent::Decision(d) => format!("{} {}", place(d.id.task_id), d.rule.as_str()),
+        HistoryEvent::Attempt(a) => format!("{} {}", place(a.task_id), a.outcome),
     };
     story.iter().map(line).collect()
 }
 
 /// Created, moved, tried, replaced, tried again, done, and asked about once more.
-pub(crate) async fn rs_13_a_whole_life_is_told_in_order(store: Arc<dyn Store>) {
+pub(crate) async fn rs_13_a_whole_life_is_reported_in_order(store: Arc<dyn Store>) {
     ask(&*store, &move_to(100), START).await;
     ask(&*store, &move_to(10), at(1)).await;
     let first = claim_one(&*store, 1, at(10)).await;
@@ -67,7 +67,7 @@ pub(crate) async fn rs_13_a_whole_life_is_told_in_order(store: Arc<dyn Store>) {
 }
 
 /// Who asked, when, which rule, old and new time, and the row that took over.
-pub(crate) async fn rs_13_a_decision_tells_who_when_what_and_both_times(store: Arc<dyn Store>) {
+pub(crate) async fn rs_13_a_decision_reports_who_when_what_and_both_times(store: Arc<dyn Store>) {
     ask(&*store, &put_rev("article:1", PUBLISH, START, 1), START).await;
     claim_one(&*store, 1, START).await;
     let receipt = ask(&*store, &put_rev("article:1", PUBLISH, at(60), 2), at(5)).await;
@@ -103,7 +103,7 @@ pub(crate) async fn rs_13_a_decision_tells_who_when_what_and_both_times(store: A
 }
 
 /// Which change was dropped, for when it was meant, with which number, and who asked.
-pub(crate) async fn rs_13_a_request_that_changed_nothing_is_told(store: Arc<dyn Store>) {
+pub(crate) async fn rs_13_a_request_that_changed_nothing_is_reported(store: Arc<dyn Store>) {
     ask(&*store, &put_rev("article:1", PUBLISH, at(60), 5), START).await;
     let stale = put_rev("article:1", PUBLISH, at(90), 4);
     let withdrawn = cancel_rev("article:1", PUBLISH, 3);
@@ -115,18 +115,18 @@ pub(crate) async fn rs_13_a_request_that_changed_nothing_is_told(store: Arc<dyn 
     ] {
         let receipt = ask(&*store, request, at(1)).await;
         let records = store.load_history(&publish(), HistoryPage::WHOLE).await;
-        let told = records.unwrap().decisions.pop().unwrap();
+        let reported = records.unwrap().decisions.pop().unwrap();
         let revision = revision.map(Revision);
         let requested = Requested {
             execute_at,
             revision,
         };
-        assert_eq!((told.id, told.rule), (receipt.decision, rule));
+        assert_eq!((reported.id, reported.rule), (receipt.decision, rule));
         assert_eq!(
-            (told.requested, told.origin.as_str()),
+            (reported.requested, reported.origin.as_str()),
             (Some(requested), ORIGIN)
         );
-        assert_eq!((told.times, told.last_at), (1, None));
+        assert_eq!((reported.times, reported.last_at), (1, None));
     }
 }
 
@@ -151,13 +151,13 @@ pub(crate) async fn sf_02_a_redelivery_is_counted_and_not_written_again(store: A
     let once = store.apply_once(key, vec![change]).await.unwrap();
     assert_eq!(once, AppliedOnce::Done(vec![receipt.clone()]));
     let records = store.load_history(&publish(), HistoryPage::WHOLE).await;
-    let told: Vec<_> = records.unwrap().decisions.into_iter().collect();
-    let counted: Vec<_> = told
+    let reported: Vec<_> = records.unwrap().decisions.into_iter().collect();
+    let counted: Vec<_> = reported
         .iter()
         .map(|d| (d.id.number, d.times, d.last_at))
         .collect();
     assert_eq!(counted, [(1, 29, Some(at(10))), (2, 1, None)]);
-    assert_eq!(told[0].decided_at, at(1), "when it was asked first");
+    assert_eq!(reported[0].decided_at, at(1), "when it was asked first");
     let after = task(&*store, created.task_id).await;
     assert_eq!((after.decisions, after.revision), (2, row.revision));
 }
@@ -183,9 +183,9 @@ pub(crate) async fn rs_13_only_the_very_same_request_is_counted(store: Arc<dyn S
     ask(&*store, &stale, at(4)).await;
     ask(&*store, &put_rev("article:1", PUBLISH, at(90), 3), at(5)).await;
     let records = store.load_history(&publish(), HistoryPage::WHOLE).await;
-    let told = records.unwrap().decisions;
-    assert_eq!(told.len(), 5);
-    assert!(told.iter().all(|decision| decision.times == 1));
+    let reported = records.unwrap().decisions;
+    assert_eq!(reported.len(), 5);
+    assert!(reported.iter().all(|decision| decision.times == 1));
 }
 
 /// The newest stay, the row and its receipts from lately with them.
@@ -236,22 +236,22 @@ pub(crate) async fn sf_02_a_history_is_read_in_pages(store: Arc<dyn Store>) {
         .await
         .unwrap();
     assert_eq!(whole.tasks.len(), 7);
-    let whole = page(whole, None, usize::MAX).happenings;
+    let whole = page(whole, None, usize::MAX).events;
     for limit in [1, 2, 3, 7, 29, 49, 50, 51] {
-        let (mut told, mut before) = (Vec::new(), None);
+        let (mut reported, mut before) = (Vec::new(), None);
         // No page is empty, so there are no more.
         for _ in 0..=whole.len() {
             let wanted = HistoryPage { before, limit };
             let records = store.load_history(&publish(), wanted).await.unwrap();
             assert!(records.decisions.len() + records.attempts.len() <= 2 * limit + 4);
             let page = page(records, before, limit);
-            told.splice(0..0, page.happenings);
+            reported.splice(0..0, page.events);
             before = page.before;
             if before.is_none() {
                 break;
             }
         }
-        assert_eq!(told, whole, "{limit} on a page");
+        assert_eq!(reported, whole, "{limit} on a page");
     }
 }
 
@@ -295,12 +295,12 @@ pub(crate) async fn rs_13_a_late_answer_is_in_the_story(store: Arc<dyn Store>) {
         .load_history(&publish(), HistoryPage::WHOLE)
         .await
         .unwrap();
-    let told = tell(&records.tasks, records.decisions, records.attempts);
-    let attempts: Vec<_> = told
+    let reported = report(&records.tasks, records.decisions, records.attempts);
+    let attempts: Vec<_> = reported
         .iter()
-        .filter_map(|happening| match happening {
-            Happening::Attempt(attempt) => Some(attempt),
-            Happening::Decision(_) => None,
+        .filter_map(|event| match event {
+            HistoryEvent::Attempt(attempt) => Some(attempt),
+            HistoryEvent::Decision(_) => None,
         })
         .collect();
     assert_eq!(attempts.len(), 1);

@@ -107,10 +107,10 @@ macro_rules! conformance {
                 replaced_rows_are_listed_too,
             ]
             records: [
-                rs_13_a_whole_life_is_told_in_order,
-                rs_13_a_decision_tells_who_when_what_and_both_times,
+                rs_13_a_whole_life_is_reported_in_order,
+                rs_13_a_decision_reports_who_when_what_and_both_times,
                 rs_13_a_late_answer_is_in_the_story,
-                rs_13_a_request_that_changed_nothing_is_told,
+                rs_13_a_request_that_changed_nothing_is_reported,
                 sf_02_a_redelivery_is_counted_and_not_written_again,
                 rs_13_only_the_very_same_request_is_counted,
                 sf_02_the_decisions_on_a_row_are_bounded,
@@ -174,7 +174,7 @@ macro_rules! conformance {
                 dp_16_pages_of_a_ledger_cover_every_row_once,
                 old_ledger_rows_are_pruned,
                 dp_24_slots_decided_ahead_are_found_and_taken_back,
-                edits_are_told_oldest_first,
+                edits_are_reported_oldest_first,
             ]
             source: [
                 ss_01_a_new_source_is_due_at_once,
@@ -261,14 +261,14 @@ macro_rules! conformance {
                 ed_31_pruning_takes_only_what_it_may,
                 ed_31_who_saw_an_edition_before_it_was_pruned_decides_again,
             ]
-            telling: [
-                an_ending_is_told_with_the_ending,
-                a_late_ending_is_not_told,
-                of_many_endings_those_are_told_that_took_effect,
-                what_is_being_told_is_left_alone,
-                entries_are_told_with_their_source,
-                a_source_that_moves_is_told_of,
-                an_edition_is_told_with_its_change,
+            reporting: [
+                an_ending_is_reported_with_the_ending,
+                a_late_ending_is_not_reported,
+                of_many_endings_those_are_reported_that_took_effect,
+                what_is_being_reported_is_left_alone,
+                entries_are_reported_with_their_source,
+                a_source_that_moves_is_reported_of,
+                an_edition_is_reported_with_its_change,
             ]
             node: [
                 a_heartbeat_registers_and_then_refreshes,
@@ -278,7 +278,7 @@ macro_rules! conformance {
                 a_store_knows_how_large_it_is,
                 dp_24_the_time_is_remembered_and_an_accepted_one_is_not_undone,
             ]
-            lane: [
+            permit: [
                 places_are_shared_by_all_visitors,
                 places_pass_on_with_their_lease,
                 a_visitor_says_how_many_it_has,
@@ -311,17 +311,17 @@ macro_rules! conformance {
             alert: [
                 an_alert_is_kept_with_every_field,
                 of_nodes_that_saw_the_same_alert_one_writes,
-                of_nodes_that_claim_at_once_one_tells_everything,
-                an_alert_that_lasts_or_is_untold_is_not_opened_anew,
+                of_nodes_that_claim_at_once_one_reports_everything,
+                an_alert_that_lasts_or_is_unreported_is_not_opened_anew,
                 alerts_that_last_wait_or_closed_lately_are_listed,
-                old_alerts_are_forgotten_once_they_are_told,
+                old_alerts_are_forgotten_once_they_are_reported,
             ]
             search: [
-                a_line_tells_what_its_row_tells,
+                a_line_reports_what_its_row_reports,
                 a_search_narrows_by_each_filter,
                 parts_of_texts_are_taken_literally,
                 pages_of_a_search_cover_every_line_once,
-                a_search_ends_where_it_was_told_to,
+                a_search_ends_where_it_was_reported_to,
                 replaced_rows_are_searched_and_not_found,
                 statuses_are_counted_among_the_newest,
             ]
@@ -338,18 +338,18 @@ macro_rules! conformance {
             ]
             activity: [
                 activity_is_merged_newest_first,
-                activity_tells_what_the_history_tells,
-                a_mark_is_told_apart_from_a_cancelled_row,
+                activity_reports_what_the_history_reports,
+                a_mark_is_reported_apart_from_a_cancelled_row,
                 activity_narrows_by_each_filter,
                 pages_of_activity_follow_each_other,
-                activity_ends_where_it_was_told_to,
-                a_successor_is_told_as_reinserted,
+                activity_ends_where_it_was_reported_to,
+                a_successor_is_reported_as_reinserted,
             ]
             nudge: [
                 a_change_due_soon_is_hinted_at,
                 a_change_due_far_off_is_not,
                 a_task_that_waits_again_soon_is_hinted_at,
-                what_is_told_is_hinted_at,
+                what_is_reported_is_hinted_at,
                 dp_05_a_firing_due_soon_is_hinted_at,
                 a_look_due_soon_is_hinted_at,
                 a_look_far_off_is_not_hinted_at,

@@ -64,7 +64,7 @@ pub(crate) async fn a_taken_name_is_lost_and_changes_nothing(store: Arc<dyn Stor
     assert_eq!(current(&*store, &coming(&other)).await, None);
 }
 
-/// One batch, one name, two wishes; a neighbour is not dragged along.
+/// One batch, one name, two requests; a neighbour is not dragged along.
 pub(crate) async fn of_two_new_schedules_of_one_name_the_first_is_written(store: Arc<dyn Store>) {
     let writes = vec![
         new_schedule(schedule("daily", at(10))),
@@ -140,13 +140,13 @@ pub(crate) async fn dp_05_of_eight_concurrent_writers_one_fires(store: Arc<dyn S
                 winners.push(Some(format!("node {node}")));
             }
         }
-        let told: Vec<_> = ledger_of(&*store, seen.id)
+        let reported: Vec<_> = ledger_of(&*store, seen.id)
             .await
             .into_iter()
             .map(|slot| slot.detail)
             .collect();
         assert_eq!(winners.len(), 1, "{winners:?}");
-        assert_eq!(told, winners, "the ledger row is the winner's");
+        assert_eq!(reported, winners, "the ledger row is the winner's");
         assert_eq!(named(&*store, &name).await.version, 2);
         let records = store
             .load_history(&coming(&seen), HistoryPage::WHOLE)
@@ -238,8 +238,8 @@ pub(crate) async fn sf_04_a_slot_whose_firing_was_cancelled_before_is_not_noted_
     assert_ne!(applied(&*store, tombstone).await, Applied::Lost);
     let writes = vec![fires(&seen), fires(&other)];
     assert_eq!(store.write_schedules(writes).await.unwrap(), [DONE, DONE]);
-    let told = ledger_of(&*store, seen.id).await;
-    let verdicts: Vec<Verdict> = told.iter().map(|slot| slot.verdict).collect();
+    let reported = ledger_of(&*store, seen.id).await;
+    let verdicts: Vec<Verdict> = reported.iter().map(|slot| slot.verdict).collect();
     assert_eq!(verdicts, [Verdict::Skipped(Reason::Cancelled)]);
     let row = current(&*store, &coming(&seen)).await.unwrap();
     assert_eq!(row.status, Status::Cancelled, "it is left alone");

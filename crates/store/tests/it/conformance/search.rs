@@ -40,7 +40,7 @@ async fn said(store: &dyn Store, subject: &str, claim: i64, error: &str) -> Task
 }
 
 /// Everything that the row tells about itself, at every stage of its life.
-pub(crate) async fn a_line_tells_what_its_row_tells(store: Arc<dyn Store>) {
+pub(crate) async fn a_line_reports_what_its_row_reports(store: Arc<dyn Store>) {
     plant(&*store, put("article:waits", PUBLISH, at(500)), START).await;
     said(&*store, "article:failed", 1, "404 没有").await;
     plant(&*store, put("article:runs", PUBLISH, at(2)), START).await;
@@ -165,7 +165,7 @@ pub(crate) async fn pages_of_a_search_cover_every_line_once(store: Arc<dyn Store
 }
 
 /// The newest of all rows are searched, whether they fit or not, from whichever page.
-pub(crate) async fn a_search_ends_where_it_was_told_to(store: Arc<dyn Store>) {
+pub(crate) async fn a_search_ends_where_it_was_reported_to(store: Arc<dyn Store>) {
     let old = plant(&*store, put("old:1", PUBLISH, START), START).await;
     let mut planted = plant_many(&*store, "new", PUBLISH, 9, START).await;
     planted.sort_unstable_by(|a, b| b.cmp(a));

@@ -10,7 +10,7 @@ use almanack_core::{
         hints::Hints,
         policy::cadence::{Cadence, Frequency},
         reading::{HtmlRules, JsonRules, Reading, SitemapRules},
-        recent::{Brought, PastLook},
+        recent::{CheckOutcome, PastLook},
     },
     store::{Added, Error, Store, Written},
     time::LATEST,
@@ -37,11 +37,11 @@ pub(crate) async fn ss_01_a_new_source_is_due_at_once(store: Arc<dyn Store>) {
 /// In one batch and across: the first of an address is it, and answers stand where they were asked for.
 pub(crate) async fn a_taken_address_names_who_has_it(store: Arc<dyn Store>) {
     let kept = followed(&*store, source("b")).await;
-    let wishes = ["c", "b", "a", "c", "b"].map(|name| Source {
+    let requests = ["c", "b", "a", "c", "b"].map(|name| Source {
         reason: Some("again".to_owned()),
         ..source(name)
     });
-    let added = store.add_sources(wishes.to_vec()).await.unwrap();
+    let added = store.add_sources(requests.to_vec()).await.unwrap();
     let [
         Added::New(c),
         Added::Exists(b),
@@ -168,7 +168,7 @@ fn full() -> Source {
         full.recent.add(PastLook {
             at: odd,
             took_ms,
-            brought: Brought::New(200),
+            brought: CheckOutcome::New(200),
         });
     }
     full.learned = (0..=255).chain(0..=255).collect();

@@ -145,23 +145,23 @@ pub(crate) async fn an_overdue_source_without_a_living_task_is_astray(store: Arc
     for (n, name) in (0..).zip(["never", "cancelled", "spent", "waits", "runs", "retried"]) {
         ids.push(followed(store, due_at(name, Some(at(n)))).await.id);
     }
-    let wish = |n: usize, now| Put {
+    let request = |n: usize, now| Put {
         identity: ids[n].identity().unwrap(),
         ..put("source", SOURCE_CHECK, now)
     };
     for n in 1..6 {
-        plant(store, wish(n, START), START).await;
+        plant(store, request(n, START), START).await;
     }
     let cancel = Request::Cancel(Cancel {
-        identity: wish(1, START).identity,
+        identity: request(1, START).identity,
         revision: None,
     });
     ask(store, &cancel, START).await;
-    ask(store, &Request::Put(wish(3, at(50))), START).await;
+    ask(store, &Request::Put(request(3, at(50))), START).await;
     let running = claimed(store, claim_request(1, START, 9)).await;
     assert_eq!(running.len(), 3);
     for (n, outcome) in [(2, refused()), (5, failed())] {
-        let identity = wish(n, START).identity;
+        let identity = request(n, START).identity;
         let task = running.iter().find(|task| task.identity == identity);
         end(store, task.unwrap(), &outcome, START).await;
     }
@@ -175,7 +175,7 @@ pub(crate) async fn an_overdue_source_without_a_living_task_is_astray(store: Arc
         ids[..1],
         "not before its time"
     );
-    plant(store, wish(0, at(60)), at(60)).await;
+    plant(store, request(0, at(60)), at(60)).await;
     assert_eq!(strays(at(10), 9).await.unwrap(), ids[1..3]);
 }
 

@@ -14,31 +14,31 @@ use jiff::{SignedDuration, Timestamp};
 use super::{ORIGIN, ask, claim_one, current, done, end, plant, task};
 
 /// The row after a round trip; a claim's view of it must agree.
-async fn through(store: &dyn Store, wish: Put, now: Timestamp) -> Task {
-    let identity = wish.identity.clone();
-    plant(store, wish, now).await;
+async fn through(store: &dyn Store, intent: Put, now: Timestamp) -> Task {
+    let identity = intent.identity.clone();
+    plant(store, intent, now).await;
     current(store, &identity).await.expect("just planted")
 }
 
 /// Subjects, payloads, origins, answers.
 pub(crate) async fn text_of_any_script_survives(store: Arc<dyn Store>) {
     let text = r#"{"标题": "你好, \u0000 🦀", "rtl": "שלום", "quote": "'; drop table task; --", "b": "\\"}"#;
-    let wish = Put {
+    let intent = Put {
         payload: Some(payload(text)),
         callback_url: Some("http://例え.example/?q='\"%00".to_owned()),
         ..put("文章:四十二/é🦀'\"\\%_", PUBLISH, START)
     };
-    let request = Request::Put(wish.clone());
+    let request = Request::Put(intent.clone());
     let change = decide(None, &request, "作者 'n\" \\ 🦀", START).unwrap();
     assert_ne!(store.apply(vec![change]).await.unwrap(), [Applied::Lost]);
-    let row = current(&*store, &wish.identity).await.unwrap();
+    let row = current(&*store, &intent.identity).await.unwrap();
     assert_eq!(
         (&row.identity, row.payload.as_str()),
-        (&wish.identity, text)
+        (&intent.identity, text)
     );
     assert_eq!(
         (&row.callback_url, row.origin.as_str()),
-        (&wish.callback_url, "作者 'n\" \\ 🦀")
+        (&intent.callback_url, "作者 'n\" \\ 🦀")
     );
     let attempt = claim_one(&*store, 1, START).await;
     assert_eq!(
@@ -60,16 +60,16 @@ pub(crate) async fn the_largest_values_survive(store: Arc<dyn Store>) {
     let subject = "é".repeat(SUBJECT_BYTES_MAX / 2);
     let kind_name = "K".repeat(KIND_BYTES_MAX);
     let text = format!("\"{}\"", "x".repeat(64 * 1024 - 2));
-    let wish = Put {
+    let intent = Put {
         payload: Some(payload(&text)),
         max_retry: Some(MAX_RETRY_MAX),
         revision: Some(Revision(i64::MAX)),
         ..put(&subject, &kind_name, START)
     };
-    let row = through(&*store, wish.clone(), START).await;
+    let row = through(&*store, intent.clone(), START).await;
     assert_eq!(
         (row.identity, row.payload),
-        (wish.identity, wish.payload.unwrap())
+        (intent.identity, intent.payload.unwrap())
     );
     assert_eq!(
         (row.max_retry, row.revision),

@@ -21,8 +21,8 @@ fn story(seed: u64, days: u32) -> EditionSummary {
         days,
         ..EditionOptions::default()
     };
-    let told = simulate_editions(seed, &options, open);
-    told.unwrap_or_else(|broken| panic!("{broken}"))
+    let reported = simulate_editions(seed, &options, open);
+    reported.unwrap_or_else(|broken| panic!("{broken}"))
 }
 
 #[test]
@@ -43,7 +43,7 @@ const TROUBLES: [&str; 30] = [
     "nobody is there",
     "github is down",
     "writer is down",
-    "teller is down",
+    "notifier is down",
     "refused",
     "reply lost",
     "s back",
@@ -72,17 +72,17 @@ const TROUBLES: [&str; 30] = [
 #[test]
 fn the_seeds_meet_every_kind_of_trouble() {
     let mut log = Vec::new();
-    let (mut published, mut alerted, mut letters) = (0, 0, 0);
+    let (mut published, mut alerted, mut messages) = (0, 0, 0);
     for seed in 0..30 {
-        let told = story(seed, 60);
-        published += told.published;
-        alerted += told.alerted;
-        letters += told.letters;
-        log.extend(told.log);
+        let reported = story(seed, 60);
+        published += reported.published;
+        alerted += reported.alerted;
+        messages += reported.messages;
+        log.extend(reported.log);
     }
     assert!(published > 500, "only {published} editions in 30 seeds");
     assert!(alerted > 10, "only {alerted} of them were not published");
-    assert!(letters > published, "only {letters} letters");
+    assert!(messages > published, "only {messages} letters");
     let met = |trouble: &&str| log.iter().any(|line| line.contains(*trouble));
     let unmet: Vec<&str> = TROUBLES
         .into_iter()

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use almanack_core::store::{LaneAnswer, LaneAsk, Result, Store, Visitor};
+use almanack_core::store::{PermitGrant, PermitRequest, Result, Store, Visitor};
 use almanack_testkit::{
     fixture::{PUBLISH, kind},
     layer::{Layer, Layered},
@@ -58,22 +58,22 @@ fn assert_noticed<L: Layer + 'static>(house: &Options, layer: impl Fn() -> L, wo
     assert!(broken.what.contains(words), "expected `{words}`:\n{broken}");
 }
 
-/// A word that asks for nothing is not heard: the heartbeat keeps no places.
+/// A word that asks for nothing is not heard: the heartbeat keeps no permits.
 struct KeepsNothing;
 
 #[async_trait]
 impl Layer for KeepsNothing {
-    async fn enter_lanes(
+    async fn request_permits(
         &self,
         below: &dyn Store,
         visitor: &Visitor,
-        asks: &[LaneAsk],
-    ) -> Result<Vec<LaneAnswer>> {
+        asks: &[PermitRequest],
+    ) -> Result<Vec<PermitGrant>> {
         if asks.iter().any(|ask| ask.wanted > 0) {
-            return below.enter_lanes(visitor, asks).await;
+            return below.request_permits(visitor, asks).await;
         }
         let free_at = visitor.now;
-        let silence = |_: &LaneAsk| LaneAnswer {
+        let silence = |_: &PermitRequest| PermitGrant {
             granted: 0,
             free_at,
         };
@@ -87,19 +87,19 @@ fn a_heartbeat_that_keeps_no_places_is_noticed() {
 }
 
 /// Changes what a node says, on its way down.
-struct Meddle(fn(&mut Visitor, &mut [LaneAsk]));
+struct Meddle(fn(&mut Visitor, &mut [PermitRequest]));
 
 #[async_trait]
 impl Layer for Meddle {
-    async fn enter_lanes(
+    async fn request_permits(
         &self,
         below: &dyn Store,
         visitor: &Visitor,
-        asks: &[LaneAsk],
-    ) -> Result<Vec<LaneAnswer>> {
+        asks: &[PermitRequest],
+    ) -> Result<Vec<PermitGrant>> {
         let (mut visitor, mut asks) = (visitor.clone(), asks.to_vec());
         (self.0)(&mut visitor, &mut asks);
-        below.enter_lanes(&visitor, &asks).await
+        below.request_permits(&visitor, &asks).await
     }
 }
 
@@ -137,22 +137,22 @@ impl NeverGivenBack {
 
 #[async_trait]
 impl Layer for NeverGivenBack {
-    async fn enter_lanes(
+    async fn request_permits(
         &self,
         below: &dyn Store,
         visitor: &Visitor,
-        asks: &[LaneAsk],
-    ) -> Result<Vec<LaneAnswer>> {
-        let key = |ask: &LaneAsk| (visitor.name.clone(), ask.lane.clone());
+        asks: &[PermitRequest],
+    ) -> Result<Vec<PermitGrant>> {
+        let key = |ask: &PermitRequest| (visitor.name.clone(), ask.limit.clone());
         let mut asks = asks.to_vec();
         for ask in &mut asks {
             let ever = self.ever().get(&key(ask)).copied();
-            ask.places = ask.places.max(ever.unwrap_or(0));
+            ask.permits = ask.permits.max(ever.unwrap_or(0));
         }
-        let answers = below.enter_lanes(visitor, &asks).await?;
+        let answers = below.request_permits(visitor, &asks).await?;
         for (ask, answer) in asks.iter().zip(&answers) {
-            let places = ask.places + answer.granted;
-            self.ever().insert(key(ask), places);
+            let permits = ask.permits + answer.granted;
+            self.ever().insert(key(ask), permits);
         }
         Ok(answers)
     }

@@ -62,7 +62,7 @@ struct NoOutbox;
 impl Layer for NoOutbox {
     async fn finish(&self, below: &dyn Store, mut finishes: Vec<Finish>) -> Result<Vec<Finished>> {
         for finish in &mut finishes {
-            finish.tells.clear();
+            finish.event_tasks.clear();
         }
         below.finish(finishes).await
     }

@@ -21,12 +21,12 @@ use tokio::{
 
 use super::{
     dice::Dice,
-    node::{Call, NARROW, Reply, Wish, World},
+    node::{Call, ChangeRequest, NARROW, Reply, World},
     time::pass,
 };
 
 /// How long anybody waits for a reply before taking it for lost.
-const PATIENCE: Duration = Duration::from_secs(10);
+const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Every so many seconds a new identity takes the place of the oldest.
 const TURNOVER_S: u64 = 4;
 /// Furthest ahead anybody plans.
@@ -34,16 +34,16 @@ const AHEAD_MS_MAX: i64 = 45_000;
 
 /// A reply that arrived.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct Reported {
     pub(super) origin: String,
     pub(super) identity: Identity,
     pub(super) receipt: Receipt,
 }
 
-/// What the askers know, for the checks at the end.
+/// What the requesters know, for the checks at the end.
 #[derive(Default)]
 pub(super) struct Notes {
-    pub(super) told: Vec<Told>,
+    pub(super) reported: Vec<Reported>,
     /// Origins that used an idempotency key: each may take effect once.
     pub(super) keyed: Vec<String>,
     /// Streams whose every event was acknowledged, with their last number.
@@ -51,14 +51,14 @@ pub(super) struct Notes {
 }
 
 /// Somebody who asks for things.
-pub(super) struct Asker {
+pub(super) struct Requester {
     pub(super) name: String,
     pub(super) world: World,
     pub(super) dice: Dice,
     pub(super) notes: Arc<Mutex<Notes>>,
 }
 
-impl Asker {
+impl Requester {
     /// Changes its mind until `until`, about one of `contested` identities at a time.
     pub(super) async fn write(self, contested: u64, until: Timestamp) {
         let mut asked = 0;
@@ -66,27 +66,27 @@ impl Asker {
             pass(self.dice.millis(0, 4_000)).await;
             asked += 1;
             let origin = format!("{}#{asked}", self.name);
-            let wish = self.wish(contested);
-            let key = self.key(&origin, &wish);
+            let request = self.request(contested);
+            let key = self.key(&origin, &request);
             if key.is_some() {
                 self.notes().keyed.push(origin.clone());
             }
-            while !self.ask(&wish, &origin, key.clone()).await && self.dice.hits(600) {
+            while !self.ask(&request, &origin, key.clone()).await && self.dice.hits(600) {
                 pass(self.dice.millis(0, 3_000)).await;
             }
         }
     }
 
-    fn wish(&self, contested: u64) -> Wish {
+    fn request(&self, contested: u64) -> ChangeRequest {
         let identity = self.contested(contested);
         match self.dice.below(10) {
-            0..5 => Wish::Ask(vec![self.put(identity, None)]),
-            5..7 => Wish::Ask(vec![cancel(identity, None)]),
-            7 => Wish::Retry(identity),
+            0..5 => ChangeRequest::Ask(vec![self.put(identity, None)]),
+            5..7 => ChangeRequest::Ask(vec![cancel(identity, None)]),
+            7 => ChangeRequest::Retry(identity),
             _ => {
                 let more = (0..self.dice.below(4)).map(|_| self.contested(contested));
                 let all = std::iter::once(identity).chain(more);
-                Wish::Ask(all.map(|identity| self.put(identity, None)).collect())
+                ChangeRequest::Ask(all.map(|identity| self.put(identity, None)).collect())
             }
         }
     }
@@ -100,10 +100,10 @@ impl Asker {
         identity(&format!("article:{number}"), kind)
     }
 
-    /// A keyed call is all or nothing, so two wishes about one identity could never be carried out
+    /// A keyed call is all or nothing, so two requests about one identity could never be carried out
     /// together; such calls go without a key.
-    fn key(&self, origin: &str, wish: &Wish) -> Option<OnceKey> {
-        let Wish::Ask(requests) = wish else {
+    fn key(&self, origin: &str, request: &ChangeRequest) -> Option<OnceKey> {
+        let ChangeRequest::Ask(requests) = request else {
             return None;
         };
         let mut identities: Vec<_> = requests.iter().map(Request::identity).collect();
@@ -132,21 +132,21 @@ impl Asker {
     }
 
     /// Asks one of the processes; whether an answer came.
-    async fn ask(&self, wish: &Wish, origin: &str, key: Option<OnceKey>) -> bool {
+    async fn ask(&self, request: &ChangeRequest, origin: &str, key: Option<OnceKey>) -> bool {
         let (reply, answer) = oneshot::channel();
         let call = Call {
-            wish: wish.clone(),
+            request: request.clone(),
             origin: origin.to_owned(),
             key,
             on_the_way: self.world.traffic.enter(),
             reply,
         };
-        if !self.world.doors.knock(&self.dice, call) {
+        if !self.world.connections.knock(&self.dice, call) {
             return false;
         }
-        match within(PATIENCE, answer).await {
+        match within(WAIT_MAX, answer).await {
             Some(Ok(Ok(receipts))) => {
-                self.hear(wish, origin, receipts);
+                self.hear(request, origin, receipts);
                 return true;
             }
             // Only the store may fail here: nobody reuses keys, and nobody is that contended.
@@ -160,18 +160,18 @@ impl Asker {
         false
     }
 
-    fn hear(&self, wish: &Wish, origin: &str, receipts: Vec<Option<Receipt>>) {
-        let identities: Vec<&Identity> = match wish {
-            Wish::Ask(requests) => requests.iter().map(Request::identity).collect(),
-            Wish::Retry(identity) => vec![identity],
+    fn hear(&self, request: &ChangeRequest, origin: &str, receipts: Vec<Option<Receipt>>) {
+        let identities: Vec<&Identity> = match request {
+            ChangeRequest::Ask(requests) => requests.iter().map(Request::identity).collect(),
+            ChangeRequest::Retry(identity) => vec![identity],
         };
         for (index, receipt) in receipts.into_iter().enumerate() {
             let Some(receipt) = receipt else { continue };
-            if let Wish::Ask(requests) = wish {
+            if let ChangeRequest::Ask(requests) = request {
                 let checked = fits(&requests[index], &receipt, self.world.truth.now());
                 self.world.record.check(checked);
             }
-            self.notes().told.push(Told {
+            self.notes().reported.push(Reported {
                 origin: origin.to_owned(),
                 identity: identities[index].clone(),
                 receipt,
@@ -186,25 +186,30 @@ impl Asker {
         let last = Revision(i64::try_from(events.len()).unwrap_or(0));
         let spread = u64::try_from(until.duration_since(self.world.truth.now()).as_millis());
         let spread = spread.unwrap_or(0) / (events.len() as u64 + 1);
-        let asker = Arc::new(self);
+        let requester = Arc::new(self);
         let mut deliveries = tokio::task::JoinSet::new();
         for (number, event) in events.into_iter().enumerate() {
-            pass(asker.dice.millis(0, spread)).await;
-            for copy in 0..=asker.dice.below(3) {
-                let late = asker.dice.millis(0, if copy == 0 { 3_000 } else { 20_000 });
-                let origin = format!("{}@{}.{copy}", asker.name, number + 1);
-                let (asker, wish) = (Arc::clone(&asker), Wish::Ask(vec![event.clone()]));
+            pass(requester.dice.millis(0, spread)).await;
+            for copy in 0..=requester.dice.below(3) {
+                let late = requester
+                    .dice
+                    .millis(0, if copy == 0 { 3_000 } else { 20_000 });
+                let origin = format!("{}@{}.{copy}", requester.name, number + 1);
+                let (requester, request) = (
+                    Arc::clone(&requester),
+                    ChangeRequest::Ask(vec![event.clone()]),
+                );
                 deliveries.spawn(async move {
                     // Copies of one event often arrive together.
                     pass(if copy == 1 { Duration::ZERO } else { late }).await;
-                    while !asker.ask(&wish, &origin, None).await {
-                        pass(asker.dice.millis(100, 3_000)).await;
+                    while !requester.ask(&request, &origin, None).await {
+                        pass(requester.dice.millis(100, 3_000)).await;
                     }
                 });
             }
         }
         while deliveries.join_next().await.is_some() {}
-        asker.notes().delivered.push((identity, last));
+        requester.notes().delivered.push((identity, last));
     }
 
     fn stream(&self, identity: &Identity) -> Vec<Request> {
@@ -225,11 +230,11 @@ impl Asker {
 }
 
 async fn within(
-    patience: Duration,
+    wait_max: Duration,
     answer: oneshot::Receiver<Reply>,
 ) -> Option<Result<Reply, oneshot::error::RecvError>> {
     #[expect(clippy::disallowed_methods, reason = "virtual time")]
-    let until = Instant::now() + patience;
+    let until = Instant::now() + wait_max;
     timeout_at(until, answer).await.ok()
 }
 

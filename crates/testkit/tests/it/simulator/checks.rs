@@ -1,12 +1,12 @@
 //! What must hold once everything has come to rest.
 //!
 //! The [`Witness`](super::witness::Witness) checks every step; these checks read the whole story
-//! from its end: from the receipts askers hold, the calls the service got, and the store's history.
+//! from its end: from the receipts requesters hold, the calls the service got, and the store's history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use almanack_core::{
-    happening,
+    event::outgoing,
     history::Attempt,
     store::{HistoryPage, Records, Store},
     task::{Identity, Status, TaskId, Term},
@@ -56,7 +56,7 @@ impl Story<'_> {
         self.claims_are_in_the_history()?;
         self.calls_had_a_claim()?;
         match &self.heard {
-            Some(heard) => self.every_end_was_told(heard),
+            Some(heard) => self.every_end_was_reported(heard),
             None => Ok(()),
         }
     }
@@ -109,15 +109,15 @@ impl Story<'_> {
 
     /// RS-14: a receipt names a decision, and the history tells the same about it.
     fn receipts_were_true(&self) -> Checked {
-        for told in &self.notes.told {
-            let receipt = &told.receipt;
+        for reported in &self.notes.reported {
+            let receipt = &reported.receipt;
             let same = |a: &Accepted| {
                 (a.id, a.rule, a.carrier) == (receipt.decision, receipt.rule, receipt.task_id)
-                    && a.origin == told.origin
-                    && a.identity == told.identity
+                    && a.origin == reported.origin
+                    && a.identity == reported.identity
             };
             if !self.model.accepted.iter().any(same) {
-                return Err(format!("nothing happened that {told:?} could be about"));
+                return Err(format!("nothing happened that {reported:?} could be about"));
             }
         }
         Ok(())
@@ -164,13 +164,13 @@ impl Story<'_> {
                 return Err(format!("the history tells {found:?} of {accepted:?}"));
             }
         }
-        let told: usize = self.records.values().map(|r| r.decisions.len()).sum();
+        let reported: usize = self.records.values().map(|r| r.decisions.len()).sum();
         let made: u32 = self.model.rows.values().map(|row| row.decisions).sum();
-        if told == made as usize {
+        if reported == made as usize {
             Ok(())
         } else {
             Err(format!(
-                "the history tells {told} decisions, {made} were made"
+                "the history tells {reported} decisions, {made} were made"
             ))
         }
     }
@@ -193,25 +193,25 @@ impl Story<'_> {
     }
 
     /// Every task that ended was told once to the subscriber, nothing else was, and all of it was heard.
-    fn every_end_was_told(&self, heard: &BTreeSet<String>) -> Checked {
-        let tells = |row: &&Row| row.identity.kind.as_str() == happening::KIND;
+    fn every_end_was_reported(&self, heard: &BTreeSet<String>) -> Checked {
+        let event_tasks = |row: &&Row| row.identity.kind.as_str() == outgoing::KIND;
         let ended = |row: &Row| matches!(row.status, Status::Success | Status::Fail);
         let rows = self.model.rows.iter();
         let ends: BTreeSet<String> = rows
-            .filter(|(_, row)| !tells(row) && ended(row) && !row.is_live())
+            .filter(|(_, row)| !event_tasks(row) && ended(row) && !row.is_live())
             .map(|(id, row)| format!("task-{id}-{}", row.term.0))
             .collect();
         let subject = |id: &String| format!("event:{id}@{}", ear::NAME);
         let expected: BTreeSet<String> = ends.iter().map(subject).collect();
-        let telling: Vec<&Row> = self.model.rows.values().filter(tells).collect();
-        let told = telling.iter().map(|row| row.identity.subject.to_string());
-        let told: BTreeSet<String> = told.collect();
-        if told != expected || telling.len() != expected.len() {
-            let missing: Vec<_> = expected.symmetric_difference(&told).collect();
+        let reporting: Vec<&Row> = self.model.rows.values().filter(event_tasks).collect();
+        let reported = reporting.iter().map(|row| row.identity.subject.to_string());
+        let reported: BTreeSet<String> = reported.collect();
+        if reported != expected || reporting.len() != expected.len() {
+            let missing: Vec<_> = expected.symmetric_difference(&reported).collect();
             return Err(format!("told and ended differ in {missing:?}"));
         }
-        if let Some(row) = telling.iter().find(|row| row.status != Status::Success) {
-            return Err(format!("a happening was never told: {row:?}"));
+        if let Some(row) = reporting.iter().find(|row| row.status != Status::Success) {
+            return Err(format!("a event was never told: {row:?}"));
         }
         if *heard != ends {
             let missing: Vec<_> = ends.symmetric_difference(heard).collect();

@@ -8,16 +8,16 @@ use std::{
 };
 
 use almanack_core::{
+    event::outgoing::{CloudEvent, EventPublisher, Name, Subscription, Subscriptions, Wants},
     finish::Outcome,
-    happening::{CloudEvent, Herald, Name, Subscription, Subscriptions, Wants},
 };
-use almanack_engine::live::Live;
+use almanack_engine::reloadable::Reloadable;
 use async_trait::async_trait;
 
 use super::{
     dice::Dice,
     record::Record,
-    time::{Gate, pass},
+    time::{Barrier, pass},
 };
 
 /// What the subscription is called.
@@ -55,12 +55,12 @@ impl Ear {
     }
 }
 
-pub(super) fn subscriptions(ear: Option<&Arc<Ear>>) -> Live<Subscriptions> {
+pub(super) fn subscriptions(ear: Option<&Arc<Ear>>) -> Reloadable<Subscriptions> {
     let all = ear.map(|_| Subscription {
         name: Name::parse(NAME).expect("a name"),
         wants: Wants::default(),
     });
-    Live::new(Subscriptions {
+    Reloadable::new(Subscriptions {
         source: "/simulated".to_owned(),
         all: all.into_iter().collect(),
     })
@@ -69,12 +69,12 @@ pub(super) fn subscriptions(ear: Option<&Arc<Ear>>) -> Live<Subscriptions> {
 /// One node's way to the subscriber.
 pub(super) struct Shout {
     pub(super) ear: Arc<Ear>,
-    pub(super) gate: Arc<Gate>,
+    pub(super) barrier: Arc<Barrier>,
 }
 
 #[async_trait]
-impl Herald for Shout {
-    async fn tell(&self, event: &CloudEvent) -> Outcome {
+impl EventPublisher for Shout {
+    async fn publish(&self, event: &CloudEvent) -> Outcome {
         let ear = &self.ear;
         pass(ear.dice.millis(1, 300)).await;
         if ear.dice.hits(200) {
@@ -84,7 +84,7 @@ impl Herald for Shout {
             };
         }
         ear.hear(&event.id);
-        self.gate.passed().await;
+        self.barrier.passed().await;
         Outcome::Done { detail: None }
     }
 }

@@ -1,19 +1,19 @@
 //! Editions in the simulation: years of days, made by two nodes and whoever else has a say, with everything
 //! going wrong, and every edition accounted for at the end.
 //!
-//! Ticks, runs and wishes are the product's own. Nodes die at any await and come back, or stay away for days; their
+//! Ticks, runs and requests are the product's own. Nodes die at any await and come back, or stay away for days; their
 //! clocks differ; the store refuses, loses replies and answers when a lease has passed; the outside fails, hangs,
 //! loses answers and lacks things, destinations are down for days; people reset, retry, force and take up old
 //! days while nodes are at work. The quiet part of a day is jumped over: a day has only as many ticks as it needs, and a few.
 //!
 //! ```text
-//!   people ─► Editions ─┐                 ┌─► Newsroom: counts, and keeps what arrived
+//!   people ─► Editions ─┐                 ┌─► EditionHarness: counts, and keeps what arrived
 //!                       ├─► FaultyStore ──┴─► Witness ─► the store under test
 //!   nodes ──► Editions ─┘    (one each)       (a copy of every edition)
 //! ```
 //!
 //! Checkers only observe: `witness` holds every write against the picture of `core::edition`, at the write; `deeds` holds
-//! what a call says it spent against what the newsroom counted; `checks` reads the whole story from its end.
+//! what a call says it spent against what the harness counted; `checks` reads the whole story from its end.
 
 mod cast;
 mod checks;
@@ -26,9 +26,9 @@ mod witness;
 
 use std::sync::Arc;
 
-use almanack_core::{alert::port::Messenger, store::Store};
+use almanack_core::{alert::port::Notifier, store::Store};
 use almanack_engine::editions::Outside;
-use almanack_testkit::newsroom::Newsroom;
+use almanack_testkit::edition_harness::EditionHarness;
 
 use self::stage::Stage;
 use super::{Broken, time::on_virtual_time};
@@ -38,10 +38,10 @@ use super::{Broken, time::on_virtual_time};
 pub(crate) struct EditionOptions {
     /// How many days things go wrong.
     pub(crate) days: u32,
-    /// What stands between nodes and the newsroom; tests of the simulator sabotage it here.
+    /// What stands between nodes and the harness; tests of the simulator sabotage it here.
     pub(crate) meddle: fn(Outside) -> Outside,
     /// Who tells people, likewise.
-    pub(crate) messenger: fn(Newsroom) -> Arc<dyn Messenger>,
+    pub(crate) notifier: fn(EditionHarness) -> Arc<dyn Notifier>,
 }
 
 impl Default for EditionOptions {
@@ -49,7 +49,7 @@ impl Default for EditionOptions {
         Self {
             days: 365,
             meddle: |outside| outside,
-            messenger: |room| Arc::new(room),
+            notifier: |room| Arc::new(room),
         }
     }
 }
@@ -66,7 +66,7 @@ pub(crate) struct EditionSummary {
     /// Documents that were made, each of them again at the end.
     pub(crate) documents: usize,
     /// Letters that reached a destination.
-    pub(crate) letters: usize,
+    pub(crate) messages: usize,
 }
 
 /// Runs the story of `seed` over the store that `open` gives, and says which promise it broke. The store

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use super::{
     dice::Dice,
     record::Record,
-    time::{Gate, TrueClock, pass},
+    time::{Barrier, TrueClock, pass},
 };
 
 /// A call that takes longer is worth a line in the log.
@@ -66,7 +66,7 @@ impl Weather {
     }
 
     /// For people's days: rarely, and then an answer may come when the lease it is about has passed.
-    pub(super) fn draw_calm(dice: &Dice) -> Self {
+    pub(super) fn draw_quiet(dice: &Dice) -> Self {
         let rate = |most: u64| if dice.hits(300) { 0 } else { dice.below(most) };
         Self {
             refused: rate(12),
@@ -85,9 +85,9 @@ pub(super) struct FaultyStore {
     pub(super) below: Arc<dyn Store>,
     pub(super) who: String,
     pub(super) truth: TrueClock,
-    pub(super) gate: Arc<Gate>,
+    pub(super) barrier: Arc<Barrier>,
     /// Shut while the node is cut off: calls and replies hang until it is back.
-    pub(super) link: Arc<Gate>,
+    pub(super) link: Arc<Barrier>,
     pub(super) record: Arc<Record>,
     pub(super) dice: Dice,
     pub(super) weather: Weather,
@@ -123,7 +123,7 @@ impl Drop for OnTheWay {
 }
 
 /// What will befall one call.
-struct Fate {
+struct InjectedFault {
     there: Duration,
     back: Duration,
     end: End,
@@ -152,19 +152,19 @@ impl FaultyStore {
         work: impl FnOnce(Arc<dyn Store>) -> Answer<'static, T> + Send + 'static,
     ) -> Result<T> {
         let _awaited = self.traffic.enter();
-        let fate = self.draw();
-        if fate.there + fate.back > NOTEWORTHY {
-            let (there, back) = (fate.there, fate.back);
+        let injected_fault = self.draw();
+        if injected_fault.there + injected_fault.back > NOTEWORTHY {
+            let (there, back) = (injected_fault.there, injected_fault.back);
             self.record.note(
                 &self.who,
                 format_args!("{name}: {there:?} there, {back:?} back"),
             );
         }
-        self.gate.passed().await;
+        self.barrier.passed().await;
         let cut_off = self.link.is_shut();
         self.link.passed().await;
-        if fate.end == End::Refused || (cut_off && fate.breaks) {
-            pass(fate.there).await;
+        if injected_fault.end == End::Refused || (cut_off && injected_fault.breaks) {
+            pass(injected_fault.there).await;
             self.record.note(&self.who, format_args!("{name}: refused"));
             return Err(unavailable(name));
         }
@@ -172,20 +172,20 @@ impl FaultyStore {
         let on_the_way = self.traffic.enter();
         let sent = async move {
             let _on_the_way = on_the_way;
-            pass(fate.there).await;
+            pass(injected_fault.there).await;
             work(below).await
         };
-        let answer = if fate.outlives {
+        let answer = if injected_fault.outlives {
             // Dropping the handle does not stop the task: the call arrives without its sender.
             let arrived = tokio::spawn(sent).await;
             arrived.unwrap_or_else(|_| Err(unavailable(name)))
         } else {
             sent.await
         };
-        pass(fate.back).await;
+        pass(injected_fault.back).await;
         self.link.passed().await;
-        self.gate.passed().await;
-        if fate.end == End::ReplyLost {
+        self.barrier.passed().await;
+        if injected_fault.end == End::ReplyLost {
             let lost = format_args!("{name}: reply lost");
             self.record.note(&self.who, lost);
             return Err(unavailable(name));
@@ -193,9 +193,9 @@ impl FaultyStore {
         answer
     }
 
-    fn draw(&self) -> Fate {
+    fn draw(&self) -> InjectedFault {
         let (dice, weather) = (&self.dice, self.weather());
-        let mut fate = Fate {
+        let mut injected_fault = InjectedFault {
             there: dice.millis(0, 3),
             back: dice.millis(0, 3),
             end: match (dice.hits(weather.refused), dice.hits(weather.reply_lost)) {
@@ -211,14 +211,14 @@ impl FaultyStore {
         } else if dice.hits(weather.slow) {
             dice.millis(20, 3_000)
         } else {
-            return fate;
+            return injected_fault;
         };
         if dice.hits(500) {
-            fate.there = long;
+            injected_fault.there = long;
         } else {
-            fate.back = long;
+            injected_fault.back = long;
         }
-        fate
+        injected_fault
     }
 
     fn weather(&self) -> Weather {
@@ -279,7 +279,7 @@ impl Layer for FaultyStore {
     fn nudges(&self, below: &dyn Store) -> Box<dyn Nudges> {
         Box::new(FaultyNudges {
             below: below.nudges(),
-            gate: Arc::clone(&self.gate),
+            barrier: Arc::clone(&self.barrier),
             dice: self.dice.fork(),
             lost: self.weather().hint_lost,
         })
@@ -297,7 +297,7 @@ impl Layer for FaultyStore {
 /// Hints that may get lost: a node must not depend on one.
 struct FaultyNudges {
     below: Box<dyn Nudges>,
-    gate: Arc<Gate>,
+    barrier: Arc<Barrier>,
     dice: Dice,
     lost: u64,
 }
@@ -307,7 +307,7 @@ impl Nudges for FaultyNudges {
     async fn next(&mut self) -> Timestamp {
         loop {
             let hint = self.below.next().await;
-            self.gate.passed().await;
+            self.barrier.passed().await;
             if !self.dice.hits(self.lost) {
                 return hint;
             }

@@ -11,7 +11,7 @@ use std::{
 
 use almanack_core::{
     backoff::Backoff,
-    happening,
+    event::outgoing,
     lease::LeasePolicy,
     reschedule::{Receipt, Request},
     store::{OnceKey, Store},
@@ -19,8 +19,8 @@ use almanack_core::{
     time::CorrectedClock,
 };
 use almanack_engine::{
+    event_delivery::EventDeliveryHandler,
     handlers::Handlers,
-    happenings::HappeningHandler,
     node::{NodeSettings, Ports, admit},
     reschedule::{Error, Kinds, Rescheduler},
     retention::Retention,
@@ -40,7 +40,7 @@ use super::{
     faults::{FaultyStore, OnTheWay, Traffic, Weather},
     record::Record,
     service::{Caller, Service},
-    time::{Gate, NodeClock, NodeSleeper, TrueClock},
+    time::{Barrier, NodeClock, NodeSleeper, TrueClock},
 };
 
 /// A node's clock is wrong by at most this.
@@ -61,7 +61,7 @@ pub(super) struct World {
     pub(super) weather: Weather,
     pub(super) drift_ppm: i64,
     pub(super) healed: Arc<AtomicBool>,
-    pub(super) doors: Doors,
+    pub(super) connections: Connections,
     pub(super) traffic: Traffic,
     /// Attempts at once on a node.
     pub(super) slots: usize,
@@ -71,7 +71,7 @@ pub(super) struct World {
 
 /// A request on its way into a process.
 pub(super) struct Call {
-    pub(super) wish: Wish,
+    pub(super) request: ChangeRequest,
     pub(super) origin: String,
     pub(super) key: Option<OnceKey>,
     /// Held for as long as something may still come of it.
@@ -82,19 +82,19 @@ pub(super) struct Call {
 
 /// What is asked for.
 #[derive(Debug, Clone)]
-pub(super) enum Wish {
+pub(super) enum ChangeRequest {
     Ask(Vec<Request>),
     Retry(Identity),
 }
 
-/// One receipt per wish, `None` where there was nothing to withdraw or retry; or no idea.
+/// One receipt per request, `None` where there was nothing to withdraw or retry; or no idea.
 pub(super) type Reply = Result<Vec<Option<Receipt>>, Error>;
 
 /// Where processes can be reached, by slot.
 #[derive(Clone, Default)]
-pub(super) struct Doors(Arc<Mutex<Vec<Option<mpsc::UnboundedSender<Call>>>>>);
+pub(super) struct Connections(Arc<Mutex<Vec<Option<mpsc::UnboundedSender<Call>>>>>);
 
-impl Doors {
+impl Connections {
     pub(super) fn with_slots(slots: usize) -> Self {
         Self(Arc::new(Mutex::new(vec![None; slots])))
     }
@@ -105,8 +105,8 @@ impl Doors {
 
     /// Hands a call to one of the processes; whether one was there.
     pub(super) fn knock(&self, dice: &Dice, call: Call) -> bool {
-        let doors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let door = dice.pick(&doors).as_ref();
+        let connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let door = dice.pick(&connections).as_ref();
         door.is_some_and(|door| door.send(call).is_ok())
     }
 }
@@ -118,8 +118,8 @@ pub(super) struct Process {
     world: World,
     handle: JoinHandle<()>,
     stop: CancellationToken,
-    gate: Arc<Gate>,
-    link: Arc<Gate>,
+    barrier: Arc<Barrier>,
+    link: Arc<Barrier>,
     clock: Arc<NodeClock>,
     session: Arc<OnceLock<String>>,
 }
@@ -127,14 +127,14 @@ pub(super) struct Process {
 impl Process {
     pub(super) fn start(world: &World, slot: usize, dice: &Dice) -> Self {
         let name = format!("node-{slot}");
-        let gate = Arc::new(Gate::new(world.truth));
-        let link = Arc::new(Gate::new(world.truth));
+        let barrier = Arc::new(Barrier::new(world.truth));
+        let link = Arc::new(Barrier::new(world.truth));
         let skew_us = dice.between(-SKEW_US_MAX, SKEW_US_MAX);
         let drift_ppm = dice.between(-world.drift_ppm, world.drift_ppm);
         let clock = Arc::new(NodeClock::new(world.truth, skew_us, drift_ppm));
         let stop = CancellationToken::new();
         let (door, calls) = mpsc::unbounded_channel();
-        world.doors.set(slot, Some(door));
+        world.connections.set(slot, Some(door));
         world
             .record
             .note(&name, format_args!("starts, {skew_us} µs ahead"));
@@ -143,7 +143,7 @@ impl Process {
             below: Arc::clone(&world.store),
             who: name.clone(),
             truth: world.truth,
-            gate: Arc::clone(&gate),
+            barrier: Arc::clone(&barrier),
             link: Arc::clone(&link),
             record: Arc::clone(&world.record),
             dice: dice.fork(),
@@ -166,7 +166,7 @@ impl Process {
             world: world.clone(),
             handle: tokio::spawn(life),
             stop,
-            gate,
+            barrier,
             link,
             clock,
             session,
@@ -183,19 +183,19 @@ impl Process {
 
     /// Whether it is frozen or cut off.
     pub(super) fn is_held_up(&self) -> bool {
-        self.gate.is_shut() || self.link.is_shut()
+        self.barrier.is_shut() || self.link.is_shut()
     }
 
     /// kill -9.
     pub(super) fn crash(self) {
         self.world.record.note(&self.name, "crashes");
-        self.world.doors.set(self.slot, None);
+        self.world.connections.set(self.slot, None);
         self.handle.abort();
     }
 
     pub(super) fn stop(&self) {
         self.world.record.note(&self.name, "is asked to stop");
-        self.world.doors.set(self.slot, None);
+        self.world.connections.set(self.slot, None);
         self.stop.cancel();
     }
 
@@ -203,7 +203,7 @@ impl Process {
     pub(super) fn freeze(&self, time: Duration, suspended: bool) {
         let what = format_args!("is frozen for {time:?}, suspended: {suspended}");
         self.world.record.note(&self.name, what);
-        self.gate.shut_for(time);
+        self.barrier.shut_for(time);
         if suspended {
             self.clock.suspend(time);
         }
@@ -226,24 +226,24 @@ impl Process {
 }
 
 fn ports(world: &World, way: FaultyStore, clock: &Arc<NodeClock>, dice: &Dice) -> Ports {
-    let gate = Arc::clone(&way.gate);
+    let barrier = Arc::clone(&way.barrier);
     let clock = Arc::new(CorrectedClock::new(clock.clone()));
     let handler = Caller {
         service: Arc::clone(&world.service),
-        gate: Arc::clone(&gate),
+        barrier: Arc::clone(&barrier),
     };
     let mut handlers = Handlers::new(Arc::new(handler));
     if let Some(ear) = world.ear.clone() {
         let shout = Shout {
             ear,
-            gate: Arc::clone(&gate),
+            barrier: Arc::clone(&barrier),
         };
-        let telling = HappeningHandler::default().with(ear::NAME, Arc::new(shout));
-        handlers = handlers.with(kind(happening::KIND), Arc::new(telling));
+        let reporting = EventDeliveryHandler::default().with(ear::NAME, Arc::new(shout));
+        handlers = handlers.with(kind(outgoing::KIND), Arc::new(reporting));
     }
     let sleeper = NodeSleeper {
         clock: Arc::clone(&clock),
-        gate,
+        barrier,
     };
     Ports {
         store: way.store(),
@@ -326,15 +326,16 @@ async fn serve(rescheduler: Arc<Rescheduler>, mut calls: mpsc::UnboundedReceiver
 
 async fn answer(rescheduler: Arc<Rescheduler>, call: Call) {
     let (origin, _on_the_way) = (&call.origin, call.on_the_way);
-    let reply = match (call.wish, call.key) {
-        (Wish::Retry(identity), _) => one(rescheduler.retry(&identity, origin).await),
-        (Wish::Ask(requests), Some(key)) => match rescheduler.ask_once(key, requests, origin).await
-        {
-            Ok(receipts) => Ok(receipts.into_iter().map(Some).collect()),
-            Err(Error::NothingThere(_)) => Ok(vec![None]),
-            Err(error) => Err(error),
-        },
-        (Wish::Ask(requests), None) => match rescheduler.ask_all(requests, origin).await {
+    let reply = match (call.request, call.key) {
+        (ChangeRequest::Retry(identity), _) => one(rescheduler.retry(&identity, origin).await),
+        (ChangeRequest::Ask(requests), Some(key)) => {
+            match rescheduler.ask_once(key, requests, origin).await {
+                Ok(receipts) => Ok(receipts.into_iter().map(Some).collect()),
+                Err(Error::NothingThere(_)) => Ok(vec![None]),
+                Err(error) => Err(error),
+            }
+        }
+        (ChangeRequest::Ask(requests), None) => match rescheduler.ask_all(requests, origin).await {
             Ok(answers) => answers.into_iter().map(some).collect(),
             Err(error) => Err(error),
         },

@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     dice::Dice,
     record::Record,
-    time::{Gate, TrueClock, pass},
+    time::{Barrier, TrueClock, pass},
     witness::Witness,
 };
 
@@ -35,7 +35,7 @@ pub(super) struct Seen {
     /// What it answered; `None` if the caller was gone before.
     pub(super) answered: Option<&'static str>,
     /// The caller's gate while it waits for the answer.
-    waiting: Option<Arc<Gate>>,
+    waiting: Option<Arc<Barrier>>,
 }
 
 /// Shared by all nodes.
@@ -77,7 +77,7 @@ impl Service {
             return;
         };
         let at_it = |s: &&Seen| {
-            let awake = |gate: &Arc<Gate>| !gate.was_shut_since(s.claimed_at);
+            let awake = |barrier: &Arc<Barrier>| !barrier.was_shut_since(s.claimed_at);
             s.identity.kind == *kind && s.waiting.as_ref().is_some_and(awake)
         };
         let others = seen.iter().filter(at_it).count();
@@ -94,7 +94,7 @@ impl Service {
     }
 
     /// RS-15 and "once per claim", checked where they matter: at the door of the service.
-    fn called(&self, task: &ClaimedTask, gate: &Arc<Gate>) -> usize {
+    fn called(&self, task: &ClaimedTask, barrier: &Arc<Barrier>) -> usize {
         let (now, id, term) = (self.truth.now(), task.id, task.term.0);
         if now + self.witness.tolerance() < task.execute_at {
             let early = format_args!("task {id} started at {now}, before {}", task.execute_at);
@@ -103,7 +103,7 @@ impl Service {
         let mut seen = self.seen();
         // A frozen node cannot know that its claim has passed on; any other does not start under it.
         let newest = self.witness.model().rows.get(&id).map(|row| row.term.0);
-        let awake = !gate.was_shut_since(task.started_at);
+        let awake = !barrier.was_shut_since(task.started_at);
         if awake && newest.is_some_and(|newest| newest > term) {
             self.record.broke(format_args!(
                 "task {id} starts under term {term} although {newest:?} is the newest"
@@ -111,7 +111,7 @@ impl Service {
         }
         // A frozen node cannot stop what it runs; any other must, before its lease passes on.
         let still_running = |s: &&Seen| {
-            let awake = |gate: &Arc<Gate>| !gate.was_shut_since(s.claimed_at);
+            let awake = |barrier: &Arc<Barrier>| !barrier.was_shut_since(s.claimed_at);
             let at_it = s.waiting.as_ref().is_some_and(awake);
             s.task_id == task.id && at_it
         };
@@ -139,7 +139,7 @@ impl Service {
             identity: task.identity.clone(),
             claimed_at: task.started_at,
             answered: None,
-            waiting: Some(Arc::clone(gate)),
+            waiting: Some(Arc::clone(barrier)),
         });
         seen.len() - 1
     }
@@ -197,14 +197,14 @@ impl Drop for Waits<'_> {
 /// One node's way to the service.
 pub(super) struct Caller {
     pub(super) service: Arc<Service>,
-    pub(super) gate: Arc<Gate>,
+    pub(super) barrier: Arc<Barrier>,
 }
 
 #[async_trait]
 impl Handler for Caller {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let service = &self.service;
-        let index = service.called(task, &self.gate);
+        let index = service.called(task, &self.barrier);
         let _waits = Waits { service, index };
         pass(service.takes()).await;
         let answer = service.answer(&task.identity);
@@ -215,7 +215,7 @@ impl Handler for Caller {
             "service",
             format_args!("task {id} term {term} answers {name}"),
         );
-        self.gate.passed().await;
+        self.barrier.passed().await;
         // Unwinds like a panic, without a report on the terminal for each of thousands.
         answer.unwrap_or_else(|| resume_unwind(Box::new("simulated panic")))
     }

@@ -12,12 +12,12 @@ use tokio::task::JoinSet;
 
 use super::{
     Broken, Options, Summary,
-    authors::{self, Asker, Notes},
+    authors::{self, Notes, Requester},
     checks::{self, Story},
     dice::Dice,
     ear::Ear,
     faults::{Traffic, Weather},
-    node::{Doors, Process, World},
+    node::{Connections, Process, World},
     record::Record,
     service::Service,
     time::{TrueClock, pass},
@@ -66,7 +66,7 @@ impl Stage {
             weather: Weather::draw(&dice),
             drift_ppm,
             healed: Arc::new(AtomicBool::new(false)),
-            doors: Doors::with_slots(slots),
+            connections: Connections::with_slots(slots),
             traffic: Traffic::default(),
             slots: options.slots,
             limits_in_all: limits,
@@ -86,22 +86,22 @@ impl Stage {
 
     pub(super) async fn play(mut self) -> Result<Summary, Broken> {
         let until = self.world.truth.now() + self.options.trouble;
-        let mut askers = self.send_askers(until);
+        let mut requesters = self.send_requesters(until);
         self.trouble(until).await;
         self.heal();
         if self.dice.hits(500) {
             self.restart_all();
             self.roll().await;
         }
-        self.rest(&mut askers).await;
+        self.rest(&mut requesters).await;
         self.stop_all().await;
         self.check_story().await;
-        self.tell()
+        self.report()
     }
 
-    fn send_askers(&self, until: Timestamp) -> JoinSet<()> {
-        let mut askers = JoinSet::new();
-        let asker = |name: String| Asker {
+    fn send_requesters(&self, until: Timestamp) -> JoinSet<()> {
+        let mut requesters = JoinSet::new();
+        let requester = |name: String| Requester {
             name,
             world: self.world.clone(),
             dice: self.dice.fork(),
@@ -109,13 +109,13 @@ impl Stage {
         };
         for number in 0..self.options.authors {
             let contested = self.options.contested;
-            askers.spawn(asker(format!("author-{number}")).write(contested, until));
+            requesters.spawn(requester(format!("author-{number}")).write(contested, until));
         }
         let streams = authors::streamed(self.options.streamed);
         for (number, identity) in streams.into_iter().enumerate() {
-            askers.spawn(asker(format!("queue-{number}")).deliver(identity, until));
+            requesters.spawn(requester(format!("queue-{number}")).deliver(identity, until));
         }
-        askers
+        requesters
     }
 
     /// Starts, crashes, freezes and stops processes until `until`.
@@ -200,23 +200,23 @@ impl Stage {
     }
 
     /// Waits until nothing is left to do, which must happen in bounded time.
-    async fn rest(&mut self, askers: &mut JoinSet<()>) {
+    async fn rest(&mut self, requesters: &mut JoinSet<()>) {
         let deadline = self.world.truth.now() + HEALED_WITHIN;
         while !self.world.record.is_broken() {
             pass(self.dice.millis(1, LOOK_MS_MAX)).await;
-            while askers.try_join_next().is_some() {}
+            while requesters.try_join_next().is_some() {}
             let live = self.witness.model().live();
             let claims = self.world.store.load_expired(Timestamp::MAX, 1_000).await;
             let claims = claims.map_or(usize::MAX, |claims| claims.len());
             let held_up = self.processes.iter().flatten().filter(|p| p.is_held_up());
             let traffic = self.world.traffic.count() + held_up.count();
-            if live + claims + traffic + askers.len() == 0 {
+            if live + claims + traffic + requesters.len() == 0 {
                 return;
             }
             if self.world.truth.now() > deadline {
                 let left = format!(
-                    "{live} live tasks, {claims} claims, {traffic} calls, {} askers",
-                    askers.len()
+                    "{live} live tasks, {claims} claims, {traffic} calls, {} requesters",
+                    requesters.len()
                 );
                 self.world.record.broke(format_args!(
                     "the world healed and never came to rest: {left}"
@@ -287,7 +287,7 @@ impl Stage {
         self.world.record.check(checked);
     }
 
-    fn tell(&self) -> Result<Summary, Broken> {
+    fn report(&self) -> Result<Summary, Broken> {
         let log = self.world.record.take_lines();
         if let Some(what) = self.world.record.broken() {
             let seed = self.seed;

@@ -3,7 +3,7 @@
 //! True time is the runtime's paused clock, which jumps to the next timer whenever everybody waits.
 //! A node sees it through a [`NodeClock`] that is wrong by up to an hour, drifts, and loses time
 //! while the machine is suspended; production's clock is anchored once per run and never set, so
-//! steps happen between runs, or are noticed ([`SetClock`]). The [`Gate`] is SIGSTOP: while it is shut nothing of the node moves.
+//! steps happen between runs, or are noticed ([`SetClock`]). The [`Barrier`] is SIGSTOP: while it is shut nothing of the node moves.
 
 use std::{
     sync::{
@@ -207,12 +207,12 @@ impl TimeSource for SetClock {
 
 /// Open, or shut until an instant. Never shut for ever.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct Barrier {
     truth: TrueClock,
     shut_until_us: AtomicI64,
 }
 
-impl Gate {
+impl Barrier {
     pub(super) fn new(truth: TrueClock) -> Self {
         Self {
             truth,
@@ -248,7 +248,7 @@ impl Gate {
 /// Waits by the node's corrected clock, and not at all while the node is frozen.
 pub(super) struct NodeSleeper {
     pub(super) clock: Arc<CorrectedClock>,
-    pub(super) gate: Arc<Gate>,
+    pub(super) barrier: Arc<Barrier>,
 }
 
 #[async_trait]
@@ -263,7 +263,7 @@ impl Sleeper for NodeSleeper {
                 break;
             }
             pass(left).await;
-            self.gate.passed().await;
+            self.barrier.passed().await;
         }
     }
 }

@@ -158,13 +158,13 @@ impl Witness {
     }
 
     /// What tells of an ending was written with it.
-    async fn saw_told(&self, store: &dyn Store, finish: &Finish) {
-        for new in &finish.tells {
+    async fn saw_reported(&self, store: &dyn Store, finish: &Finish) {
+        for new in &finish.event_tasks {
             let found = store
                 .load_current(std::slice::from_ref(&new.identity))
                 .await;
             let row = self.must(found).and_then(|mut rows| rows.pop().flatten());
-            let checked = self.model().told(new, row.as_ref().map(|row| row.id));
+            let checked = self.model().reported(new, row.as_ref().map(|row| row.id));
             self.record.check(checked);
             self.look_at(store, row.into_iter().map(|row| row.id)).await;
         }
@@ -272,7 +272,7 @@ impl Layer for Witness {
         }
         for (finish, answered) in finishes.iter().zip(&answers) {
             if *answered == Finished::Applied {
-                self.saw_told(below, finish).await;
+                self.saw_reported(below, finish).await;
             }
         }
         self.look_at(below, finishes.iter().map(|finish| finish.task_id))

@@ -23,7 +23,7 @@ use almanack_core::edition::delivery::{OnRevision, OnUnknown};
 
 use super::{
     super::{calls::signing_key, prelude::*},
-    bot_token, founding_variable,
+    bot_token, compat_variable,
 };
 
 const GITHUB: &str = GithubKeys::NAME;
@@ -61,9 +61,9 @@ impl Destinations {
 
 /// Whether a destination is on. The founding setup's variables have rules of their own; everything else is `true`
 /// or `false`.
-fn switch(founding: fn(&str) -> bool) -> Form<bool> {
+fn switch(compat: fn(&str) -> bool) -> Form<bool> {
     Form::placed(Shape::Truth, move |given| match &given.raw {
-        Raw::Bare(text) if founding_variable(&given.place).is_some() => Ok(founding(text)),
+        Raw::Bare(text) if compat_variable(&given.place).is_some() => Ok(compat(text)),
         raw => value::truth(raw),
     })
 }
@@ -179,7 +179,7 @@ settings! {
 /// Who configures it in our own way wants it; the founding setup has a switch that is off.
 fn is_ours(reader: &Reader<'_>) -> bool {
     let mut given = reader.layer.iter();
-    given.any(|(path, given)| path.section == TELEGRAM && founding_variable(&given.place).is_none())
+    given.any(|(path, given)| path.section == TELEGRAM && compat_variable(&given.place).is_none())
 }
 
 fn read_telegram(reader: &mut Reader<'_>) -> Option<(TelegramPublisherSettings, BotSettings)> {

@@ -152,8 +152,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Model> {
             ("HTTP-Referer", openrouter.site_url),
             ("X-Title", openrouter.site_name),
         ];
-        let told = headers.into_iter();
-        model.headers = told
+        let reported = headers.into_iter();
+        model.headers = reported
             .filter_map(|(name, value)| Some((name.to_owned(), value?)))
             .collect();
     }

@@ -4,7 +4,7 @@ use almanack_bus::{
     Error,
     kafka::{CONFIRM_WITHIN, Connection, IS_BUILT, Mechanism, SILENCE, Sasl, Settings},
 };
-use almanack_core::event::incoming::Reading;
+use almanack_core::event::incoming::envelope::Reading;
 
 use super::{super::prelude::*, ReadingKeys, TlsKeys, name, reading, tls};
 
@@ -18,7 +18,7 @@ const TOPIC_BYTES_MAX: usize = 249;
 pub(crate) struct Kafka {
     /// How it is reached.
     pub(crate) connection: Connection,
-    /// What is read; a cluster may be there for happenings alone.
+    /// What is read; a cluster may be there for event delivery alone.
     pub(crate) consumer: Option<Settings>,
 }
 

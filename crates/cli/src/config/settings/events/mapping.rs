@@ -1,6 +1,6 @@
 //! `[events.*.mapping]`: where in a service's own messages is what.
 
-use almanack_core::event::mapping::{Action, Mapping, Path, Template, Unit};
+use almanack_core::event::incoming::mapping::{Action, Mapping, Path, Template, Unit};
 
 use super::super::prelude::*;
 

@@ -1,7 +1,7 @@
 //! `[events.nats]`
 
 use almanack_bus::nats::{ACK_WITHIN, Connection, Login, Settings, covers};
-use almanack_core::event::incoming::Reading;
+use almanack_core::event::incoming::envelope::Reading;
 
 use super::{
     super::{
@@ -19,7 +19,7 @@ pub(super) const MAPPING: &str = "events.nats.mapping";
 pub(crate) struct Nats {
     /// How it is reached.
     pub(crate) connection: Connection,
-    /// What is read; a server may be there for happenings alone.
+    /// What is read; a server may be there for event delivery alone.
     pub(crate) consumer: Option<Settings>,
 }
 

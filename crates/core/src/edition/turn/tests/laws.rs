@@ -36,7 +36,7 @@ fn ending(choice: u8) -> Ending {
 
 /// Does what is planned; how stories end is chosen.
 fn act(account: Account, choices: &[u8], now: Timestamp) -> Account {
-    let change = match plan(&account, Asker::Tick, &rules(), now) {
+    let change = match plan(&account, Requester::Tick, &rules(), now) {
         Action::Process(keys) => {
             let (change, batch) = start_batch(&account, &keys, "node", &rules(), now).unwrap();
             let account = change.apply(account);
@@ -60,7 +60,7 @@ fn act(account: Account, choices: &[u8], now: Timestamp) -> Account {
 fn happen(account: Account, event: &Event, now: &mut Timestamp) -> Account {
     match event {
         Event::Work(choices) => act(account, choices, *now),
-        Event::Die => match plan(&account, Asker::Tick, &rules(), *now) {
+        Event::Die => match plan(&account, Requester::Tick, &rules(), *now) {
             Action::Process(keys) => {
                 let (change, _) = start_batch(&account, &keys, "dies", &rules(), *now).unwrap();
                 change.apply(account)

@@ -15,13 +15,13 @@ fn refused() -> Sent {
 }
 
 /// What a destination answers to every look, and what it prefers.
-type Looks = (Seen, OnUnknown);
+type Looks = (Presence, OnUnknown);
 
 /// Does what is planned about the chat at once, whenever something is; how often it was sent to, and when each time.
 fn hammer(mut account: Account, sent: &Sent, looks: &Looks) -> (Account, Vec<Timestamp>) {
     let (mut now, mut sent_at) = (NOW, Vec::new());
     for _ in 0..1_000 {
-        let change = match plan(&account, Asker::Person, &rules(), now) {
+        let change = match plan(&account, Requester::Person, &rules(), now) {
             Action::Deliver(due) if due[0].step == Step::Send => {
                 let key = part(&account, due[0].part);
                 let (change, delivery) = start_delivery(&account, &key, &rules(), now).unwrap();
@@ -58,7 +58,7 @@ fn states(account: &Account) -> Vec<Ledger> {
 /// Whatever a destination that never works answers, and however it is asked, it is sent to with growing pauses and not for ever.
 #[test]
 fn ed_41_a_failing_destination_is_paced_and_bounded() {
-    let down = Seen::Failed(failure(FailureClass::Transient));
+    let down = Presence::Failed(failure(FailureClass::Transient));
     for (sent, looks, ends_as, why) in [
         (
             refused(),
@@ -68,13 +68,13 @@ fn ed_41_a_failing_destination_is_paced_and_bounded() {
         ),
         (
             unknown(),
-            (Seen::CannotTell, OnUnknown::Repeat),
+            (Presence::CannotVerify, OnUnknown::Repeat),
             Ledger::Failed,
             "a webhook at 503",
         ),
         (
             unknown(),
-            (Seen::NotThere, OnUnknown::Repeat),
+            (Presence::NotThere, OnUnknown::Repeat),
             Ledger::Failed,
             "GitHub at 502 when it writes",
         ),
@@ -118,13 +118,13 @@ fn ed_41_a_new_document_waits_as_long_as_the_old_one_would_have() {
 /// One message in doubt is left out for the sake of the others; an outage that answers nothing costs no second.
 #[test]
 fn ed_41_an_outage_holds_an_edition_instead_of_shredding_it() {
-    let skips = (Seen::CannotTell, OnUnknown::Skip);
+    let skips = (Presence::CannotVerify, OnUnknown::Skip);
     let (account, sent_at) = hammer(aggregated(OnRevision::Skip), &unknown(), &skips);
     assert_eq!(states(&account), [Ledger::Skipped, Ledger::Unknown]);
     assert!(of_part(&account, 1).is_doubtful() && of_part(&account, 2).is_held());
     assert_eq!(sent_at.len(), 2, "each left once");
     let down = (
-        Seen::Failed(failure(FailureClass::Transient)),
+        Presence::Failed(failure(FailureClass::Transient)),
         OnUnknown::Skip,
     );
     let (account, sent_at) = hammer(aggregated(OnRevision::Skip), &unknown(), &down);
@@ -162,7 +162,7 @@ fn chat(part: Option<u32>) -> Chosen {
 
 #[test]
 fn ed_41_a_person_sends_again_or_skips_what_is_held() {
-    let skips = (Seen::CannotTell, OnUnknown::Skip);
+    let skips = (Presence::CannotVerify, OnUnknown::Skip);
     let (held, _) = hammer(aggregated(OnRevision::Skip), &unknown(), &skips);
     let resent = resend(&held, &chat(None), Day::Present, NOW);
     let (account, parts) = decided(held.clone(), resent);
@@ -178,8 +178,8 @@ fn ed_41_a_person_sends_again_or_skips_what_is_held() {
         (states(&account), parts),
         (vec![Ledger::Skipped; 2], vec![2])
     );
-    let told = "skipped by ada";
-    assert_eq!(of_part(&account, 2).detail.as_deref(), Some(told));
+    let reported = "skipped by ada";
+    assert_eq!(of_part(&account, 2).detail.as_deref(), Some(reported));
     let found = wrong(&account, NOW);
     assert_eq!(found, [Rule::Destination], "the first is in doubt");
     let skipped = skip(&account, &chat(None), "ada", NOW);
@@ -227,7 +227,7 @@ fn ed_41_what_is_being_sent_or_has_arrived_is_not_decided_about() {
 /// What was published without a message, or was put away since, is published again with it.
 #[test]
 fn ed_41_a_message_can_be_sent_after_its_edition_was_published_or_put_away() {
-    let skips = (Seen::CannotTell, OnUnknown::Skip);
+    let skips = (Presence::CannotVerify, OnUnknown::Skip);
     let (mut account, _) = hammer(aggregated(OnRevision::Skip), &unknown(), &skips);
     for put_away in [State::Published, State::Archived] {
         account.edition.archived_from = (put_away == State::Archived).then_some(State::Aggregating);
@@ -236,15 +236,15 @@ fn ed_41_a_message_can_be_sent_after_its_edition_was_published_or_put_away() {
         let (account, _) = decided(account.clone(), resent);
         assert_eq!(account.edition.state, State::Aggregating);
         assert!(!is_left_over(&account.edition, NOW + MINUTE));
-        let action = plan(&account, Asker::Tick, &rules(), NOW);
+        let action = plan(&account, Requester::Tick, &rules(), NOW);
         assert!(matches!(action, Action::Deliver(due) if due[0].part == 2));
     }
 }
 
 /// Neither a message that gets through nor midnight ends an outage; having everything, or a person's word, does.
 #[test]
-fn ed_41_an_outage_is_told_once_until_the_destination_has_the_edition() {
-    let skips = (Seen::CannotTell, OnUnknown::Skip);
+fn ed_41_an_outage_is_reported_once_until_the_destination_has_the_edition() {
+    let skips = (Presence::CannotVerify, OnUnknown::Skip);
     let (account, _) = hammer(aggregated(OnRevision::Skip), &unknown(), &skips);
     let (mut watch, alone) = (Watch::default(), [Rule::Destination]);
     assert_eq!(watch.look(&account, NOW), alone);

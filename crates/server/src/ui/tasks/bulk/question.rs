@@ -53,12 +53,12 @@ fn standing(lang: Lang, picks: &[Pick]) -> String {
     for pick in picks {
         *counts.entry(pick.status).or_default() += 1;
     }
-    let told: Vec<String> = counts
+    let reported: Vec<String> = counts
         .into_iter()
         .map(|(status, n)| format!("{n} {}", words::status(lang, status)))
         .collect();
-    let (told, end) = (told.join(lang.pick(", ", "，")), lang.pick(".", "。"));
-    say!(lang, "Now: {told}{end}", "目前：{told}{end}")
+    let (reported, end) = (reported.join(lang.pick(", ", "，")), lang.pick(".", "。"));
+    say!(lang, "Now: {reported}{end}", "目前：{reported}{end}")
 }
 
 /// The first of them by name, and how many more.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use almanack_core::{
     alert::{
         Alert,
-        port::{Answer, Messenger, Notice},
+        port::{Answer, Notice, Notifier},
     },
     budget::Budget,
     edition::{
         account::Change,
         delivery::{self, OnRevision, OnUnknown},
         document::{Document, Inputs},
-        port::{BadTemplate, Failure, Letter, Press, Publisher, Reader, Seen, Sent},
+        port::{BadTemplate, Failure, Message, Presence, Publisher, Reader, Renderer, Sent},
         story::Status,
     },
     store::{Applied, EditionWritten, Result, Store},
@@ -174,20 +174,20 @@ impl Publisher for Sabotaged {
     fn requests_per_part(&self) -> u32 {
         self.within.requests_per_part()
     }
-    async fn send(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Sent {
+    async fn send(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Sent {
         if self.how == How::Twice {
-            self.within.send(letter, budget).await;
+            self.within.send(message, budget).await;
         }
-        match self.within.send(letter, budget).await {
+        match self.within.send(message, budget).await {
             Sent::Failed(failure) if self.how == How::Boasts && !failure.is_spent() => {
                 Sent::Confirmed { receipt: None }
             }
             sent => sent,
         }
     }
-    async fn look(&self, letter: &Letter<'_>, budget: &Arc<Budget>) -> Seen {
-        match self.within.look(letter, budget).await {
-            Seen::There { .. } if self.how == How::Blind => Seen::NotThere,
+    async fn look(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Presence {
+        match self.within.look(message, budget).await {
+            Presence::There { .. } if self.how == How::Blind => Presence::NotThere,
             seen => seen,
         }
     }
@@ -252,26 +252,26 @@ fn a_request_that_the_budget_does_not_count_is_noticed() {
 struct Mute;
 
 #[async_trait]
-impl Messenger for Mute {
-    async fn tell(&self, _: &[Notice]) -> Vec<Answer> {
+impl Notifier for Mute {
+    async fn notify(&self, _: &[Notice]) -> Vec<Answer> {
         Vec::new()
     }
 }
 
 #[test]
-fn a_messenger_that_tells_nobody_is_noticed() {
+fn a_messenger_that_reports_nobody_is_noticed() {
     let mute = EditionOptions {
         days: 60,
-        messenger: |_| Arc::new(Mute),
+        notifier: |_| Arc::new(Mute),
         ..EditionOptions::default()
     };
     assert_options_noticed(&mute, open, &["are said to have been told"]);
 }
 
 /// Prints the same inputs another way each time.
-struct Fickle(Arc<dyn Press>, std::sync::atomic::AtomicU32);
+struct Fickle(Arc<dyn Renderer>, std::sync::atomic::AtomicU32);
 
-impl Press for Fickle {
+impl Renderer for Fickle {
     fn template(&self) -> &str {
         self.0.template()
     }
@@ -287,7 +287,10 @@ impl Press for Fickle {
 #[test]
 fn a_document_that_comes_out_otherwise_is_noticed() {
     let fickle = |mut outside: Outside| {
-        outside.press = Arc::new(Fickle(outside.press, std::sync::atomic::AtomicU32::new(0)));
+        outside.renderer = Arc::new(Fickle(
+            outside.renderer,
+            std::sync::atomic::AtomicU32::new(0),
+        ));
         outside
     };
     assert_noticed(fickle, open, &["comes out otherwise"]);

@@ -7,7 +7,7 @@ use almanack_core::edition::{
     rules::Rules,
 };
 use almanack_engine::editions::Settings;
-use almanack_testkit::newsroom::Place;
+use almanack_testkit::edition_harness::Place;
 use jiff::{SignedDuration, tz::TimeZone};
 
 use super::super::dice::Dice;
@@ -29,8 +29,8 @@ pub(super) struct Cast {
     pub(super) settings: Settings,
     pub(super) places: Vec<Place>,
     pub(super) skew: SignedDuration,
-    /// How often people have a wish, per thousand moments.
-    pub(super) wishes: u64,
+    /// How often people have a request, per thousand moments.
+    pub(super) requests: u64,
     /// How often a call ends in death, per thousand.
     pub(super) deaths: u64,
 }
@@ -51,7 +51,7 @@ impl Cast {
             },
             places: places(dice),
             skew: SignedDuration::from_millis(*dice.pick(&SKEWS_MS)),
-            wishes: dice.below(150),
+            requests: dice.below(150),
             deaths: dice.below(80),
         }
     }
@@ -64,8 +64,8 @@ impl Cast {
     /// where they did not fit into the last of these.
     pub(super) fn ticks_needed(&self) -> usize {
         let rules = &self.settings.rules;
-        let letters: u32 = self.places.iter().map(|place| place.parts).sum();
-        let rounds = letters.div_ceil(rules.budget) as usize;
+        let messages: u32 = self.places.iter().map(|place| place.parts).sum();
+        let rounds = messages.div_ceil(rules.budget) as usize;
         1 + rules.stories.div_ceil(rules.batch_size) + rounds
     }
 }

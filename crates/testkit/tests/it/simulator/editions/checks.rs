@@ -11,7 +11,7 @@ use almanack_core::{
     store::{AlertFilter, EditionFilter},
 };
 use almanack_engine::editions::Editions;
-use almanack_testkit::newsroom::{Place, Received};
+use almanack_testkit::edition_harness::{Place, Received};
 use jiff::Timestamp;
 
 use super::{EditionSummary, nodes::World};
@@ -27,23 +27,23 @@ pub(super) struct Mailboxes {
 
 #[derive(Default)]
 struct Mailbox {
-    letters: usize,
+    messages: usize,
     times: BTreeMap<String, usize>,
     revisions: BTreeMap<String, u32>,
 }
 
 impl Mailboxes {
-    pub(super) fn letters(&self) -> usize {
-        self.boxes.values().map(|mailbox| mailbox.letters).sum()
+    pub(super) fn messages(&self) -> usize {
+        self.boxes.values().map(|mailbox| mailbox.messages).sum()
     }
 
     /// Looks at what arrived since the last look.
     pub(super) fn look(&mut self, world: &World) {
         for place in &world.cast.places {
             let mailbox = self.boxes.entry(place.name.clone()).or_default();
-            for letter in world.room.received_after(&place.name, mailbox.letters) {
-                mailbox.letters += 1;
-                let checked = mailbox.take(place, &letter, world);
+            for message in world.room.received_after(&place.name, mailbox.messages) {
+                mailbox.messages += 1;
+                let checked = mailbox.take(place, &message, world);
                 world.record.check(checked);
             }
         }
@@ -51,8 +51,8 @@ impl Mailboxes {
 }
 
 impl Mailbox {
-    fn take(&mut self, place: &Place, letter: &Received, world: &World) -> Result<(), String> {
-        let key = &letter.key;
+    fn take(&mut self, place: &Place, message: &Received, world: &World) -> Result<(), String> {
+        let key = &message.key;
         let times = self.times.entry(key.clone()).or_default();
         *times += 1;
         let resent = world.witness.is_resent(key);
@@ -63,16 +63,16 @@ impl Mailbox {
         let mut parts = key.trim_start_matches("edition:").split('/');
         let (date, revision) = (parts.next(), parts.next());
         let date = date.ok_or_else(|| format!("{key} names no day"))?;
-        if revision != Some(letter.revision.to_string().as_str()) {
-            let of = letter.revision;
+        if revision != Some(message.revision.to_string().as_str()) {
+            let of = message.revision;
             return Err(format!("{key} was made of the document of revision {of}"));
         }
         let first = self.revisions.entry(date.to_owned());
-        let first = *first.or_insert(letter.revision);
+        let first = *first.or_insert(message.revision);
         // Better twice than missing: that holds for a first document that perhaps never arrived, too.
         let earlier = format!("edition:{date}/{first}/{}/", place.name);
         let may_follow = may_repeat && !world.witness.is_confirmed(&earlier);
-        let second = first != letter.revision && !may_follow && !resent;
+        let second = first != message.revision && !may_follow && !resent;
         if place.on_revision == OnRevision::Skip && second {
             return Err(format!(
                 "{key} arrived where revision {first} had arrived, and no second is wanted"
@@ -145,8 +145,8 @@ async fn check_alerts(world: &World) -> Result<(), String> {
     };
     let alerts = world.store.load_alerts(open).await;
     let alerts = alerts.map_err(|error| error.chain())?;
-    let untold = alerts.iter().find(|alert| alert.news().is_some());
-    untold.map_or(Ok(()), |alert| {
+    let unreported = alerts.iter().find(|alert| alert.news().is_some());
+    unreported.map_or(Ok(()), |alert| {
         let (key, news) = (&alert.key, alert.news());
         Err(format!("nobody was told {news:?} of {key:?}"))
     })

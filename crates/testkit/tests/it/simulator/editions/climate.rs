@@ -9,13 +9,13 @@ use std::{
 };
 
 use almanack_core::edition::port::FailureClass;
-use almanack_testkit::newsroom::{Call, Fate, Newsroom};
+use almanack_testkit::edition_harness::{Call, EditionHarness, InjectedFault};
 use jiff::{SignedDuration, Timestamp};
 
 use super::super::{dice::Dice, record::Record, time::TrueClock};
 
 /// Parts of the outside that can be down, beside the destinations.
-const PARTS: [&str; 4] = ["list", "reader", "writer", "teller"];
+const PARTS: [&str; 4] = ["list", "reader", "writer", "notifier"];
 
 /// How likely each trouble is, per thousand calls.
 struct Rates {
@@ -37,7 +37,7 @@ pub(super) struct Climate {
 
 impl Climate {
     pub(super) fn rules_over(
-        room: &Newsroom,
+        room: &EditionHarness,
         dice: Dice,
         truth: TrueClock,
         healed: Arc<AtomicBool>,
@@ -59,7 +59,7 @@ impl Climate {
             down_until: Mutex::default(),
         });
         let decides = Arc::clone(&climate);
-        room.decide(move |call, _| decides.fate(call));
+        room.decide(move |call, _| decides.injected_fault(call));
         climate
     }
 
@@ -86,9 +86,9 @@ impl Climate {
         until.is_some_and(|until| until > self.truth.now())
     }
 
-    fn fate(&self, call: &Call) -> Fate {
+    fn injected_fault(&self, call: &Call) -> InjectedFault {
         if self.healed.load(Ordering::Relaxed) {
-            return Fate::Well;
+            return InjectedFault::Well;
         }
         let (part, hangs, loses) = match call {
             Call::List => ("list", false, false),
@@ -98,28 +98,28 @@ impl Climate {
             Call::Judge(_) => ("writer", false, false),
             Call::Send(to, _) => (to.as_str(), true, true),
             Call::Look(at, _) => (at.as_str(), true, false),
-            Call::Tell(..) => ("teller", false, true),
+            Call::Report(..) => ("notifier", false, true),
         };
         let (dice, rates) = (&self.dice, &self.rates);
         if self.is_down(part) {
             return match dice.below(20) {
-                0 if hangs => Fate::Hangs,
-                1 if loses => Fate::Lost,
-                _ => Fate::Fails(FailureClass::Credentials),
+                0 if hangs => InjectedFault::Hangs,
+                1 if loses => InjectedFault::Lost,
+                _ => InjectedFault::Fails(FailureClass::Credentials),
             };
         }
         if dice.hits(rates.fails) {
-            Fate::Fails(FailureClass::Transient)
+            InjectedFault::Fails(FailureClass::Transient)
         } else if hangs && dice.hits(rates.hangs) {
-            Fate::Hangs
+            InjectedFault::Hangs
         } else if loses && dice.hits(rates.lost) {
-            Fate::Lost
+            InjectedFault::Lost
         } else if dice.hits(rates.lacks) {
-            Fate::Lacks
+            InjectedFault::Lacks
         } else if dice.hits(rates.late) {
-            Fate::Late(dice.millis(100, 200_000))
+            InjectedFault::Late(dice.millis(100, 200_000))
         } else {
-            Fate::Well
+            InjectedFault::Well
         }
     }
 }

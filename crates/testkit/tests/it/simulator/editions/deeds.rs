@@ -1,4 +1,4 @@
-//! What processes do, and what it may cost: the newsroom's count is held against the engine's own.
+//! What processes do, and what it may cost: the harness's count is held against the engine's own.
 
 use std::{
     sync::{
@@ -12,12 +12,12 @@ use almanack_core::{
     budget::Budget,
     edition::{
         Account,
-        plan::{Action, Asker},
+        plan::{Action, Requester},
         turn::Chosen,
     },
 };
 use almanack_engine::editions::{Error, Observer, Unwatched};
-use almanack_testkit::newsroom::Newsroom;
+use almanack_testkit::edition_harness::EditionHarness;
 use jiff::civil::Date;
 
 use super::{
@@ -47,7 +47,7 @@ pub(super) enum Deed {
 }
 
 /// What a deed says about itself.
-struct Told {
+struct Reported {
     text: String,
     requests: u32,
 }
@@ -87,8 +87,8 @@ pub(super) async fn perform(world: &World, process: &Process, deed: Deed, dice: 
             world.record.note(&process.name, note);
             Ended::Died
         }
-        Some(Ok(told)) => {
-            let Told { text, requests } = told;
+        Some(Ok(reported)) => {
+            let Reported { text, requests } = reported;
             let note = format_args!("{deed:?}: {text}, {spent} requests");
             world.record.note(&process.name, note);
             if requests != spent {
@@ -124,9 +124,9 @@ fn may_fail(world: &World, deed: Deed, error: &Error) -> bool {
     }
 }
 
-async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<Told, Error> {
+async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<Reported, Error> {
     let editions = &process.editions;
-    let free = |text: String| Told { text, requests: 0 };
+    let free = |text: String| Reported { text, requests: 0 };
     Ok(match deed {
         Deed::Watch => {
             process.watch().round_of_editions().await?;
@@ -145,26 +145,26 @@ async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<Told,
                 count => format!(", {count} archived"),
             };
             let text = format!("{} {}{archived}", ticked.date, actions.join("+"));
-            Told { text, requests }
+            Reported { text, requests }
         }
         Deed::Step(date) => {
-            let stepped = editions.step(date, Asker::Tick, &Unwatched).await?;
+            let stepped = editions.step(date, Requester::Tick, &Unwatched).await?;
             let text = format!("{} {}", stepped.after, stepped.actions.join("+"));
             let requests = stepped.requests;
-            Told { text, requests }
+            Reported { text, requests }
         }
         Deed::Run(date) => {
             editions.take_up(date).await?;
             let ran = editions.run(date, meter).await?;
             let text = format!("ran until {}", ran.account.edition.state);
             let requests = ran.requests;
-            Told { text, requests }
+            Reported { text, requests }
         }
         Deed::Force(date) => {
             let forced = editions.force_publish(date, "operator").await?;
             let text = format!("forced, it is {}", forced.account.edition.state);
             let requests = forced.requests;
-            Told { text, requests }
+            Reported { text, requests }
         }
         Deed::Reset(date) => {
             let account = editions.reset(date, "ada").await?;
@@ -191,7 +191,7 @@ async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<Told,
 
 /// Watches what steps spend.
 struct Meter {
-    room: Newsroom,
+    room: EditionHarness,
     record: Arc<Record>,
     account: u32,
     budget: u32,

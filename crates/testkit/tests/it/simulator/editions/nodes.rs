@@ -11,24 +11,24 @@ use std::{
 };
 
 use almanack_core::{
-    alert::port::Messenger,
+    alert::port::Notifier,
     store::Store,
     time::{Clock, CorrectedClock},
 };
 use almanack_engine::{
     editions::{Editions, Outside},
-    live::Live,
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     watch::{Watch, WatchSettings, Watching},
 };
-use almanack_testkit::newsroom::Newsroom;
+use almanack_testkit::edition_harness::EditionHarness;
 
 use super::{
     super::{
         dice::Dice,
         faults::{FaultyStore, Traffic, Weather},
         record::Record,
-        time::{Gate, NodeClock, NodeSleeper, TrueClock},
+        time::{Barrier, NodeClock, NodeSleeper, TrueClock},
     },
     cast::Cast,
     witness::Witness,
@@ -38,26 +38,26 @@ pub(super) struct World {
     pub(super) truth: TrueClock,
     pub(super) record: Arc<Record>,
     pub(super) cast: Arc<Cast>,
-    pub(super) room: Newsroom,
+    pub(super) room: EditionHarness,
     pub(super) witness: Witness,
     /// The store, behind the witness.
     pub(super) store: Arc<dyn Store>,
     pub(super) weather: Weather,
     pub(super) healed: Arc<AtomicBool>,
     pub(super) meddle: fn(Outside) -> Outside,
-    pub(super) messenger: fn(Newsroom) -> Arc<dyn Messenger>,
+    pub(super) notifier: fn(EditionHarness) -> Arc<dyn Notifier>,
     pub(super) processes: AtomicU32,
 }
 
 /// One process, from start to end.
 pub(super) struct Process {
     pub(super) name: String,
-    /// On whose account the newsroom counts.
+    /// On whose account the harness counts.
     pub(super) account: u32,
     pub(super) editions: Editions,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    watching: Live<Watching>,
+    watching: Reloadable<Watching>,
 }
 
 impl Process {
@@ -70,12 +70,12 @@ impl Process {
 impl World {
     pub(super) fn start(&self, name: &str, dice: &Dice) -> Process {
         let account = 1 + self.processes.fetch_add(1, Ordering::Relaxed);
-        let gate = Arc::new(Gate::new(self.truth));
+        let barrier = Arc::new(Barrier::new(self.truth));
         let clock = self.clock(dice);
-        let store = self.way(name, &gate, dice);
+        let store = self.way(name, &barrier, dice);
         let sleeper = NodeSleeper {
             clock: Arc::clone(&clock),
-            gate,
+            barrier,
         };
         let clock: Arc<dyn Clock> = clock;
         let kinds = Kinds {
@@ -89,9 +89,9 @@ impl World {
         Process {
             name: name.to_owned(),
             account,
-            watching: Live::new(Watching {
+            watching: Reloadable::new(Watching {
                 settings: WatchSettings::default(),
-                messenger: (self.messenger)(self.room.clone()),
+                notifier: (self.notifier)(self.room.clone()),
             }),
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),
@@ -106,13 +106,13 @@ impl World {
         }
     }
 
-    fn way(&self, who: &str, gate: &Arc<Gate>, dice: &Dice) -> Arc<dyn Store> {
+    fn way(&self, who: &str, barrier: &Arc<Barrier>, dice: &Dice) -> Arc<dyn Store> {
         let way = FaultyStore {
             below: Arc::clone(&self.store),
             who: who.to_owned(),
             truth: self.truth,
-            gate: Arc::clone(gate),
-            link: Arc::new(Gate::new(self.truth)),
+            barrier: Arc::clone(barrier),
+            link: Arc::new(Barrier::new(self.truth)),
             record: Arc::clone(&self.record),
             dice: dice.fork(),
             weather: self.weather,

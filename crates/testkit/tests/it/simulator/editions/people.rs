@@ -1,4 +1,4 @@
-//! People, who have wishes at the worst moments.
+//! People, who have requests at the worst moments.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use jiff::{ToSpan, civil::Date};
 
 use super::{super::dice::Dice, deeds::Deed, nodes::World};
 
-/// A wish comes within so long after a moment began: while nodes are at work.
+/// A request comes within so long after a moment began: while nodes are at work.
 const WITHIN_MS: u64 = 120_000;
 
 /// What a person wants at this moment, if anything, and when: mostly of the present day, sometimes of one whose stories are gone.
 /// Whoever skipped a destination wants it sent after all.
-pub(super) fn wish(
+pub(super) fn request(
     world: &World,
     today: Date,
     skipped: Option<Date>,
     dice: &Dice,
 ) -> Option<(Deed, Duration)> {
-    if !dice.hits(world.cast.wishes) {
+    if !dice.hits(world.cast.requests) {
         return None;
     }
     let back = match dice.below(10) {
@@ -39,7 +39,7 @@ pub(super) fn wish(
     Some((deed, dice.millis(0, WITHIN_MS)))
 }
 
-/// The day that a wish queues, if it does: nodes step it on until nothing is left to do.
+/// The day that a request queues, if it does: nodes step it on until nothing is left to do.
 pub(super) fn queues(world: &World, deed: Deed) -> Option<Date> {
     match deed {
         Deed::Reset(date)

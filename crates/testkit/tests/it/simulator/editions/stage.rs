@@ -10,7 +10,7 @@ use std::{
 };
 
 use almanack_core::store::Store;
-use almanack_testkit::{layer::Layered, newsroom::Newsroom};
+use almanack_testkit::{edition_harness::EditionHarness, layer::Layered};
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date};
 
 use super::{
@@ -51,7 +51,7 @@ pub(super) struct Stage {
     away_until: [Timestamp; NODES],
     person: Dice,
     queued: BTreeSet<Date>,
-    /// The day whose destination a person skipped last, until they have another wish.
+    /// The day whose destination a person skipped last, until they have another request.
     skipped: Option<Date>,
 }
 
@@ -64,7 +64,7 @@ impl Stage {
         record.note("world", format_args!("{:?}", cast.settings.rules));
         record.note("world", format_args!("{:?}", cast.places));
         let stories = u32::try_from(cast.settings.rules.stories).unwrap_or(1) + 3;
-        let room = Newsroom::with_places(stories, cast.places.clone());
+        let room = EditionHarness::with_places(stories, cast.places.clone());
         let healed = Arc::new(AtomicBool::new(false));
         let climate = Climate::rules_over(&room, dice.fork(), truth, Arc::clone(&healed));
         let witness = Witness::new(truth, Arc::clone(&record), Arc::clone(&cast), room.clone());
@@ -75,10 +75,10 @@ impl Stage {
             room,
             store: Layered::over(store, witness.clone()),
             witness,
-            weather: Weather::draw_calm(&dice),
+            weather: Weather::draw_quiet(&dice),
             healed,
             meddle: options.meddle,
-            messenger: options.messenger,
+            notifier: options.notifier,
             processes: AtomicU32::new(0),
         };
         Self {
@@ -108,7 +108,7 @@ impl Stage {
         self.heal();
         for _ in 0..REST_DAYS {
             if !self.world.record.is_broken() {
-                self.calm_day(date).await;
+                self.quiet_day(date).await;
                 date = date.tomorrow().unwrap_or(date);
             }
         }
@@ -120,7 +120,7 @@ impl Stage {
                 .record
                 .check(checked.map(|counted| summary = counted));
         }
-        summary.letters = self.mailboxes.letters();
+        summary.messages = self.mailboxes.messages();
         summary.log = self.world.record.take_lines();
         match self.world.record.broken() {
             None => Ok(summary),
@@ -206,19 +206,19 @@ impl Stage {
         }
     }
 
-    /// Nodes tick, in turn or at once, and people have wishes.
+    /// Nodes tick, in turn or at once, and people have requests.
     async fn moment(&mut self) {
         let queued: Vec<Date> = self.queued.iter().copied().collect();
         let [first, second] = self.turns(&queued);
-        let wish = people::wish(&self.world, self.today(), self.skipped, &self.person);
-        if let Some((deed, _)) = wish {
+        let request = people::request(&self.world, self.today(), self.skipped, &self.person);
+        if let Some((deed, _)) = request {
             self.queued.extend(people::queues(&self.world, deed));
         }
         let world = &self.world;
         let person = self.person.fork();
         let mut skipped = self.skipped;
         let wishing = async {
-            if let Some((deed, delay)) = wish {
+            if let Some((deed, delay)) = request {
                 pass(delay).await;
                 let process = world.start("ada", &person);
                 let ended = perform(world, &process, deed, &person).await;
@@ -279,22 +279,22 @@ impl Stage {
     }
 
     /// A day on which nothing goes wrong: published in as many ticks as it takes.
-    async fn calm_day(&mut self, date: Date) {
+    async fn quiet_day(&mut self, date: Date) {
         self.wait_for(date, Duration::from_mins(10)).await;
         self.world.room.forget_calls();
         let needed = self.world.cast.ticks_needed();
         for tick in 0..needed {
-            self.calm_tick(tick % NODES).await;
+            self.quiet_tick(tick % NODES).await;
         }
         self.mailboxes.look(&self.world);
         self.world.record.check(self.published(date, needed));
         // What began and was over in the last of them is told in two more.
         for slot in 0..NODES {
-            self.calm_tick(slot).await;
+            self.quiet_tick(slot).await;
         }
     }
 
-    async fn calm_tick(&mut self, slot: usize) {
+    async fn quiet_tick(&mut self, slot: usize) {
         let dice = self.dice.fork();
         let process = self.node(slot, &dice);
         for deed in [Deed::Tick, Deed::Watch] {

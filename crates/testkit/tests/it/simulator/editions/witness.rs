@@ -9,7 +9,7 @@ use std::{
 };
 
 use almanack_core::{
-    alert::{Alert, Key, decide::TELL_FOR},
+    alert::{Alert, Key, decide::NOTIFY_FOR},
     edition::{
         Account,
         account::Change,
@@ -17,7 +17,7 @@ use almanack_core::{
     },
     store::{Applied, EditionWritten, Result, Store},
 };
-use almanack_testkit::{layer::Layer, newsroom::Newsroom};
+use almanack_testkit::{edition_harness::EditionHarness, layer::Layer};
 use async_trait::async_trait;
 use jiff::{Timestamp, civil::Date};
 
@@ -34,7 +34,7 @@ pub(super) struct Write<'a> {
     /// The latest that anybody's clock shows.
     pub(super) now: Timestamp,
     pub(super) cast: &'a Cast,
-    pub(super) room: &'a Newsroom,
+    pub(super) room: &'a EditionHarness,
 }
 
 impl Write<'_> {
@@ -59,7 +59,7 @@ struct Pages {
     /// Those of which it was written down that people know.
     heard: BTreeSet<Key>,
     /// How often it was written down that people were told something.
-    told: usize,
+    reported: usize,
 }
 
 /// The witness. Clones share what was seen.
@@ -68,7 +68,7 @@ pub(super) struct Witness {
     truth: TrueClock,
     record: Arc<Record>,
     cast: Arc<Cast>,
-    room: Newsroom,
+    room: EditionHarness,
     pages: Arc<Mutex<Pages>>,
 }
 
@@ -77,7 +77,7 @@ impl Witness {
         truth: TrueClock,
         record: Arc<Record>,
         cast: Arc<Cast>,
-        room: Newsroom,
+        room: EditionHarness,
     ) -> Self {
         let pages = Arc::default();
         Self {
@@ -162,20 +162,23 @@ impl Witness {
         let mut pages = self.pages();
         let known = pages.alerts.insert(alert.key.clone(), alert.clone());
         let known = known.filter(|known| known.opened_at == alert.opened_at);
-        let (opened, closed) = known.map_or((None, None), |it| (it.open_told_at, it.close_told_at));
+        let (opened, closed) = known.map_or((None, None), |it| {
+            (it.open_notified_at, it.close_notified_at)
+        });
         let since = alert.closed_at.unwrap_or(alert.opened_at);
-        let in_time = |at: &Timestamp| at.duration_since(since) < TELL_FOR;
+        let in_time = |at: &Timestamp| at.duration_since(since) < NOTIFY_FOR;
         let is_new =
             |at: Option<Timestamp>, before| at != before && at.is_some_and(|at| in_time(&at));
-        let told = is_new(alert.open_told_at, opened) || is_new(alert.close_told_at, closed);
-        pages.told += usize::from(told);
-        if alert.open_told_at.is_some() {
+        let reported =
+            is_new(alert.open_notified_at, opened) || is_new(alert.close_notified_at, closed);
+        pages.reported += usize::from(reported);
+        if alert.open_notified_at.is_some() {
             pages.heard.insert(alert.key.clone());
         }
-        if pages.told > self.room.told() {
-            let (marked, told) = (pages.told, self.room.told());
+        if pages.reported > self.room.reported() {
+            let (marked, reported) = (pages.reported, self.room.reported());
             self.record.broke(format_args!(
-                "people are said to have been told {marked} things, but heard {told}"
+                "people are said to have been told {marked} things, but heard {reported}"
             ));
         }
     }

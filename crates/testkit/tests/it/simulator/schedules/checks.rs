@@ -18,7 +18,7 @@ use self::{eras::Life, verdicts::Judge};
 use super::{ScheduleSummary, planners::World};
 
 /// A slot this close to the end may still be undecided; splay keeps some back for four minutes.
-const PATIENCE: SignedDuration = SignedDuration::from_secs(10);
+const WAIT_MAX: SignedDuration = SignedDuration::from_secs(10);
 /// One row in so many is asked about.
 const ASKED: usize = 7;
 
@@ -80,7 +80,7 @@ fn cover(
         let Some((index, row)) = rows.peek().copied().filter(|(_, row)| row.slot_at <= *slot)
         else {
             let splay = life.eras[*era].definition.splay;
-            if *slot + splay + PATIENCE < end {
+            if *slot + splay + WAIT_MAX < end {
                 return Err(format!("{name}: slot {slot} has no row in the ledger"));
             }
             undecided = undecided.or(Some(*slot));

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     super::{
         dice::Dice,
-        time::{Gate, pass},
+        time::{Barrier, pass},
     },
     planners::World,
     rule::Rule,
@@ -22,7 +22,7 @@ use super::{
 const ROUND_S: i64 = 300;
 const HOUR_MS: u64 = 3_600_000;
 
-/// Somebody with a wish now and then.
+/// Somebody with a request now and then.
 pub(super) struct Person {
     world: World,
     dice: Dice,
@@ -88,8 +88,8 @@ impl Person {
     }
 
     fn desk(&self) -> Schedules {
-        let gate = Arc::new(Gate::new(self.world.truth));
-        let store = self.world.way("person", &gate, &self.dice);
+        let barrier = Arc::new(Barrier::new(self.world.truth));
+        let store = self.world.way("person", &barrier, &self.dice);
         let clock = self.world.clock(&self.dice);
         Schedules::new(store, clock, Arc::clone(&self.world.zones))
     }
@@ -103,7 +103,7 @@ impl Person {
         match self.dice.below(100) {
             0..15 => self.pause(&name).await,
             15..30 => self.pause_until(&name).await,
-            30..38 => self.tell(&name, self.desk().resume(&name, "ada").await.map(drop)),
+            30..38 => self.report(&name, self.desk().resume(&name, "ada").await.map(drop)),
             38..53 => {
                 let definition = self.define(Rule::draw);
                 self.put(&name, definition).await;
@@ -114,14 +114,14 @@ impl Person {
             }
             70..78 => {
                 let removed = self.desk().remove(&name, "ada").await.map(drop);
-                self.tell(&name, removed);
+                self.report(&name, removed);
                 self.wanted.remove(&name);
             }
             78..92 => {
                 let how = *self
                     .dice
                     .pick(&[Overlapping::AsPlanned, Overlapping::Forced]);
-                self.tell(&name, self.desk().fire(&name, how, "ada").await.map(drop));
+                self.report(&name, self.desk().fire(&name, how, "ada").await.map(drop));
             }
             _ => self.backfill(&name).await,
         }
@@ -129,7 +129,7 @@ impl Person {
 
     async fn pause(&self, name: &ScheduleName) {
         let note = Some("moving house".to_owned());
-        self.tell(
+        self.report(
             name,
             self.desk().pause(name, None, note, "ada").await.map(drop),
         );
@@ -137,7 +137,7 @@ impl Person {
         if self.dice.hits(500) {
             self.wait_for_the_moment().await;
         }
-        self.tell(name, self.desk().resume(name, "ada").await.map(drop));
+        self.report(name, self.desk().resume(name, "ada").await.map(drop));
     }
 
     async fn pause_until(&self, name: &ScheduleName) {
@@ -150,18 +150,18 @@ impl Person {
         };
         let until = almanack_core::time::to_micros(until);
         let paused = self.desk().pause(name, Some(until), None, "ada").await;
-        self.tell(name, paused.map(drop));
+        self.report(name, paused.map(drop));
     }
 
     async fn backfill(&self, name: &ScheduleName) {
         let to = self.world.truth.now() - SignedDuration::from_secs(self.dice.between(3, 9_000));
-        let wish = Backfill {
+        let request = Backfill {
             from: to - SignedDuration::from_hours(self.dice.between(1, 12)),
             to,
             pace: SignedDuration::from_secs(1),
         };
-        let done = self.desk().backfill(name, wish, "ada").await;
-        self.tell(name, done.map(drop));
+        let done = self.desk().backfill(name, request, "ada").await;
+        self.report(name, done.map(drop));
     }
 
     /// A schedule of every few minutes, for some hours.
@@ -179,12 +179,12 @@ impl Person {
     async fn put(&mut self, name: &ScheduleName, definition: Definition) {
         let desk = self.desk();
         let put = desk.put(name, definition.clone(), Origin::Api, "ada").await;
-        self.tell(name, put.map(drop));
+        self.report(name, put.map(drop));
         self.wanted.insert(name.clone(), definition);
     }
 
     /// Whoever hears nothing does not know; the chronicle does.
-    fn tell(&self, name: &ScheduleName, answer: Result<(), Error>) {
+    fn report(&self, name: &ScheduleName, answer: Result<(), Error>) {
         if let Err(error) = answer {
             self.world
                 .record

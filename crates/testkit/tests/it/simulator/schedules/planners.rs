@@ -20,7 +20,7 @@ use super::{
         dice::Dice,
         faults::{FaultyStore, Traffic, Weather},
         record::Record,
-        time::{Gate, NodeClock, NodeSleeper, SetClock, TrueClock},
+        time::{Barrier, NodeClock, NodeSleeper, SetClock, TrueClock},
     },
     chronicle::Chronicle,
 };
@@ -40,13 +40,13 @@ pub(super) struct World {
 
 impl World {
     /// A way to the store of somebody's own.
-    pub(super) fn way(&self, who: &str, gate: &Arc<Gate>, dice: &Dice) -> Arc<dyn Store> {
+    pub(super) fn way(&self, who: &str, barrier: &Arc<Barrier>, dice: &Dice) -> Arc<dyn Store> {
         let way = FaultyStore {
             below: Arc::clone(&self.store),
             who: who.to_owned(),
             truth: self.truth,
-            gate: Arc::clone(gate),
-            link: Arc::new(Gate::new(self.truth)),
+            barrier: Arc::clone(barrier),
+            link: Arc::new(Barrier::new(self.truth)),
             record: Arc::clone(&self.record),
             dice: dice.fork(),
             weather: self.weather,
@@ -73,19 +73,19 @@ pub(super) struct Process {
     name: String,
     run: usize,
     world: World,
-    gate: Arc<Gate>,
+    barrier: Arc<Barrier>,
     handle: JoinHandle<()>,
 }
 
 impl Process {
     pub(super) fn start(world: &World, slot: usize, dice: &Dice) -> Self {
         let name = format!("node-{slot}");
-        let gate = Arc::new(Gate::new(world.truth));
+        let barrier = Arc::new(Barrier::new(world.truth));
         let clock = world.clock(dice);
-        let store = world.way(&name, &gate, dice);
+        let store = world.way(&name, &barrier, dice);
         let sleeper = NodeSleeper {
             clock: Arc::clone(&clock),
-            gate: Arc::clone(&gate),
+            barrier: Arc::clone(&barrier),
         };
         let clock: Arc<dyn Clock> = clock;
         let planner = Planner::new(store, clock, Arc::clone(&world.zones));
@@ -99,7 +99,7 @@ impl Process {
             name,
             run,
             world: world.clone(),
-            gate,
+            barrier,
             handle,
         }
     }
@@ -114,7 +114,7 @@ impl Process {
     pub(super) fn freeze(&self, time: Duration) {
         let note = format_args!("is frozen for {time:?}");
         self.world.record.note(&self.name, note);
-        self.gate.shut_for(time);
+        self.barrier.shut_for(time);
         self.world
             .chronicle
             .freezes(self.run, self.world.truth.now() + time);

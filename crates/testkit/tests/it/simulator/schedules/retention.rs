@@ -7,8 +7,8 @@ use std::{sync::Arc, time::Duration};
 use almanack_core::{finish::Outcome, handler::Handler, task::ClaimedTask};
 use almanack_engine::{
     handlers::Handlers,
-    live::Live,
     node::Ports,
+    reloadable::Reloadable,
     retention::{self, Keep, Retention},
 };
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     super::{
         dice::Dice,
-        time::{Gate, NodeSleeper, Setting, pass},
+        time::{Barrier, NodeSleeper, Setting, pass},
     },
     planners::World,
 };
@@ -64,19 +64,19 @@ async fn walk(ports: &Ports) {
 }
 
 fn ports(world: &World, dice: &Dice) -> Ports {
-    let gate = Arc::new(Gate::new(world.truth));
+    let barrier = Arc::new(Barrier::new(world.truth));
     let clock = world.clock(dice);
     let sleeper = NodeSleeper {
         clock: Arc::clone(&clock),
-        gate: Arc::clone(&gate),
+        barrier: Arc::clone(&barrier),
     };
     Ports {
-        store: world.way("retention", &gate, dice),
+        store: world.way("retention", &barrier, dice),
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
         handlers: Handlers::new(Arc::new(Nobody)).into(),
-        subscriptions: Live::default(),
+        subscriptions: Reloadable::default(),
     }
 }
 

@@ -82,7 +82,7 @@ async fn attempt(world: World, dice: Dice, task: ClaimedTask) {
     let (takes, outcome) = if healed {
         (dice.millis(10, 2_000), done())
     } else {
-        fate(&dice)
+        injected_fault(&dice)
     };
     pass(takes).await;
     end(
@@ -101,7 +101,7 @@ fn done() -> Outcome {
 }
 
 /// Mostly quick and well; sometimes longer than the gap to the next slot.
-fn fate(dice: &Dice) -> (Duration, Outcome) {
+fn injected_fault(dice: &Dice) -> (Duration, Outcome) {
     let takes = match dice.below(100) {
         0..85 => dice.millis(10, 20_000),
         85..97 => dice.millis(20_000, 600_000),

@@ -102,7 +102,7 @@ impl Stage {
                 .record
                 .check(checked.map(|counted| summary = counted));
         }
-        self.tell(summary)
+        self.report(summary)
     }
 
     async fn trouble(&mut self, until: Timestamp) {
@@ -232,7 +232,7 @@ impl Stage {
         }
     }
 
-    fn tell(&self, summary: ScheduleSummary) -> Result<ScheduleSummary, Broken> {
+    fn report(&self, summary: ScheduleSummary) -> Result<ScheduleSummary, Broken> {
         let log = self.world.record.take_lines();
         if let Some(what) = self.world.record.broken() {
             let seed = self.seed;

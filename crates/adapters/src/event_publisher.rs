@@ -1,0 +1,129 @@
+//! The webhook publisher: tells a event by a signed HTTP POST.
+//!
+//! The body is the CloudEvent, or in binary mode its data, with the attributes as `ce-` headers. `webhook-id` is the event's own id and the same whenever it is told again, so a
+//! receiver that keeps the ids it has seen hears everything once. What an answer means is decided in `core::event`; the
+//! body of an answer is not read.
+
+use std::{sync::Arc, time::Duration};
+
+use almanack_core::{
+    event::outgoing::{CloudEvent, EventPublisher, Mode, Written, judge},
+    finish::Outcome,
+    percent,
+    time::Clock,
+};
+use async_trait::async_trait;
+use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
+
+use crate::{
+    call::{Seal, host_is_busy},
+    http::{Client, HostLimiter, Request},
+    signature::SigningKey,
+};
+
+/// Where and how to tell.
+#[derive(Debug, Clone)]
+pub struct WebhookEventPublisherSettings {
+    pub url: String,
+    /// What calls are signed with.
+    pub key: Option<SigningKey>,
+    /// How long an answer may take, connection included.
+    pub timeout: Duration,
+    /// How the event is put into the request.
+    pub mode: Mode,
+}
+
+pub struct WebhookEventPublisher {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    settings: WebhookEventPublisherSettings,
+    hosts: Option<HostLimiter>,
+}
+
+impl WebhookEventPublisher {
+    /// Tells as `settings` say.
+    pub fn new(
+        client: Client,
+        clock: Arc<dyn Clock>,
+        settings: WebhookEventPublisherSettings,
+    ) -> Self {
+        Self {
+            client,
+            clock,
+            settings,
+            hosts: None,
+        }
+    }
+
+    /// Keeps to the limits of hosts.
+    #[must_use]
+    pub fn limited(self, hosts: HostLimiter) -> Self {
+        Self {
+            hosts: Some(hosts),
+            ..self
+        }
+    }
+}
+
+#[async_trait]
+impl EventPublisher for WebhookEventPublisher {
+    async fn publish(&self, event: &CloudEvent) -> Outcome {
+        let WebhookEventPublisherSettings {
+            url,
+            key,
+            timeout,
+            mode,
+        } = &self.settings;
+        let written = match event.written(*mode) {
+            Ok(written) => written,
+            Err(error) => {
+                let error = error.to_string();
+                return Outcome::GiveUp { error };
+            }
+        };
+        let permit = self
+            .hosts
+            .as_ref()
+            .map(|hosts| hosts.enter(url, &self.clock));
+        let mut permit = match permit.transpose() {
+            Ok(permit) => permit,
+            Err(at) => return host_is_busy(at),
+        };
+        let sealed = Seal {
+            idempotency_key: &event.id,
+            id: &event.id,
+            at: self.clock.now(),
+            key: key.as_ref(),
+        };
+        match self
+            .client
+            .open(request(written, url, *timeout, &sealed))
+            .await
+        {
+            Ok(answer) => {
+                if let Some(permit) = &mut permit {
+                    permit.answered();
+                }
+                let asked = answer.head.header(&RETRY_AFTER);
+                judge(answer.head.status, asked, self.clock.now())
+            }
+            // An address that may not be gone to is mended in the configuration, like one where nobody answers.
+            Err(error) => Outcome::Retry {
+                error: error.to_string(),
+                retry_after: None,
+            },
+        }
+    }
+}
+
+fn request(written: Written, url: &str, timeout: Duration, sealed: &Seal<'_>) -> Request {
+    let request = sealed
+        .post(url, timeout, written.body.into_bytes())
+        .header(CONTENT_TYPE, &written.content_type);
+    written
+        .attributes
+        .iter()
+        .fold(request, |request, (name, value)| {
+            request.header(HeaderName::from_static(name), &percent::encode(value))
+        })
+}

@@ -1,0 +1,102 @@
+//! Dead letters of NATS: another subject, kept by a stream, with the message as it was and why it is there.
+
+use std::error::Error as _;
+
+use almanack_core::{event::incoming::envelope::Incoming, percent};
+use async_nats::{
+    HeaderMap, HeaderName, HeaderValue,
+    jetstream::{
+        self, ErrorCode,
+        context::{PublishError, PublishErrorKind},
+        stream,
+    },
+};
+use async_trait::async_trait;
+
+use super::connection::Link;
+use crate::batch::{CUT, DeadLetters, REASON, Refusal};
+
+/// Where a message stood, so that it can be found and compared.
+const PLACE: &str = "almanack-place";
+
+/// Publishes dead letters to a subject.
+pub(crate) struct DeadLetterQueue {
+    pub(crate) link: Link,
+    pub(crate) subject: String,
+}
+
+impl DeadLetterQueue {
+    /// Makes sure that some stream keeps the subject: a message that nobody keeps would never be confirmed.
+    pub(crate) async fn prepare(&self, stream: &str) -> Result<(), String> {
+        let context = self.link.context()?;
+        let kept = context.stream_by_subject(self.subject.as_str()).await;
+        if kept.is_ok() {
+            return Ok(());
+        }
+        let config = stream::Config {
+            name: format!("{stream}-dead-letter"),
+            subjects: vec![self.subject.clone()],
+            ..stream::Config::default()
+        };
+        let made = context.get_or_create_stream(config).await;
+        made.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+impl DeadLetterQueue {
+    fn refusal(&self, error: &PublishError) -> Refusal {
+        let why = self.link.published(error.to_string());
+        let why = format!("publish to `{}`: {why}", self.subject);
+        if is_too_large(error) {
+            Refusal::TooLarge(why)
+        } else {
+            Refusal::NotNow(why)
+        }
+    }
+}
+
+#[async_trait]
+impl DeadLetters for DeadLetterQueue {
+    async fn bury(
+        &self,
+        message: &Incoming,
+        reason: &str,
+        cut: Option<usize>,
+    ) -> Result<(), Refusal> {
+        let mut headers = HeaderMap::new();
+        let own = message.headers.iter();
+        let own = own.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value)));
+        let reason = percent::encode(reason);
+        let added = [
+            (REASON, reason.as_str().into()),
+            (PLACE, message.place.as_str().into()),
+            ("almanack-stream", message.channel.as_str().into()),
+        ];
+        // A copy must not be taken for the original by the server's memory of message ids.
+        let own = own.filter(|(name, _)| !name.eq_ignore_ascii_case("Nats-Msg-Id"));
+        let cut = cut.map(|bytes| (CUT, bytes.to_string().into()));
+        for (name, value) in own.chain(added).chain(cut) {
+            let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>())
+            else {
+                continue;
+            };
+            headers.append(name, value);
+        }
+        let body = message.body.clone().into();
+        let context = self.link.context().map_err(Refusal::NotNow)?;
+        let sent = context.publish_with_headers(self.subject.clone(), headers, body);
+        let confirmed = sent.await.map_err(|error| self.refusal(&error))?;
+        let confirmed = confirmed.await;
+        confirmed.map(drop).map_err(|error| self.refusal(&error))
+    }
+}
+
+/// The server bounds every message, and a stream may bound its own more tightly.
+pub(super) fn is_too_large(error: &PublishError) -> bool {
+    let source = error.source();
+    let answered = source.and_then(|source| source.downcast_ref::<jetstream::Error>());
+    error.kind() == PublishErrorKind::MaxPayloadExceeded
+        || answered.is_some_and(|answered| {
+            answered.error_code() == ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM
+        })
+}

@@ -1,0 +1,161 @@
+//! How editions are made: sizes, limits, words.
+
+use std::path::Path;
+
+use almanack_adapters::renderer::Template;
+use almanack_core::edition::{
+    port::Sensitivity,
+    rules::{Rules, Unusable},
+};
+
+use super::{
+    super::{super::Need, prelude::*},
+    EditionKeys, key,
+};
+
+/// Longest title, in characters.
+const TITLE_CHARS_MAX: usize = 200;
+/// Longest tag of a language.
+const LANGUAGE_BYTES_MAX: usize = 35;
+
+/// The rules; those that would go wrong every day are refused (ED-10).
+pub(super) fn rules(
+    reader: &mut Reader<'_>,
+    read: &EditionKeys,
+    interval: SignedDuration,
+) -> Rules {
+    let rules = Rules {
+        stories: read.stories,
+        batch_size: read.batch_size,
+        budget: read.budget,
+        retries_max: read.retries,
+        retries_by_itself: read.retries_by_itself,
+        chain: read.chain,
+        overdue_after: read.overdue_after,
+        archive_after: days(i64::from(read.archive_after_days)),
+        interval,
+        ..Rules::default()
+    };
+    if let Err(unusable) = rules.check() {
+        refuse(reader, &unusable);
+    }
+    rules
+}
+
+fn refuse(reader: &mut Reader<'_>, unusable: &Unusable) {
+    let (size, budget) = (key("batch_size"), key("budget"));
+    let path = match unusable {
+        Unusable::Budget { .. } if reader.place(&size).is_none() => &budget,
+        _ => &size,
+    };
+    let reported = unusable.to_string();
+    let (what, hint) = match reported.split_once("; ") {
+        Some((what, hint)) => (what, hint.to_owned()),
+        None => (
+            reported.as_str(),
+            "make the batch smaller, or the budget larger".to_owned(),
+        ),
+    };
+    reader.complain::<()>(path, Complaint::new(what, hint));
+}
+
+/// What an edition is called: one line.
+pub(super) fn title(text: &str) -> Read<String> {
+    let fits = text.chars().count() <= TITLE_CHARS_MAX && !text.chars().any(char::is_control);
+    let what = format!("a title is one line of at most {TITLE_CHARS_MAX} characters");
+    fitting(text, fits, what, "for example \"HackerNews Daily\"")
+}
+
+/// The tag of a language.
+pub(super) fn language(text: &str) -> Read<String> {
+    let shaped = |part: &str| {
+        !part.is_empty() && part.len() <= 8 && part.bytes().all(|b| b.is_ascii_alphanumeric())
+    };
+    let fits = text.len() <= LANGUAGE_BYTES_MAX && text.split('-').all(shaped);
+    let what = format!("`{text}` is not the tag of a language");
+    fitting(
+        text,
+        fits,
+        what,
+        "for example \"zh-CN\", \"en\" or \"pt-BR\"",
+    )
+}
+
+/// The template is tried only by who prints with it: nobody else needs it to be there.
+pub(super) fn check_template(reader: &mut Reader<'_>, file: Option<&Path>) {
+    if reader.need == Need::Everything
+        && let Some(Err(why)) = file.map(read_template)
+    {
+        reader.complain::<()>(&key("template"), why);
+    }
+}
+
+/// Reads a template and tries it.
+pub(crate) fn read_template(file: &Path) -> Read<Template> {
+    let shown = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Complaint::new(
+            format!("cannot read `{shown}`: {error}"),
+            "it is looked for beside the configuration",
+        )
+    })?;
+    Template::new(text).map_err(|error| {
+        let hint = "`almanack edition preview` shows what an edition would look like";
+        Complaint::new(format!("`{shown}`: {error}"), hint)
+    })
+}
+
+/// What is said about the filter: a level, or only that there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Filter {
+    Off,
+    On,
+    At(Sensitivity),
+}
+
+impl Show for Filter {
+    fn show(&self) -> String {
+        match self {
+            Self::Off => "\"off\"".to_owned(),
+            Self::On => "true".to_owned(),
+            Self::At(level) => level.show(),
+        }
+    }
+}
+
+words! {
+    Sensitivity { "low" = Self::Low, "medium" = Self::Medium, "high" = Self::High }
+}
+
+/// `filter = "high"`, or only that there is one.
+pub(super) fn filter_form() -> Form<Filter> {
+    const WORDS: &[(&str, Filter)] = &[
+        ("off", Filter::Off),
+        ("low", Filter::At(Sensitivity::Low)),
+        ("medium", Filter::At(Sensitivity::Medium)),
+        ("high", Filter::At(Sensitivity::High)),
+    ];
+    let names = WORDS.iter().map(|(word, _)| *word).collect();
+    Form::new(Shape::TruthOrChoice(names), |raw| match value::truth(raw) {
+        Ok(true) => Ok(Filter::On),
+        Ok(false) => Ok(Filter::Off),
+        Err(_) => value::choice(WORDS)(raw),
+    })
+}
+
+/// The filter's level, where there is one.
+pub(super) fn filter(reader: &mut Reader<'_>, read: &EditionKeys) -> Option<Sensitivity> {
+    let beside = key("filter_sensitivity");
+    match read.filter {
+        Filter::Off => None,
+        Filter::On => Some(read.filter_sensitivity),
+        Filter::At(said) => {
+            if said != read.filter_sensitivity && reader.layer.contains_key(&beside) {
+                let what = "edition.filter_sensitivity says nothing: edition.filter has a level";
+                let place = reader.place(&beside);
+                reader.problems.push(Problem::warning(what, place));
+            }
+            Some(said)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Who tells subscribers what happened, as this node's configuration says.
+//!
+//! A subscription is told by a publisher: by webhook here, by a message bus where one is configured. To add a way to tell, add a
+//! variant to [`Way`] and an arm to [`publisher`].
+
+use std::sync::Arc;
+
+use almanack_adapters::event_publisher::{WebhookEventPublisher, WebhookEventPublisherSettings};
+use almanack_core::{
+    backoff::Backoff,
+    event::outgoing::{EventPublisher, KIND},
+    time::Clock,
+};
+use almanack_engine::{event_delivery::EventDeliveryHandler, handlers::Handlers};
+use url::Url;
+
+use super::{Timing, buses, own_kind, targets::Own, timeout};
+use crate::{
+    config::{
+        Settings,
+        settings::{Subscriber, Way},
+    },
+    failure::Failure,
+};
+
+/// Who is sent events, as it may be shown.
+pub(crate) fn subscriptions(settings: &Settings) -> Vec<almanack_server::Subscription> {
+    let subscribers = settings.event_delivery.subscribers.iter();
+    let shown = subscribers.map(|it| {
+        let wants = &it.subscription.wants;
+        almanack_server::Subscription {
+            name: it.subscription.name.to_string(),
+            to: Some(it.way.shown()),
+            events: wants
+                .types
+                .iter()
+                .map(|it| it.as_str().to_owned())
+                .collect(),
+            kinds: wants.kinds.iter().map(ToString::to_string).collect(),
+            subject_prefix: wants.subject_prefix.clone(),
+        }
+    });
+    shown.collect()
+}
+
+/// The addresses of subscribers.
+pub(super) fn addresses(settings: &Settings) -> impl Iterator<Item = &Url> {
+    let ways = settings.event_delivery.subscribers.iter().map(|it| &it.way);
+    ways.filter_map(|way| match way {
+        Way::Webhook { url, .. } => Some(url),
+        Way::Kafka { .. } | Way::Nats { .. } => None,
+    })
+}
+
+/// The same handlers, where event delivery are told too.
+pub(super) fn reporting(
+    handlers: Handlers,
+    own: Own<'_>,
+    timing: &Timing,
+) -> Result<Handlers, Failure> {
+    let mut handler = EventDeliveryHandler::default();
+    for subscriber in &own.settings.event_delivery.subscribers {
+        let name = subscriber.subscription.name.as_str();
+        let publisher = publisher(subscriber, own, timing)
+            .map_err(|failure| failure.during(&format!("set up subscription `{name}`")))?;
+        handler = handler.with(name, publisher);
+    }
+    let kind = own_kind(KIND)?;
+    Ok(handlers
+        .with(kind.clone(), Arc::new(handler))
+        .waiting(kind, backoff(own.settings.retry)))
+}
+
+/// A subscriber may be away for a day: a shorter cap, set for services that must hear soon, does not shorten how long it is tried.
+fn backoff(retry: Backoff) -> Backoff {
+    let cap = retry.cap.max(Backoff::default().cap);
+    Backoff { cap, ..retry }
+}
+
+fn publisher(
+    subscriber: &Subscriber,
+    own: Own<'_>,
+    timing: &Timing,
+) -> Result<Arc<dyn EventPublisher>, Failure> {
+    let mode = subscriber.mode;
+    match &subscriber.way {
+        Way::Webhook {
+            url,
+            key,
+            timeout: wait_max,
+        } => {
+            let settings = WebhookEventPublisherSettings {
+                url: url.to_string(),
+                key: key.as_deref().cloned(),
+                timeout: timeout(*wait_max),
+                mode,
+            };
+            let clock = Arc::clone(&timing.clock) as Arc<dyn Clock>;
+            let client = own.outbound.client();
+            let publisher = WebhookEventPublisher::new(client, clock, settings);
+            Ok(Arc::new(publisher.limited(own.outbound.hosts())))
+        }
+        Way::Kafka { topic } => buses::kafka_publisher(own.settings, topic, mode),
+        Way::Nats { subject } => buses::nats_publisher(own.settings, subject, mode),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use super::*;
+
+    #[test]
+    fn a_short_cap_does_not_shorten_the_reporting() {
+        let hours = SignedDuration::from_hours;
+        let capped = |cap| Backoff {
+            cap,
+            ..Backoff::default()
+        };
+        let second = SignedDuration::from_secs(1);
+        assert_eq!(backoff(capped(second)).cap, hours(1));
+        assert_eq!(backoff(capped(hours(3))).cap, hours(3));
+    }
+}

@@ -1,0 +1,114 @@
+//! Events out: what others may want to know of Almanack, as CloudEvents.
+//!
+//! The other direction of [`crate::event`]. A event is told by a task of its own, written in the same transaction as what it tells of: the
+//! table of tasks is the outbox, so a event is told at least once, with the retries, the history and the leases of
+//! every other task. Whoever hears it twice knows it by its `id`, which depends on what happened and on nothing else.
+//!
+//! ```text
+//!   a task ends ───────┐
+//!   a source has news ─┼─► Subscriptions: who wants it? ─► one EVENT task per subscription ─► EventPublisher
+//!   an edition is out ─┘      (pure, before the write)       (in the very same write)             (a webhook, a topic)
+//! ```
+//!
+//! INVARIANT: a task of kind [`KIND`] is never told itself, or telling would never end.
+
+mod data;
+mod judge;
+mod subscription;
+mod written;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    finish::Outcome,
+    task::{Identity, Kind},
+};
+
+pub use data::{ENTRIES_REPORTED_MAX, RECEIPTS_REPORTED_MAX};
+pub use judge::judge;
+pub use subscription::{BadName, NAME_BYTES_MAX, Name, Subscription, Subscriptions, Wants};
+pub use written::{Mode, Written};
+
+/// The kind of tasks that tell.
+pub const KIND: &str = "EVENT_DELIVERY";
+/// What the subjects of tasks that tell start with.
+pub const SUBJECT_PREFIX: &str = "event:";
+
+/// What happened, in the envelope that others read: a CloudEvent 1.0 in structured mode.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CloudEvent {
+    /// Always `1.0`.
+    pub specversion: String,
+    /// The same whenever the same event is told again.
+    pub id: String,
+    /// Whose event: this Almanack's own name as a URI reference.
+    pub source: String,
+    /// What kind of event: `almanack.task.finished.v1`.
+    pub r#type: String,
+    /// What it is about: `article:42`.
+    pub subject: String,
+    pub time: Timestamp,
+    /// Always `application/json`.
+    pub datacontenttype: String,
+    /// The rest, by type.
+    pub data: Box<RawValue>,
+}
+
+/// What kinds of events there are. The number at the end of a name changes when the data changes in a way that breaks readers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Type {
+    /// A task is over: it succeeded, or it failed for good.
+    TaskFinished,
+    /// One destination has an edition, whole.
+    EditionPublished,
+    /// A source published something new.
+    SourceEntries,
+}
+
+impl Type {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::TaskFinished,
+        Self::EditionPublished,
+        Self::SourceEntries,
+    ];
+
+    /// The name others know it by.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TaskFinished => "almanack.task.finished.v1",
+            Self::EditionPublished => "almanack.edition.published.v1",
+            Self::SourceEntries => "almanack.source.entries.v1",
+        }
+    }
+
+    /// The type of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
+}
+
+/// Hands events over to one subscriber: a webhook, a Kafka topic, a NATS subject.
+#[async_trait]
+pub trait EventPublisher: Send + Sync {
+    /// Hands one over. Done means that it was taken for good; whatever else comes back is retried like any attempt.
+    async fn publish(&self, event: &CloudEvent) -> Outcome;
+}
+
+/// Which subscription a task that tells belongs to; `None` if it is no such task.
+pub fn subscriber(identity: &Identity) -> Option<&str> {
+    let subject = identity.subject.as_str().strip_prefix(SUBJECT_PREFIX)?;
+    let (_, name) = subject.rsplit_once('@')?;
+    is_reporting(&identity.kind).then_some(name)
+}
+
+/// Whether tasks of this kind tell.
+pub fn is_reporting(kind: &Kind) -> bool {
+    kind.as_str() == KIND
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! What is told of each event, and by which id it is known.
+//!
+//! An id names what happened: a task and the claim it ended under, a source and the version of its row, an edition and where it went. It
+//! never depends on who tells it or when, so a repetition has the same one. Ids have no dots: where they are signed, a dot separates them.
+
+use jiff::{Timestamp, civil::Date};
+use serde::Serialize;
+
+use super::Type;
+use crate::{
+    edition::{
+        Account,
+        account::Change,
+        delivery::{Delivery, State},
+    },
+    finish::Finish,
+    plan::shareable_detail,
+    source::entry::FoundEntry,
+    store::SourceWrite,
+    task::ClaimedTask,
+};
+
+/// Entries named in one event; of more only the number is told.
+pub const ENTRIES_REPORTED_MAX: usize = 20;
+/// Receipts named in one event.
+pub const RECEIPTS_REPORTED_MAX: usize = 50;
+/// Longest part of an id that is somebody's name, in bytes.
+const NAMED_BYTES_MAX: usize = 60;
+
+/// A event, before anybody was asked whether to hear of it.
+pub(super) struct EventDraft<'a> {
+    pub(super) id: String,
+    pub(super) what: Type,
+    pub(super) subject: String,
+    pub(super) at: Timestamp,
+    pub(super) data: Data<'a>,
+}
+
+/// The rest, by type.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Data<'a> {
+    Task(TaskFinished<'a>),
+    Source(SourceEntries<'a>),
+    Edition(EditionPublished),
+}
+
+#[derive(Serialize)]
+pub(super) struct TaskFinished<'a> {
+    task_id: i64,
+    subject: &'a str,
+    kind: &'a str,
+    status: &'static str,
+    attempt: u32,
+    revision: i64,
+    execute_at: Timestamp,
+    started_at: Timestamp,
+    finished_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a str>,
+}
+
+/// Without its address: there may be a key in it.
+#[derive(Serialize)]
+pub(super) struct SourceEntries<'a> {
+    source_id: i64,
+    name: &'a str,
+    entries: Vec<EntryReported<'a>>,
+    /// How many came beside those.
+    more: usize,
+}
+
+#[derive(Serialize)]
+struct EntryReported<'a> {
+    id: &'a str,
+    title: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published_at: Option<Timestamp>,
+}
+
+#[derive(Serialize)]
+pub(super) struct EditionPublished {
+    date: Date,
+    revision: u32,
+    destination: String,
+    stories: u32,
+    parts: usize,
+    receipts: Vec<String>,
+}
+
+/// What is told of an attempt that ended its task.
+pub(super) fn task_finished<'a>(task: &'a ClaimedTask, finish: &'a Finish) -> EventDraft<'a> {
+    let identity = &task.identity;
+    EventDraft {
+        id: format!("task-{}-{}", task.id, task.term.0),
+        what: Type::TaskFinished,
+        subject: identity.subject.to_string(),
+        at: finish.ended.finished_at,
+        data: Data::Task(TaskFinished {
+            task_id: task.id.0,
+            subject: identity.subject.as_str(),
+            kind: identity.kind.as_str(),
+            status: finish.status.as_str(),
+            attempt: finish.ended.attempt,
+            revision: task.revision.0,
+            execute_at: task.execute_at,
+            started_at: finish.ended.started_at,
+            finished_at: finish.ended.finished_at,
+            detail: finish
+                .detail
+                .as_deref()
+                .map(|detail| shareable_detail(identity.kind.as_str(), detail)),
+        }),
+    }
+}
+
+/// What is told of a look that brought something new; nothing of one that did not. The newest entries are named: they come last.
+pub(super) fn source_entries(write: &SourceWrite) -> Option<EventDraft<'_>> {
+    let (source, entries) = (&write.source, &write.entries);
+    if entries.is_empty() {
+        return None;
+    }
+    let more = entries.len().saturating_sub(ENTRIES_REPORTED_MAX);
+    Some(EventDraft {
+        id: format!("source-{}-{}", source.id, source.version),
+        what: Type::SourceEntries,
+        subject: format!("source:{}", source.id),
+        at: write.at,
+        data: Data::Source(SourceEntries {
+            source_id: source.id.0,
+            name: &source.definition.name,
+            entries: entries[more..].iter().map(entry_reported).collect(),
+            more,
+        }),
+    })
+}
+
+fn entry_reported((key, found): &(String, FoundEntry)) -> EntryReported<'_> {
+    EntryReported {
+        id: key,
+        title: &found.title,
+        url: found.link.as_deref(),
+        published_at: found.published_at,
+    }
+}
+
+/// What is told of a change after which a destination has all of an edition that it will ever get, and some of it arrived.
+pub(super) fn editions_published(before: &Account, change: &Change) -> Vec<EventDraft<'static>> {
+    let settles = |delivery: &&Delivery| delivery.state.is_settled();
+    let mut destinations: Vec<&str> = change
+        .deliveries
+        .iter()
+        .filter(settles)
+        .map(|delivery| delivery.destination.as_str())
+        .collect();
+    destinations.sort_unstable();
+    destinations.dedup();
+    if destinations.is_empty() {
+        return Vec::new();
+    }
+    let after = change.clone().apply(before.clone());
+    let has_it = |account: &Account, destination: &str| {
+        let mut parts = parts(account, after.edition.revision, destination).peekable();
+        parts.peek().is_some() && parts.all(|part| part.state.is_settled())
+    };
+    destinations.retain(|destination| !has_it(before, destination) && has_it(&after, destination));
+    let arrived = |destination: &&str| {
+        parts(&after, after.edition.revision, destination)
+            .any(|part| part.state == State::Confirmed)
+    };
+    let published = destinations.into_iter().filter(arrived);
+    published
+        .map(|destination| edition_published(&after, destination))
+        .collect()
+}
+
+fn parts<'a>(
+    account: &'a Account,
+    revision: u32,
+    destination: &'a str,
+) -> impl Iterator<Item = &'a Delivery> {
+    account
+        .deliveries
+        .iter()
+        .filter(move |part| part.revision == revision && part.destination == destination)
+}
+
+fn edition_published(account: &Account, destination: &str) -> EventDraft<'static> {
+    let (date, revision) = (account.edition.date, account.edition.revision);
+    let confirmed =
+        || parts(account, revision, destination).filter(|part| part.state == State::Confirmed);
+    let receipts = confirmed().filter_map(|part| part.receipt.clone());
+    EventDraft {
+        id: format!("edition-{date}-{revision}-{}", named(destination)),
+        what: Type::EditionPublished,
+        subject: format!("edition:{date}"),
+        at: account.edition.updated_at,
+        data: Data::Edition(EditionPublished {
+            date,
+            revision,
+            destination: destination.to_owned(),
+            stories: account.counts().completed,
+            parts: confirmed().count(),
+            receipts: receipts.take(RECEIPTS_REPORTED_MAX).collect(),
+        }),
+    }
+}
+
+/// A name as a part of an id.
+fn named(name: &str) -> String {
+    let plain = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '_', "-");
+    plain.chars().take(NAMED_BYTES_MAX).collect()
+}

@@ -1,0 +1,194 @@
+//! Who wants to hear of what, and which tasks a event becomes for them.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::value::to_raw_value;
+
+use super::{
+    CloudEvent, KIND, SUBJECT_PREFIX, Type,
+    data::{EventDraft, editions_published, source_entries, task_finished},
+    is_reporting,
+};
+use crate::{
+    edition::{Account, account::Change},
+    finish::Finish,
+    store::SourceWrite,
+    task::{
+        ClaimedTask, Identity, Kind, MAX_RETRY_MAX, NewTask, Payload, Priority, Revision, Status,
+        Subject,
+    },
+    time::to_micros,
+};
+
+/// Longest name of a subscription, in bytes: it stands in the subjects of tasks, beside an id.
+pub const NAME_BYTES_MAX: usize = 64;
+/// Who asked for a task that tells.
+const ORIGIN: &str = "subscription";
+
+/// What a subscription is called.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Name(Box<str>);
+
+/// Why a name was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a subscription's name has 1 to {NAME_BYTES_MAX} letters, digits, `-` or `_`")]
+pub struct BadName;
+
+impl Name {
+    /// Accepts a name that can stand at the end of a subject.
+    pub fn parse(text: &str) -> Result<Self, BadName> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        let fits = (1..=NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(plain);
+        fits.then(|| Self(text.into())).ok_or(BadName)
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What a subscription wants to hear of. What is left empty leaves nothing out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// Only events of these types.
+    pub types: Vec<Type>,
+    /// Of tasks that ended, only these kinds.
+    pub kinds: Vec<Kind>,
+    /// Only what is about a subject that starts so.
+    pub subject_prefix: Option<String>,
+}
+
+impl Wants {
+    fn is_met(&self, what: Type, kind: Option<&Kind>, subject: &str) -> bool {
+        let of_type = self.types.is_empty() || self.types.contains(&what);
+        let of_kind = kind.is_none_or(|kind| self.kinds.is_empty() || self.kinds.contains(kind));
+        let prefix = self.subject_prefix.as_deref().unwrap_or_default();
+        of_type && of_kind && subject.starts_with(prefix)
+    }
+}
+
+/// Somebody who wants to hear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscription {
+    /// What it is called.
+    pub name: Name,
+    /// What it wants to hear of.
+    pub wants: Wants,
+}
+
+/// Everybody who wants to hear, and who tells.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Subscriptions {
+    /// This Almanack's own name, as a URI reference.
+    pub source: String,
+    /// Each under a name of its own.
+    pub all: Vec<Subscription>,
+}
+
+impl Subscriptions {
+    /// The tasks that tell of an ending; none unless it is the end of a task, and never of a task that tells.
+    pub fn of_finish(&self, task: &ClaimedTask, finish: &Finish) -> Vec<NewTask> {
+        let kind = &task.identity.kind;
+        let subject = task.identity.subject.as_str();
+        // Asked first: most endings of a busy node are nobody's business, and a text costs more than a look.
+        if !finish.is_final() || is_reporting(kind) {
+            return Vec::new();
+        }
+        let mut wanting = self.wanting(Type::TaskFinished, Some(kind), subject);
+        if wanting.next().is_none() {
+            return Vec::new();
+        }
+        self.tasks(&task_finished(task, finish), Some(kind))
+    }
+
+    /// The tasks that tell of a source's new entries.
+    pub fn of_source(&self, write: &SourceWrite) -> Vec<NewTask> {
+        if self.all.is_empty() {
+            return Vec::new();
+        }
+        let event = source_entries(write);
+        event.map_or_else(Vec::new, |event| self.tasks(&event, None))
+    }
+
+    /// The tasks that tell of an edition that a destination has now.
+    pub fn of_edition(&self, before: &Account, change: &Change) -> Vec<NewTask> {
+        if self.all.is_empty() {
+            return Vec::new();
+        }
+        let published = editions_published(before, change);
+        let tasks = |event| self.tasks(&event, None);
+        published.into_iter().flat_map(tasks).collect()
+    }
+
+    fn wanting<'a>(
+        &'a self,
+        what: Type,
+        kind: Option<&'a Kind>,
+        subject: &'a str,
+    ) -> impl Iterator<Item = &'a Name> {
+        let meets = move |it: &&Subscription| it.wants.is_met(what, kind, subject);
+        self.all.iter().filter(meets).map(|it| &it.name)
+    }
+
+    /// One task for each that wants it; the event is written once.
+    fn tasks(&self, event: &EventDraft<'_>, kind: Option<&Kind>) -> Vec<NewTask> {
+        let mut wanting = self.wanting(event.what, kind, &event.subject).peekable();
+        if wanting.peek().is_none() {
+            return Vec::new();
+        }
+        let payload = written(&self.source, event);
+        wanting
+            .map(|name| NewTask {
+                identity: identity(&event.id, name),
+                status: Status::Init,
+                execute_at: to_micros(event.at),
+                payload: payload.clone(),
+                callback_url: None,
+                priority: Priority::LOW,
+                max_retry: MAX_RETRY_MAX,
+                revision: Revision::NONE,
+                origin: ORIGIN.to_owned(),
+                replaces: None,
+            })
+            .collect()
+    }
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "our own structs of texts, numbers and times are always JSON"
+)]
+fn written(source: &str, event: &EventDraft<'_>) -> Payload {
+    let event = CloudEvent {
+        specversion: "1.0".to_owned(),
+        id: event.id.clone(),
+        source: source.to_owned(),
+        r#type: event.what.as_str().to_owned(),
+        subject: event.subject.clone(),
+        time: event.at,
+        datacontenttype: "application/json".to_owned(),
+        data: to_raw_value(&event.data).expect("plain data"),
+    };
+    Payload::from_store(serde_json::to_string(&event).expect("plain data"))
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "ids and names are bounded, and of characters that subjects take"
+)]
+fn identity(id: &str, name: &Name) -> Identity {
+    let subject = format!("{SUBJECT_PREFIX}{id}@{name}");
+    Identity {
+        subject: Subject::parse(&subject).expect("a short subject"),
+        kind: Kind::parse(KIND).expect("a kind"),
+    }
+}

@@ -1,0 +1,63 @@
+//! What a node is doing, in numbers: for who waits until it is idle.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+/// What a node has planned and tried since it started.
+#[derive(Debug, Default)]
+pub struct Counters {
+    counts: Mutex<Counts>,
+}
+
+/// A tally at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Claims that are asked for: what they bring is no longer due, and not under way yet.
+    pub asking: u64,
+    /// Attempts whose ending is not written yet.
+    pub under_way: u64,
+    pub fired: u64,
+    /// Slots that were skipped.
+    pub skipped: u64,
+    /// Endings written, by the outcome's name.
+    pub ended: BTreeMap<&'static str, u64>,
+}
+
+impl Counters {
+    /// The numbers now.
+    pub fn counts(&self) -> Counts {
+        self.lock().clone()
+    }
+
+    pub(crate) fn planned(&self, fired: u64, skipped: u64) {
+        let mut counts = self.lock();
+        counts.fired += fired;
+        counts.skipped += skipped;
+    }
+
+    pub(crate) fn asks(&self) {
+        self.lock().asking += 1;
+    }
+
+    /// What a claim brought is counted as started before this.
+    pub(crate) fn asked(&self) {
+        let mut counts = self.lock();
+        counts.asking = counts.asking.saturating_sub(1);
+    }
+
+    pub(crate) fn started(&self, attempts: usize) {
+        self.lock().under_way += attempts as u64;
+    }
+
+    pub(crate) fn ended(&self, outcome: &'static str) {
+        let mut counts = self.lock();
+        counts.under_way = counts.under_way.saturating_sub(1);
+        *counts.ended.entry(outcome).or_default() += 1;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

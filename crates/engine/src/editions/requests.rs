@@ -1,0 +1,298 @@
+//! What people want of editions: queue one, publish what there is, put failed stories back, begin anew.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    budget::Budget,
+    edition::{
+        Account, State,
+        account::Change,
+        plan::{Action, Requester, plan},
+        turn::{self, Chosen, Day, NotNow},
+    },
+    reschedule::{Put, Receipt, Request},
+    task::MAX_RETRY_MAX,
+};
+use jiff::{Timestamp, civil::Date};
+
+use super::{Editions, Error};
+
+/// How often a document that somebody was faster with is decided again.
+const ROUNDS_MAX: usize = 10;
+/// Most passes over the destinations when publishing by force: send, settle, send again, publish.
+const PASSES_MAX: usize = 6;
+
+/// What became of a request for an edition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requested {
+    /// The edition as it is now.
+    pub account: Account,
+    /// What was queued; nothing if it rests already.
+    pub receipt: Option<Receipt>,
+}
+
+/// What became of publishing by force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forced {
+    /// The edition as it is now: `published`, or `aggregating` while a destination does not take it.
+    pub account: Account,
+    /// Stories that were left out.
+    pub left_out: u32,
+    /// Requests that were spent.
+    pub requests: u32,
+}
+
+/// What became of putting failed stories back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Retried {
+    /// The edition as it is now.
+    pub account: Account,
+    /// Stories that were put back.
+    pub stories: u32,
+}
+
+/// What became of a decision about deliveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redelivered {
+    /// The edition as it is now.
+    pub account: Account,
+    /// The parts that it was about; none if they stood so already.
+    pub parts: Vec<u32>,
+}
+
+impl Editions {
+    /// The day that is meant: today's unless another is named, and none that has not come.
+    pub fn day(&self, date: Option<Date>) -> Result<Date, Error> {
+        let today = self.today();
+        match date {
+            Some(date) if date > today => Err(Error::Future { date, today }),
+            Some(date) => Ok(date),
+            None => Ok(today),
+        }
+    }
+
+    /// The edition of a day, created or taken up again if need be: what a person asks for is worked on.
+    pub async fn take_up(&self, date: Date) -> Result<Account, Error> {
+        let date = self.day(Some(date))?;
+        self.open(date).await?;
+        let is_over = date < self.today();
+        let reopened = |account: &Account, now| {
+            let asked = plan(account, Requester::Person, &self.settings.rules, now);
+            let change = match asked {
+                Action::Reopen => turn::reopen(account, now),
+                _ if is_over && account.edition.state.is_open() => turn::keep_open(account, now),
+                _ => None,
+            };
+            Some((change?, ()))
+        };
+        match self.turn(date, reopened).await? {
+            Some((account, ())) => Ok(account),
+            None => self.account(date).await.and_then(not_pruned),
+        }
+    }
+
+    /// Queues an edition to be built to its end (ED-22).
+    pub async fn request(&self, date: Date, by: &str) -> Result<Requested, Error> {
+        let account = self.take_up(date).await?;
+        if !account.edition.state.is_open() {
+            return Ok(Requested {
+                account,
+                receipt: None,
+            });
+        }
+        let put = Put {
+            max_retry: Some(MAX_RETRY_MAX),
+            ..Put::at(account.edition.run_identity()?, self.clock.now())
+        };
+        let receipt = self.rescheduler.ask_own(Request::Put(put), by).await?;
+        Ok(Requested {
+            account,
+            receipt: Some(receipt),
+        })
+    }
+
+    /// Publishes what is completed, now (ED-23).
+    pub async fn force_publish(&self, date: Date, by: &str) -> Result<Forced, Error> {
+        let (date, day) = self.day_of(date)?;
+        turn::force(&self.account(date).await?)?;
+        let left_out = self.document_now(date).await?;
+        if left_out > 0 {
+            tracing::warn!(edition.date = %date, left_out, "an edition is published by force, without the stories that are not completed");
+        }
+        let budget = Budget::new(self.settings.rules.budget);
+        let account = self.deliver_all(date, &budget).await?;
+        if account.edition.state.is_open() {
+            self.queue_if_over(&account, day, by).await?;
+        }
+        Ok(Forced {
+            account,
+            left_out,
+            requests: budget.spent(),
+        })
+    }
+
+    /// Makes the document of what is completed, unless one is on its way already; how many stories it leaves out.
+    async fn document_now(&self, date: Date) -> Result<u32, Error> {
+        for _ in 0..ROUNDS_MAX {
+            let account = self.account(date).await?;
+            let left_out = turn::force(&account)?;
+            let is_sent = account.sending_until(self.clock.now()).is_some();
+            let made = account.edition.state == State::Aggregating;
+            if made || (!is_sent && self.aggregate(&account).await?) {
+                return Ok(left_out);
+            }
+        }
+        Err(Error::Contended(date))
+    }
+
+    /// Delivers what is due until it is published, or has to wait.
+    async fn deliver_all(&self, date: Date, budget: &Arc<Budget>) -> Result<Account, Error> {
+        for _ in 0..PASSES_MAX {
+            let account = self.account(date).await?;
+            let now = self.clock.now();
+            match plan(&account, Requester::Person, &self.settings.rules, now) {
+                Action::Deliver(due) if budget.left() > 0 => {
+                    self.deliver(&account, &due, budget).await?;
+                }
+                Action::Publish => {
+                    self.write(&account, turn::publish(&account, now)).await?;
+                }
+                _ => return Ok(account),
+            }
+        }
+        self.account(date).await
+    }
+
+    /// Puts failed stories that have tries left back (ED-24). An edition of an earlier day is queued, because no tick
+    /// comes for it.
+    pub async fn retry(
+        &self,
+        date: Date,
+        retries_max: Option<u32>,
+        by: &str,
+    ) -> Result<Retried, Error> {
+        let (date, day) = self.day_of(date)?;
+        let most = retries_max.unwrap_or(self.settings.rules.retries_max);
+        // Refusals come before anything is written.
+        let account = self.account(date).await?;
+        turn::retry(&account, most, day, self.clock.now())?;
+        let retried = |account: &Account, now| {
+            let (change, count) = turn::retry(account, most, day, now).ok()?;
+            Some((change?, count))
+        };
+        match self.turn(date, retried).await? {
+            None => Ok(Retried {
+                account,
+                stories: 0,
+            }),
+            Some((account, stories)) => {
+                tracing::info!(edition.date = %date, stories, "failed stories were put back");
+                self.queue_if_over(&account, day, by).await?;
+                Ok(Retried { account, stories })
+            }
+        }
+    }
+
+    /// Begins anew with the stories an edition has.
+    pub async fn reset(&self, date: Date, by: &str) -> Result<Account, Error> {
+        let (date, day) = self.day_of(date)?;
+        let account = self.account(date).await?;
+        turn::reset(&account, day, self.clock.now())?;
+        let reset = |account: &Account, now| {
+            let change = turn::reset(account, day, now).ok()?;
+            Some((change, ()))
+        };
+        let Some((account, ())) = self.turn(date, reset).await? else {
+            return Ok(account);
+        };
+        tracing::warn!(edition.date = %date, "an edition was reset");
+        self.queue_if_over(&account, day, by).await?;
+        Ok(account)
+    }
+
+    /// Has deliveries sent again that did not arrive, or of which nobody knows (ED-41). Queued, because a person who asks for it does
+    /// not want to wait for a tick.
+    pub async fn resend(
+        &self,
+        date: Date,
+        chosen: &Chosen,
+        by: &str,
+    ) -> Result<Redelivered, Error> {
+        let (date, day) = self.day_of(date)?;
+        let again = |account: &Account, now| turn::resend(account, chosen, day, now);
+        let resent = self.decide(date, again).await?;
+        if !resent.parts.is_empty() {
+            let (destination, parts) = (chosen.destination.as_str(), resent.parts.len());
+            tracing::warn!(edition.date = %date, destination, parts, by, "deliveries are sent again");
+            self.request(date, by).await?;
+        }
+        Ok(resent)
+    }
+
+    /// Leaves deliveries out that did not arrive, or of which nobody knows (ED-41).
+    pub async fn skip(&self, date: Date, chosen: &Chosen, by: &str) -> Result<Redelivered, Error> {
+        let (date, _) = self.day_of(date)?;
+        let left_out = |account: &Account, now| turn::skip(account, chosen, by, now);
+        let skipped = self.decide(date, left_out).await?;
+        if !skipped.parts.is_empty() {
+            let (destination, parts) = (chosen.destination.as_str(), skipped.parts.len());
+            tracing::warn!(edition.date = %date, destination, parts, by, "deliveries are skipped");
+            if skipped.account.edition.state.is_open() {
+                self.request(date, by).await?;
+            }
+        }
+        Ok(skipped)
+    }
+
+    /// Writes a decision about deliveries on the account as it is. A refusal changes nothing.
+    async fn decide(
+        &self,
+        date: Date,
+        decision: impl Fn(&Account, Timestamp) -> Result<(Option<Change>, Vec<u32>), NotNow>
+        + Send
+        + Sync,
+    ) -> Result<Redelivered, Error> {
+        let mut refused = None;
+        let decided = |account: &Account, now| match decision(account, now) {
+            Ok((change, parts)) => Some((change?, parts)),
+            Err(not_now) => {
+                refused = Some(not_now);
+                None
+            }
+        };
+        match (self.turn(date, decided).await?, refused) {
+            (Some((account, parts)), _) => Ok(Redelivered { account, parts }),
+            (None, Some(not_now)) => Err(not_now.into()),
+            (None, None) => Ok(Redelivered {
+                account: self.account(date).await?,
+                parts: Vec::new(),
+            }),
+        }
+    }
+
+    fn day_of(&self, date: Date) -> Result<(Date, Day), Error> {
+        let date = self.day(Some(date))?;
+        let day = if date == self.today() {
+            Day::Present
+        } else {
+            Day::Over
+        };
+        Ok((date, day))
+    }
+
+    async fn queue_if_over(&self, account: &Account, day: Day, by: &str) -> Result<(), Error> {
+        if day == Day::Over {
+            self.request(account.edition.date, by).await?;
+        }
+        Ok(())
+    }
+}
+
+/// An edition whose stories are gone cannot be taken up where it was left.
+fn not_pruned(account: Account) -> Result<Account, Error> {
+    let gone = account.edition.state == State::Archived && account.is_pruned();
+    if gone {
+        return Err(NotNow::Pruned.into());
+    }
+    Ok(account)
+}

@@ -1,0 +1,28 @@
+//! That a node still watchdog: told after every round of its keeper, whether the database answered or not.
+//!
+//! Whoever watches a node from outside (systemd's watchdog) must tell two things apart. A node whose database is away
+//! waits for it and needs no help: started anew, it would wait again, and have lost what it knew. A node whose
+//! threads all hang never gets to its next round, and only a new start helps.
+
+use tokio::sync::watch;
+
+/// Counts the rounds of a keeper.
+#[derive(Debug)]
+pub struct Watchdog(watch::Sender<u64>);
+
+impl Default for Watchdog {
+    fn default() -> Self {
+        Self(watch::Sender::new(0))
+    }
+}
+
+impl Watchdog {
+    pub(crate) fn add(&self) {
+        self.0.send_modify(|rounds| *rounds += 1);
+    }
+
+    /// Hears of every round from now on.
+    pub fn hear(&self) -> watch::Receiver<u64> {
+        self.0.subscribe()
+    }
+}

@@ -1,0 +1,120 @@
+//! What a simulation tells is what the planner does (DP-14).
+
+use std::sync::Arc;
+
+use almanack_core::{
+    plan::{CatchUp, Definition, Origin, Overlap, ScheduleName, Slot},
+    store::{LedgerPage, ScheduleStore, TaskStore},
+    target::Target,
+    time::Clock,
+};
+use almanack_engine::{
+    planner::Planner,
+    schedules::{Schedules, Wanted},
+    simulation::{Simulation, simulate},
+    zones::Zones,
+};
+use almanack_store::sqlite::SqliteStore;
+use almanack_testkit::{
+    clock::ManualClock,
+    fixture::{START, at, claim_request},
+};
+use jiff::{SignedDuration, Timestamp};
+
+const HOUR: i64 = 3_600;
+
+fn wanted(name: &str, expression: &str, catch_up: CatchUp) -> Wanted {
+    let url = "https://example.org/hook".to_owned();
+    Wanted {
+        name: ScheduleName::parse(name).unwrap(),
+        definition: Definition {
+            catch_up,
+            // What runs on a normal store here never ends, so that nothing may depend on it.
+            overlap: Overlap::Allow,
+            ..Definition::new(expression, Target::Webhook { url, body: None })
+        },
+    }
+}
+
+fn day() -> Vec<Wanted> {
+    vec![
+        wanted("ten", "@600s", CatchUp::Latest),
+        wanted("hourly", "7 * * * *", CatchUp::All),
+        wanted("none", "*/20 * * * *", CatchUp::None),
+        wanted("nightly", "30 2 * * *", CatchUp::Latest),
+    ]
+}
+
+fn simulation() -> Simulation {
+    Simulation {
+        from: START,
+        until: at(24 * HOUR),
+        takes: SignedDuration::from_secs(1),
+        outages: vec![(at(3 * HOUR + 90), at(7 * HOUR + 11))],
+    }
+}
+
+async fn ledger(store: &SqliteStore, schedules: &Schedules, name: &ScheduleName) -> Vec<Slot> {
+    let page = LedgerPage {
+        before: Timestamp::MAX,
+        limit: 10_000,
+    };
+    let id = schedules.load(name).await.unwrap().id;
+    let mut rows = store.load_slots(id, page).await.unwrap();
+    rows.reverse();
+    rows
+}
+
+#[tokio::test]
+async fn dp_14_a_simulation_lists_what_the_planner_does() {
+    let simulation = simulation();
+    let reported = simulate(
+        Arc::new(SqliteStore::in_memory().unwrap()),
+        day(),
+        &simulation,
+    );
+    let reported = reported.await.unwrap();
+    let store = Arc::new(SqliteStore::in_memory().unwrap());
+    let clock = Arc::new(ManualClock::at(START - SignedDuration::from_micros(1)));
+    let zones = Arc::new(Zones::default());
+    let planner = Planner::new(store.clone(), clock.clone(), zones.clone());
+    let schedules = Schedules::new(store.clone(), clock.clone(), zones);
+    for Wanted { name, definition } in day() {
+        let put = schedules.put(&name, definition, Origin::Api, "ada");
+        put.await.unwrap();
+    }
+    // Every second of the day but those of the outage, as a node that polls would.
+    clock.set(START);
+    while clock.now() < simulation.until {
+        let (gone, back) = simulation.outages[0];
+        if !(gone..back).contains(&clock.now()) {
+            planner.pass().await.unwrap();
+        }
+        clock.advance(SignedDuration::from_secs(1));
+    }
+    assert_eq!(reported.parts.len(), 4);
+    let mut slots = 0;
+    for part in &reported.parts {
+        let done = ledger(&store, &schedules, &part.name).await;
+        assert_eq!(part.rows, done, "{}", part.name);
+        slots += part.rows.iter().map(|row| row.slots).sum::<u64>();
+    }
+    assert_eq!(slots, 144 + 24 + 72 + 1, "every slot of the day is told");
+    let (fired, skipped) = reported.counts();
+    assert_eq!(fired + skipped, slots);
+    assert!(skipped > 20, "the outage shows: {skipped}");
+    let claimed = store.claim(claim_request(1, simulation.until, 1_000)).await;
+    assert_eq!(claimed.unwrap().tasks.len() as u64, fired);
+}
+
+#[tokio::test]
+async fn dp_14_a_slow_firing_overlaps_in_a_simulation_too() {
+    let mut slow = simulation();
+    slow.outages.clear();
+    slow.takes = SignedDuration::from_mins(25);
+    let mut skips = wanted("ten", "@600s", CatchUp::Latest);
+    skips.definition.overlap = Overlap::Skip;
+    let store = Arc::new(SqliteStore::in_memory().unwrap());
+    let reported = simulate(store, vec![skips], &slow).await.unwrap();
+    assert_eq!(reported.counts(), (48, 96), "one in three fires");
+}

@@ -1,0 +1,308 @@
+//! The gate every API request passes, in and out.
+//!
+//! In: user agent, token, rate limit, fault, in this order. Out: error body, `ETag` and 304, the
+//! journal, and the headers GitHub puts on every answer. A request is charged on its way in and gets
+//! its charge back on its way out if the answer is 304.
+
+use std::time::Duration;
+
+use axum::{
+    Json,
+    body::{Body, to_bytes},
+    extract::{ConnectInfo, Extension, MatchedPath, Request as HttpRequest, State},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::{
+    GithubStand, Handle, Request, RequestKind,
+    fault::{Effect, Matching},
+    limit::{Account, Resource, Standing},
+    refusal::Refusal,
+    setup::Token,
+};
+use crate::{clock, line::Met, reply::http_date, stand::Inside};
+
+/// Requests an hour for those who show no token.
+const ANONYMOUS_REQUESTS_PER_HOUR: u32 = 60;
+
+/// Who calls, as the gate found out.
+#[derive(Debug, Clone)]
+pub(super) struct Caller(pub(super) Option<Token>);
+
+impl Caller {
+    /// The token's name; a stranger has none.
+    fn name(&self) -> &str {
+        self.0.as_ref().map_or("", |token| &token.name)
+    }
+
+    pub(super) fn account(&self, resource: Resource) -> Account<'_> {
+        match &self.0 {
+            Some(token) => Account {
+                name: token.window(),
+                limit: token.requests_per_hour,
+                resource,
+            },
+            None => Account {
+                name: "",
+                limit: ANONYMOUS_REQUESTS_PER_HOUR,
+                resource,
+            },
+        }
+    }
+}
+
+/// A request as the gate sees it.
+struct Asked {
+    method: Method,
+    path: String,
+    /// Path template of the endpoint.
+    route: String,
+    secret: Option<String>,
+    has_agent: bool,
+    if_none_match: Option<String>,
+}
+
+/// What the gate decided on the way in.
+struct Admission {
+    request_id: String,
+    caller: Caller,
+    standing: Standing,
+    charged: bool,
+    decision: Result<Option<Effect>, Refusal>,
+}
+
+/// Lets a request through, or answers it here.
+pub(super) async fn pass(
+    State(stand): State<Handle>,
+    ConnectInfo(met): ConnectInfo<Met>,
+    mut request: HttpRequest,
+    next: Next,
+) -> Response {
+    let asked = Asked::of(&request);
+    let mut admission = admit(&mut stand.lock(), &asked, stand.now());
+    stand.changed();
+    let effect = *admission.decision.as_ref().unwrap_or(&None);
+    let response = match &admission.decision {
+        Err(refusal) => refusal.clone().into_response(),
+        Ok(effect) => {
+            if let Some(Effect::Slow { wait_ms }) = effect {
+                clock::pause(Duration::from_millis(*wait_ms)).await;
+            }
+            request.extensions_mut().insert(admission.caller.clone());
+            next.run(request).await
+        }
+    };
+    let response = match effect {
+        Some(Effect::StatusAfter(status)) => Refusal::broken(status).into_response(),
+        _ => response,
+    };
+    let response = explain(response, &asked);
+    let mut response = condition(response, &asked).await;
+    let lost = effect == Some(Effect::DropReply);
+    settle(&stand, &asked, &mut admission, (response.status(), !lost));
+    if lost {
+        met.cut.now();
+    }
+    add_headers(response.headers_mut(), &admission, stand.now());
+    stand.changed();
+    response
+}
+
+impl Asked {
+    fn of(request: &HttpRequest) -> Self {
+        let headers = request.headers();
+        let text = |name: HeaderName| {
+            let value = headers.get(name).and_then(|value| value.to_str().ok());
+            value.map(str::to_owned)
+        };
+        let route = request.extensions().get::<MatchedPath>();
+        Self {
+            method: request.method().clone(),
+            path: request.uri().path().to_owned(),
+            route: route.map_or_else(String::new, |route| route.as_str().replace("{*", "{")),
+            secret: text(header::AUTHORIZATION).map(|value| secret(&value)),
+            has_agent: text(header::USER_AGENT).is_some_and(|agent| !agent.is_empty()),
+            if_none_match: text(header::IF_NONE_MATCH),
+        }
+    }
+
+    fn resource(&self) -> Resource {
+        match self.path.as_str() {
+            "/graphql" => Resource::Graphql,
+            _ => Resource::Core,
+        }
+    }
+}
+
+/// `Bearer …` and `token …` are the same to GitHub; the scheme's case does not matter.
+fn secret(authorization: &str) -> String {
+    let (scheme, secret) = authorization.split_once(' ').unwrap_or_default();
+    let known = ["bearer", "token"].contains(&scheme.to_ascii_lowercase().as_str());
+    // Another scheme is nobody's secret: answered as bad credentials.
+    if known { secret.trim() } else { "" }.to_owned()
+}
+
+fn admit(inside: &mut Inside<GithubStand>, asked: &Asked, now: Timestamp) -> Admission {
+    let github = &mut inside.state;
+    github.arrived += 1;
+    let request_id = format!("A1A1:{:06X}:{:08X}", github.arrived, now.as_second());
+    let found = asked.secret.as_deref();
+    let found = found.map(|secret| github.github.token(secret).cloned());
+    let unknown = matches!(found, Some(None));
+    let caller = Caller(found.flatten());
+    let account = caller.account(asked.resource());
+    let refused = (!asked.has_agent).then_some(Refusal::NO_USER_AGENT);
+    let refused = refused.or(unknown.then_some(Refusal::BAD_CREDENTIALS));
+    let (standing, charged, decision) = match refused {
+        Some(refusal) => (github.limits.look(account, now), false, Err(refusal)),
+        None if asked.path == "/rate_limit" => (github.limits.look(account, now), false, Ok(None)),
+        None => match github.limits.charge(account, now) {
+            Err(standing) => (standing, false, Err(Refusal::RATE_LIMITED)),
+            Ok(standing) => (standing, true, plan(inside, asked, caller.name())),
+        },
+    };
+    Admission {
+        request_id,
+        caller,
+        standing,
+        charged,
+        decision,
+    }
+}
+
+/// Asks the faults; those that answer by themselves are refusals.
+fn plan(
+    inside: &mut Inside<GithubStand>,
+    asked: &Asked,
+    token: &str,
+) -> Result<Option<Effect>, Refusal> {
+    let method = asked.method.as_str();
+    let covers = |rule: &Matching| rule.covers(token, method, &asked.path);
+    match inside.faults.plan(covers) {
+        Some(Effect::Status(status)) => Err(Refusal::broken(status)),
+        Some(Effect::SecondaryLimit { retry_after_s }) => {
+            Err(Refusal::secondary_limit(retry_after_s))
+        }
+        effect => Ok(effect),
+    }
+}
+
+/// Gives the charge of a 304 back, and notes the request.
+fn settle(
+    stand: &Handle,
+    asked: &Asked,
+    admission: &mut Admission,
+    (status, replied): (StatusCode, bool),
+) {
+    let now = stand.now();
+    let mut inside = stand.lock();
+    let account = admission.caller.account(asked.resource());
+    // As at GitHub, only for those who showed a token.
+    let free = status == StatusCode::NOT_MODIFIED && admission.caller.0.is_some();
+    if admission.charged && free {
+        let limits = &mut inside.state.limits;
+        admission.standing = limits.refund(account, admission.standing, now);
+        admission.charged = false;
+    }
+    inside.journal.note(Request {
+        at: now,
+        path: asked.path.clone(),
+        replied,
+        kind: RequestKind {
+            token: admission.caller.name().to_owned(),
+            route: format!("{} {}", asked.method, asked.route),
+            status: status.as_u16(),
+            charged: admission.charged,
+        },
+    });
+}
+
+/// Carries the refusal to the gate, which writes the body.
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status);
+        let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (status, Extension(self)).into_response()
+    }
+}
+
+/// Writes GitHub's error body where a refusal was answered.
+fn explain(response: Response, asked: &Asked) -> Response {
+    let Some(refusal) = response.extensions().get::<Refusal>() else {
+        return response;
+    };
+    let (status, message) = (response.status(), refusal.message.clone());
+    if *refusal == Refusal::RATE_LIMITED && asked.resource() == Resource::Graphql {
+        let error = json!({ "type": "RATE_LIMITED", "message": message });
+        return Json(json!({ "errors": [error] })).into_response();
+    }
+    if *refusal == Refusal::NO_USER_AGENT {
+        let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+        return (status, html, message).into_response();
+    }
+    let body = json!({
+        "message": message,
+        "documentation_url": "https://docs.github.com/rest",
+        "status": status.as_u16().to_string(),
+    });
+    let mut answer = (status, Json(body)).into_response();
+    if let Some((name, value)) = &refusal.header
+        && let Ok(value) = HeaderValue::from_str(value)
+    {
+        answer.headers_mut().insert(*name, value);
+    }
+    answer
+}
+
+/// Gives what was read an `ETag`, and answers 304 to those who have it already.
+async fn condition(response: Response, asked: &Asked) -> Response {
+    let readable = asked.method == Method::GET && asked.path != "/rate_limit";
+    if !readable || response.status() != StatusCode::OK {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    // Our own bodies are complete in memory already.
+    let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let tag = crate::fingerprint::bits(&String::from_utf8_lossy(&bytes));
+    let etag = format!("W/\"{tag:016x}\"");
+    let known = asked.if_none_match.as_deref().unwrap_or_default();
+    if let Ok(value) = HeaderValue::from_str(&etag) {
+        parts.headers.insert(header::ETAG, value);
+    }
+    let same = |tag: &str| tag == "*" || tag.trim_start_matches("W/") == &etag[2..];
+    if known.split(',').any(|tag| same(tag.trim())) {
+        parts.status = StatusCode::NOT_MODIFIED;
+        parts.headers.remove(header::CONTENT_TYPE);
+        parts.headers.remove(header::CONTENT_LENGTH);
+        return Response::from_parts(parts, Body::empty());
+    }
+    Response::from_parts(parts, Body::from(bytes))
+}
+
+fn add_headers(headers: &mut HeaderMap, admission: &Admission, now: Timestamp) {
+    let Admission { standing, .. } = admission;
+    for (name, value) in [
+        // The lab's own time, which need not be the machine's.
+        ("date", http_date(now)),
+        ("x-github-request-id", admission.request_id.clone()),
+        ("x-ratelimit-limit", standing.limit.to_string()),
+        ("x-ratelimit-used", standing.used.to_string()),
+        ("x-ratelimit-remaining", standing.remaining().to_string()),
+        (
+            "x-ratelimit-reset",
+            standing.reset_at.as_second().to_string(),
+        ),
+        (
+            "x-ratelimit-resource",
+            standing.resource.as_str().to_owned(),
+        ),
+    ] {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! The founding documents' endpoints, at the root and by their own names (ED-21…ED-25).
+//!
+//! Programs written for the older system find what they know: `success`, `message`, `taskDate`, the counts of articles
+//! under their names, `error` where something is wrong. Everything else stands beside it: every answer brings how the
+//! edition stands, every refusal is a problem as elsewhere in this API. The day is today's unless `date` names another, in the
+//! body or in the query.
+
+mod view;
+
+use almanack_core::edition::Account;
+use almanack_engine::editions::{Editions, Error, Retried};
+use axum::Extension;
+use jiff::civil::Date;
+
+use self::view::{
+    ForcePublishedView, Refused, ResetTaskView, RetriedTasksView, StandView, TaskStatusView,
+    TriggeredView,
+};
+use super::acts::{check_retries, receipt_view};
+use super::{editions, parse_date, refuse_key, report, run_through, runs::Runs};
+use crate::prelude::*;
+
+/// Which day.
+#[derive(Default, Deserialize, IntoParams, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DayQuery {
+    /// The edition's day, YYYY-MM-DD; today's when nobody says otherwise.
+    #[param(format = Date)]
+    #[schema(format = Date, example = "2026-01-05")]
+    date: Option<String>,
+}
+
+/// Which stories to put back.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct RetryTasksBody {
+    /// Only those that were put back less often: 1 to 5; the configured number when nobody says otherwise.
+    #[schema(minimum = 1, maximum = 5)]
+    max_retries: Option<u32>,
+    /// Whether to build the edition now and answer only when it is built as far as it goes.
+    #[serde(default)]
+    sync: bool,
+    /// The edition's day, YYYY-MM-DD; today's when nobody says otherwise.
+    #[schema(format = Date, example = "2026-01-05")]
+    date: Option<String>,
+}
+
+/// A call about a day.
+type DayAsked = Result<Asked<DayQuery>>;
+
+/// What an answer is made from.
+struct Asking {
+    editions: Arc<Editions>,
+    date: Date,
+}
+
+impl Asking {
+    /// The day that is meant, in the body or in the query; both may name it if they agree.
+    fn about(state: &AppState, query: Option<&str>, body: Option<&str>) -> Result<Self> {
+        let editions = editions(state)?.clone();
+        let (query, body) = (query.map(parse_date), body.map(parse_date));
+        let (query, body) = (query.transpose()?, body.transpose()?);
+        if let (Some(query), Some(body)) = (query, body)
+            && query != body
+        {
+            let detail = format!("the query says {query}, the body {body}; name one day");
+            return Err(Problem::new(Code::InvalidValue, detail).at("date"));
+        }
+        let date = editions.day(query.or(body))?;
+        Ok(Self { editions, date })
+    }
+
+    /// As [`Self::about`], for a call whose body says nothing but the day.
+    fn of(state: &AppState, query: DayAsked, call: &Call) -> Result<Self> {
+        refuse_key(call)?;
+        let Asked(query) = query?;
+        let body: DayQuery = call.json_or_default()?;
+        Self::about(state, query.date.as_deref(), body.date.as_deref())
+    }
+
+    fn stand(&self, account: &Account) -> StandView {
+        StandView::of(account, &self.editions)
+    }
+}
+
+/// Build a day's edition from wherever it stands through to the end, and answer then.
+///
+/// May take many minutes, and goes on even if the caller does not wait so long. `success` says whether the edition is
+/// published; if it is not, `message` says what is missing.
+#[utoipa::path(
+    post, path = "/trigger-export-sync", tag = "founding",
+    params(DayQuery),
+    request_body = DayQuery,
+    responses((status = 200, description = "It was built as far as it goes", body = TriggeredView)),
+)]
+pub(crate) async fn trigger_export_sync(
+    State(state): App,
+    Extension(runs): Extension<Arc<Runs>>,
+    query: DayAsked,
+    call: Result<Call>,
+) -> Result<Json<TriggeredView>, Refused> {
+    let asking = Asking::of(&state, query, &call?)?;
+    let (editions, date) = (asking.editions.clone(), asking.date);
+    let ran = runs
+        .carry_out(async move { run_through(&editions, date).await })
+        .await?;
+    let stand = asking.stand(&ran.account);
+    let reported = match report(&ran.account, &ran.end) {
+        Ok(reported) => reported,
+        Err(problem) => return Err(Refused::about(problem, stand)),
+    };
+    Ok(Json(TriggeredView {
+        success: reported.published,
+        message: reported.message,
+        receipt: None,
+        stand,
+    }))
+}
+
+/// Queue a day's edition to be built to its end, and answer at once.
+#[utoipa::path(
+    post, path = "/trigger-export", tag = "founding",
+    params(DayQuery),
+    request_body = DayQuery,
+    responses(
+        (status = 200, description = "It is queued, or there is nothing left to do", body = TriggeredView),
+    ),
+)]
+pub(crate) async fn trigger_export(
+    State(state): App,
+    query: DayAsked,
+    call: Result<Call>,
+) -> Result<Json<TriggeredView>, Refused> {
+    let call = call?;
+    let asking = Asking::of(&state, query, &call)?;
+    let by = call.requester.origin();
+    let requested = asking.editions.request(asking.date, &by).await?;
+    let account = &requested.account;
+    let (date, state) = (asking.date, account.edition.state);
+    let receipt = receipt_view(&account.edition, requested.receipt.as_ref())?;
+    let published = account.edition.is_published();
+    let message = match (&receipt, published) {
+        (Some(_), _) => {
+            format!("the edition of {date} is queued; /task-status tells how it stands")
+        }
+        (None, true) => format!("the edition of {date} is published already"),
+        (None, false) => {
+            format!("the edition of {date} is {state}; retry or reset it to build it again")
+        }
+    };
+    Ok(Json(TriggeredView {
+        success: receipt.is_some() || published,
+        message,
+        receipt,
+        stand: asking.stand(account),
+    }))
+}
+
+/// Publish the completed stories of a day's edition now, without the others.
+#[utoipa::path(
+    post, path = "/force-publish", tag = "founding",
+    params(DayQuery),
+    request_body = DayQuery,
+    responses((status = 200, description = "What became of it", body = ForcePublishedView)),
+)]
+pub(crate) async fn force_publish(
+    State(state): App,
+    Extension(runs): Extension<Arc<Runs>>,
+    query: DayAsked,
+    call: Result<Call>,
+) -> Result<Json<ForcePublishedView>, Refused> {
+    let call = call?;
+    let by = call.requester.origin();
+    let asking = Asking::of(&state, query, &call)?;
+    let (editions, date) = (asking.editions.clone(), asking.date);
+    let forced = runs
+        .carry_out(async move { editions.force_publish(date, &by).await })
+        .await?;
+    let account = &forced.account;
+    let success = account.edition.is_published();
+    let (printed, left_out) = (account.counts().completed, forced.left_out);
+    let message = if success {
+        format!(
+            "the edition of {date} is published with {printed} stories; {left_out} were left out"
+        )
+    } else {
+        let open = super::open_destinations(account).join(", ");
+        let state = account.edition.state;
+        format!("the edition of {date} is {state}: {open} did not take it; it is tried again")
+    };
+    Ok(Json(ForcePublishedView {
+        success,
+        message,
+        skipped: left_out,
+        stand: asking.stand(account),
+    }))
+}
+
+/// Put the failed stories of a day's edition back.
+#[utoipa::path(
+    post, path = "/retry-failed-tasks", tag = "founding",
+    params(DayQuery),
+    request_body = RetryTasksBody,
+    responses((status = 200, description = "How many were put back", body = RetriedTasksView)),
+)]
+pub(crate) async fn retry_failed_tasks(
+    State(state): App,
+    Extension(runs): Extension<Arc<Runs>>,
+    query: DayAsked,
+    call: Result<Call>,
+) -> Result<Json<RetriedTasksView>, Refused> {
+    let call = call?;
+    refuse_key(&call)?;
+    let body: RetryTasksBody = call.json_or_default()?;
+    check_retries(body.max_retries, "maxRetries")?;
+    let Asked(query) = query?;
+    let asking = Asking::about(&state, query.date.as_deref(), body.date.as_deref())?;
+    let (editions, date) = (&asking.editions, asking.date);
+    let before = editions.account(date).await?.edition.state;
+    let by = call.requester.origin();
+    let retried = editions.retry(date, body.max_retries, &by).await?;
+    let status_reset = retried.account.edition.state != before;
+    // Nothing was put back, so nothing would be built.
+    if !body.sync || retried.stories == 0 {
+        return Ok(Json(put_back(&asking, &retried, status_reset)));
+    }
+    let building = editions.clone();
+    let ran = runs
+        .carry_out(async move { run_through(&building, date).await })
+        .await?;
+    let stand = asking.stand(&ran.account);
+    let reported = report(&ran.account, &ran.end);
+    let reported =
+        reported.map_err(|problem| Refused::about(problem, asking.stand(&ran.account)))?;
+    let count = retried.stories;
+    let message = format!("{count} failed stories were put back; {}", reported.message);
+    Ok(Json(RetriedTasksView {
+        success: reported.published,
+        message,
+        retry_count: count,
+        reset_count: count,
+        synced: true,
+        status_reset,
+        stand,
+    }))
+}
+
+fn put_back(asking: &Asking, retried: &Retried, status_reset: bool) -> RetriedTasksView {
+    let count = retried.stories;
+    let message = match count {
+        0 => "no failed story has retries left; nothing was put back".to_owned(),
+        count => format!("{count} failed stories were put back"),
+    };
+    RetriedTasksView {
+        success: true,
+        message,
+        retry_count: count,
+        reset_count: count,
+        synced: false,
+        status_reset,
+        stand: asking.stand(&retried.account),
+    }
+}
+
+/// Begin anew with the stories a day's edition has.
+#[utoipa::path(
+    post, path = "/reset-task", tag = "founding",
+    params(DayQuery),
+    request_body = DayQuery,
+    responses((status = 200, description = "The edition afterwards", body = ResetTaskView)),
+)]
+pub(crate) async fn reset_task(
+    State(state): App,
+    query: DayAsked,
+    call: Result<Call>,
+) -> Result<Json<ResetTaskView>, Refused> {
+    let call = call?;
+    let asking = Asking::of(&state, query, &call)?;
+    let by = call.requester.origin();
+    let account = asking.editions.reset(asking.date, &by).await?;
+    Ok(Json(ResetTaskView {
+        success: true,
+        message: format!(
+            "the edition of {} begins anew with the stories it has",
+            asking.date
+        ),
+        stand: asking.stand(&account),
+    }))
+}
+
+/// How a day's edition stands.
+#[utoipa::path(
+    get, path = "/task-status", tag = "founding",
+    params(DayQuery),
+    responses(
+        (status = 200, description = "How it stands; `exists` is false where there is none", body = TaskStatusView),
+    ),
+)]
+pub(crate) async fn task_status(
+    State(state): App,
+    query: DayAsked,
+) -> Result<Json<TaskStatusView>, Refused> {
+    let Asked(query) = query?;
+    let asking = Asking::about(&state, query.date.as_deref(), None)?;
+    Ok(Json(match asking.editions.look(asking.date).await {
+        Ok(account) => TaskStatusView::standing(asking.stand(&account)),
+        Err(unknown @ Error::Unknown(_)) => TaskStatusView::none(asking.date, unknown.to_string()),
+        Err(error) => return Err(error.into()),
+    }))
+}

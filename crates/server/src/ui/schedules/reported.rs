@@ -1,0 +1,326 @@
+//! Schedules in words, in both languages: states, verdicts, targets, warnings.
+
+use almanack_core::plan::{
+    CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Verdict,
+};
+use almanack_core::schedule::{ClockChange, Effect, Field, Language, Lint};
+use almanack_core::target::Target;
+
+use crate::ui::prelude::*;
+
+/// In which language core describes an expression.
+pub(crate) fn language(lang: Lang) -> Language {
+    match lang {
+        Lang::English => Language::English,
+        Lang::Chinese => Language::Chinese,
+    }
+}
+
+/// A state as a badge.
+pub(crate) fn state(lang: Lang, state: &State) -> Markup {
+    let class = match state {
+        State::Active => "done",
+        State::Paused(_) => "paused",
+        State::Parked { .. } => "failed",
+        State::Removed { .. } => "cancelled",
+    };
+    badge(class, state_name(lang, state.as_str()))
+}
+
+/// A state by its name in the store.
+pub(crate) fn state_name(lang: Lang, name: &str) -> &'static str {
+    words! { lang, name;
+        "active" => "active", "启用";
+        "paused" => "paused", "已暂停";
+        "parked" => "parked", "已搁置";
+        _ => "removed", "已移除";
+    }
+}
+
+/// A state in a list: what it is, until when, and what was said about it.
+pub(crate) fn state_in_brief(viewer: &Viewer, it: &State) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        (state(lang, it))
+        @match it {
+            State::Active | State::Removed { .. } => {},
+            State::Paused(pause) => {
+                @if let Some(until) = pause.until { div { (lang.pick("until ", "直到 ")) (viewer.instant(until)) } }
+                (note(pause.note.as_deref()))
+            },
+            State::Parked { reason, .. } => { div class="hint" { (lang.english(reason)) } },
+        }
+    }
+}
+
+/// What somebody wrote for the others.
+pub(crate) fn note(note: Option<&str>) -> Markup {
+    html! { @if let Some(note) = note { div class="hint" { "“" (note) "”" } } }
+}
+
+/// A state with everything that is known about it.
+pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
+    let lang = viewer.lang;
+    html! {
+        (state(lang, it))
+        @match it {
+            State::Active => {},
+            State::Paused(pause) => {
+                @let by = &pause.by;
+                div { (say!(lang, "by {by}, since ", "由 {by} 暂停，始于 ")) (viewer.at(pause.since)) }
+                div {
+                    @if let Some(until) = pause.until { (lang.pick("until ", "直到 ")) (viewer.at(until)) }
+                    @else { (lang.pick("until it is resumed", "直到恢复")) }
+                }
+                (note(pause.note.as_deref()))
+            },
+            State::Parked { since, reason } => {
+                div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) }
+                div class="wrong" { (lang.english(reason)) }
+            },
+            State::Removed { since } => { div { (lang.pick("since ", "始于 ")) (viewer.at(*since)) } },
+        }
+    }
+}
+
+/// Who a schedule belongs to.
+pub(crate) fn origin(lang: Lang, origin: Origin) -> &'static str {
+    match origin {
+        Origin::File => lang.pick("configuration file", "配置文件"),
+        Origin::Dispatch => "DISPATCH",
+        Origin::Api => lang.pick("API and pages", "API 与页面"),
+    }
+}
+
+/// Why it cannot be changed here, if it cannot.
+pub(crate) fn managed(lang: Lang, origin: Origin) -> Option<&'static str> {
+    match origin {
+        Origin::Api => None,
+        Origin::File => Some(pick!(lang;
+            "This schedule belongs to the configuration file; change it there. It can be paused and fired here.",
+            "该日程属于配置文件，请在文件中修改。在这里可以暂停和触发它。")),
+        Origin::Dispatch => Some(pick!(lang;
+            "This schedule belongs to DISPATCH; change it there. It can be paused and fired here.",
+            "该日程属于 DISPATCH，请在那里修改。在这里可以暂停和触发它。")),
+    }
+}
+
+/// What the ledger says of a slot.
+pub(crate) fn verdict(lang: Lang, verdict: Verdict) -> &'static str {
+    words! { lang, verdict;
+        Verdict::Fired => "fired", "已触发";
+        Verdict::CaughtUp => "fired late", "补触发";
+        Verdict::Skipped(_) => "skipped", "跳过";
+    }
+}
+
+/// Why a slot was skipped.
+pub(crate) fn reason(lang: Lang, reason: Reason) -> &'static str {
+    words! { lang, reason;
+        Reason::Paused => "the schedule was paused", "日程处于暂停";
+        Reason::TooLate => "later than its grace", "超过宽限时间";
+        Reason::NotCaughtUp => "missed, and not caught up", "错过，且不补触发";
+        Reason::OverCap => "more were missed than may be caught up", "错过的时点超过补触发上限";
+        Reason::Overlap => "the firing before it had not ended", "上一次触发尚未结束";
+        Reason::Changed => "the schedule was changed while it waited", "等待期间日程被更改";
+        Reason::Cancelled => "its firing had been cancelled before", "触发事先已被取消";
+    }
+}
+
+/// What somebody did to a schedule.
+pub(crate) fn edited(lang: Lang, edited: Edited) -> &'static str {
+    words! { lang, edited;
+        Edited::Created => "created", "创建";
+        Edited::Changed => "changed", "修改";
+        Edited::Paused => "paused", "暂停";
+        Edited::Resumed => "resumed", "恢复";
+        Edited::Parked => "parked", "搁置";
+        Edited::Unparked => "can be computed again", "解除搁置";
+        Edited::Rewound => "taken back to the present", "回退到当前时间";
+        Edited::Removed => "removed", "移除";
+    }
+}
+
+/// What a schedule fires at, in a line.
+pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
+    match target {
+        Target::Webhook { url, .. } => html! { "POST " code { (url) } },
+        Target::Workflow {
+            repository,
+            workflow,
+            git_ref,
+            ..
+        } => html! {
+            (lang.pick("workflow ", "工作流 ")) code { (repository) "/" (workflow) }
+            (lang.pick(" on ", "，分支 ")) code { (git_ref) }
+        },
+        Target::Command { argv, .. } => {
+            html! { (lang.pick("command ", "命令 ")) code { (argv.join(" ")) } }
+        }
+        Target::Task { kind, subject, .. } => html! {
+            (lang.pick("task ", "任务 ")) code { (kind) " " (subject) }
+        },
+    }
+}
+
+/// A warning about an expression.
+pub(crate) fn lint(viewer: &Viewer, lint: &Lint) -> Markup {
+    let lang = viewer.lang;
+    match (lint, lang) {
+        // Instants in a sentence of core are in UTC; here they are the reader's.
+        (Lint::InGap { at, moved }, _) => {
+            let reported = words! { lang, *moved;
+                true => "The clocks skip this time once, and it moves to the end of the gap: ",
+                    "调整时钟时会跳过该时间一次，改在跳变结束时触发：";
+                false => "The clocks skip some of these times; the gap ends ",
+                    "调整时钟时会跳过其中一些时间；跳变结束于 ";
+            };
+            html! { (reported) (viewer.at(*at)) }
+        }
+        (_, Lang::English) => html! { (lint) },
+        (_, Lang::Chinese) => html! { (in_chinese(lint)) },
+    }
+}
+
+fn in_chinese(lint: &Lint) -> String {
+    match lint {
+        Lint::EitherDay => {
+            "“日”和“星期”都有限制：满足其一即触发（在星期前加 `+` 表示两者都要满足）".to_owned()
+        }
+        Lint::StepIsRestriction { field } => {
+            let field = field_in_chinese(*field);
+            format!("{field}：步长在这里算作限制，满足其一即触发；其他 cron 要求两者都满足")
+        }
+        Lint::UnevenStep { field, step } => {
+            format!(
+                "{}：{step} 不能整除该字段，最后一步较短",
+                field_in_chinese(*field)
+            )
+        }
+        Lint::LargeStep { field, step } => {
+            format!("{}：步长 {step} 只剩下第一个值", field_in_chinese(*field))
+        }
+        Lint::SkipsMonths { day } => format!("没有 {day} 日的月份会被跳过（`L` 表示当月最后一天）"),
+        Lint::InGap { .. } => "调整时钟时会跳过其中一些时间".to_owned(),
+        Lint::EveryMinute => "每天每分钟都会触发".to_owned(),
+        Lint::Frequent { round_s } => format!("触发间隔短于 {round_s} 秒"),
+        Lint::NeverFires => "没有符合的日期：永远不会触发".to_owned(),
+    }
+}
+
+fn field_in_chinese(field: Field) -> &'static str {
+    match field {
+        Field::Second => "秒",
+        Field::Minute => "分",
+        Field::Hour => "时",
+        Field::Day => "日",
+        Field::Month => "月",
+        Field::Weekday => "星期",
+        Field::Year => "年",
+    }
+}
+
+/// What a change of the clocks does to a time.
+pub(crate) fn clock_change(lang: Lang, change: &ClockChange) -> String {
+    let local = change.local.strftime("%F %H:%M");
+    match change.effect {
+        Effect::Moved => say!(lang; "The clocks skip {local}; it fires when they have.",
+            "时钟跳过 {local}；跳变结束时触发。"),
+        Effect::Skipped => say!(lang; "The clocks skip {local}, and nothing fires for it.",
+            "时钟跳过 {local}，该时间不触发。"),
+        Effect::Once => say!(lang; "The clocks show {local} twice; it fires the first time only.",
+            "时钟两次显示 {local}；只在第一次触发。"),
+        Effect::Twice => say!(lang; "The clocks show {local} twice; it fires both times.",
+            "时钟两次显示 {local}；两次都触发。"),
+    }
+}
+
+/// The policies, each with its name and a sentence.
+pub(crate) fn policies(lang: Lang, of: &Definition) -> Markup {
+    let level = of.priority;
+    facts! { lang;
+        "Missed slots", "错过的时点" { (catch_up(lang, of)) }
+        "Grace", "宽限" { (grace(lang, of)) }
+        "Overlap", "重叠" { (overlap(lang, of.overlap)) }
+        "After a pause", "暂停之后" { (on_resume(lang, of.on_resume)) }
+        "Spread", "错峰" { (splay(lang, of.splay)) }
+        "Retries", "重试" { (retry_for(lang, of)) }
+        "Priority", "优先级" {
+            (say!(lang, "{level} of 0 to 9; 9 goes first.", "{level}（0 到 9，9 最先）。"))
+        }
+    }
+}
+
+fn catch_up(lang: Lang, definition: &Definition) -> String {
+    let (most, pace) = (definition.max_catch_up, compact(definition.catch_up_pace));
+    match definition.catch_up {
+        CatchUp::None => say!(lang; "Slots that were missed stay skipped.",
+            "错过的时点不再触发。"),
+        CatchUp::Latest => say!(lang;
+            "Of the slots that were missed the last one fires, if it is within its grace.",
+            "错过的时点中，最后一个若在宽限时间内则补触发。"),
+        CatchUp::All => say!(lang;
+            "Slots that were missed fire one after the other, {pace} apart, the newest {most} of those within their grace.",
+            "错过的时点按顺序补触发，间隔 {pace}，只取宽限时间内最近的 {most} 个。"),
+    }
+}
+
+fn grace(lang: Lang, definition: &Definition) -> String {
+    match (definition.grace.map(compact), definition.catch_up) {
+        (Some(grace), _) => say!(lang; "A slot may fire up to {grace} late.",
+            "时点最多可迟到 {grace}。"),
+        (None, CatchUp::All) => say!(lang; "A slot may fire up to 12h late.",
+            "时点最多可迟到 12h。"),
+        (None, CatchUp::None | CatchUp::Latest) => say!(lang;
+            "A slot may be late by half the gap to the next one, at most 12h.",
+            "时点最多可迟到“到下一时点间隔的一半”，且不超过 12h。"),
+    }
+}
+
+fn splay(lang: Lang, splay: SignedDuration) -> String {
+    let longest = compact(splay);
+    if splay.is_zero() {
+        return say!(lang; "Fires at the slot itself.", "在时点当时触发。");
+    }
+    say!(lang; "Waits a fixed part of {longest} of its own after every slot.",
+        "每个时点之后固定延迟，最长 {longest}。")
+}
+
+fn retry_for(lang: Lang, definition: &Definition) -> String {
+    match definition.retry_for.map(compact) {
+        Some(retry_for) => say!(lang; "A firing that fails is tried again for {retry_for}.",
+            "触发失败后在 {retry_for} 内重试。"),
+        None => {
+            say!(lang; "A firing that fails is tried again until the next slot, for 10s to 1h.",
+            "触发失败后重试到下一时点为止（10s 到 1h）。")
+        }
+    }
+}
+
+/// What becomes of a slot whose predecessor has not ended.
+fn overlap(lang: Lang, overlap: Overlap) -> &'static str {
+    words! { lang, overlap;
+        Overlap::Skip => "A slot is skipped while the firing before it has not ended.",
+            "上一次触发未结束时，跳过该时点。";
+        Overlap::QueueOne => "A slot waits for the firing before it; what comes while it waits is skipped.",
+            "时点等待上一次触发结束；等待期间的其他时点跳过。";
+        Overlap::Allow => "A slot fires even if the firing before it has not ended.",
+            "即使上一次触发未结束也照常触发。";
+        Overlap::CancelRunning => "A slot cancels the firing before it, and fires.",
+            "取消上一次触发，然后触发。";
+    }
+}
+
+/// What becomes of the slots of a pause.
+fn on_resume(lang: Lang, on_resume: OnResume) -> &'static str {
+    words! { lang, on_resume;
+        OnResume::Skip => "The slots of a pause stay skipped.", "暂停期间的时点保持跳过。";
+        OnResume::Latest => "The last slot of a pause fires when it ends, if it is within its grace.",
+            "恢复时，暂停期间的最后一个时点若在宽限时间内则触发。";
+    }
+}
+
+/// A duration as definitions write it: `1h 30m`.
+fn compact(duration: SignedDuration) -> String {
+    format!("{duration:#}")
+}

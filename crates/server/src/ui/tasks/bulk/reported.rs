@@ -1,0 +1,124 @@
+//! What became of many tasks, told after the form: counts by rule, in the address of the list.
+//!
+//! The address carries rules and numbers, never words, and a seal that only a session's own form could have made: a link from
+//! elsewhere cannot make the page claim anything.
+
+use std::collections::BTreeMap;
+
+use almanack_core::reschedule::{Receipt, Rule};
+
+use super::Act;
+use crate::ui::prelude::*;
+use crate::{ui::form::seal, ui::tasks::words};
+
+/// Stands for those that were not carried out.
+const REFUSED: &str = "refused";
+
+/// What the address says was done.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Done {
+    reported: Option<String>,
+    seal: Option<String>,
+}
+
+/// Writes what became of them: `cancel.cancelled-12.ignored_done-1`.
+pub(super) fn report(act: Act, receipts: &[Option<Receipt>]) -> String {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for receipt in receipts {
+        let rule = receipt
+            .as_ref()
+            .map_or(REFUSED, |receipt| receipt.rule.as_str());
+        *counts.entry(rule).or_default() += 1;
+    }
+    let counts = counts.iter().map(|(rule, n)| format!(".{rule}-{n}"));
+    format!("{}{}", act.as_str(), counts.collect::<String>())
+}
+
+/// Tells what was done, if it was this session that did it.
+pub(crate) fn notice(viewer: &Viewer, done: &Done) -> Markup {
+    let (Some(reported), Some(given)) = (&done.reported, &done.seal) else {
+        return Markup::default();
+    };
+    if *given != seal(viewer, reported) {
+        return Markup::default();
+    }
+    let lang = viewer.lang;
+    let (comma, end) = (lang.pick(", ", "，"), lang.pick(".", "。"));
+    let counts = read(lang, reported).join(comma);
+    let counts = if counts.is_empty() {
+        lang.pick("No task was left to change", "没有需要更改的任务")
+            .to_owned()
+    } else {
+        counts
+    };
+    let by = viewer.origin();
+    parts::notice(&html! {
+        p { (counts) (end) " "
+            a href=(address(Place::Activity.path(), [("by", &*by)])) { (lang.pick("What I did lately", "我最近的操作")) }
+        }
+    })
+}
+
+fn read(lang: Lang, reported: &str) -> Vec<String> {
+    let parts = reported.split('.').skip(1);
+    let pairs = parts.filter_map(|part| part.rsplit_once('-'));
+    let reported = pairs.filter_map(|(rule, n)| {
+        let n: u64 = n.parse().ok()?;
+        match rule {
+            REFUSED => Some(say!(lang, "{n} refused", "{n} 个被拒绝")),
+            rule => Some(words::counted(lang, Rule::parse(rule)?, n)),
+        }
+    });
+    reported.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use almanack_core::{
+        reschedule::DecisionId,
+        task::{Revision, TaskId},
+    };
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn receipt(rule: Rule) -> Receipt {
+        Receipt {
+            decision: DecisionId {
+                task_id: TaskId(1),
+                number: 0,
+            },
+            rule,
+            task_id: TaskId(1),
+            cancelled_task_id: None,
+            old_execute_at: None,
+            execute_at: Timestamp::UNIX_EPOCH,
+            revision: Revision::NONE,
+        }
+    }
+
+    #[test]
+    fn counts_are_reported_by_rule_in_both_languages() {
+        let receipts = [
+            Some(receipt(Rule::Cancelled)),
+            Some(receipt(Rule::IgnoredDone)),
+            Some(receipt(Rule::Cancelled)),
+            None,
+        ];
+        let reported = report(Act::Cancel, &receipts);
+        assert_eq!(reported, "cancel.cancelled-2.ignored_done-1.refused-1");
+        assert_eq!(
+            read(Lang::English, &reported),
+            ["2 cancelled", "1 already done", "1 refused"]
+        );
+        assert_eq!(
+            read(Lang::Chinese, &reported),
+            ["2 个已取消", "1 个早已成功", "1 个被拒绝"]
+        );
+    }
+
+    #[test]
+    fn what_is_no_rule_is_not_reported() {
+        assert!(read(Lang::English, "cancel.you_won-1000000.cancelled-x").is_empty());
+    }
+}

@@ -1,0 +1,198 @@
+//! An outside that does as it is told: looks at sources, and lists of them.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use almanack_core::{
+    handler::Handler,
+    source::{
+        Definition, SOURCE_CHECK,
+        check::{
+            Ask, Candidate, Checker, Document, Failure, FailureClass, Look, Unchanged, Validators,
+        },
+        entry::FoundEntry,
+        reading::Reading,
+    },
+    store::Store,
+    task::Kind,
+    time::Clock,
+};
+use almanack_engine::{
+    reschedule::{Kinds, Rescheduler},
+    sources::{
+        Sources,
+        check::SourceHandler,
+        fleet::{Fleet, FleetSettings},
+    },
+};
+use almanack_server::{Opml, Outline};
+use async_trait::async_trait;
+use jiff::Timestamp;
+
+use crate::harness::World;
+
+/// Says of every address what it was told, and otherwise that nothing has changed.
+#[derive(Default)]
+pub(crate) struct Reported(Mutex<BTreeMap<String, Look>>);
+
+impl Reported {
+    /// What to say of an address from now on.
+    pub(crate) fn say(&self, address: &str, look: Look) {
+        self.0.lock().unwrap().insert(address.to_owned(), look);
+    }
+}
+
+#[async_trait]
+impl Checker for Reported {
+    async fn look(&self, ask: &Ask, _: Timestamp) -> Look {
+        let reported = self.0.lock().unwrap().get(&ask.address).cloned();
+        reported.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
+    }
+
+    async fn discover(&self, address: &str, _: Timestamp) -> Result<Vec<Candidate>, Failure> {
+        let failed = |class, detail: &str| Failure {
+            class,
+            detail: detail.to_owned(),
+            retry_after: None,
+        };
+        match address {
+            "https://site.example/" => Ok(vec![Candidate {
+                // Written otherwise than it is stored.
+                address: "https://SITE.example/feed".to_owned(),
+                title: Some("Site".to_owned()),
+                format: Some("atom".to_owned()),
+            }]),
+            "https://many.example/" => Ok(["a", "b", "known"]
+                .map(|name| Candidate {
+                    address: format!("https://many.example/{name}"),
+                    title: Some(format!("<b>{name}</b>")),
+                    format: None,
+                })
+                .to_vec()),
+            "http://10.0.0.1/" => Err(failed(FailureClass::Refused, "10.0.0.1 is private")),
+            _ => Err(failed(FailureClass::Dns, "no such host")),
+        }
+    }
+
+    fn problem(&self, address: &str, reading: &Reading) -> Option<String> {
+        if address.contains("10.0.0.1") {
+            return Some("10.0.0.1 is private and not asked".to_owned());
+        }
+        match reading {
+            Reading::Html(rules) if rules.item == ">>" => Some("`>>` is no selector".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// One source a line: name, space, address.
+pub(crate) struct Lines;
+
+impl Opml for Lines {
+    fn read(&self, text: &[u8]) -> Result<Outline, String> {
+        let text = std::str::from_utf8(text).map_err(|_| "this is no list".to_owned())?;
+        let mut outline = Outline::default();
+        for line in text.lines() {
+            match line.split_once(' ') {
+                Some((name, address)) => outline.definitions.push(feed(name, address)),
+                None => outline.broken.push(format!("`{line}` has no address")),
+            }
+        }
+        Ok(outline)
+    }
+
+    fn write(&self, definitions: &[Definition]) -> String {
+        let lines = definitions
+            .iter()
+            .map(|d| format!("{} {}\n", d.name, d.address));
+        lines.collect()
+    }
+}
+
+fn feed(name: &str, address: &str) -> Definition {
+    Definition {
+        name: name.to_owned(),
+        address: address.to_owned(),
+        reading: Reading::Feed,
+        category: String::new(),
+        policy: None,
+        cadence: None,
+    }
+}
+
+/// What looks at sources, and what people want of them.
+pub(crate) struct Fixture {
+    pub(crate) sources: Arc<Sources>,
+    pub(crate) reported: Arc<Reported>,
+    pub(crate) handler: SourceHandler,
+}
+
+impl Fixture {
+    pub(crate) fn on(store: &Arc<dyn Store>, clock: &Arc<dyn Clock>) -> Self {
+        let kinds = Kinds {
+            configured: [Kind::parse(SOURCE_CHECK).unwrap()].into(),
+            ..Kinds::default()
+        };
+        let rescheduler = Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds));
+        let reported = Arc::new(Reported::default());
+        let fleet = Arc::new(Fleet::new(FleetSettings::default()));
+        let sources = Sources::new(
+            store.clone(),
+            clock.clone(),
+            rescheduler,
+            reported.clone(),
+            fleet.clone(),
+        );
+        let handler = SourceHandler::new(store.clone(), clock.clone(), reported.clone(), fleet);
+        Self {
+            sources: Arc::new(sources),
+            reported,
+            handler,
+        }
+    }
+}
+
+impl World {
+    /// Claims the one check that is due, and carries it out.
+    pub(crate) async fn check(&self, number: i64) {
+        let task = self.claim(number).await;
+        let outcome = self.fixture.handler.attempt(&task).await;
+        self.end(&task, &outcome).await;
+    }
+
+    /// Adds a source and answers its number.
+    pub(crate) async fn add(&self, body: &str) -> i64 {
+        let answer = self.post("/api/v1/sources", body).await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.json()["source_id"].as_i64().unwrap()
+    }
+}
+
+/// A document with these entries: an id and when it was published.
+pub(crate) fn document(entries: &[(&str, &str)]) -> Look {
+    let entries = entries.iter().map(|(id, published_at)| FoundEntry {
+        id: Some((*id).to_owned()),
+        link: Some(format!("https://a.example/{id}")),
+        title: format!("Entry {id}"),
+        published_at: published_at.parse().ok(),
+        content: Some("<p>All of it</p>".to_owned()),
+        ..FoundEntry::default()
+    });
+    Look::Document(Box::new(Document {
+        title: Some("A Weblog".to_owned()),
+        entries: entries.collect(),
+        validators: Validators::default(),
+        ..Document::default()
+    }))
+}
+
+/// A failure of a class.
+pub(crate) fn failed(class: FailureClass, detail: &str) -> Look {
+    Look::Failed(Failure {
+        class,
+        detail: detail.to_owned(),
+        retry_after: None,
+    })
+}

@@ -1,0 +1,153 @@
+//! Sources of every sort with what they publish over the day, and two editions.
+
+use almanack_core::{
+    edition::{plan::Requester, port},
+    source::{
+        check::{Document, FailureClass, Look},
+        entry::FoundEntry,
+    },
+};
+use almanack_engine::editions::Unwatched;
+use almanack_testkit::edition_harness::{Call, InjectedFault};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
+
+use super::served::Stage;
+use crate::{harness::World, reported::failed};
+
+const WIRE: &str = "https://wire.example/feed.xml";
+const WORLD_NEWS: &str = "https://news.example/%E4%B8%96%E7%95%8C.xml";
+const QUIET: &str = "https://quiet.example/atom";
+const DAY: SignedDuration = SignedDuration::from_hours(24);
+
+/// Adds them, at the beginning of the day.
+pub(super) async fn add(world: &World) {
+    for source in [
+        json!({ "address": WIRE, "name": "Morning Wire", "category": "News/World" }),
+        json!({ "address": WORLD_NEWS, "name": "世界新闻", "category": "新闻/国际", "policy": "fixed:1h" }),
+        json!({ "address": QUIET, "name": "The Quiet Weblog", "category": "Weblogs" }),
+        json!({ "address": "https://broken.example/rss", "name": "Broken Gazette", "category": "News/Local", "cadence": "P0" }),
+        json!({ "address": "https://members.example/feed", "name": "Members Only", "category": "News" }),
+        json!({ "address": "https://hostile.example/", "name": "<script>alert('source')</script>",
+            "reading": { "how": "html", "item": "article", "title": "h2" } }),
+        json!({ "address": "https://resting.example/feed", "name": "Resting Journal", "category": "Weblogs" }),
+        json!({ "address": "https://gone.example/feed", "name": "Gone for Good" }),
+    ] {
+        world.add(&source.to_string()).await;
+    }
+    let paused = world.post("/api/v1/sources/7/pause", "").await;
+    assert_eq!(paused.status, 200, "{}", paused.body);
+}
+
+/// What the sources show at this instant.
+pub(super) fn publish(world: &World, now: Timestamp) {
+    let reported = &world.fixture.reported;
+    reported.say(
+        WIRE,
+        document(
+            "Morning Wire",
+            "Wire",
+            &times(now, SignedDuration::from_hours(2), now),
+        ),
+    );
+    reported.say(
+        WORLD_NEWS,
+        document(
+            "世界新闻",
+            "要闻",
+            &times(now, SignedDuration::from_mins(50), now),
+        ),
+    );
+    let silent_since = now.checked_sub(DAY * 30).unwrap();
+    reported.say(
+        QUIET,
+        document("The Quiet Weblog", "Note", &times(now, DAY, silent_since)),
+    );
+    reported.say(
+        "https://broken.example/rss",
+        failed(FailureClass::Server, "503 Service Unavailable"),
+    );
+    reported.say(
+        "https://members.example/feed",
+        failed(FailureClass::Unauthorised, "401 Unauthorized"),
+    );
+    reported.say(
+        "https://gone.example/feed",
+        failed(FailureClass::Gone, "410 Gone"),
+    );
+    reported.say(
+        "https://hostile.example/",
+        document(
+            "<i>Hostile</i>",
+            "<img src=x onerror=alert(1)>",
+            &times(now, DAY, now),
+        ),
+    );
+}
+
+/// Instants that far apart, the last 60 up to `until`; the same whenever they are asked for.
+fn times(now: Timestamp, apart: SignedDuration, until: Timestamp) -> Vec<Timestamp> {
+    let apart = apart.as_secs();
+    let last = until.min(now).as_second().div_euclid(apart) * apart;
+    let times = (0..60).map(|number| Timestamp::from_second(last - number * apart).unwrap());
+    times.collect()
+}
+
+fn document(title: &str, word: &str, published: &[Timestamp]) -> Look {
+    let entries = published.iter().map(|at| FoundEntry {
+        id: Some(format!("{word} {}", at.as_second())),
+        link: Some(format!("https://wire.example/{}", at.as_second())),
+        title: format!("{word} of {at}"),
+        published_at: Some(*at),
+        author: Some("Ada & 王小明".to_owned()),
+        ..FoundEntry::default()
+    });
+    Look::Document(Box::new(Document {
+        title: Some(title.to_owned()),
+        entries: entries.collect(),
+        ..Document::default()
+    }))
+}
+
+/// The edition of the day before is published, and readers have it.
+async fn publish_the_day_before(stage: &Stage) {
+    stage.news.heal();
+    let day = stage.editions.today().yesterday().unwrap();
+    let path = format!("/trigger-export-sync?date={day}");
+    let built = stage.world.post(&path, "").await;
+    assert_eq!(built.json()["success"], true, "{}", built.body);
+}
+
+/// Yesterday's edition is published; whether one destination has it nobody knows, and another takes only half of it.
+pub(super) async fn publish_yesterday(stage: &Stage) {
+    publish_the_day_before(stage).await;
+    stage.news.decide(|call, _| match call {
+        Call::Send(place, _) if place == "github" => InjectedFault::Lost,
+        Call::Look(place, _) if place == "github" => {
+            InjectedFault::Fails(port::FailureClass::Transient)
+        }
+        Call::Send(place, 2) if place == "telegram" => {
+            InjectedFault::Fails(port::FailureClass::Credentials)
+        }
+        _ => InjectedFault::Well,
+    });
+    let built = stage.world.post("/trigger-export-sync", "").await;
+    assert_eq!(built.status, 200, "{}", built.body);
+}
+
+/// Today's is begun, and something is missing from every batch.
+pub(super) async fn begin_today(stage: &Stage) {
+    stage.news.decide(|call, _| match call {
+        Call::Titles(_) => InjectedFault::Lacks,
+        _ => InjectedFault::Well,
+    });
+    let today = stage.editions.today();
+    stage.editions.take_up(today).await.unwrap();
+    for _ in 0..2 {
+        let step = stage
+            .editions
+            .step(today, Requester::Tick, &Unwatched)
+            .await;
+        step.unwrap();
+    }
+}

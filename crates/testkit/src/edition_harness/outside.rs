@@ -1,0 +1,179 @@
+//! The harness behind the ports of an edition.
+
+use std::sync::Arc;
+
+use almanack_core::{
+    alert::{
+        About,
+        port::{Answer, Notice, Notifier, Outcome},
+    },
+    budget::Budget,
+    edition::{
+        document::Inputs,
+        port::{
+            BadTemplate, Failure, FailureClass, Publisher, Reader, Renderer, Sensitivity,
+            StorySource, Text, Wanted, Writer,
+        },
+        story::{Listed, StoryKey},
+    },
+};
+use almanack_engine::editions::Outside;
+use async_trait::async_trait;
+
+use super::{Call, EditionHarness, InjectedFault, destinations::Destination, number_in};
+
+pub(super) fn of(room: &EditionHarness) -> Outside {
+    let publishers = room.places.iter().map(|place| {
+        let destination = Destination {
+            room: room.clone(),
+            place: place.clone(),
+        };
+        Arc::new(destination) as Arc<dyn Publisher>
+    });
+    Outside {
+        source: Arc::new(room.clone()),
+        reader: Arc::new(room.clone()),
+        writer: Arc::new(room.clone()),
+        renderer: Arc::new(PlainRenderer),
+        publishers: publishers.collect(),
+    }
+}
+
+fn unusable(what: &str) -> Failure {
+    Failure::new(FailureClass::Unusable, what)
+}
+
+#[async_trait]
+impl StorySource for EditionHarness {
+    fn name(&self) -> &'static str {
+        "harness"
+    }
+
+    async fn list(&self, wanted: &Wanted, budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
+        let injected_fault = self.call(Call::List, budget).await?;
+        let stories = self.lock().stories.clone();
+        Ok(match injected_fault {
+            InjectedFault::Lacks => Vec::new(),
+            _ => stories.into_iter().take(wanted.limit).collect(),
+        })
+    }
+
+    async fn comments(&self, key: &StoryKey, budget: &Arc<Budget>) -> Result<Vec<String>, Failure> {
+        let number = number_in(&key.0);
+        let injected_fault = self.call(Call::Comments(number), budget).await?;
+        let said = |what: &str| format!("comment on {number}: {what}");
+        Ok(match injected_fault {
+            InjectedFault::Lacks => Vec::new(),
+            _ => ["one", "two", "three"].map(said).to_vec(),
+        })
+    }
+}
+
+#[async_trait]
+impl Reader for EditionHarness {
+    async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure> {
+        let number = number_in(url);
+        match self.call(Call::Page(number), budget).await? {
+            InjectedFault::Lacks => Err(unusable("the page is empty")),
+            _ => Ok(format!("article {number}: a text.")),
+        }
+    }
+}
+
+#[async_trait]
+impl Writer for EditionHarness {
+    fn name(&self) -> &'static str {
+        "harness"
+    }
+
+    async fn titles(
+        &self,
+        titles: &[String],
+        budget: &Arc<Budget>,
+    ) -> Result<Option<Vec<Option<String>>>, Failure> {
+        let injected_fault = self.call(Call::Titles(titles.len()), budget).await?;
+        budget.charge(10 * titles.len() as u64, 5 * titles.len() as u64);
+        let translated = titles.iter().zip(0..).map(|(title, place)| {
+            let lacks = injected_fault == InjectedFault::Lacks && place == 0;
+            (!lacks).then(|| format!("译：{title}"))
+        });
+        Ok(Some(translated.collect()))
+    }
+
+    async fn summary(&self, text: Text<'_>, budget: &Arc<Budget>) -> Result<String, Failure> {
+        let of = match text {
+            Text::Article(text) => text.to_owned(),
+            Text::Comments(comments) => comments.join(" "),
+        };
+        let begins = of.split(':').next().unwrap_or_default().to_owned();
+        let call = Call::Summary(begins.clone());
+        if self.call(call, budget).await? == InjectedFault::Lacks {
+            return Err(unusable("the summary is empty"));
+        }
+        budget.charge(100, 20);
+        Ok(format!("摘要：{begins}"))
+    }
+
+    async fn judge(
+        &self,
+        titles: &[String],
+        _: Sensitivity,
+        budget: &Arc<Budget>,
+    ) -> Result<Vec<bool>, Failure> {
+        let injected_fault = self.call(Call::Judge(titles.len()), budget).await?;
+        Ok((0..titles.len())
+            .map(|place| injected_fault != InjectedFault::Lacks || place > 0)
+            .collect())
+    }
+}
+
+#[async_trait]
+impl Notifier for EditionHarness {
+    /// Everybody hears each notice by itself, or does not.
+    async fn notify(&self, notices: &[Notice]) -> Vec<Answer> {
+        let reported = notices.iter().map(|notice| {
+            let key = &notice.alert.key;
+            let name = match &key.about {
+                About::Delivery { destination, .. } => format!("{}:{destination}", key.rule),
+                _ => key.rule.to_string(),
+            };
+            let injected_fault = self.called(&Call::Report(name, notice.news.as_str()));
+            let fails = matches!(injected_fault, InjectedFault::Fails(_));
+            self.lock().reported += usize::from(!fails);
+            let outcome = if fails || injected_fault == InjectedFault::Lost {
+                Outcome::Failed("no answer".to_owned())
+            } else {
+                Outcome::Taken(String::new())
+            };
+            Answer {
+                channel: "people".to_owned(),
+                keys: vec![key.clone()],
+                outcome,
+            }
+        });
+        reported.collect()
+    }
+}
+
+/// Prints the stories, one a line, below the first line of the template.
+struct PlainRenderer;
+
+impl Renderer for PlainRenderer {
+    fn template(&self) -> &'static str {
+        "plain"
+    }
+
+    fn print(&self, template: &str, inputs: &Inputs) -> Result<String, BadTemplate> {
+        let head = format!("{template} {} r{}\n", inputs.date, inputs.revision);
+        let stories = inputs.stories.iter().map(|story| {
+            let said = story.content_summary.as_deref().unwrap_or("-");
+            format!("{} {} {said}\n", story.rank, story.title)
+        });
+        Ok(std::iter::once(head).chain(stories).collect())
+    }
+
+    fn digest(&self, bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes);
+        format!("{:016x}", almanack_core::source::entry::key_hash(&text))
+    }
+}
