@@ -1,5 +1,7 @@
 //! Sources of every sort with what they publish over the day, and two editions.
 
+use std::sync::Arc;
+
 use almanack_core::{
     edition::{plan::Requester, port},
     source::{
@@ -7,7 +9,11 @@ use almanack_core::{
         entry::FoundEntry,
     },
 };
-use almanack_engine::editions::Unwatched;
+use almanack_engine::{
+    editions::Unwatched,
+    reloadable::Reloadable,
+    watch::{Watch, WatchSettings, Watching},
+};
 use almanack_testkit::edition_harness::{Call, InjectedFault};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -133,6 +139,7 @@ pub(super) async fn publish_yesterday(stage: &Stage) {
     });
     let built = stage.world.post("/trigger-export-sync", "").await;
     assert_eq!(built.status, 200, "{}", built.body);
+    watch(stage).await;
 }
 
 /// Today's is begun, and something is missing from every batch.
@@ -150,4 +157,16 @@ pub(super) async fn begin_today(stage: &Stage) {
             .await;
         step.unwrap();
     }
+    watch(stage).await;
+}
+
+/// One round of the node's watch, which opens alerts about editions.
+async fn watch(stage: &Stage) {
+    let watching = Watching {
+        settings: WatchSettings::default(),
+        notifier: Arc::new(stage.news.clone()),
+    };
+    let (store, clock) = (stage.world.store.clone(), stage.world.clock.clone());
+    let mut watch = Watch::new(store, clock, Reloadable::new(watching));
+    watch.round_of_editions().await.unwrap();
 }
