@@ -1,4 +1,4 @@
-//! The webhook publisher: tells a event by a signed HTTP POST.
+//! The webhook publisher: tells an event by a signed HTTP POST.
 //!
 //! The body is the CloudEvent, or in binary mode its data, with the attributes as `ce-` headers. `webhook-id` is the event's own id and the same whenever it is told again, so a
 //! receiver that keeps the ids it has seen hears everything once. What an answer means is decided in `core::event`; the

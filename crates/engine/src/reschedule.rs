@@ -52,7 +52,7 @@ pub enum Error {
     },
     /// Of a kind that belongs to the engine ([`almanack_core::reserved`]).
     #[error(
-        "tasks of kind `{kind}` are made and changed by Almanack itself; only a DISPATCH, EVENT or EDITION_RUN task that exists can be \
+        "tasks of kind `{kind}` are made and changed by Almanack itself; only a DISPATCH, EVENT_DELIVERY or EDITION_RUN task that exists can be \
          cancelled (without a revision), or tried again once it has failed"
     )]
     Reserved {

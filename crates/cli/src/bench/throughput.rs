@@ -55,7 +55,7 @@ pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
 
 /// Has the nodes do everything that is due, `tasks` of them, until the store shows it done.
 pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured, Error> {
-    // A event is a task too; what counts is what people asked for.
+    // An event is a task too; what counts is what people asked for.
     let each = 1 + bench.load.subscriptions;
     let target = tasks * each;
     let handler = Arc::new(Counting::default());

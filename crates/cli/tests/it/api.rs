@@ -112,8 +112,8 @@ impl Api {
     pub(crate) async fn attempts(&self, kind: &str, subject: &str) -> Vec<Value> {
         let answer = self.get(&format!("{}/history", task(kind, subject))).await;
         assert_eq!(answer.status, 200, "{answer:?}");
-        let event_delivery = answer.json["event_delivery"].as_array().unwrap();
-        let attempts = event_delivery.iter().filter(|it| it["what"] == "attempt");
+        let events = answer.json["events"].as_array().unwrap();
+        let attempts = events.iter().filter(|it| it["what"] == "attempt");
         attempts.cloned().collect()
     }
 

@@ -1,7 +1,7 @@
 //! Events out: what others may want to know of Almanack, as CloudEvents.
 //!
-//! The other direction of [`crate::event`]. A event is told by a task of its own, written in the same transaction as what it tells of: the
-//! table of tasks is the outbox, so a event is told at least once, with the retries, the history and the leases of
+//! The other direction of [`crate::event`]. An event is told by a task of its own, written in the same transaction as what it tells of: the
+//! table of tasks is the outbox, so an event is told at least once, with the retries, the history and the leases of
 //! every other task. Whoever hears it twice knows it by its `id`, which depends on what happened and on nothing else.
 //!
 //! ```text

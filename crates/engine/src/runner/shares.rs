@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn sf_06_every_kind_leaves_a_quarter_of_what_the_others_leave() {
-        let event = Kind::parse("EVENT").unwrap();
+        let event = Kind::parse("EVENT_DELIVERY").unwrap();
         let shares = Shares {
             leaves_room: true,
             of_kind: [(event.clone(), 16)].into(),

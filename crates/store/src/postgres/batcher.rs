@@ -119,7 +119,7 @@ async fn do_together<E: BatchedWork>(work: &E, mut group: Vec<Asked<E>>) {
 async fn do_alone<E: BatchedWork>(work: &E, group: Vec<Asked<E>>) {
     for asked in group {
         let answers = work.run(&asked.items).await;
-        // An requester that went away no longer cares; the effect stands.
+        // A requester that went away no longer cares; the effect stands.
         let _ = asked.reply.send(answers);
     }
 }

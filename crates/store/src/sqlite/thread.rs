@@ -89,7 +89,7 @@ impl<T: Send, F: FnMut(&mut Connection) -> Outcome<T> + Send> Job for Asked<T, F
             (Err(error), _) => Err(error),
             (Ok(()), None) => Err(Fault::Stopped),
         };
-        // An requester that went away no longer cares; the effect stands.
+        // A requester that went away no longer cares; the effect stands.
         let _ = self.reply.send(answer);
     }
 

@@ -39,7 +39,7 @@ pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut 
         "{} {}",
         given.identity.kind, given.identity.subject
     ))?;
-    let story = items(&history["event_delivery"]).to_vec();
+    let story = items(&history["events"]).to_vec();
     output.columns(COLUMNS, &story, answer.now, true)?;
     Ok(Exit::Ok)
 }

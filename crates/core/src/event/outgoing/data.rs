@@ -27,7 +27,7 @@ pub const RECEIPTS_REPORTED_MAX: usize = 50;
 /// Longest part of an id that is somebody's name, in bytes.
 const NAMED_BYTES_MAX: usize = 60;
 
-/// A event, before anybody was asked whether to hear of it.
+/// An event, before anybody was asked whether to hear of it.
 pub(super) struct EventDraft<'a> {
     pub(super) id: String,
     pub(super) what: Type,

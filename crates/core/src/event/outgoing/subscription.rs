@@ -1,4 +1,4 @@
-//! Who wants to hear of what, and which tasks a event becomes for them.
+//! Who wants to hear of what, and which tasks an event becomes for them.
 
 use std::fmt;
 

@@ -211,7 +211,7 @@ impl Story<'_> {
             return Err(format!("told and ended differ in {missing:?}"));
         }
         if let Some(row) = reporting.iter().find(|row| row.status != Status::Success) {
-            return Err(format!("a event was never told: {row:?}"));
+            return Err(format!("an event was never told: {row:?}"));
         }
         if *heard != ends {
             let missing: Vec<_> = ends.symmetric_difference(heard).collect();
