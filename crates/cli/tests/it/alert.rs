@@ -28,7 +28,7 @@ fn home(database: &str) -> Home {
         &format!(
             "[database]\nurl = \"{database}\"\n\
              [command]\nenabled = true\ndirectory = \"{folder}\"\n\
-             [alerts]\nevery = \"1s\"\ncalm = \"2s\"\nlate_after = \"1h\"\nmissing_after = \"1h\"\n\
+             [alerts]\nevery = \"1s\"\ncool_down = \"2s\"\nlate_after = \"1h\"\nmissing_after = \"1h\"\n\
              [alerts.exec]\ncommand = [\"{page}\"]\n\
              [[schedule]]\nname = \"beat\"\nexpression = \"@1s\"\nretry_for = \"0s\"\n\
              target = {{ type = \"command\", argv = [\"/usr/bin/test\", \"-e\", \"mended\"], timeout = \"20s\" }}\n"

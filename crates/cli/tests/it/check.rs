@@ -606,7 +606,7 @@ fn what_is_in_force_and_why() {
     alerts.disconnected_after           "2m"                                        default
     alerts.disk_free_bytes              268435456                                   default
     alerts.budget_percent               120                                         default
-    alerts.cool-down                         "1m"                                        default
+    alerts.cool_down                         "1m"                                        default
     alerts.quiet                        (none)                                      default
     alerts.quiet_tz                     "UTC"                                       default
     alerts.quiet_except                 "critical"                                  default

@@ -109,11 +109,7 @@ async fn feeds_answer_on_their_own_hosts_and_are_listed() {
     let address = free_address();
     let listen = format!("0.0.0.0:{}", address.port());
     let arguments = ["world", "feeds", "--listen", &listen];
-    let arguments = [
-        &arguments[..],
-        &["--feeds", "50", "--seed", "7", "--cool-down"],
-    ]
-    .concat();
+    let arguments = [&arguments[..], &["--feeds", "50", "--seed", "7", "--quiet"]].concat();
     let command = home.command(&arguments);
     let mut feeds = Process::start(&home, address, command).ready().await;
     let list = feeds.api().insist(Method::GET, "/opml", None).await;
@@ -139,13 +135,7 @@ async fn a_news_site_answers_with_as_many_stories_as_asked() {
     let address = free_address();
     let listen = address.to_string();
     let arguments = [
-        "world",
-        "news",
-        "--listen",
-        &listen,
-        "--seed",
-        "7",
-        "--cool-down",
+        "world", "news", "--listen", &listen, "--seed", "7", "--quiet",
     ];
     let more = ["--stories-per-day", "10", "--latency", "1ms"];
     let command = home.command(&[&arguments[..], &more].concat());

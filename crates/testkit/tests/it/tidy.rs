@@ -9,6 +9,7 @@ mod documents;
 mod files;
 mod migrations;
 mod text;
+mod words;
 
 use std::{
     path::{Path, PathBuf},

@@ -30,10 +30,7 @@ async fn nodes_leases_pace_and_queues_are_shown() {
     world.done(&first).await;
     world.clock.set(instant(3_662));
     world.claim(2).await;
-    for node in [
-        node("cool-down", 3_660, 0),
-        node("<b>gone", 3_500, -700_000),
-    ] {
+    for node in [node("quiet", 3_660, 0), node("<b>gone", 3_500, -700_000)] {
         world.store.save_node(&node).await.unwrap();
     }
     let page = world.get("/ui/nodes").await;
@@ -42,7 +39,7 @@ async fn nodes_leases_pace_and_queues_are_shown() {
     assert!(!page.body.contains("<b>gone"));
     let rows = all(&page, "#nodes tr[data-row]");
     let of = |name: &str| rows.iter().find(|row| row.contains(name)).unwrap();
-    assert!(of("cool-down").contains("runs"), "{rows:?}");
+    assert!(of("quiet").contains("runs"), "{rows:?}");
     assert!(
         of("gone").contains("looks dead") && of("gone").contains("700 ms ahead"),
         "{rows:?}"
