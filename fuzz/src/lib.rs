@@ -51,7 +51,7 @@ fn check_document(document: &Document) {
     assert_eq!(keys.len(), document.entries.len(), "an entry came twice");
     assert!(
         !keys.contains(&None),
-        "an entry that nobody could know again"
+        "an entry without a key"
     );
     for found in &document.entries {
         check_entry(found);
@@ -93,7 +93,7 @@ fn check_markup(markup: Option<&str>, bytes_max: usize) {
     for word in ["<script", "<style", "<iframe"] {
         assert!(!lower.contains(word), "{markup}");
     }
-    // As text it is nobody's harm.
+    // As plain text it does no harm.
     let mut tags = lower.split('<').skip(1);
     let runs = |tag: &str| {
         let tag = tag.split('>').next().unwrap_or_default();
@@ -102,7 +102,7 @@ fn check_markup(markup: Option<&str>, bytes_max: usize) {
     assert!(!tags.any(runs), "{markup}");
 }
 
-/// Wishes put a look off, never forward, and never for longer than a day.
+/// Hints delay a check, by a day at most, and never hurry it.
 pub fn check_hints(hints: &Hints) {
     let at = hints.not_before(NOW, NOW);
     assert!(
