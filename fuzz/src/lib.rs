@@ -9,7 +9,7 @@ use almanack_adapters::feed;
 use almanack_core::source::{
     check::{Document, Failure},
     entry::{
-        CONTENT_BYTES_MAX, ENTRIES_MAX, Found, KEY_BYTES_MAX, LINK_BYTES_MAX, SUMMARY_BYTES_MAX,
+        CONTENT_BYTES_MAX, ENTRIES_MAX, FoundEntry, KEY_BYTES_MAX, LINK_BYTES_MAX, SUMMARY_BYTES_MAX,
         TITLE_BYTES_MAX,
     },
     hints::{HONOURED_MAX, Hints},
@@ -47,7 +47,7 @@ fn check_failure(failure: &Failure) {
 
 fn check_document(document: &Document) {
     assert!(document.entries.len() <= ENTRIES_MAX);
-    let keys: BTreeSet<_> = document.entries.iter().map(Found::key).collect();
+    let keys: BTreeSet<_> = document.entries.iter().map(FoundEntry::key).collect();
     assert_eq!(keys.len(), document.entries.len(), "an entry came twice");
     assert!(
         !keys.contains(&None),
@@ -62,7 +62,7 @@ fn check_document(document: &Document) {
     check_hints(&document.hints);
 }
 
-fn check_entry(found: &Found) {
+fn check_entry(found: &FoundEntry) {
     let key = found.key().unwrap_or_default();
     check_line(&key, KEY_BYTES_MAX);
     check_line(&found.title, TITLE_BYTES_MAX);
