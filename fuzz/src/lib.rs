@@ -1,7 +1,8 @@
 //! What every fuzz target holds a reader to.
 //!
-//! A target fails when a reader panics, takes too long, or breaks a promise of `adapters::feed`: what comes out keeps to the limits
-//! of `core::source::entry`, has no control characters and no markup that can run.
+//! A target fails when a reader panics, takes too long, or breaks a promise of `adapters::feed`:
+//! what comes out keeps to the limits of `core::source::entry`, has no control characters and no
+//! markup that can run.
 
 use std::collections::BTreeSet;
 
