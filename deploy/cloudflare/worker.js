@@ -14,14 +14,14 @@ const RETRY_WAIT_MS = 2_000;
 export default {
   async scheduled(_trigger, env) {
     const id = `tick-${crypto.randomUUID()}`;
-    const { ok, ...told } = await tick(id, env);
-    const line = JSON.stringify({ tick: id, ok, ...told });
+    const { ok, ...report } = await tick(id, env);
+    const line = JSON.stringify({ tick: id, ok, ...report });
     if (ok) return console.log(line);
     console.error(line);
-    throw new Error(`tick failed: ${told.outcome} (attempts: ${told.attempts})`);
+    throw new Error(`tick failed: ${report.outcome} (attempts: ${report.attempts})`);
   },
 
-  // The worker has no address of its own; whoever finds one learns nothing.
+  // The worker needs no address; a request to one learns nothing.
   fetch: () => new Response(null, { status: 404 }),
 };
 
@@ -34,8 +34,8 @@ async function tick(id, env) {
     // Only a retry can meet its own trace: an earlier attempt arrived, and its answer did not.
     if (answer.status === 409 && attempts > 1) return { ok: true, outcome: "received before", attempts };
     if (!answer.retry || attempts === ATTEMPTS_MAX) {
-      const { retry, status, ...told } = answer;
-      return { ...told, attempts };
+      const { retry, status, ...report } = answer;
+      return { ...report, attempts };
     }
     // 2 s, then 8 s: a node that is being replaced is back by then.
     const waitMs = Number(env.RETRY_WAIT_MS ?? RETRY_WAIT_MS) * 4 ** (attempts - 1);

@@ -101,12 +101,12 @@ def faults():
     config_maps = {made["name"] for one in objects for made in one.get(GENERATED_CONFIG_MAPS, [])}
     for path, found in read.items():
         for document in found:
-            told = []
+            faults = []
             if document["kind"] == "Kustomization":
-                told = faults_of_kustomization(path, document)
+                faults = faults_of_kustomization(path, document)
             elif pod := pod_of(document):
-                told = faults_of_pod(pod, secret_keys, config_maps)
-            yield from (f"{path.relative_to(ROOT)}: {fault}" for fault in told)
+                faults = faults_of_pod(pod, secret_keys, config_maps)
+            yield from (f"{path.relative_to(ROOT)}: {fault}" for fault in faults)
     yield from faults_of_selection(objects)
 
 

@@ -1,7 +1,8 @@
 //! What every fuzz target holds a reader to.
 //!
-//! A target fails when a reader panics, takes too long, or breaks a promise of `adapters::feed`: what comes out keeps to the limits
-//! of `core::source::entry`, has no control characters and no markup that can run.
+//! A target fails when a reader panics, takes too long, or breaks a promise of `adapters::feed`:
+//! what comes out keeps to the limits of `core::source::entry`, has no control characters and no
+//! markup that can run.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use almanack_adapters::feed;
 use almanack_core::source::{
     check::{Document, Failure},
     entry::{
-        CONTENT_BYTES_MAX, ENTRIES_MAX, Found, KEY_BYTES_MAX, LINK_BYTES_MAX, SUMMARY_BYTES_MAX,
+        CONTENT_BYTES_MAX, ENTRIES_MAX, FoundEntry, KEY_BYTES_MAX, LINK_BYTES_MAX, SUMMARY_BYTES_MAX,
         TITLE_BYTES_MAX,
     },
     hints::{HONOURED_MAX, Hints},
@@ -47,11 +48,11 @@ fn check_failure(failure: &Failure) {
 
 fn check_document(document: &Document) {
     assert!(document.entries.len() <= ENTRIES_MAX);
-    let keys: BTreeSet<_> = document.entries.iter().map(Found::key).collect();
+    let keys: BTreeSet<_> = document.entries.iter().map(FoundEntry::key).collect();
     assert_eq!(keys.len(), document.entries.len(), "an entry came twice");
     assert!(
         !keys.contains(&None),
-        "an entry that nobody could know again"
+        "an entry without a key"
     );
     for found in &document.entries {
         check_entry(found);
@@ -62,7 +63,7 @@ fn check_document(document: &Document) {
     check_hints(&document.hints);
 }
 
-fn check_entry(found: &Found) {
+fn check_entry(found: &FoundEntry) {
     let key = found.key().unwrap_or_default();
     check_line(&key, KEY_BYTES_MAX);
     check_line(&found.title, TITLE_BYTES_MAX);
@@ -93,7 +94,7 @@ fn check_markup(markup: Option<&str>, bytes_max: usize) {
     for word in ["<script", "<style", "<iframe"] {
         assert!(!lower.contains(word), "{markup}");
     }
-    // As text it is nobody's harm.
+    // As plain text it does no harm.
     let mut tags = lower.split('<').skip(1);
     let runs = |tag: &str| {
         let tag = tag.split('>').next().unwrap_or_default();
@@ -102,7 +103,7 @@ fn check_markup(markup: Option<&str>, bytes_max: usize) {
     assert!(!tags.any(runs), "{markup}");
 }
 
-/// Wishes put a look off, never forward, and never for longer than a day.
+/// Hints delay a check, by a day at most, and never hurry it.
 pub fn check_hints(hints: &Hints) {
     let at = hints.not_before(NOW, NOW);
     assert!(

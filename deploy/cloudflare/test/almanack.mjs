@@ -1,4 +1,4 @@
-// A stand-in for Almanack on loopback. It checks signatures with code of its own, from the published scheme,
+// A simulated Almanack on loopback. It checks signatures with its own code, from the published scheme,
 // so that a mistake in the worker is not made twice.
 
 import { createHmac, timingSafeEqual } from "node:crypto";

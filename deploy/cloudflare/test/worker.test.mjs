@@ -1,4 +1,4 @@
-// The worker as Cloudflare's own runtime runs it, against a stand-in for Almanack on loopback.
+// The worker as Cloudflare's own runtime runs it, against a simulated Almanack on loopback.
 
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
@@ -52,13 +52,13 @@ async function run({ answers = [TICKED], secret = SECRET, triggers = 1, path = "
     const outcomes = [];
     for (let i = 0; i < triggers; i++) outcomes.push((await worker.scheduled({ cron: "*/10 * * * *" })).outcome);
     await log.atLeast(triggers);
-    const stranger = await miniflare.dispatchFetch("http://worker.invalid/tick", { method: "POST" });
+    const visitor = await miniflare.dispatchFetch("http://worker.invalid/tick", { method: "POST" });
     return {
       outcomes,
       requests: almanack.requests,
       log: log.text,
-      told: log.lines(),
-      strangerStatus: stranger.status,
+      logged: log.lines(),
+      visitorStatus: visitor.status,
       url: almanack.url,
     };
   } finally {
@@ -69,16 +69,16 @@ async function run({ answers = [TICKED], secret = SECRET, triggers = 1, path = "
 
 const status = (code, headers) => ({ status: code, headers, body: { status: code } });
 
-test("a trigger is one signed call, told in one line", async () => {
-  const { outcomes, requests, told } = await run({});
+test("a trigger is one signed call, logged as one line", async () => {
+  const { outcomes, requests, logged } = await run({});
   assert.deepEqual(outcomes, ["ok"]);
   assert.equal(requests.length, 1);
   const [request] = requests;
   assert.equal(`${request.method} ${request.url}`, "POST /tick");
   assert.equal(request.signed, true);
   assert.deepEqual(JSON.parse(request.body), { budget_ms: 20000 });
-  assert.equal(told.length, 1);
-  const { tick, ...rest } = told[0];
+  assert.equal(logged.length, 1);
+  const { tick, ...rest } = logged[0];
   assert.equal(tick, request.headers["webhook-id"]);
   assert.deepEqual(rest, {
     ok: true,
@@ -97,39 +97,39 @@ test("an address with a path and a slash at its end is called below it", async (
 
 for (const [what, answer] of [["503", status(503)], ["429", status(429)], ["a broken connection", "drop"]]) {
   test(`after ${what} the same tick is sent again, signed anew`, async () => {
-    const { outcomes, requests, told } = await run({ answers: [answer, TICKED] });
+    const { outcomes, requests, logged } = await run({ answers: [answer, TICKED] });
     assert.deepEqual(outcomes, ["ok"]);
     assert.equal(requests.length, 2);
     assert.ok(requests.every((request) => request.signed));
     assert.equal(requests[0].headers["webhook-id"], requests[1].headers["webhook-id"]);
-    assert.equal(told.length, 1);
-    assert.equal(told[0].attempts, 2);
+    assert.equal(logged.length, 1);
+    assert.equal(logged[0].attempts, 2);
   });
 }
 
 test("a retry refused as a replay means that the tick had arrived", async () => {
-  const { outcomes, requests, told } = await run({ answers: ["drop", status(409)] });
+  const { outcomes, requests, logged } = await run({ answers: ["drop", status(409)] });
   assert.deepEqual(outcomes, ["ok"]);
   assert.equal(requests.length, 2);
-  assert.equal(told[0].outcome, "received before");
+  assert.equal(logged[0].outcome, "received before");
 });
 
 test("after three failures the trigger is recorded as failed", async () => {
-  const { outcomes, requests, told } = await run({ answers: [status(503)] });
+  const { outcomes, requests, logged } = await run({ answers: [status(503)] });
   assert.deepEqual(outcomes, ["exception"]);
   assert.equal(requests.length, 3);
-  assert.equal(told.length, 1);
-  const { tick, ...rest } = told[0];
+  assert.equal(logged.length, 1);
+  const { tick, ...rest } = logged[0];
   assert.equal(tick, requests[2].headers["webhook-id"]);
   assert.deepEqual(rest, { ok: false, outcome: "status 503", attempts: 3 });
 });
 
 for (const code of [400, 401, 403, 404, 409]) {
   test(`${code} is a refusal: not sent again, recorded as failed`, async () => {
-    const { outcomes, requests, told } = await run({ answers: [status(code), TICKED] });
+    const { outcomes, requests, logged } = await run({ answers: [status(code), TICKED] });
     assert.deepEqual(outcomes, ["exception"]);
     assert.equal(requests.length, 1);
-    assert.equal(told[0].outcome, `status ${code}`);
+    assert.equal(logged[0].outcome, `status ${code}`);
   });
 }
 
@@ -140,10 +140,10 @@ test("a redirect is not followed", async () => {
 });
 
 test("a web page is not taken for a tick", async () => {
-  const { outcomes, requests, told } = await run({ answers: [{ status: 200, body: "<html>hello</html>" }] });
+  const { outcomes, requests, logged } = await run({ answers: [{ status: 200, body: "<html>hello</html>" }] });
   assert.deepEqual(outcomes, ["exception"]);
   assert.equal(requests.length, 1);
-  assert.equal(told[0].outcome, "status 200, but not from Almanack");
+  assert.equal(logged[0].outcome, "status 200, but not from Almanack");
 });
 
 test("the next trigger is another tick", async () => {
@@ -165,9 +165,9 @@ for (const [what, secret] of [["missing", null], ["without its prefix", SECRET.s
 }
 
 test("a worker without an address says so", async () => {
-  const { outcomes, told } = await run({ url: "almanack.example.com" });
+  const { outcomes, logged } = await run({ url: "almanack.example.com" });
   assert.deepEqual(outcomes, ["exception"]);
-  assert.equal(told[0].outcome, "ALMANACK_URL is not an address");
+  assert.equal(logged[0].outcome, "ALMANACK_URL is not an address");
 });
 
 test("neither the secret nor the address is ever logged", async () => {
@@ -181,8 +181,8 @@ test("neither the secret nor the address is ever logged", async () => {
   }
 });
 
-test("nobody can cause a tick by calling the worker", async () => {
-  const { strangerStatus, requests } = await run({ triggers: 0 });
-  assert.equal(strangerStatus, 404);
+test("calling the worker does not cause a tick", async () => {
+  const { visitorStatus, requests } = await run({ triggers: 0 });
+  assert.equal(visitorStatus, 404);
   assert.equal(requests.length, 0);
 });
