@@ -5,7 +5,7 @@
 //! counted (SS-14, docs/adr/0014).
 //!
 //! ```text
-//! Request ─► every hop: core::address::check ─► literal? Guard::judge ─────────────┐
+//! Request ─► every hop: core::address::check ─► literal? Guard::check_address ─────┐
 //!                ▲                            └► name?    resolve, Guard::check_addresses ├─► connect
 //!                └── redirect, up to so many ◄── answer ◄──────────────────────────┘
 //!                                                  └─► body: decompressed, counted, timed
@@ -125,7 +125,7 @@ impl Client {
             Err(refusal) => return Some(refusal),
         };
         let literal = address::literal(&url).filter(|_| !self.trusts(&url));
-        literal.and_then(|ip| self.guard.judge(ip).err())
+        literal.and_then(|ip| self.guard.check_address(ip).err())
     }
 
     /// Why an address that a stranger wrote is not passed on as a link, as far as it can be seen in it.
@@ -151,7 +151,7 @@ impl Client {
         let mut deadline = Deadline::start(self.connect_timeout);
         let resolved = deadline.bound(Phase::Answer, self.resolver.resolve(name));
         let ips = resolved.await.ok()?.ok()?;
-        ips.into_iter().find_map(|ip| self.guard.judge(ip).err())
+        ips.into_iter().find_map(|ip| self.guard.check_address(ip).err())
     }
 
     /// Sends and reads the whole answer, whatever its status.
@@ -207,7 +207,7 @@ impl Client {
         address::check(url).map_err(Error::refused)?;
         let trusted = self.trusts(url);
         if let (false, Some(ip)) = (trusted, address::literal(url)) {
-            self.guard.judge(ip).map_err(Error::refused)?;
+            self.guard.check_address(ip).map_err(Error::refused)?;
         }
         if let (Some(host_admission), Some(host)) = (&request.host_admission, url.host_str()) {
             let passed = host_admission.pass(host).await;
