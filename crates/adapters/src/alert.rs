@@ -1,10 +1,12 @@
 //! Alerts: what is wrong reaches people by every channel that the configuration names.
 //!
-//! A channel is told what it wants, in one message however much it is. What many channels have in common is a `Message`; how each is
-//! reached has a file of its own: signed webhooks and what speaks HTTP besides (`http`), `mail`, Telegram by its bot, a local program ([`exec`]).
+//! A channel is told what it wants, in one message however much it is. What many channels have in
+//! common is a `Message`; how each is reached has a file of its own: signed webhooks and what
+//! speaks HTTP besides (`http`), `mail`, Telegram by its bot, a local program ([`exec`]).
 //!
-//! INVARIANT: a channel that refuses for good (a wrong token, an address that is gone) keeps no other from hearing. The log says what
-//! was not told, and by whom; neither log nor answer holds a token, a password or an address.
+//! INVARIANT: a channel that refuses for good (a wrong token, an address that is gone) keeps no
+//! other from hearing. The log says what was not told, and by whom; neither log nor answer holds a
+//! token, a password or an address.
 
 pub mod exec;
 mod http;
@@ -123,7 +125,8 @@ impl Channels {
         self.all.iter().map(|channel| channel.name.as_str())
     }
 
-    /// Sends a message that says that it is only a test, whatever the channels want; to one of them, or to all.
+    /// Sends a message that says that it is only a test, whatever the channels want; to one of
+    /// them, or to all.
     pub async fn test(&self, only: Option<&str>) -> Vec<Answer> {
         let message = Message::test(self.reporting.language, self.clock.now());
         let asked = self.all.iter();

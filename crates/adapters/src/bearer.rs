@@ -11,8 +11,8 @@ use crate::http::Request;
 pub struct Bearer(HeaderValue);
 
 impl Bearer {
-    /// Takes a token as it was given, blanks around it left out; `None` for what is no token, the empty text
-    /// included.
+    /// Takes a token as it was given, blanks around it left out; `None` for what is no token, the
+    /// empty text included.
     pub fn new(token: &str) -> Option<Self> {
         let token = token.trim();
         let mut value = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;

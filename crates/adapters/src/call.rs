@@ -1,7 +1,7 @@
 //! One signed HTTP POST, and what its answer means.
 //!
-//! Callbacks and webhooks differ in what they send and in where the address comes from; how they are
-//! signed, sent and judged is the same and stands here. What an answer means is decided in
+//! Callbacks and webhooks differ in what they send and in where the address comes from; how they
+//! are signed, sent and judged is the same and stands here. What an answer means is decided in
 //! `core::callback`; no answer at all is a retry, because the call may have taken effect and the
 //! other side is the one who knows. Editions and alerts are signed the same way, by a [`Seal`], and
 //! judged by those who send them.

@@ -1,13 +1,14 @@
 //! The command launcher: a schedule fires by running a local program (DP-11).
 //!
-//! Whoever may write a schedule could run anything on the node, so commands are off until the node's
-//! own configuration allows them, and it may allow only some ([`Allowed`]). A command is an argument
-//! vector, never a line for a shell; it gets a clean environment, a directory, nothing to read, and
-//! a time after which it and everything it started is stopped. A [supervisor](supervise()) stops it
-//! when the node dies, too, so that the next attempt never runs beside it (DP-25).
+//! Whoever may write a schedule could run anything on the node, so commands are off until the
+//! node's own configuration allows them, and it may allow only some ([`Allowed`]). A command is an
+//! argument vector, never a line for a shell; it gets a clean environment, a directory, nothing to
+//! read, and a time after which it and everything it started is stopped. A
+//! [supervisor](supervise()) stops it when the node dies, too, so that the next attempt never runs
+//! beside it (DP-25).
 //!
-//! What it prints is kept only so far as an attempt's detail goes: enough to see why it failed. Exit
-//! code 0 is done; any other end may pass, so it is tried again inside the firing's window.
+//! What it prints is kept only so far as an attempt's detail goes: enough to see why it failed.
+//! Exit code 0 is done; any other end may pass, so it is tried again inside the firing's window.
 
 mod output;
 mod permission;
@@ -50,8 +51,8 @@ pub use supervise::{SUPERVISE, supervise};
 /// What every command gets of the node's environment: where programs are, whose files, and how to
 /// tell time and language.
 const PASSED_THROUGH: [&str; 4] = ["PATH", "HOME", "TZ", "LANG"];
-/// How long we listen for last words once the command has ended. Its group is dead by then; only who
-/// left the group can still hold the pipe.
+/// How long we listen for last words once the command has ended. Its group is dead by then; only
+/// who left the group can still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// When a command comes again for which there was no place.
@@ -118,7 +119,8 @@ impl CommandLauncher {
     }
 }
 
-/// Runs a command with this to read, and everything it starts, for so long at most; one that ran out of time has `grace` to end by itself.
+/// Runs a command with this to read, and everything it starts, for so long at most; one that ran
+/// out of time has `grace` to end by itself.
 pub(crate) async fn run(
     mut command: Command,
     input: Option<Vec<u8>>,

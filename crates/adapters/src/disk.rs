@@ -4,7 +4,8 @@ use std::{io, path::Path};
 
 use rustix::fs::{Access, access, statvfs};
 
-/// Filesystems that another machine serves. Locks and shared memory do not work over them as SQLite needs them to.
+/// Filesystems that another machine serves. Locks and shared memory do not work over them as SQLite
+/// needs them to.
 const NETWORKED: [&str; 12] = [
     "9p",
     "afs",
@@ -38,8 +39,8 @@ pub fn networked(path: &Path) -> Option<String> {
     filesystem(&mounts, &path).filter(|kind| NETWORKED.contains(&kind.as_str()))
 }
 
-/// The kind of the innermost mount that holds `path`, as `mountinfo` tells: the fifth word is where it is mounted,
-/// the first one after a lone dash what it is.
+/// The kind of the innermost mount that holds `path`, as `mountinfo` tells: the fifth word is where
+/// it is mounted, the first one after a lone dash what it is.
 fn filesystem(mounts: &str, path: &Path) -> Option<String> {
     let read = mounts.lines().filter_map(|line| {
         let at = line.split(' ').nth(4)?.replace("\\040", " ");

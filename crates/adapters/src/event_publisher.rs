@@ -1,8 +1,9 @@
 //! The webhook publisher: tells a event by a signed HTTP POST.
 //!
-//! The body is the CloudEvent, or in binary mode its data, with the attributes as `ce-` headers. `webhook-id` is the event's own id and the same whenever it is told again, so a
-//! receiver that keeps the ids it has seen hears everything once. What an answer means is decided in `core::event`; the
-//! body of an answer is not read.
+//! The body is the CloudEvent, or in binary mode its data, with the attributes as `ce-` headers.
+//! `webhook-id` is the event's own id and the same whenever it is told again, so a receiver that
+//! keeps the ids it has seen hears everything once. What an answer means is decided in
+//! `core::event`; the body of an answer is not read.
 
 use std::{sync::Arc, time::Duration};
 
@@ -107,7 +108,8 @@ impl EventPublisher for WebhookEventPublisher {
                 let asked = answer.head.header(&RETRY_AFTER);
                 judge(answer.head.status, asked, self.clock.now())
             }
-            // An address that may not be gone to is mended in the configuration, like one where nobody answers.
+            // An address that may not be gone to is mended in the configuration, like one where
+            // nobody answers.
             Err(error) => Outcome::Retry {
                 error: error.to_string(),
                 retry_after: None,

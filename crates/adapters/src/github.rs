@@ -1,13 +1,14 @@
 //! GitHub, as far as Almanack needs it: refs, files, workflow runs, dispatches.
 //!
-//! A small client of the REST API (and of one GraphQL mutation), because the request budget is tight
-//! and every request must be one we decided to make: no look-ups on the side, no retries inside, lists
-//! asked for with the `ETag` of the last answer (an unchanged one costs nothing, DP-13).
+//! A small client of the REST API (and of one GraphQL mutation), because the request budget is
+//! tight and every request must be one we decided to make: no look-ups on the side, no retries
+//! inside, lists asked for with the `ETag` of the last answer (an unchanged one costs nothing,
+//! DP-13).
 //!
 //! What must stay true:
 //!
-//! - The token never leaves this client but in the `Authorization` header, and only to the base URL's
-//!   own host. Redirects are not followed.
+//! - The token never leaves this client but in the `Authorization` header, and only to the base
+//!   URL's own host. Redirects are not followed.
 //! - Error texts never name a repository or a workflow, not even where GitHub's own message does
 //!   (DP-15). `answer.rs` takes them out.
 //! - Callers learn from an [`Error`] what to do (wait, try again, give up) and whether the call may

@@ -1,4 +1,5 @@
-//! The outbound heartbeat over HTTP: one small POST to somebody who calls for help when none comes (healthchecks.io, Uptime Kuma and their like).
+//! The outbound heartbeat over HTTP: one small POST to somebody who calls for help when none comes
+//! (healthchecks.io, Uptime Kuma and their like).
 
 use std::time::Duration;
 

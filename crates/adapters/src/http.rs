@@ -1,8 +1,8 @@
 //! The one HTTP client: everything that leaves Almanack leaves here.
 //!
-//! Callbacks, webhooks, GitHub, feeds and whatever comes next go through one [`Client`], so that there is
-//! one place where an address is judged, a redirect is followed, a body is bounded and a request is
-//! counted (SS-14, docs/adr/0014).
+//! Callbacks, webhooks, GitHub, feeds and whatever comes next go through one [`Client`], so that
+//! there is one place where an address is judged, a redirect is followed, a body is bounded and a
+//! request is counted (SS-14, docs/adr/0014).
 //!
 //! ```text
 //! Request ─► every hop: core::address::check ─► literal? Guard::check_address ─────┐
@@ -13,11 +13,12 @@
 //!
 //! What must stay true:
 //!
-//! - A connection is made only to an address that was judged, and to the very address that was judged: the
-//!   resolver inside the connection pool hands out nothing else, so a name that changes its mind in between
-//!   (rebinding) gains nothing. A pool asks no resolver about literals; these are judged at every hop.
-//! - The configuration's own origins skip the ranges, and nothing else. They have a pool of their own, so a
-//!   connection made by trust never serves a request without it.
+//! - A connection is made only to an address that was judged, and to the very address that was
+//!   judged: the resolver inside the connection pool hands out nothing else, so a name that changes
+//!   its mind in between (rebinding) gains nothing. A pool asks no resolver about literals; these
+//!   are judged at every hop.
+//! - The configuration's own origins skip the ranges, and nothing else. They have a pool of their
+//!   own, so a connection made by trust never serves a request without it.
 //! - Nothing comes from the environment: no proxy, no cookies, no credentials.
 //! - No error tells more of an address than an IP or a port.
 
@@ -66,9 +67,10 @@ pub struct Settings {
     pub contact: Option<String>,
     /// How long a connection may take, name and handshake included.
     pub connect_timeout: Duration,
-    /// Idle connections kept per host; with none, a connection ends with its answer. There is no bound over
-    /// all hosts, so who asks many hosts once in a while keeps none: a node with a hundred thousand sources
-    /// would sooner run out of file descriptors than use a connection twice.
+    /// Idle connections kept per host; with none, a connection ends with its answer. There is no
+    /// bound over all hosts, so who asks many hosts once in a while keeps none: a node with a
+    /// hundred thousand sources would sooner run out of file descriptors than use a connection
+    /// twice.
     pub idle_max: usize,
     /// Who knows where names lead.
     pub resolver: Arc<dyn Resolve>,
@@ -112,7 +114,8 @@ impl Client {
         })
     }
 
-    /// From now on exactly these origins skip the ranges: those of the operator's own configuration.
+    /// From now on exactly these origins skip the ranges: those of the operator's own
+    /// configuration.
     pub fn trust(&self, origins: impl IntoIterator<Item = Origin>) {
         let mut trusted = self.trusted.write().unwrap_or_else(PoisonError::into_inner);
         *trusted = origins.into_iter().collect();
@@ -128,15 +131,17 @@ impl Client {
         literal.and_then(|ip| self.guard.check_address(ip).err())
     }
 
-    /// Why an address that a stranger wrote is not passed on as a link, as far as it can be seen in it.
+    /// Why an address that a stranger wrote is not passed on as a link, as far as it can be seen in
+    /// it.
     pub fn refusal_of_link(&self, address: &str) -> Option<address::Refusal> {
         let trusted = address::parse(address).is_ok_and(|url| self.trusts(&url));
         let judged = self.guard.check_link(address);
         judged.err().filter(|_| !trusted)
     }
 
-    /// Why nobody is told to fetch an address in our place: we would not call it ourselves, or one of the addresses behind its name. A
-    /// name that we cannot resolve is let through: whoever fetches asks a resolver of their own.
+    /// Why nobody is told to fetch an address in our place: we would not call it ourselves, or one
+    /// of the addresses behind its name. A name that we cannot resolve is let through: whoever
+    /// fetches asks a resolver of their own.
     pub async fn refusal_to_send_to(&self, address: &str) -> Option<address::Refusal> {
         let refused = self
             .refusal(address)

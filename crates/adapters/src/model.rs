@@ -1,16 +1,18 @@
-//! Who writes: a language model behind any OpenAI-compatible endpoint, or nobody but the text itself.
+//! Who writes: a language model behind any OpenAI-compatible endpoint, or nobody but the text
+//! itself.
 //!
-//! [`ChatModel`] asks `POST {base_url}/chat/completions`; nothing about the service is guessed. Every
-//! request, tries included, is paid from the request budget it was handed, and what an answer cost in tokens is noted
-//! there (ED-08). [`Extractive`] asks nobody, so that a whole edition can be made without one (ED-36).
+//! [`ChatModel`] asks `POST {base_url}/chat/completions`; nothing about the service is guessed.
+//! Every request, tries included, is paid from the request budget it was handed, and what an answer
+//! cost in tokens is noted there (ED-08). [`Extractive`] asks nobody, so that a whole edition can
+//! be made without one (ED-36).
 //!
 //! What must stay true:
 //!
 //! - The key is in the one header it belongs to; never in `Debug`, an error or a log.
-//! - What others wrote goes to the model between marks and is called data; whatever it says, what comes
-//!   back is only ever used as a title, a summary or a verdict.
-//! - Titles are placed by [`parse`], never by the model's order; a title that was not translated is missing
-//!   and not its original (ED-09).
+//! - What others wrote goes to the model between marks and is called data; whatever it says, what
+//!   comes back is only ever used as a title, a summary or a verdict.
+//! - Titles are placed by [`parse`], never by the model's order; a title that was not translated is
+//!   missing and not its original (ED-09).
 //! - Input and output are bounded by named constants or settings.
 
 mod ask;
@@ -66,7 +68,8 @@ impl ChatModel {
         })
     }
 
-    /// One request for all titles, and what it brought; all places empty where the reply is of no use.
+    /// One request for all titles, and what it brought; all places empty where the reply is of no
+    /// use.
     async fn translate(
         &self,
         titles: &[String],
@@ -91,8 +94,8 @@ impl Writer for ChatModel {
         &self.model
     }
 
-    /// A reply of which nothing can be used is asked for once more. After that the titles are missing, so that their
-    /// stories fail and are tried again another time.
+    /// A reply of which nothing can be used is asked for once more. After that the titles are
+    /// missing, so that their stories fail and are tried again another time.
     async fn titles(
         &self,
         titles: &[String],

@@ -1,8 +1,9 @@
 //! OPML: lists of feeds, as readers exchange them (SS-16).
 //!
-//! Every outline with an `xmlUrl` is a feed, every other one with something inside is a folder. Files come from programs of twenty years, so
-//! what is broken is told with its line while the rest is taken. Nothing is expanded, and size, depth and number have limits.
-//! INVARIANT: what is exported reads back equal.
+//! Every outline with an `xmlUrl` is a feed, every other one with something inside is a folder.
+//! Files come from programs of twenty years, so what is broken is told with its line while the rest
+//! is taken. Nothing is expanded, and size, depth and number have limits. INVARIANT: what is
+//! exported reads back equal.
 
 mod export;
 mod import;

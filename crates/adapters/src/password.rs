@@ -1,8 +1,9 @@
 //! Passwords, recognised by Argon2id.
 //!
-//! The parameters are those that OWASP recommends for servers: 19 MiB, two passes, one lane. A hash names its own, so raising them
-//! here leaves old ones readable. At most two are worked on at a time, each on a thread where waiting is allowed, and a few more
-//! wait, so that signing in costs a bounded amount of memory and of time and never holds up anything else. One address alone has
+//! The parameters are those that OWASP recommends for servers: 19 MiB, two passes, one lane. A hash
+//! names its own, so raising them here leaves old ones readable. At most two are worked on at a
+//! time, each on a thread where waiting is allowed, and a few more wait, so that signing in costs a
+//! bounded amount of memory and of time and never holds up anything else. One address alone has
 //! fewer tries at once than may wait, and so cannot take all the room.
 
 use std::sync::{Arc, LazyLock};
@@ -26,8 +27,8 @@ const AT_ONCE: usize = 2;
 /// Hashes that wait for their turn besides: a second or two of work.
 const WAITING_MAX: usize = 64;
 
-/// Compared with where nobody has the name. What it is a hash of does not matter, because the answer is no whatever comes out; its
-/// parameters do, because they are the work.
+/// Compared with where nobody has the name. What it is a hash of does not matter, because the
+/// answer is no whatever comes out; its parameters do, because they are the work.
 static NOBODY: LazyLock<PasswordHash> = LazyLock::new(|| {
     let (salt, hash) = ("A".repeat(22), "A".repeat(43));
     PasswordHash(format!(
@@ -51,7 +52,8 @@ impl Default for Argon2id {
 }
 
 impl Argon2id {
-    /// Works where waiting is allowed. Who asked may be gone meanwhile: the permit stays with the work.
+    /// Works where waiting is allowed. Who asked may be gone meanwhile: the permit stays with the
+    /// work.
     async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,

@@ -1,8 +1,8 @@
 //! Publishers: what delivers editions to destinations, one file each (ED-34).
 //!
-//! Every publisher answers one question with care: does the destination have it? *Confirmed* and *failed* are
-//! certain; whatever left and brought no answer back is *unknown*, and is settled by looking or by preference,
-//! never by guessing here (ED-12).
+//! Every publisher answers one question with care: does the destination have it? *Confirmed* and
+//! *failed* are certain; whatever left and brought no answer back is *unknown*, and is settled by
+//! looking or by preference, never by guessing here (ED-12).
 //!
 //! | what happened | GitHub | Telegram | webhook | directory |
 //! | --- | --- | --- | --- | --- |
@@ -20,8 +20,9 @@
 //! | 409, or 422 about `sha` | looked at again, up to three writes; then transient | refused | refused | – |
 //! | 2xx that cannot be read | confirmed | **unknown**, unusable | confirmed | – |
 //!
-//! GitHub's and a directory's look can tell; a look that fails is a failure of the look. Telegram cannot be
-//! looked at and goes by preference, once it answers again; a webhook's receiver recognises the repetition by its key.
+//! GitHub's and a directory's look can tell; a look that fails is a failure of the look. Telegram
+//! cannot be looked at and goes by preference, once it answers again; a webhook's receiver
+//! recognises the repetition by its key.
 //!
 //! INVARIANT: no detail of any failure holds a token, and none an address.
 

@@ -1,11 +1,13 @@
 //! Reading pages: from an address to the text of an article (ED-35).
 //!
-//! [`PageReader`] needs nobody else: it fetches the page and finds the article in it. Where a site can only be read by a browser,
-//! somebody who runs one can be asked instead: a crawler behind an API ([`CrawlerApi`]), or a service that reads
-//! whatever address is put behind its own ([`ReaderPrefix`]).
+//! [`PageReader`] needs nobody else: it fetches the page and finds the article in it. Where a site
+//! can only be read by a browser, somebody who runs one can be asked instead: a crawler behind an
+//! API ([`CrawlerApi`]), or a service that reads whatever address is put behind its own
+//! ([`ReaderPrefix`]).
 //!
-//! INVARIANT: what comes back was judged by [`judge_article`], whoever read it. Whatever a site shows instead of its
-//! article (a bot check, a login, an error) would otherwise be summarised as if it were one.
+//! INVARIANT: what comes back was judged by [`judge_article`], whoever read it. Whatever a site
+//! shows instead of its article (a bot check, a login, an error) would otherwise be summarised as
+//! if it were one.
 
 mod api;
 mod judge;

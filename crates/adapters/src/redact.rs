@@ -9,7 +9,8 @@ const MESSAGE_CHARS_READ: usize = 10_000;
 const REDACTED: &str = "***";
 
 /// Takes every one of `names` out of `text`, whatever its case, where it stands as a word: a
-/// repository called `a` must not swallow every letter a. Too much is taken out rather than too little.
+/// repository called `a` must not swallow every letter a. Too much is taken out rather than too
+/// little.
 pub(crate) fn redact(text: &str, names: &[&str]) -> String {
     let mut text: String = text.chars().take(MESSAGE_CHARS_READ).collect();
     let mut names: Vec<&str> = names

@@ -1,13 +1,14 @@
 //! The renderer: prints editions from a template that anybody can replace (`MiniJinja`).
 //!
-//! The built-in template makes the Markdown of the founding documents, in the edition's language. What others
-//! wrote goes through filters that keep it what it is: a title stays one line, a summary stays
-//! paragraphs, and nothing in them is taken for markup, front matter or a template of the site that shows it.
+//! The built-in template makes the Markdown of the founding documents, in the edition's language.
+//! What others wrote goes through filters that keep it what it is: a title stays one line, a
+//! summary stays paragraphs, and nothing in them is taken for markup, front matter or a template of
+//! the site that shows it.
 //!
 //! What must stay true:
 //!
-//! - Printing is pure: the same template and inputs give the same bytes. No filter, function or value
-//!   knows the time, chance or the machine.
+//! - Printing is pure: the same template and inputs give the same bytes. No filter, function or
+//!   value knows the time, chance or the machine.
 //! - It ends: a template has fuel for so many steps and room for so many bytes.
 //! - A name that does not exist is an error with its line, never an empty place.
 //! - What is printed ends with exactly one line break, whatever the template's last lines are.
@@ -50,7 +51,8 @@ impl Template {
         Self { text }
     }
 
-    /// A template of one's own, tried on samples: with everything there can be, with nothing, in several languages.
+    /// A template of one's own, tried on samples: with everything there can be, with nothing, in
+    /// several languages.
     pub fn new(text: impl Into<String>) -> Result<Self, BadTemplate> {
         let template = Self { text: text.into() };
         for inputs in sample::all() {

@@ -41,7 +41,8 @@ pub fn measure() -> Option<Resources> {
     Some(found)
 }
 
-/// The name may hold anything, blanks and brackets included; what follows its last bracket is counted from the third field on.
+/// The name may hold anything, blanks and brackets included; what follows its last bracket is
+/// counted from the third field on.
 fn read(stat: &str, status: &str) -> Option<Resources> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();

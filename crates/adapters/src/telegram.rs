@@ -2,11 +2,11 @@
 //!
 //! What must stay true:
 //!
-//! - The address of every call contains the bot's token. No text that leaves this file does, not even where
-//!   Telegram's own words would repeat it.
-//! - Telegram knows no idempotency key and shows nobody what it has. Whatever left and brought no answer is
-//!   unknown, and stays so (ED-12). An answer that says no is a no, also with a status of 500 and above: an outage
-//!   refuses messages, it does not put each of them in doubt (ED-41).
+//! - The address of every call contains the bot's token. No text that leaves this file does, not
+//!   even where Telegram's own words would repeat it.
+//! - Telegram knows no idempotency key and shows nobody what it has. Whatever left and brought no
+//!   answer is unknown, and stays so (ED-12). An answer that says no is a no, also with a status of
+//!   500 and above: an outage refuses messages, it does not put each of them in doubt (ED-41).
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -119,8 +119,8 @@ impl Bot {
         }
     }
 
-    /// Asks who the bot is, which changes nothing: its name, or why it is not answered. What a person should know about a
-    /// token before the first edition.
+    /// Asks who the bot is, which changes nothing: its name, or why it is not answered. What a
+    /// person should know about a token before the first edition.
     pub async fn reach(&self, budget: Option<&Arc<Budget>>) -> Result<String, Failure> {
         let mut request = Request::get(self.address("getMe")).limits(self.limits());
         request.budget = budget.map(Arc::clone);

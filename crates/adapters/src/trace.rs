@@ -1,12 +1,14 @@
 //! Traces: which one an attempt belongs to, and what it tells those it calls.
 //!
-//! All attempts at a task are one trace. Its number is computed from the task, so every node knows it without asking, and an attempt
-//! after a crash, on another node, continues it. A span is an attempt or a call; its number is computed, too, from the trace and the
-//! term, which no two attempts share.
+//! All attempts at a task are one trace. Its number is computed from the task, so every node knows
+//! it without asking, and an attempt after a crash, on another node, continues it. A span is an
+//! attempt or a call; its number is computed, too, from the trace and the term, which no two
+//! attempts share.
 //!
-//! Who traces is none of our business here: whoever runs a handler says so around it ([`during`]), and calls made inside tell the
-//! other side (`traceparent`, W3C Trace Context) and report themselves when they are over. Without it nothing is sent: a
-//! number that leads nowhere would only make the other side record spans without their beginning.
+//! Who traces is none of our business here: whoever runs a handler says so around it ([`during`]),
+//! and calls made inside tell the other side (`traceparent`, W3C Trace Context) and report
+//! themselves when they are over. Without it nothing is sent: a number that leads nowhere would
+//! only make the other side record spans without their beginning.
 
 use std::{fmt, sync::Arc};
 
@@ -27,7 +29,8 @@ pub struct TraceId(pub [u8; 16]);
 pub struct SpanId(pub [u8; 8]);
 
 impl TraceId {
-    /// The trace of all attempts at a task. `service` tells installations apart that report to one place: each has a task 1.
+    /// The trace of all attempts at a task. `service` tells installations apart that report to one
+    /// place: each has a task 1.
     pub fn of(service: &str, task: &ClaimedTask) -> Self {
         let parts = [
             service,
@@ -45,7 +48,8 @@ impl TraceId {
         Self(id)
     }
 
-    /// Whether it belongs to this share of all traces: always the same for one trace, on every node.
+    /// Whether it belongs to this share of all traces: always the same for one trace, on every
+    /// node.
     pub fn is_sampled(self, share: f64) -> bool {
         let mut low = [0; 8];
         low.copy_from_slice(&self.0[8..]);

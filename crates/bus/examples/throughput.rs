@@ -1,5 +1,6 @@
-//! How fast events are taken, on librdkafka's mock cluster in this process (ADR 0020): by the bare client, by our consumer before
-//! an intake that does nothing, and by our consumer before the real intake on SQLite. One run, so that the three can be compared.
+//! How fast events are taken, on librdkafka's mock cluster in this process (ADR 0020): by the bare
+//! client, by our consumer before an intake that does nothing, and by our consumer before the real
+//! intake on SQLite. One run, so that the three can be compared.
 //!
 //! `cargo run --release -p almanack-bus --features kafka --example throughput`
 

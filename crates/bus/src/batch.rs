@@ -1,8 +1,9 @@
 //! A batch of messages on its way to being forgotten.
 //!
-//! Each message is settled once the store has its effect, the dead letters have it, or it is about something else. A round tries all that
-//! are not; whoever runs the rounds waits in between. Only a batch that is settled as a whole may be committed, and only such a batch
-//! can be: an offset stands for everything before it.
+//! Each message is settled once the store has its effect, the dead letters have it, or it is about
+//! something else. A round tries all that are not; whoever runs the rounds waits in between. Only a
+//! batch that is settled as a whole may be committed, and only such a batch can be: an offset
+//! stands for everything before it.
 
 use almanack_core::{
     event::incoming::{
@@ -33,7 +34,8 @@ const REASON_CHARS_MAX: usize = 1000;
 /// Where messages go that make no sense.
 #[async_trait]
 pub(crate) trait DeadLetters: Send + Sync {
-    /// Hands one over; done means that it was confirmed. `cut` is how long its body was, if this is not all of it.
+    /// Hands one over; done means that it was confirmed. `cut` is how long its body was, if this is
+    /// not all of it.
     async fn bury(
         &self,
         message: &Incoming,
@@ -194,8 +196,8 @@ impl Item {
     }
 }
 
-/// Tries with the whole message, with the beginning of its body, and with nothing but where it stood: one that is refused for its size
-/// would hold up everything behind it for good.
+/// Tries with the whole message, with the beginning of its body, and with nothing but where it
+/// stood: one that is refused for its size would hold up everything behind it for good.
 async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Result<(), String> {
     match letters.bury(message, reason, None).await {
         Err(Refusal::TooLarge(_)) => {}

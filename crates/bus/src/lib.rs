@@ -1,9 +1,11 @@
 //! Almanack's events over message buses: Kafka and NATS.
 //!
-//! Inward, a consumer brings what services tell to [`almanack_core::event::incoming::intake::Intake`]. The one promise: a message is forgotten
-//! (its offset committed, its delivery acknowledged) only after the store has its effect or the dead letters have the message. So
-//! nothing is lost, everything may come twice, and twice is harmless because revisions decide (RS-10). Whatever does not answer, a
-//! broker or the store, is waited for and never stops the node.
+//! Inward, a consumer brings what services tell to
+//! [`almanack_core::event::incoming::intake::Intake`]. The one promise: a message is forgotten (its
+//! offset committed, its delivery acknowledged) only after the store has its effect or the dead
+//! letters have the message. So nothing is lost, everything may come twice, and twice is harmless
+//! because revisions decide (RS-10). Whatever does not answer, a broker or the store, is waited for
+//! and never stops the node.
 //!
 //! ```text
 //!   messages ─► batch ─► understand (core) ─► intake ─► taken ─────────► settled ─► commit or acknowledge
@@ -13,7 +15,8 @@
 //!
 //! Outward, a publisher hands Almanack's own events to a topic or a subject.
 //!
-//! [`batch`](self) and longest wait are shared; [`kafka`] and [`nats`] differ only in how messages come and how they are forgotten.
+//! [`batch`](self) and longest wait are shared; [`kafka`] and [`nats`] differ only in how messages
+//! come and how they are forgotten.
 
 mod batch;
 pub mod kafka;

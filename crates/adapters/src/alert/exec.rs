@@ -1,8 +1,9 @@
 //! A local program as a channel: what knows every other way.
 //!
-//! The program stands in the node's own configuration, which alone allows it; no schedule and nobody on the API can name one. It is an
-//! argument vector, never a line for a shell. It gets a clean environment with the first alert in variables, all of them as
-//! JSON to read, and a time after which it and everything it started is stopped. Exit code 0 says that it took them.
+//! The program stands in the node's own configuration, which alone allows it; no schedule and
+//! nobody on the API can name one. It is an argument vector, never a line for a shell. It gets a
+//! clean environment with the first alert in variables, all of them as JSON to read, and a time
+//! after which it and everything it started is stopped. Exit code 0 says that it took them.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 

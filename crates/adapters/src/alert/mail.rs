@@ -1,7 +1,9 @@
-//! Mail as a channel: SMTP with TLS from the start, or from `STARTTLS` on, or without where the server is this machine.
+//! Mail as a channel: SMTP with TLS from the start, or from `STARTTLS` on, or without where the
+//! server is this machine.
 //!
-//! A connection for each message: alerts are few, and a connection that was kept for days is one that has died. Whoever gives a password to a
-//! server without TLS gives it to everybody on the way, so that is for loopback alone ([`Security::None`]).
+//! A connection for each message: alerts are few, and a connection that was kept for days is one
+//! that has died. Whoever gives a password to a server without TLS gives it to everybody on the
+//! way, so that is for loopback alone ([`Security::None`]).
 
 use std::time::Duration;
 

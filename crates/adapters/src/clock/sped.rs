@@ -1,9 +1,10 @@
 //! A clock that runs faster than the world's, for demonstrations: a day in minutes.
 //!
-//! It starts at an instant and counts monotonic time, multiplied. Its speed may change while others wait by it; then
-//! they reckon anew how long their wait still is. What must stay true: the clock never goes back and never jumps, also
-//! not when its speed changes, and who waits by [`SpedSleeper`] wakes when this clock shows the instant, whatever the
-//! machine's does. Timeouts of connections are not its business: bytes travel at their own speed.
+//! It starts at an instant and counts monotonic time, multiplied. Its speed may change while others
+//! wait by it; then they reckon anew how long their wait still is. What must stay true: the clock
+//! never goes back and never jumps, also not when its speed changes, and who waits by
+//! [`SpedSleeper`] wakes when this clock shows the instant, whatever the machine's does. Timeouts
+//! of connections are not its business: bytes travel at their own speed.
 
 use std::{
     fmt,
@@ -36,7 +37,8 @@ impl Speed {
         self.0
     }
 
-    /// How long something takes in the world that takes `shown` by the clock; nothing for what has passed.
+    /// How long something takes in the world that takes `shown` by the clock; nothing for what has
+    /// passed.
     pub fn real(self, shown: SignedDuration) -> Duration {
         let seconds = shown.as_secs_f64().max(0.0) / self.0;
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
@@ -119,7 +121,8 @@ impl SpedClock {
         self.change(|stretch| stretch.speed = speed);
     }
 
-    /// Stands still when it shows `hold_at`, or no longer does. It goes on from there, as if no time had passed.
+    /// Stands still when it shows `hold_at`, or no longer does. It goes on from there, as if no
+    /// time had passed.
     pub fn hold_at(&self, hold_at: Option<Timestamp>) {
         self.change(|stretch| stretch.hold_at = hold_at);
     }
@@ -134,7 +137,8 @@ impl SpedClock {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// How long it takes in the world until the clock shows `at`, if its speed stays; nothing if it has come.
+    /// How long it takes in the world until the clock shows `at`, if its speed stays; nothing if it
+    /// has come.
     fn real_until(&self, at: Timestamp) -> Duration {
         let stretch = self.lock();
         let now = stretch.at((self.elapsed)());
@@ -172,7 +176,8 @@ impl Sleeper for SpedSleeper {
     async fn until(&self, at: Timestamp) {
         // From before the first look, so that no change falls between a look and its wait.
         let mut changes = self.clock.changes.subscribe();
-        // What the clock shows, not what is left, decides: a wait cut to whole microseconds may end one too early.
+        // What the clock shows, not what is left, decides: a wait cut to whole microseconds may end
+        // one too early.
         while self.clock.now() < at {
             let nap = self.clock.real_until(at).min(NAP_MAX);
             tokio::select! {

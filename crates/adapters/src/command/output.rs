@@ -20,7 +20,8 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Reads some more; whether there may be more still. Nothing is lost when it is dropped halfway.
+    /// Reads some more; whether there may be more still. Nothing is lost when it is dropped
+    /// halfway.
     pub(super) async fn listen(&mut self, output: &mut (impl AsyncRead + Unpin)) -> bool {
         let mut chunk = [0; CHUNK_BYTES];
         match output.read(&mut chunk).await {
@@ -39,7 +40,8 @@ impl Tail {
         self.bytes.drain(..over);
     }
 
-    /// Why a supervisor that ended with `code` could not start its command, if that is what it says.
+    /// Why a supervisor that ended with `code` could not start its command, if that is what it
+    /// says.
     pub(super) fn not_started(&self, code: i32) -> Option<io::Error> {
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
         not_started(code, &String::from_utf8_lossy(&bytes))

@@ -2,18 +2,20 @@
 //! is gone.
 //!
 //! A node that is killed cannot end what it started, and a child that begins a session of its own
-//! is out of its process group's reach. So a node starts a supervisor, which is the node's own program once
-//! more, and the supervisor starts the command.
+//! is out of its process group's reach. So a node starts a supervisor, which is the node's own
+//! program once more, and the supervisor starts the command.
 //!
 //! ```text
 //!   node ── pipe, held open ──► supervisor ──► command ──► whatever it starts
 //! ```
 //!
-//! - The pipe ends with the node, however that ends: the kernel closes it. Then everything is killed.
-//!   A signal at the parent's death would be sent when the *thread* that started the child ends.
-//! - The supervisor adopts every descendant whose parent has died, so all of them are found below it.
-//! - Asked to end (SIGTERM), it asks the command and all it started; what is left when the command has
-//!   ended, or when the pipe is closed, is killed.
+//! - The pipe ends with the node, however that ends: the kernel closes it. Then everything is
+//!   killed. A signal at the parent's death would be sent when the *thread* that started the child
+//!   ends.
+//! - The supervisor adopts every descendant whose parent has died, so all of them are found below
+//!   it.
+//! - Asked to end (SIGTERM), it asks the command and all it started; what is left when the command
+//!   has ended, or when the pipe is closed, is killed.
 //! - A command that ends by itself leaves behind only what left its process group: a way to start
 //!   something that lasts.
 
@@ -193,7 +195,8 @@ fn processes() -> Vec<Process> {
     .collect()
 }
 
-/// `4711 (a name, which may hold anything) S 1 …`: the state and the parent stand behind the last bracket.
+/// `4711 (a name, which may hold anything) S 1 …`: the state and the parent stand behind the last
+/// bracket.
 fn read_stat(id: i32, stat: &str) -> Option<Process> {
     let (_, behind) = stat.rsplit_once(')')?;
     let mut fields = behind.split_ascii_whitespace();

@@ -1,15 +1,16 @@
 //! Reading apart from everything else: on a thread of its own, for a limited time.
 //!
-//! A document is read in milliseconds, but it comes from anybody. A thread cannot be stopped, so one that takes too long goes
-//! on alone while its source has already failed; it keeps its permit, so that no number of such documents
-//! takes more than a few threads.
+//! A document is read in milliseconds, but it comes from anybody. A thread cannot be stopped, so
+//! one that takes too long goes on alone while its source has already failed; it keeps its permit,
+//! so that no number of such documents takes more than a few threads.
 
 use std::{sync::Arc, time::Duration};
 
 use almanack_core::source::check::{Failure, FailureClass};
 use tokio::{sync::Semaphore, task, time::timeout};
 
-/// How long reading one document may take. The wait for a thread does not count: it is others' documents that take long then.
+/// How long reading one document may take. The wait for a thread does not count: it is others'
+/// documents that take long then.
 pub(crate) const TIME_MAX: Duration = Duration::from_secs(20);
 /// How many documents are read at once. Reading takes no other resource than the processor.
 const AT_ONCE: usize = 4;

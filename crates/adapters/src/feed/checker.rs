@@ -8,8 +8,9 @@
 //!                                                     └─ else ───────► Failed, and its lane is held
 //! ```
 //!
-//! A look waits for nobody: a busy host costs no connection and no thread, whether the source names it or a redirect does. What a server gave to recognise its answer by is sent back byte for
-//! byte. A host that asks to be left alone is left alone by all of its sources.
+//! A look waits for nobody: a busy host costs no connection and no thread, whether the source names
+//! it or a redirect does. What a server gave to recognise its answer by is sent back byte for byte.
+//! A host that asks to be left alone is left alone by all of its sources.
 
 use std::{sync::Arc, time::Duration};
 
@@ -120,8 +121,9 @@ impl FeedChecker {
         Ok(document)
     }
 
-    /// Everybody downstream is handed the links of entries: readers of editions, subscribers, crawlers. One that leads into a network that
-    /// sources may not lead into is not kept; the entry is.
+    /// Everybody downstream is handed the links of entries: readers of editions, subscribers,
+    /// crawlers. One that leads into a network that sources may not lead into is not kept; the
+    /// entry is.
     fn drop_foul_links(&self, document: &mut Document) {
         for found in &mut document.entries {
             let link = found.link.take();
@@ -129,8 +131,8 @@ impl FeedChecker {
         }
     }
 
-    /// Leaves the host that answered alone, if it asks for that. Who sent us there is not held: a redirector
-    /// serves many sites, and the lane of each is asked before it is called.
+    /// Leaves the host that answered alone, if it asks for that. Who sent us there is not held: a
+    /// redirector serves many sites, and the lane of each is asked before it is called.
     fn hold(&self, head: &Head, failure: &Failure, now: Timestamp) {
         let wait = match (head.status, failure.retry_after) {
             (429 | 503, Some(wait)) => wait,

@@ -1,7 +1,8 @@
 //! From a site's address to its feeds.
 //!
-//! The address may be a feed already; else the page names its feeds; else they may be where programs put them. A person waits
-//! for the answer and the site did not ask for our visit, so all of it takes a handful of requests and less time than a request of the API may take.
+//! The address may be a feed already; else the page names its feeds; else they may be where
+//! programs put them. A person waits for the answer and the site did not ask for our visit, so all
+//! of it takes a handful of requests and less time than a request of the API may take.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,7 +32,8 @@ use crate::http::{Client, Limits, Request, Response};
 const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
 /// Most requests for one discovery, redirects included.
 const REQUESTS_MAX: u32 = 12;
-/// How long one discovery may take: who waits at the API is sent away after 30 s, and should hear a reason before.
+/// How long one discovery may take: who waits at the API is sent away after 30 s, and should hear a
+/// reason before.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// What is at an address.

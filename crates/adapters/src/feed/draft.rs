@@ -1,7 +1,8 @@
 //! Entries on their way from a document to [`FoundEntry`].
 //!
-//! Every reader brings drafts; here they are told apart, chosen and cleaned, so that all readings keep to the same limits. Cleaning comes last:
-//! of a document with 50,000 entries only the chosen ones are worth it.
+//! Every reader brings drafts; here they are told apart, chosen and cleaned, so that all readings
+//! keep to the same limits. Cleaning comes last: of a document with 50,000 entries only the chosen
+//! ones are worth it.
 
 use std::collections::BTreeSet;
 
@@ -106,8 +107,9 @@ fn short_id(id: &str) -> String {
     format!("{}#{hash:016x}", text::cut(id, ID_BYTES_MAX - 17))
 }
 
-/// The newest, since new entries are what a source is looked at for, and some show the oldest first. An entry without a time is taken
-/// for as old as its neighbour; if none has one, the first count, since most show the newest first.
+/// The newest, since new entries are what a source is looked at for, and some show the oldest
+/// first. An entry without a time is taken for as old as its neighbour; if none has one, the first
+/// count, since most show the newest first.
 fn newest(entries: Vec<(FoundEntry, Draft)>) -> Vec<(FoundEntry, Draft)> {
     if entries.len() <= ENTRIES_MAX {
         return entries;

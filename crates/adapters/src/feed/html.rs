@@ -1,8 +1,10 @@
 //! Parsing HTML from anybody, with an eye on what it costs.
 //!
-//! The parser is that of a browser, and so are its weaknesses: it looks through all open elements at every tag, compares every attribute
-//! with all others of its tag, and opens formatting anew in every paragraph, so that a few kilobytes can ask for hours or for gigabytes. It
-//! is therefore fed in small pieces, and after each piece one looks at what has become of the tree. What grows out of proportion is refused.
+//! The parser is that of a browser, and so are its weaknesses: it looks through all open elements
+//! at every tag, compares every attribute with all others of its tag, and opens formatting anew in
+//! every paragraph, so that a few kilobytes can ask for hours or for gigabytes. It is therefore fed
+//! in small pieces, and after each piece one looks at what has become of the tree. What grows out
+//! of proportion is refused.
 
 use html5ever::{driver, tendril::TendrilSink};
 use scraper::{Html, HtmlTreeSink, Node};

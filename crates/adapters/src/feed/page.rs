@@ -16,10 +16,12 @@ use super::{
     rules::{self, RulesError},
 };
 
-/// Most items that are looked at: a selector that matches everything is looked for inside of everything.
+/// Most items that are looked at: a selector that matches everything is looked for inside of
+/// everything.
 const ITEMS_MAX: usize = 2000;
-/// Most that all items together may hold, counted in nodes and stretches of text. Items beside each other hold no more than their page;
-/// of items inside each other every one holds all that are in it.
+/// Most that all items together may hold, counted in nodes and stretches of text. Items beside each
+/// other hold no more than their page; of items inside each other every one holds all that are in
+/// it.
 const LOAD_MAX: usize = 2_000_000;
 /// Text and attributes that weigh as much as a node, in bytes.
 const STRETCH_BYTES: usize = 64;
@@ -94,7 +96,8 @@ impl<'a> Selectors<'a> {
         }
     }
 
-    /// An entry is known by its link or title. A rule for one that finds nothing anywhere is a mistake, or the page has changed.
+    /// An entry is known by its link or title. A rule for one that finds nothing anywhere is a
+    /// mistake, or the page has changed.
     fn check(&self, drafts: &[Draft], title: Option<&str>) -> Result<(), Failure> {
         let rules = self.rules;
         if drafts.is_empty() {
@@ -143,7 +146,8 @@ fn parse_selector(name: &'static str, selector: &str) -> Result<Selector, RulesE
     })
 }
 
-/// What the parser's words mean to whoever wrote the selector; most of them are for its own authors.
+/// What the parser's words mean to whoever wrote the selector; most of them are for its own
+/// authors.
 fn reported(error: &str) -> String {
     const MEANINGS: [(&str, &str); 5] = [
         ("EmptySelector", "it is empty"),

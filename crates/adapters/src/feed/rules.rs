@@ -1,5 +1,5 @@
-//! Rules that cannot be read. They are refused before a source is stored, so that nobody waits for a check to
-//! learn of a typing error.
+//! Rules that cannot be read. They are refused before a source is stored, so that nobody waits for
+//! a check to learn of a typing error.
 
 /// Longest selector or path, in bytes.
 const RULE_BYTES_MAX: usize = 300;

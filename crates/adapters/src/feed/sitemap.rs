@@ -1,7 +1,7 @@
 //! Sitemaps: every page listed is an entry.
 //!
-//! A page is known by its address. What a news sitemap says about it is its title and time; otherwise it has no title, and the
-//! time of its last change stands for its publication.
+//! A page is known by its address. What a news sitemap says about it is its title and time;
+//! otherwise it has no title, and the time of its last change stands for its publication.
 
 use std::{borrow::Cow, io::Read};
 

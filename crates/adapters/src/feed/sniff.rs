@@ -1,7 +1,8 @@
 //! What an answer is when it is not what it should be, in a sentence that says what to do.
 //!
-//! "Not a feed" helps nobody. Most often it is the site's own page, whose feed is one line above; or a login, or a
-//! file. Only titles and addresses are told: what else is in an answer is nobody's business.
+//! "Not a feed" helps nobody. Most often it is the site's own page, whose feed is one line above;
+//! or a login, or a file. Only titles and addresses are told: what else is in an answer is nobody's
+//! business.
 
 use almanack_core::source::check::{Failure, FailureClass};
 use url::Url;

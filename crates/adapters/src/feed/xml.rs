@@ -1,8 +1,9 @@
 //! A first walk through an XML document, before anybody believes it.
 //!
-//! The feed parser takes a document that breaks off for a whole one, reads no `skipHours`, and gives up on text that every
-//! browser reads. So the text is mended, then walked once: the walk tells what the root is, that its end is there, how deep it goes, and when
-//! the publisher wants to be asked again. Entities that a document declares are never expanded, by anyone.
+//! The feed parser takes a document that breaks off for a whole one, reads no `skipHours`, and
+//! gives up on text that every browser reads. So the text is mended, then walked once: the walk
+//! tells what the root is, that its end is there, how deep it goes, and when the publisher wants to
+//! be asked again. Entities that a document declares are never expanded, by anyone.
 
 use almanack_core::source::check::{Failure, FailureClass};
 use almanack_core::source::hints::Hints;
@@ -97,7 +98,8 @@ pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
     })
 }
 
-/// Whether a parser was still waiting for something when the text ended, so many bytes behind the error.
+/// Whether a parser was still waiting for something when the text ended, so many bytes behind the
+/// error.
 fn is_end(error: &quick_xml::Error, behind: u64) -> bool {
     use quick_xml::errors::SyntaxError::InvalidBangMarkup;
     // A beginning of `<![CDATA[` is no markup of its own, unless it is the end of the text.
@@ -190,8 +192,8 @@ fn line_at(text: &str, position: u64) -> Option<usize> {
     Some(1 + before.matches('\n').count())
 }
 
-/// Text that a strict parser can read: no declaration (the text is decoded), no control characters, no
-/// references to characters that do not exist, and no bare `&`.
+/// Text that a strict parser can read: no declaration (the text is decoded), no control characters,
+/// no references to characters that do not exist, and no bare `&`.
 pub(crate) fn mend(text: &str) -> String {
     let text = text::printable(text);
     let mut rest = without_declaration(&text);

@@ -1,8 +1,8 @@
 //! Files on a branch: looked at, and written as one commit each.
 //!
-//! A write names the version of the file that it replaces, so of two writers one is refused (409, or 422
-//! where it named none) and has to look again. Whether a file says what it should is told by its blob id,
-//! which GitHub shows for files of any size and which anybody can compute.
+//! A write names the version of the file that it replaces, so of two writers one is refused (409,
+//! or 422 where it named none) and has to look again. Whether a file says what it should is told by
+//! its blob id, which GitHub shows for files of any size and which anybody can compute.
 
 use std::sync::Arc;
 
@@ -62,8 +62,8 @@ pub struct Written {
 }
 
 impl Github {
-    /// What is at a path; nothing where there is no such file, branch or repository, or none for this token:
-    /// GitHub does not say which.
+    /// What is at a path; nothing where there is no such file, branch or repository, or none for
+    /// this token: GitHub does not say which.
     pub async fn read_file(
         &self,
         at: FileAt<'_>,

@@ -1,14 +1,14 @@
 //! The workflow launcher: a schedule fires by `workflow_dispatch` (DP-11).
 //!
-//! GitHub has no idempotency key for a dispatch, so a repetition after an unknown outcome could start the
-//! workflow twice. Therefore a try whose outcome is unknown is repeated only after looking at the
-//! workflow's runs, and a run counts only if no other firing can have started it (DP-25,
-//! [`almanack_core::target::runs`]). What cannot be looked at, or cannot be told apart, is not repeated, but
-//! looked at again later: in doubt missed, never fired twice. Chains look by themselves
-//! ([`almanack_core::chain`]); for a node this does ([`WorkflowLauncher::looking`]).
+//! GitHub has no idempotency key for a dispatch, so a repetition after an unknown outcome could
+//! start the workflow twice. Therefore a try whose outcome is unknown is repeated only after
+//! looking at the workflow's runs, and a run counts only if no other firing can have started it
+//! (DP-25, [`almanack_core::target::runs`]). What cannot be looked at, or cannot be told apart, is
+//! not repeated, but looked at again later: in doubt missed, never fired twice. Chains look by
+//! themselves ([`almanack_core::chain`]); for a node this does ([`WorkflowLauncher::looking`]).
 //!
-//! A dispatch that is answered names its run, and the detail of the attempt keeps the number: that is
-//! how other firings know that the run is not theirs.
+//! A dispatch that is answered names its run, and the detail of the attempt keeps the number: that
+//! is how other firings know that the run is not theirs.
 //!
 //! Refusals are final: a missing workflow does not appear by asking again.
 
@@ -52,8 +52,8 @@ impl fmt::Debug for WorkflowLauncher {
 }
 
 impl WorkflowLauncher {
-    /// Dispatches on behalf of the client's token, which may be another one than that of the locks. Whoever
-    /// calls this looks at the target before a repetition.
+    /// Dispatches on behalf of the client's token, which may be another one than that of the locks.
+    /// Whoever calls this looks at the target before a repetition.
     pub fn new(github: Arc<Github>) -> Self {
         Self {
             github,
@@ -61,8 +61,8 @@ impl WorkflowLauncher {
         }
     }
 
-    /// Looks at the target by itself before it repeats a try whose outcome is unknown; `firings` says
-    /// who else may have started what it sees there.
+    /// Looks at the target by itself before it repeats a try whose outcome is unknown; `firings`
+    /// says who else may have started what it sees there.
     #[must_use]
     pub fn looking(mut self, firings: Arc<dyn OtherFirings>) -> Self {
         self.looking = Some(Looking {
@@ -180,7 +180,8 @@ impl Looking {
             Some(since) => since,
             None => self.firings.load_decided_at(task).await?,
         };
-        // The runs first: whoever started one of them has a row that says so by the time it is read.
+        // The runs first: whoever started one of them has a row that says so by the time it is
+        // read.
         let started = self.runs.list_started(target, since).await?;
         let others = self.firings.load_others(task, target, since).await?;
         Ok(attribute(&started, &others))

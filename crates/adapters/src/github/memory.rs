@@ -1,4 +1,5 @@
-//! Answers remembered with their `ETag`: asking again costs nothing while nothing has changed (DP-13).
+//! Answers remembered with their `ETag`: asking again costs nothing while nothing has changed
+//! (DP-13).
 
 use std::{
     collections::BTreeMap,

@@ -14,8 +14,8 @@ use super::{Error, Github, Repository};
 
 /// Refs in one mutation.
 const REFS_PER_MUTATION: usize = 100;
-/// Refs deleted one by one, where the mutation does not work: each costs a request, and what is left is
-/// there next time too.
+/// Refs deleted one by one, where the mutation does not work: each costs a request, and what is
+/// left is there next time too.
 const SINGLE_DELETIONS_MAX: usize = 20;
 /// The object id that stands for "no longer there".
 const NOTHING: &str = "0000000000000000000000000000000000000000";
@@ -116,8 +116,9 @@ impl Github {
         Ok(made.await?.sha)
     }
 
-    /// Deletes refs, full names; those that are already gone count as deleted. Many cost one request;
-    /// where that does not work, some are deleted one by one and the rest is left for next time.
+    /// Deletes refs, full names; those that are already gone count as deleted. Many cost one
+    /// request; where that does not work, some are deleted one by one and the rest is left for next
+    /// time.
     pub async fn delete_refs(
         &self,
         repository: &Repository,

@@ -1,9 +1,9 @@
 //! What is known of earlier tries at a firing: whether one of them may have started the workflow.
 //!
-//! Only this process knows how its own tries ended. A try by another node, before a restart, or one that was
-//! handed back may have had any outcome, so after one there is always doubt. Every claim raises the
-//! task's term by one and attempts are not always counted, so the term alone says whether there was
-//! an earlier try, and whether the last one was ours.
+//! Only this process knows how its own tries ended. A try by another node, before a restart, or one
+//! that was handed back may have had any outcome, so after one there is always doubt. Every claim
+//! raises the task's term by one and attempts are not always counted, so the term alone says
+//! whether there was an earlier try, and whether the last one was ours.
 
 use std::{
     collections::BTreeMap,

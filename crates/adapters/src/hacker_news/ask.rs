@@ -84,8 +84,8 @@ impl Requester {
     }
 }
 
-/// How long to wait before the next try, if another one may help: as long as was asked for, and at least twice
-/// as long as before.
+/// How long to wait before the next try, if another one may help: as long as was asked for, and at
+/// least twice as long as before.
 fn next_wait(failure: &Failure, retries: u32) -> Option<SignedDuration> {
     let may_pass = matches!(
         failure.class,

@@ -1,7 +1,8 @@
 //! What Algolia finds, read with longest wait.
 //!
-//! Fields are missing, null, or numbers written as text; an item may be anything. What cannot be read costs its item and
-//! never the list. INVARIANT: a story has an id, a title and a time, or it is none.
+//! Fields are missing, null, or numbers written as text; an item may be anything. What cannot be
+//! read costs its item and never the list. INVARIANT: a story has an id, a title and a time, or it
+//! is none.
 
 use almanack_core::{
     edition::{
@@ -170,8 +171,8 @@ fn integer(value: &Value) -> Option<i64> {
     text.split('.').next()?.parse().ok()
 }
 
-/// An address as it is written, if it is one of the web and of sane length. Whoever reads addresses overlooks control
-/// characters in them; whoever stores them may not take them.
+/// An address as it is written, if it is one of the web and of sane length. Whoever reads addresses
+/// overlooks control characters in them; whoever stores them may not take them.
 fn web_address(text: &str) -> Option<String> {
     let text = text.trim();
     let url = Url::parse(text).ok()?;

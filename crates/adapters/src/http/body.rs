@@ -1,7 +1,7 @@
 //! Bodies: decompressed by us, so that both sides of the decompression are counted.
 //!
-//! A few kilobytes can unpack to gigabytes. What is unpacked goes into a sink that refuses to grow beyond
-//! its limit, so no more is ever held or even unpacked than the caller asked for.
+//! A few kilobytes can unpack to gigabytes. What is unpacked goes into a sink that refuses to grow
+//! beyond its limit, so no more is ever held or even unpacked than the caller asked for.
 
 use std::{
     io::{self, Write},
@@ -18,8 +18,8 @@ use crate::clock::pause;
 
 /// What we can unpack, as a header says it.
 pub(super) const CODINGS: &str = "gzip, br";
-/// How many times larger than what came a body may be. Feeds and pages shrink to a tenth, very repetitive
-/// ones to a fiftieth; only what was made to explode does better.
+/// How many times larger than what came a body may be. Feeds and pages shrink to a tenth, very
+/// repetitive ones to a fiftieth; only what was made to explode does better.
 const RATIO_MAX: usize = 200;
 /// Unpacked bytes that nobody minds, whatever the ratio.
 const RATIO_FREE_BYTES: usize = 1024 * 1024;

@@ -138,8 +138,8 @@ impl Error {
         }
     }
 
-    /// Whether the same request can succeed later without anyone of us changing anything. A refused address
-    /// does not become a public one by waiting.
+    /// Whether the same request can succeed later without anyone of us changing anything. A refused
+    /// address does not become a public one by waiting.
     pub fn is_transient(&self) -> bool {
         !matches!(self, Self::Refused { .. })
     }

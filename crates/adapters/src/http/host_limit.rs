@@ -1,7 +1,7 @@
 //! Host limits with permits: whoever was let in leaves, however the call ends.
 //!
-//! What is decided stands in `core::host_limit`. One limiter serves all callers of a node, so that a host
-//! that hangs has one share, by whichever way it is called.
+//! What is decided stands in `core::host_limit`. One limiter serves all callers of a node, so that
+//! a host that hangs has one share, by whichever way it is called.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

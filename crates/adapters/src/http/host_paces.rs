@@ -1,8 +1,9 @@
 //! Host paces with permits: whoever was let in leaves, however the visit ends.
 //!
-//! What lanes decide is in `core::host_pace`; here they are shared between tasks, and leaving cannot be
-//! forgotten: a permit leaves when it is dropped, by an answer, an error or a cancelled attempt. Where nodes share a
-//! database, they share their lanes as well ([`HostPaces::sharing`]), so that a host does not notice how many nodes there are.
+//! What lanes decide is in `core::host_pace`; here they are shared between tasks, and leaving
+//! cannot be forgotten: a permit leaves when it is dropped, by an answer, an error or a cancelled
+//! attempt. Where nodes share a database, they share their lanes as well ([`HostPaces::sharing`]),
+//! so that a host does not notice how many nodes there are.
 
 mod shared;
 
@@ -52,7 +53,8 @@ impl HostPaces {
         }
     }
 
-    /// The same, and all nodes together keep to the pace. Belongs into a runtime: it starts a task there.
+    /// The same, and all nodes together keep to the pace. Belongs into a runtime: it starts a task
+    /// there.
     pub fn sharing(pace: Pace, sharing: Sharing) -> Self {
         let clock = Arc::clone(&sharing.clock);
         Self {
@@ -61,7 +63,8 @@ impl HostPaces {
         }
     }
 
-    /// Asks to enter the lane of `host`. Waits for nobody inside: who is sent away has a turn of their own.
+    /// Asks to enter the lane of `host`. Waits for nobody inside: who is sent away has a turn of
+    /// their own.
     pub async fn enter(&self, host: &str, now: Timestamp) -> Enter {
         let turn = self.own().enter(host, now);
         if let Turn::At(turn) = turn {
@@ -153,8 +156,9 @@ impl Drop for Permit {
     }
 }
 
-/// A visit to one host after the other. It stays in every lane that it entered until it ends: who redirected is not asked by others
-/// while the answer is under way, and nobody ever waits inside, so no two visits can wait for each other.
+/// A visit to one host after the other. It stays in every lane that it entered until it ends: who
+/// redirected is not asked by others while the answer is under way, and nobody ever waits inside,
+/// so no two visits can wait for each other.
 pub(crate) struct Visit {
     host_paces: HostPaces,
     now: Timestamp,

@@ -1,9 +1,9 @@
 //! Redirects: where the trail leads, and when it has gone far enough.
 //!
-//! Followed by hand, because every hop is a new address that somebody else chose. A trail that only says
-//! "moved for good" (301, 308) is reported, so that the caller may remember the new address; one that
-//! leaves https on its way is followed, but never remembered: a feed that was private on the wire does not
-//! become readable to others for good because one answer said so.
+//! Followed by hand, because every hop is a new address that somebody else chose. A trail that only
+//! says "moved for good" (301, 308) is reported, so that the caller may remember the new address;
+//! one that leaves https on its way is followed, but never remembered: a feed that was private on
+//! the wire does not become readable to others for good because one answer said so.
 
 use std::collections::BTreeSet;
 

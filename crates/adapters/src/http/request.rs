@@ -93,8 +93,8 @@ impl Request {
         request
     }
 
-    /// Tells something along. What no header can hold is left out: it could only come from text that was
-    /// never checked, and the other side misses a hint, not the request.
+    /// Tells something along. What no header can hold is left out: it could only come from text
+    /// that was never checked, and the other side misses a hint, not the request.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {

@@ -1,13 +1,14 @@
 //! Locks on any Git server, over the git command line.
 //!
-//! A lock is a ref that a push may only create. Git decides atomically, on every server and over every
-//! transport, and brings its own credentials: this module never sees them, and an address that
-//! contains a password is refused, because addresses stand in argument lists for everybody to see.
+//! A lock is a ref that a push may only create. Git decides atomically, on every server and over
+//! every transport, and brings its own credentials: this module never sees them, and an address
+//! that contains a password is refused, because addresses stand in argument lists for everybody to
+//! see.
 //!
-//! Every attempt pushes a commit of its own, with a random mark in it. Without that, two nodes would
-//! push the same object, git would tell the second one "up to date" with exit code 0, and both would
-//! believe they won. So only the status "new" wins; and after a push whose answer was lost, finding
-//! one's own commit on the ref wins too, because nobody else has it.
+//! Every attempt pushes a commit of its own, with a random mark in it. Without that, two nodes
+//! would push the same object, git would tell the second one "up to date" with exit code 0, and
+//! both would believe they won. So only the status "new" wins; and after a push whose answer was
+//! lost, finding one's own commit on the ref wins too, because nobody else has it.
 //!
 //! Commits are made in a scratch repository of the node's own; nothing is ever fetched.
 

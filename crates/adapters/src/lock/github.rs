@@ -1,16 +1,16 @@
-//! Locks as refs over GitHub's REST API: 201 won, 422 "Reference already exists" lost, everything else
-//! no answer (DP-05, DP-06).
+//! Locks as refs over GitHub's REST API: 201 won, 422 "Reference already exists" lost, everything
+//! else no answer (DP-05, DP-06).
 //!
-//! One request per lock, because the hourly budget is small (DP-13). That leaves a question: the answer
-//! to a creation got lost, and the repetition finds the ref; whose is it? All chains would point their
-//! locks to the same commit, so the ref itself would not tell. Therefore each process makes one
-//! annotated tag object at its first lock, with a random mark in it, and points all its locks there: one
-//! request per process instead of one per lock, and a lock shows whose it is. Only after a lost answer
-//! is it looked at.
+//! One request per lock, because the hourly budget is small (DP-13). That leaves a question: the
+//! answer to a creation got lost, and the repetition finds the ref; whose is it? All chains would
+//! point their locks to the same commit, so the ref itself would not tell. Therefore each process
+//! makes one annotated tag object at its first lock, with a random mark in it, and points all its
+//! locks there: one request per process instead of one per lock, and a lock shows whose it is. Only
+//! after a lost answer is it looked at.
 //!
-//! Within a process the tag object does not tell callers apart; there, what was won is written down,
-//! and nobody wins it again. Where GitHub refuses to make the tag object, locks point to the commit, and
-//! a doubtful one counts as lost: a slot may then be missed, but is never fired twice.
+//! Within a process the tag object does not tell callers apart; there, what was won is written
+//! down, and nobody wins it again. Where GitHub refuses to make the tag object, locks point to the
+//! commit, and a doubtful one counts as lost: a slot may then be missed, but is never fired twice.
 
 use std::{
     collections::BTreeSet,
@@ -53,7 +53,8 @@ pub struct GithubLock {
 }
 
 impl GithubLock {
-    /// Locks in `repository`. `commit` is any commit in it, such as the one that the workflow runs on.
+    /// Locks in `repository`. `commit` is any commit in it, such as the one that the workflow runs
+    /// on.
     pub fn new(
         github: Arc<Github>,
         repository: Repository,

@@ -1,8 +1,8 @@
 //! Asking: one question, as many tries as it may take.
 //!
-//! An answer that says "later" is waited for and asked for again, so often and so long as the settings allow.
-//! Every try is paid; where the request budget is empty nobody waits, and what the last try said is what is told:
-//! it was answered, so it is a failure and not a lack of budget.
+//! An answer that says "later" is waited for and asked for again, so often and so long as the
+//! settings allow. Every try is paid; where the request budget is empty nobody waits, and what the
+//! last try said is what is told: it was answered, so it is a failure and not a lack of budget.
 
 use std::sync::Arc;
 

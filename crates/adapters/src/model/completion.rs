@@ -93,8 +93,8 @@ pub(super) fn read(
     })
 }
 
-/// What a status other than 200 means. What is said about credentials is not repeated: services show
-/// parts of a key there.
+/// What a status other than 200 means. What is said about credentials is not repeated: services
+/// show parts of a key there.
 fn refusal(status: u16, message: Option<&str>) -> Failure {
     let (class, repeated) = match status {
         401..=403 => (FailureClass::Credentials, false),
@@ -130,7 +130,8 @@ pub(super) fn unanswered(error: &http::Error) -> Failure {
     Failure::new(class, format!("the model did not answer: {error}"))
 }
 
-/// The parts of an answer that matter. Whatever is missing or of another type does not keep the rest from being read.
+/// The parts of an answer that matter. Whatever is missing or of another type does not keep the
+/// rest from being read.
 #[derive(Deserialize)]
 struct Said {
     #[serde(default)]

@@ -1,4 +1,5 @@
-//! Writing without a model: titles stay, summaries are the text's own sentences, everything may be printed.
+//! Writing without a model: titles stay, summaries are the text's own sentences, everything may be
+//! printed.
 
 use std::sync::Arc;
 

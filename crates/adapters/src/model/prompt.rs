@@ -1,8 +1,8 @@
 //! What a model is told and given.
 //!
-//! Instructions stand in the system's message alone; the user's message is data, and the instructions say so.
-//! Titles travel as JSON, so nothing in a title can end its string. Other texts stand between marks that
-//! cannot occur within them.
+//! Instructions stand in the system's message alone; the user's message is data, and the
+//! instructions say so. Titles travel as JSON, so nothing in a title can end its string. Other
+//! texts stand between marks that cannot occur within them.
 
 use almanack_core::edition::{
     port::{Sensitivity, Text},
@@ -21,8 +21,8 @@ const COMMENTS_CHARS_MAX: usize = 5_000;
 const COMMENT_RULE: &str = "\n\n---\n\n";
 /// What a text stands between.
 pub(super) const MARKS: [&str; 2] = ["<<<TEXT", "TEXT>>>"];
-/// Tokens that are always allowed. A bound on models that do not stop, not on what is paid: models that think before they
-/// answer count that too.
+/// Tokens that are always allowed. A bound on models that do not stop, not on what is paid: models
+/// that think before they answer count that too.
 const TOKENS_MIN: usize = 2_048;
 /// Tokens that one title, or one character of a summary, may take.
 const TOKENS_PER_TITLE: usize = 200;
@@ -132,7 +132,8 @@ fn joined(comments: &[String]) -> String {
     cut_chars(&joined, COMMENTS_CHARS_MAX).trim().to_owned()
 }
 
-/// A text without the marks. A space takes their place, so that what stood around one cannot become another.
+/// A text without the marks. A space takes their place, so that what stood around one cannot become
+/// another.
 fn unmarked(text: &str) -> String {
     let [open, close] = MARKS;
     text.replace(open, " ").replace(close, " ")

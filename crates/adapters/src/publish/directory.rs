@@ -1,7 +1,8 @@
 //! A local directory: the document is one file in it, whole or not at all.
 //!
-//! It is written beside its place, forced to the disk and moved over, so that whoever reads the directory (a
-//! web server, a site generator) never sees half of it, not even after the power failed.
+//! It is written beside its place, forced to the disk and moved over, so that whoever reads the
+//! directory (a web server, a site generator) never sees half of it, not even after the power
+//! failed.
 
 use std::{
     fs, io,
@@ -184,8 +185,8 @@ impl Place {
         kept.map_err(self.error("write"))
     }
 
-    /// The folder that the file stands in, made if it is missing, and the file's name. Every folder on the
-    /// way is looked at before the next is made: a link may lead anywhere.
+    /// The folder that the file stands in, made if it is missing, and the file's name. Every folder
+    /// on the way is looked at before the next is made: a link may lead anywhere.
     fn folder(&self) -> Result<(PathBuf, &str), Error> {
         let opened = fs::create_dir_all(&self.root).and_then(|()| self.root.canonicalize());
         let root = opened.map_err(self.error("make the folder of"))?;

@@ -1,8 +1,8 @@
 //! GitHub contents: the document is one file on a branch, always at the same path.
 //!
-//! Looking is cheap and certain, so every sending looks first: a file that already says it is a success
-//! without a commit, another one is replaced by its id, and who was overtaken (409, or 422 about `sha`) looks
-//! again. A lost answer is settled the same way, by looking.
+//! Looking is cheap and certain, so every sending looks first: a file that already says it is a
+//! success without a commit, another one is replaced by its id, and who was overtaken (409, or 422
+//! about `sha`) looks again. A lost answer is settled the same way, by looking.
 
 use std::sync::Arc;
 
@@ -167,7 +167,8 @@ fn confirmed(sha: &str, html_url: Option<&str>) -> Sent {
     }
 }
 
-/// The commit or else the blob, and where people can look at it, without what not every database takes.
+/// The commit or else the blob, and where people can look at it, without what not every database
+/// takes.
 fn receipt(sha: &str, html_url: Option<&str>) -> String {
     let receipt = match html_url {
         Some(url) => format!("{sha} {url}"),

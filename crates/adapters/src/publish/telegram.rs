@@ -1,9 +1,9 @@
 //! Telegram: the edition as a few messages in a chat.
 //!
-//! Telegram takes no file and no long text, so the edition is written anew for it (`telegram/message.rs`) and
-//! cut at the borders of stories. A chat shows a message twice if it is sent twice and nobody can look, so
-//! what becomes of a doubtful one is the operator's choice, and so is whether readers get a second document of
-//! an edition after the first.
+//! Telegram takes no file and no long text, so the edition is written anew for it
+//! (`telegram/message.rs`) and cut at the borders of stories. A chat shows a message twice if it is
+//! sent twice and nobody can look, so what becomes of a doubtful one is the operator's choice, and
+//! so is whether readers get a second document of an edition after the first.
 
 mod html;
 mod message;
@@ -104,8 +104,8 @@ impl Publisher for TelegramPublisher {
         self.bot.say(message.body, Form::Html, Some(budget)).await
     }
 
-    /// Nobody sees what a chat has. But a bot that is not answered at all is in an outage, and nothing is decided about a
-    /// message in one.
+    /// Nobody sees what a chat has. But a bot that is not answered at all is in an outage, and
+    /// nothing is decided about a message in one.
     async fn look(&self, _: &Message<'_>, budget: &Arc<Budget>) -> Presence {
         match self.bot.reach(Some(budget)).await {
             Ok(_) => Presence::CannotVerify,

@@ -1,8 +1,8 @@
 //! Names that depend on the edition's day: `_posts/{date}-daily.md`.
 //!
-//! An edition has one name for ever, so that a second sending finds the first and takes its place instead of
-//! standing beside it. Paths are checked when they are read: whatever the day, none leaves the place it is
-//! relative to.
+//! An edition has one name for ever, so that a second sending finds the first and takes its place
+//! instead of standing beside it. Paths are checked when they are read: whatever the day, none
+//! leaves the place it is relative to.
 
 use jiff::civil::Date;
 

@@ -1,8 +1,8 @@
 //! A signed webhook: the whole edition as JSON, to an address of one's own.
 //!
-//! Sealed as every call of ours (Standard Webhooks), with the delivery's key both as the message's id and as
-//! `Idempotency-Key`: it is the same however often a part is sent, so a receiver that keeps keys takes it
-//! once. That is why a doubtful one is repeated.
+//! Sealed as every call of ours (Standard Webhooks), with the delivery's key both as the message's
+//! id and as `Idempotency-Key`: it is the same however often a part is sent, so a receiver that
+//! keeps keys takes it once. That is why a doubtful one is repeated.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,7 +1,7 @@
 //! A crawler behind an API: it is told an address and answers with the page's text.
 //!
-//! The address of the API is used exactly as it is configured, nothing is appended. What it is sent is `{"url": …}`, what it
-//! answers `{"success": …, "markdown": …, "error": …}`.
+//! The address of the API is used exactly as it is configured, nothing is appended. What it is sent
+//! is `{"url": …}`, what it answers `{"success": …, "markdown": …, "error": …}`.
 
 use std::sync::Arc;
 
@@ -88,7 +88,8 @@ impl Reader for CrawlerApi {
     }
 }
 
-/// What a crawler found. Its words about an error are kept, without the address that they are about.
+/// What a crawler found. Its words about an error are kept, without the address that they are
+/// about.
 fn text_of(body: &[u8], url: &str) -> Result<String, Failure> {
     // A list would pass for an object whose fields are not named.
     let object = Some(body).filter(|body| body.trim_ascii_start().starts_with(b"{"));

@@ -1,11 +1,13 @@
 //! Whether a text is an article.
 //!
-//! A site that does not want us as a reader seldom says so by a status: it shows a page, and that page has words. No word alone gives it away,
-//! because there are articles about each of them. What gives it away is that the page is short, that it says several of these things, and that a
-//! good part of it speaks so. What stands in quotes does not count: who quotes a sentence speaks about it.
+//! A site that does not want us as a reader seldom says so by a status: it shows a page, and that
+//! page has words. No word alone gives it away, because there are articles about each of them. What
+//! gives it away is that the page is short, that it says several of these things, and that a good
+//! part of it speaks so. What stands in quotes does not count: who quotes a sentence speaks about
+//! it.
 //!
-//! INVARIANT: a text of more than [`BLOCK_CHARS_MAX`] characters is never taken for a block page, and what is answered has
-//! at most [`ARTICLE_CHARS_MAX`].
+//! INVARIANT: a text of more than [`BLOCK_CHARS_MAX`] characters is never taken for a block page,
+//! and what is answered has at most [`ARTICLE_CHARS_MAX`].
 
 mod sign;
 
@@ -15,11 +17,12 @@ use almanack_core::edition::port::{Failure, FailureClass};
 const ARTICLE_CHARS_MAX: usize = 20_000;
 /// A text of more bytes is no article but a database.
 const TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Shortest article, in letters and digits; characters that are words of their own count as [`WORD_LETTERS`].
+/// Shortest article, in letters and digits; characters that are words of their own count as
+/// [`WORD_LETTERS`].
 const LETTERS_MIN: usize = 120;
 const WORD_LETTERS: usize = 3;
-/// How much a text must say to be a block page, by its length: up to so many characters, so many points. A certain sign has
-/// two, a doubtful one has one.
+/// How much a text must say to be a block page, by its length: up to so many characters, so many
+/// points. A certain sign has two, a doubtful one has one.
 const POINTS_MIN: [(usize, usize); 3] = [(500, 2), (1200, 4), (BLOCK_CHARS_MAX, 6)];
 /// Longest text that can be a block page.
 const BLOCK_CHARS_MAX: usize = 3000;
@@ -99,7 +102,8 @@ fn letters(text: &str) -> usize {
     counted.map(weigh).sum()
 }
 
-/// Reader services answer with `[…Error: …` where they have no page, and with JSON where they have nothing at all.
+/// Reader services answer with `[…Error: …` where they have no page, and with JSON where they have
+/// nothing at all.
 fn is_service_error(text: &str) -> bool {
     if text.chars().nth(ERROR_CHARS_MAX).is_some() {
         return false;

@@ -22,7 +22,8 @@ use crate::{
 const REDIRECTS_MAX: usize = 5;
 /// How long finding the article may take.
 const TIME_MAX: Duration = Duration::from_secs(10);
-/// Most elements that are searched for an article; the search compares many of them with each other.
+/// Most elements that are searched for an article; the search compares many of them with each
+/// other.
 const ELEMENTS_MAX: usize = 50_000;
 
 const SITE: Upstream = Upstream::open("the site");
@@ -117,7 +118,8 @@ struct Fetched {
     content_type: Option<String>,
 }
 
-/// The article in a page that came from `address`. Pure, and what it takes is bounded by the page's size alone.
+/// The article in a page that came from `address`. Pure, and what it takes is bounded by the page's
+/// size alone.
 pub fn read_page(
     body: &[u8],
     content_type: Option<&str>,
@@ -142,8 +144,8 @@ fn kind_of(content_type: Option<&str>) -> Result<Kind, Failure> {
     }
 }
 
-/// The text of the article in a page. The page is parsed under watch first, because who searches it for an
-/// article parses it without.
+/// The text of the article in a page. The page is parsed under watch first, because who searches it
+/// for an article parses it without.
 fn extract(page: &str, address: &str) -> Result<String, Failure> {
     if !html::is_harmless(page) {
         return Err(SITE.unusable("shows a page out of all proportion"));

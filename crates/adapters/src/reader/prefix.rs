@@ -1,7 +1,8 @@
-//! A service that reads whatever address is put behind its own, like `https://r.jina.ai/https://site.example/`.
+//! A service that reads whatever address is put behind its own, like
+//! `https://r.jina.ai/https://site.example/`.
 //!
-//! Without a key such a service answers a few times a minute, with one more often, and the two are counted separately: who
-//! alternates has the sum of both.
+//! Without a key such a service answers a few times a minute, with one more often, and the two are
+//! counted separately: who alternates has the sum of both.
 
 use std::sync::{
     Arc,

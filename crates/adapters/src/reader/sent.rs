@@ -1,8 +1,9 @@
 //! Addresses that are judged before somebody else is sent there.
 //!
-//! A crawler or a reader service goes wherever it is told, from inside whatever network it runs in. A feed that links to
-//! `http://169.254.169.254/` must not find its way there through us (SS-14). So an address is judged as if we were to call it
-//! ourselves, by the same allow-list; what its name leads to for them, we cannot know, and they should guard their own network as well.
+//! A crawler or a reader service goes wherever it is told, from inside whatever network it runs in.
+//! A feed that links to `http://169.254.169.254/` must not find its way there through us (SS-14).
+//! So an address is judged as if we were to call it ourselves, by the same allow-list; what its
+//! name leads to for them, we cannot know, and they should guard their own network as well.
 
 use std::sync::Arc;
 

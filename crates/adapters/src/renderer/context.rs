@@ -150,7 +150,8 @@ impl<'a> Story<'a> {
     }
 }
 
-/// A text of which something is left when it is printed. A story always has a title: its own, or its address.
+/// A text of which something is left when it is printed. A story always has a title: its own, or
+/// its address.
 fn said(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !filter::line(text).is_empty())
 }

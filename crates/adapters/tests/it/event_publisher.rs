@@ -62,7 +62,8 @@ fn event() -> CloudEvent {
     .unwrap()
 }
 
-/// Only who never answers is not waited for: everybody else may take as long as a busy machine needs.
+/// Only who never answers is not waited for: everybody else may take as long as a busy machine
+/// needs.
 fn publisher(url: String, key: Option<SigningKey>) -> WebhookEventPublisher {
     publisher_in(Mode::Structured, url, key)
 }
@@ -110,7 +111,8 @@ async fn a_event_is_a_signed_cloud_event_known_by_its_id() {
     assert_eq!(ids, ["task-12-3", "task-12-3"], "the same when told again");
 }
 
-/// In binary mode the body is the data alone, and the rest can be read from the headers as it can from the event.
+/// In binary mode the body is the data alone, and the rest can be read from the headers as it can
+/// from the event.
 #[tokio::test]
 async fn a_event_in_binary_mode_has_its_attributes_in_headers() {
     let (url, mut received) = subscriber().await;

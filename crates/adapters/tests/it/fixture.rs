@@ -1,4 +1,5 @@
-//! What the tests of this crate share: a clock that stands still, a claimed task, a firing, a server.
+//! What the tests of this crate share: a clock that stands still, a claimed task, a firing, a
+//! server.
 
 use std::{net::IpAddr, sync::Arc};
 

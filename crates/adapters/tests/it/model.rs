@@ -105,7 +105,8 @@ fn titles() -> Vec<String> {
     titles.map(str::to_owned).to_vec()
 }
 
-/// Whether a translation belongs to its original: the simulated model leaves a word of each as it is.
+/// Whether a translation belongs to its original: the simulated model leaves a word of each as it
+/// is.
 fn belongs(place: usize, translation: &str) -> bool {
     let kept = ["databases", "<b>web</b>", "tides,", "dump"][place];
     translation.contains(kept) && translation.contains("译文")

@@ -1,4 +1,5 @@
-//! What an edition is made from: the world's news site, its search, its pages and those who read them for others.
+//! What an edition is made from: the world's news site, its search, its pages and those who read
+//! them for others.
 
 mod days;
 mod failing;

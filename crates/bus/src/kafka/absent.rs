@@ -1,4 +1,5 @@
-//! In place of the client in a build that has none. Whoever configures Kafka is told before any of this is called.
+//! In place of the client in a build that has none. Whoever configures Kafka is told before any of
+//! this is called.
 
 use almanack_core::{
     event::outgoing::{CloudEvent, EventPublisher, Mode},

@@ -24,8 +24,9 @@ impl Connection {
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", self.brokers.join(","));
         config.set("client.id", "almanack");
-        // A broker that is away is asked again soon enough, and not so often that the log fills. Whoever waits for a broker has the
-        // client try again after half the first of these, however long it has been refused: with its own 100 ms, twenty times a second.
+        // A broker that is away is asked again soon enough, and not so often that the log fills.
+        // Whoever waits for a broker has the client try again after half the first of these,
+        // however long it has been refused: with its own 100 ms, twenty times a second.
         config.set("reconnect.backoff.ms", "1000");
         config.set("reconnect.backoff.max.ms", "15000");
         // Said by our own warning; each broken connection need not repeat it.
@@ -48,7 +49,8 @@ impl Connection {
         config
     }
 
-    /// What a client that writes is told: a message counts as written when every replica in sync has it, once, and in order.
+    /// What a client that writes is told: a message counts as written when every replica in sync
+    /// has it, once, and in order.
     pub(crate) fn producer(&self) -> ClientConfig {
         let mut config = self.client();
         config.set("acks", "all");
@@ -60,7 +62,8 @@ impl Connection {
 }
 
 fn encrypt(config: &mut ClientConfig, tls: &Tls) {
-    // The client's own OpenSSL was built elsewhere and knows nothing of where this machine keeps its certificates.
+    // The client's own OpenSSL was built elsewhere and knows nothing of where this machine keeps
+    // its certificates.
     let ca = tls.ca.as_ref().map(|ca| ca.display().to_string());
     config.set("ssl.ca.location", ca.unwrap_or_else(|| "probe".to_owned()));
     if let Some((certificate, key)) = &tls.identity {
@@ -80,7 +83,8 @@ pub(crate) fn made<T>(result: KafkaResult<T>) -> Result<T, Error> {
     })
 }
 
-/// Somebody answers who speaks something else, or hangs up: the client cannot tell that from nobody.
+/// Somebody answers who speaks something else, or hangs up: the client cannot tell that from
+/// nobody.
 const UNREACHABLE: &str = "no broker answers, or not as expected: check in [events.kafka] that brokers names them, tls, and tls_certificate and tls_key if they ask for a certificate";
 const NOT_RECOGNISED: &str =
     "a broker refuses who signs in: check sasl, username and password in [events.kafka]";
@@ -99,7 +103,8 @@ pub(crate) fn published(error: &KafkaError) -> String {
 pub(crate) enum Trouble {
     /// No broker can be talked to.
     Unreachable,
-    /// Brokers answer, and it is of no use; their own words are in the client's line of the log, shortly before.
+    /// Brokers answer, and it is of no use; their own words are in the client's line of the log,
+    /// shortly before.
     Refused(&'static str),
 }
 

@@ -1,8 +1,9 @@
 //! A member of a consumer group that forgets a message only when it may.
 //!
-//! One batch at a time: gather what is there, settle it, store and commit the offsets behind it. While a batch cannot be settled the
-//! partitions are paused and the client is polled on, because a member that does not poll is put out of its group and its messages
-//! would go to a node that has the same trouble.
+//! One batch at a time: gather what is there, settle it, store and commit the offsets behind it.
+//! While a batch cannot be settled the partitions are paused and the client is polled on, because a
+//! member that does not poll is put out of its group and its messages would go to a node that has
+//! the same trouble.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -139,7 +140,8 @@ struct Session<'a> {
     client: Arc<Client>,
     letters: DeadLetterQueue,
     stop: &'a CancellationToken,
-    /// What was complained about since events were read last: each try fails anew, several ways in turn, and each is worth one line.
+    /// What was complained about since events were read last: each try fails anew, several ways in
+    /// turn, and each is worth one line.
     troubles: Mutex<BTreeSet<String>>,
 }
 
@@ -211,7 +213,8 @@ impl Session<'_> {
         }
     }
 
-    /// Tries a batch until it is settled, then forgets it. Otherwise we were told to stop, or a client has broken for good.
+    /// Tries a batch until it is settled, then forgets it. Otherwise we were told to stop, or a
+    /// client has broken for good.
     async fn settle(&self, gathered: Gathered, held: &mut Gathered) -> Result<(), Ended> {
         let Gathered {
             messages, behind, ..
@@ -273,7 +276,8 @@ impl Session<'_> {
         }
     }
 
-    /// Stores and commits the offsets behind a settled batch. A partition that went elsewhere refuses, rightly.
+    /// Stores and commits the offsets behind a settled batch. A partition that went elsewhere
+    /// refuses, rightly.
     fn forget(&self, behind: &BTreeMap<i32, i64>) {
         for (partition, offset) in behind {
             let mut list = TopicPartitionList::new();

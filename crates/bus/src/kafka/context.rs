@@ -20,7 +20,8 @@ use crate::{Ports, measures};
 /// Hears what the client says about itself, and about one topic.
 pub(crate) struct Context {
     topic: String,
-    /// Partitions whose lag was told, so that a partition that went elsewhere does not keep its last number here.
+    /// Partitions whose lag was told, so that a partition that went elsewhere does not keep its
+    /// last number here.
     published: Mutex<BTreeSet<i32>>,
     said: LoggedOnce,
     /// What a try that failed said last.
@@ -120,8 +121,9 @@ impl ClientContext for Context {
 impl ConsumerContext for Context {
     fn pre_rebalance(&self, consumer: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
         match rebalance {
-            // Whoever gets these partitions begins where we say we are; what is not said comes twice. Said without waiting for an
-            // answer: this runs within a poll, and a broker that is slow must not hold up whatever else runs on this thread.
+            // Whoever gets these partitions begins where we say we are; what is not said comes
+            // twice. Said without waiting for an answer: this runs within a poll, and a broker that
+            // is slow must not hold up whatever else runs on this thread.
             Rebalance::Revoke(_) => match consumer.commit_consumer_state(CommitMode::Async) {
                 Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
                 Err(error) => {
@@ -153,13 +155,15 @@ impl ConsumerContext for Context {
 
     fn commit_callback(&self, result: KafkaResult<()>, _: &TopicPartitionList) {
         if let Err(error) = result {
-            // Harmless: the next commit stands for this one too, and without one the messages come again.
+            // Harmless: the next commit stands for this one too, and without one the messages come
+            // again.
             tracing::debug!(events.bus = "kafka", error = published(&error), "commit");
         }
     }
 }
 
-/// A client that only writes. It keeps what it heard last, because a message that was not confirmed in time does not say why.
+/// A client that only writes. It keeps what it heard last, because a message that was not confirmed
+/// in time does not say why.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Writing {
     heard: Arc<Mutex<Option<Trouble>>>,
@@ -198,7 +202,8 @@ impl ClientContext for Writing {
         self.said.log(level, fac, message);
     }
 
-    /// Brokers that all refuse count as unreachable, too, and that is said more often: it does not take a refusal's place.
+    /// Brokers that all refuse count as unreachable, too, and that is said more often: it does not
+    /// take a refusal's place.
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::debug!(events.bus = "kafka", error = published(&error), "{reason}");
         let Ok(mut heard) = self.heard.lock() else {
@@ -214,7 +219,8 @@ impl ClientContext for Writing {
 
 impl ConsumerContext for Writing {}
 
-/// What the client said about failures since it last got on. It repeats itself with every try, so each is passed on once.
+/// What the client said about failures since it last got on. It repeats itself with every try, so
+/// each is passed on once.
 #[derive(Debug, Default)]
 struct LoggedOnce(Mutex<BTreeSet<String>>);
 

@@ -108,8 +108,8 @@ impl DeadLetters for DeadLetterQueue {
     }
 }
 
-/// A letter is as large as the message was, and more by its headers; how large is too large is the broker's to say. One at a time, so that
-/// what it says is about that one.
+/// A letter is as large as the message was, and more by its headers; how large is too large is the
+/// broker's to say. One at a time, so that what it says is about that one.
 fn settings(connection: &Connection) -> ClientConfig {
     let mut config = connection.producer();
     config.set("message.max.bytes", "1000000000");

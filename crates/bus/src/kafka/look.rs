@@ -1,4 +1,5 @@
-//! Whether a cluster would serve a node: for who looks before one is started. Nothing is created, changed or read.
+//! Whether a cluster would serve a node: for who looks before one is started. Nothing is created,
+//! changed or read.
 
 use std::time::Duration;
 

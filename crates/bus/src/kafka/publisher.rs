@@ -1,7 +1,7 @@
 //! Events out to a Kafka topic.
 //!
-//! Done means that every replica in sync has the message. Events about one subject share a key and thereby a partition, so that they are
-//! read in the order they were written.
+//! Done means that every replica in sync has the message. Events about one subject share a key and
+//! thereby a partition, so that they are read in the order they were written.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -47,7 +47,8 @@ impl KafkaEventPublisher {
         })
     }
 
-    /// The client to write with: a new one where the last has broken for good, since it would refuse everything from then on.
+    /// The client to write with: a new one where the last has broken for good, since it would
+    /// refuse everything from then on.
     fn producer(&self) -> Result<FutureProducer<Writing>, Error> {
         let mut held = self.producer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((code, why)) = held.client().fatal_error() {
@@ -57,7 +58,8 @@ impl KafkaEventPublisher {
         Ok(held.clone())
     }
 
-    /// What is too large stays too large until somebody allows more; everything else may be over some day.
+    /// What is too large stays too large until somebody allows more; everything else may be over
+    /// some day.
     fn failed(&self, error: &KafkaError, bytes: usize) -> Outcome {
         let topic = &self.topic;
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageSizeTooLarge) {

@@ -56,5 +56,6 @@ pub struct Settings {
     pub reading: Reading,
 }
 
-/// Shorter than the client's own 45 seconds: what a dead node had is to be read soon. A member speaks three times within it.
+/// Shorter than the client's own 45 seconds: what a dead node had is to be read soon. A member
+/// speaks three times within it.
 pub const SILENCE: Duration = Duration::from_secs(12);

@@ -35,7 +35,8 @@ pub enum Login {
     },
 }
 
-/// A connection that came about. From then on the client finds its server again by itself, for as long as that takes.
+/// A connection that came about. From then on the client finds its server again by itself, for as
+/// long as that takes.
 #[derive(Clone)]
 pub(crate) struct Link {
     context: jetstream::Context,
@@ -43,13 +44,14 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// The way to the server, or why there is none: the client would keep a question until it finds its server again, and whoever asks
-    /// would wait in vain.
+    /// The way to the server, or why there is none: the client would keep a question until it finds
+    /// its server again, and whoever asks would wait in vain.
     pub(super) fn context(&self) -> Result<&jetstream::Context, String> {
         self.trouble().map_or(Ok(&self.context), Err)
     }
 
-    /// Why something failed: the reason why there is no connection, if that is so, or else what was said.
+    /// Why something failed: the reason why there is no connection, if that is so, or else what was
+    /// said.
     pub(super) fn published(&self, said: String) -> String {
         self.trouble().unwrap_or(said)
     }
@@ -59,7 +61,8 @@ impl Link {
         self.context.client().connection_state() != State::Connected
     }
 
-    /// Why there is no connection, if that is so. The client's state decides: what it tells comes later, and may get lost on the way.
+    /// Why there is no connection, if that is so. The client's state decides: what it tells comes
+    /// later, and may get lost on the way.
     fn trouble(&self) -> Option<String> {
         let published = || self.line.trouble().unwrap_or_else(|| LOST.to_owned());
         self.is_down().then(published)
@@ -79,8 +82,8 @@ impl Link {
 }
 
 impl Connection {
-    /// Connects, once: whoever asks says why it failed and asks again. The client itself would keep both to itself, and go on for ever
-    /// after nobody wants it any more.
+    /// Connects, once: whoever asks says why it failed and asks again. The client itself would keep
+    /// both to itself, and go on for ever after nobody wants it any more.
     pub(crate) async fn open(&self) -> Result<Link, Error> {
         let line = Arc::new(Line::default());
         let (listening, looking) = (Arc::clone(&line), Arc::clone(&line));
@@ -88,7 +91,8 @@ impl Connection {
             listening.hear(&event);
             std::future::ready(())
         });
-        // Asked where to try next, it is told what became of the tries before. The choice stays the client's own.
+        // Asked where to try next, it is told what became of the tries before. The choice stays the
+        // client's own.
         let options = options.reconnect_to_server_callback(move |servers, _| {
             looking.look_back(&servers);
             std::future::ready(None)
@@ -110,7 +114,8 @@ impl Connection {
 
     fn options(&self) -> Result<ConnectOptions, Error> {
         let options = ConnectOptions::new().name("almanack");
-        // Servers name others in their first line, which is not encrypted: whoever can change it would have us sign in where he likes.
+        // Servers name others in their first line, which is not encrypted: whoever can change it
+        // would have us sign in where he likes.
         let mut options = options.ignore_discovered_servers();
         options = match &self.login {
             Login::Nobody => options,

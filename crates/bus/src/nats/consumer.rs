@@ -1,6 +1,7 @@
 //! A durable pull consumer that acknowledges a message only when it may.
 //!
-//! Nodes share one durable: the server gives each message to one of them, and to another if it is not acknowledged in time.
+//! Nodes share one durable: the server gives each message to one of them, and to another if it is
+//! not acknowledged in time.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -24,8 +25,9 @@ use crate::{
     wait_backoff::WaitBackoff,
 };
 
-/// Other nodes may have a message, but not before our own request for messages is gone: given back at once, it would be delivered
-/// to that one, and nobody would read it until the server's longest wait ends.
+/// Other nodes may have a message, but not before our own request for messages is gone: given back
+/// at once, it would be delivered to that one, and nobody would read it until the server's longest
+/// wait ends.
 const HANDED_BACK: AckKind = AckKind::Nak(Some(Duration::from_millis(500)));
 
 /// What a consumer is told.
@@ -41,16 +43,17 @@ pub struct Settings {
     pub durable: String,
     /// Where messages go that make no sense.
     pub dead_letter: String,
-    /// How long the server waits for a sign of life before it delivers a message again, and we for one of the server; see
-    /// [`ACK_WITHIN`].
+    /// How long the server waits for a sign of life before it delivers a message again, and we for
+    /// one of the server; see [`ACK_WITHIN`].
     pub ack_within: Duration,
     /// How messages are read.
     pub reading: Reading,
 }
 
-/// Shorter than the server's own 30 seconds: what a dead node had is to be read soon. A node that works on messages says so three times
-/// within it. Those that came and are not looked at yet wait for a batch to be settled, which rarely takes a second; where it takes this
-/// long they come again, and harm nothing.
+/// Shorter than the server's own 30 seconds: what a dead node had is to be read soon. A node that
+/// works on messages says so three times within it. Those that came and are not looked at yet wait
+/// for a batch to be settled, which rarely takes a second; where it takes this long they come
+/// again, and harm nothing.
 pub const ACK_WITHIN: Duration = Duration::from_secs(15);
 
 pub struct Consumer {
@@ -118,7 +121,8 @@ impl Consumer {
         }
     }
 
-    /// The server serves us. Before that nothing is well: it may take everything that we prepare and refuse what we ask for.
+    /// The server serves us. Before that nothing is well: it may take everything that we prepare
+    /// and refuse what we ask for.
     fn is_well(&self, course: &mut Course) {
         course.wait_backoff.renew();
         measures::note_link(&self.ports, Bus::Nats, Ok(()));
@@ -136,7 +140,8 @@ impl Consumer {
         measures::lag_unknown(Bus::Nats, stream, durable);
     }
 
-    /// Connects where there is no connection yet, makes everything ready there, and asks for messages.
+    /// Connects where there is no connection yet, makes everything ready there, and asks for
+    /// messages.
     async fn prepare(&self, link: &mut Option<Link>) -> Result<(Pull, DeadLetterQueue), Error> {
         let link = match link {
             Some(link) => link.clone(),
@@ -196,7 +201,8 @@ impl Consumer {
         }
     }
 
-    /// Tries a batch until it is settled, then acknowledges it. Answers whether it was; otherwise we were told to stop.
+    /// Tries a batch until it is settled, then acknowledges it. Answers whether it was; otherwise
+    /// we were told to stop.
     async fn settle(
         &self,
         (messages, pull): (&[jetstream::Message], &Pull),
@@ -216,7 +222,8 @@ impl Consumer {
         settled
     }
 
-    /// Round after round, until nothing is left to settle. A round that is under way is never broken off.
+    /// Round after round, until nothing is left to settle. A round that is under way is never
+    /// broken off.
     async fn work(
         &self,
         mut batch: Batch,
@@ -235,7 +242,8 @@ impl Consumer {
         true
     }
 
-    /// Says over and over that these are being worked on, or the server would give them to another node that has the same trouble.
+    /// Says over and over that these are being worked on, or the server would give them to another
+    /// node that has the same trouble.
     async fn hold(&self, messages: &[jetstream::Message], pull: &Pull) -> Infallible {
         loop {
             let now = self.ports.clock.now();

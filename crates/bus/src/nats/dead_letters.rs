@@ -1,4 +1,5 @@
-//! Dead letters of NATS: another subject, kept by a stream, with the message as it was and why it is there.
+//! Dead letters of NATS: another subject, kept by a stream, with the message as it was and why it
+//! is there.
 
 use std::error::Error as _;
 
@@ -26,7 +27,8 @@ pub(crate) struct DeadLetterQueue {
 }
 
 impl DeadLetterQueue {
-    /// Makes sure that some stream keeps the subject: a message that nobody keeps would never be confirmed.
+    /// Makes sure that some stream keeps the subject: a message that nobody keeps would never be
+    /// confirmed.
     pub(crate) async fn prepare(&self, stream: &str) -> Result<(), String> {
         let context = self.link.context()?;
         let kept = context.stream_by_subject(self.subject.as_str()).await;

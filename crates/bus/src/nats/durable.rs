@@ -1,4 +1,5 @@
-//! The consumer that nodes share, as the server keeps it: made if it is not there, changed to what is configured if it is.
+//! The consumer that nodes share, as the server keeps it: made if it is not there, changed to what
+//! is configured if it is.
 
 use async_nats::jetstream::consumer::{
     self, AckPolicy, DeliverPolicy, FromConsumer as _, PullConsumer, pull,
@@ -51,9 +52,11 @@ fn config(settings: &Settings) -> pull::Config {
     }
 }
 
-/// What a consumer that was made earlier, by other settings, should be; `None` if it is. Only what is ours to say is changed.
+/// What a consumer that was made earlier, by other settings, should be; `None` if it is. Only what
+/// is ours to say is changed.
 ///
-/// Its subject is not: the server has passed over what did not match until now, and would never deliver it.
+/// Its subject is not: the server has passed over what did not match until now, and would never
+/// deliver it.
 fn renewed(
     found: &consumer::Config,
     wanted: &pull::Config,

@@ -1,4 +1,5 @@
-//! Whether a server would serve a node: for who looks before one is started. Nothing is created, changed or read.
+//! Whether a server would serve a node: for who looks before one is started. Nothing is created,
+//! changed or read.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use crate::Error;
 /// How long it may take altogether.
 const WITHIN: Duration = Duration::from_secs(10);
 
-/// Signs in, and looks for streams and for streams that keep subjects. Answers what is missing, a sentence each.
+/// Signs in, and looks for streams and for streams that keep subjects. Answers what is missing, a
+/// sentence each.
 pub async fn look(
     connection: &Connection,
     streams: &[&str],

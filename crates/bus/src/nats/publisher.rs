@@ -1,6 +1,7 @@
 //! Events out to a NATS subject.
 //!
-//! Done means that a stream has the message. Its `Nats-Msg-Id` is the event's id, so a stream that remembers ids keeps one of two.
+//! Done means that a stream has the message. Its `Nats-Msg-Id` is the event's id, so a stream that
+//! remembers ids keeps one of two.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -44,8 +45,8 @@ impl NatsEventPublisher {
         }
     }
 
-    /// The connection. Many events that come at once wait for one try, not each for a try of its own; whoever comes after it failed
-    /// begins another.
+    /// The connection. Many events that come at once wait for one try, not each for a try of its
+    /// own; whoever comes after it failed begins another.
     async fn link(&self) -> Result<Link, String> {
         let opening = self.opening();
         let opened = opening.clone().await;
@@ -86,7 +87,8 @@ impl NatsEventPublisher {
         Ok(confirmed.sequence)
     }
 
-    /// What is too large stays too large until somebody allows more; everything else may be over some day.
+    /// What is too large stays too large until somebody allows more; everything else may be over
+    /// some day.
     fn failed(&self, link: &Link, error: &PublishError, bytes: usize) -> Outcome {
         if is_too_large(error) {
             let error = format!(

@@ -1,7 +1,7 @@
 //! The standing request for messages, and why it breaks off.
 //!
-//! A server that has nothing to deliver says so every now and then. One that is silent does not serve us, and nobody would ever hear why:
-//! it drops a request that it does not allow.
+//! A server that has nothing to deliver says so every now and then. One that is silent does not
+//! serve us, and nobody would ever hear why: it drops a request that it does not allow.
 
 use std::{error::Error as _, time::Duration};
 
@@ -59,7 +59,8 @@ impl Pull {
 
     /// What comes next; or why the server does not serve us.
     pub(super) async fn next(&mut self) -> Result<Next, String> {
-        // Not by the port: the client's own timer, which must end first, knows the machine's time alone.
+        // Not by the port: the client's own timer, which must end first, knows the machine's time
+        // alone.
         let next = tokio::time::timeout(self.within, self.messages.next()).await;
         match next {
             Ok(Some(Ok(message))) => Ok(Next::Message(Box::new(message))),
@@ -93,7 +94,8 @@ impl Pull {
         std::iter::from_fn(|| self.next_at_once()).collect()
     }
 
-    /// Whether it can go on; otherwise why not. Without a connection every server is silent: the client finds it again and asks anew.
+    /// Whether it can go on; otherwise why not. Without a connection every server is silent: the
+    /// client finds it again and asks anew.
     fn judge(&self, error: &MessagesError) -> Result<(), String> {
         let is_silent = error.kind() == MessagesErrorKind::MissingHeartbeat;
         if is_silent && self.link.is_down() {

@@ -1,9 +1,11 @@
 //! Why there is no connection, in words that say what to look at, each said once.
 //!
-//! The client tries again by itself for as long as it takes and tells of each try; a person wants one line when it begins and one when it
-//! is over. Whoever waits for an answer meanwhile only learns that there was none, and finds the reason here.
+//! The client tries again by itself for as long as it takes and tells of each try; a person wants
+//! one line when it begins and one when it is over. Whoever waits for an answer meanwhile only
+//! learns that there was none, and finds the reason here.
 //!
-//! Of a try that failed the client tells its kind at once, and its reason when it is about to try again.
+//! Of a try that failed the client tells its kind at once, and its reason when it is about to try
+//! again.
 
 use std::{
     collections::BTreeSet,
@@ -41,7 +43,8 @@ const HANDSHAKE: [&str; 5] = [
     "peer misbehaved",
 ];
 
-/// What to look at, and the client's own reason, which names no secret: what was shown to the server is not part of it.
+/// What to look at, and the client's own reason, which names no secret: what was shown to the
+/// server is not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Trouble {
     words: &'static str,
@@ -118,7 +121,8 @@ fn is_about_tls(error: &ConnectError) -> bool {
     reason.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
 }
 
-/// What was complained about since things last went well. Each try fails anew, and each complaint is worth one line.
+/// What was complained about since things last went well. Each try fails anew, and each complaint
+/// is worth one line.
 #[derive(Debug, Default)]
 pub(super) struct LoggedOnce(BTreeSet<String>);
 
@@ -194,7 +198,8 @@ impl Line {
         }
     }
 
-    /// Before each try: what became of earlier ones. All of that is from before the connection was lost when it is the first.
+    /// Before each try: what became of earlier ones. All of that is from before the connection was
+    /// lost when it is the first.
     pub(super) fn look_back(&self, servers: &[Server]) {
         let mut state = self.state();
         if !std::mem::replace(&mut state.is_tried, true) {

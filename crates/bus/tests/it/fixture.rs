@@ -1,4 +1,5 @@
-//! The receiving side of every test: a real store behind the real intake, and ways to make it misbehave.
+//! The receiving side of every test: a real store behind the real intake, and ways to make it
+//! misbehave.
 
 use std::{
     collections::BTreeSet,
@@ -74,7 +75,8 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// By the rules of every node: what is configured is one kind, and nothing within one's own network.
+    /// By the rules of every node: what is configured is one kind, and nothing within one's own
+    /// network.
     fn to(store: Arc<dyn Store>) -> Arc<Self> {
         let kinds = Kinds {
             configured: [almanack_testkit::fixture::kind(PUBLISH)].into(),
@@ -283,8 +285,8 @@ impl Refused {
     }
 }
 
-/// Every sort that the API refuses, too: the engine's own kinds by either verb (SF-04), callbacks that would never be called, and
-/// events without a name (RS-11).
+/// Every sort that the API refuses, too: the engine's own kinds by either verb (SF-04), callbacks
+/// that would never be called, and events without a name (RS-11).
 pub(crate) fn refused() -> Vec<Refused> {
     let structured = |event: &Value, reason| Refused {
         attributes: Vec::new(),

@@ -1,4 +1,5 @@
-//! What is said in the log, by everything that runs on the thread of a test: such a test has one thread.
+//! What is said in the log, by everything that runs on the thread of a test: such a test has one
+//! thread.
 
 use std::{
     collections::BTreeSet,
@@ -34,7 +35,8 @@ impl Heard {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Each line with these words stands there once, and there are no more than so many: one trouble may have several names.
+    /// Each line with these words stands there once, and there are no more than so many: one
+    /// trouble may have several names.
     pub(crate) fn assert_each_once(&self, words: &str, max: usize) {
         let all = self.all();
         let lines = all.lines().filter(|line| line.contains(words));

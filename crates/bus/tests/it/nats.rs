@@ -169,7 +169,8 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
     let config = found().await;
     assert_eq!(config.ack_wait, ACK_WITHIN);
     assert_eq!(config.description.as_deref(), Some("somebody's note"));
-    // Of another subject it has passed over messages that would never come: that is refused, and nothing is changed.
+    // Of another subject it has passed over messages that would never come: that is refused, and
+    // nothing is changed.
     stream.delete_consumer(DURABLE).await.unwrap();
     stream
         .create_consumer(earlier("FOLLOWS.asia"))
@@ -302,7 +303,8 @@ async fn what_is_worked_on_for_long_is_not_delivered_again() {
     }
     let info = stage.info().await;
     assert_eq!((info.num_ack_pending, info.num_redelivered), (1, 0));
-    // No wait is as long as it says; that the server hears of it in time follows from what was asked for.
+    // No wait is as long as it says; that the server hears of it in time follows from what was
+    // asked for.
     let waits = fixture.waits();
     assert!(!waits.is_empty());
     for wait in waits {

@@ -154,7 +154,8 @@ async fn who_waits_wakes_when_the_clock_shows_it_also_after_the_speed_changed() 
     reported.clock.set_speed(speed(3_600.0));
     assert!(!is_over(&mut wait).await, "a second is left");
     reported.pass(Duration::from_secs(1));
-    // Time is paused and moves only to the end of the nap: a sleeper that had not reckoned anew would nap for a minute.
+    // Time is paused and moves only to the end of the nap: a sleeper that had not reckoned anew
+    // would nap for a minute.
     let woken = tokio::time::timeout(Duration::from_secs(2), wait).await;
     assert_eq!((woken, reported.clock.now()), (Ok(()), at));
 }

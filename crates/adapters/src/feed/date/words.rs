@@ -1,7 +1,8 @@
 //! Dates with the name of a month: RFC 822 as feeds write it, `asctime`, `date`, and plain English.
 //!
-//! Words are taken in any order, since publishers use any order: a name of a month, a time with colons, a day of
-//! one or two digits and a year tell themselves apart. The day of the week is often wrong and never read.
+//! Words are taken in any order, since publishers use any order: a name of a month, a time with
+//! colons, a day of one or two digits and a year tell themselves apart. The day of the week is
+//! often wrong and never read.
 
 use jiff::{Timestamp, civil::Date, civil::Time, tz::Offset};
 

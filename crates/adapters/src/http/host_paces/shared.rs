@@ -1,9 +1,9 @@
 //! The lanes that all nodes share, as one node uses them.
 //!
-//! A node's own lane stays in front: the database is asked only about hosts that the node by itself would ask. Behind
-//! it, one desk per process talks with the store. It knows how many places the node has in which lane, and
-//! says so whenever that changes, whenever somebody wants in, and every few seconds to keep its
-//! leases; whatever gathers while one call is under way goes into the next.
+//! A node's own lane stays in front: the database is asked only about hosts that the node by itself
+//! would ask. Behind it, one desk per process talks with the store. It knows how many places the
+//! node has in which lane, and says so whenever that changes, whenever somebody wants in, and every
+//! few seconds to keep its leases; whatever gathers while one call is under way goes into the next.
 //!
 //! ```text
 //! enter ──►┐                                   ┌──► In(place), until it is dropped
@@ -16,8 +16,8 @@
 //! - Nobody enters without the database's word. While it is away, whoever wants in is sent away.
 //! - Calls follow each other: what a call says about the node's places is true when it is answered.
 //! - A place that was granted to somebody who has gone meanwhile is given back.
-//! - Leases outlive the trust in which attempts run (`engine::trust`), so a node that is cut off has stopped its visits
-//!   before its places pass on.
+//! - Leases outlive the trust in which attempts run (`engine::trust`), so a node that is cut off
+//!   has stopped its visits before its places pass on.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -17,8 +17,8 @@ pub(super) enum Pushed {
 
 /// Each ref's status from `git push --porcelain`: a flag, `from:to` and a summary, between tabs.
 ///
-/// A server that noticed the race only while writing says no more than "failed to update ref" in the
-/// summary; the reason is then in a remark of its own (`remarks`).
+/// A server that noticed the race only while writing says no more than "failed to update ref" in
+/// the summary; the reason is then in a remark of its own (`remarks`).
 pub(super) fn read_statuses(stdout: &str, remarks: &str) -> Vec<(String, Pushed)> {
     let status = |line: &str| {
         let mut parts = line.split('\t');

@@ -14,8 +14,8 @@ use crate::{process, redact::redact};
 
 /// Most that is read of what git prints. A list of 10,000 locks has about 1 MiB.
 const OUTPUT_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// What git is not to find: variables that would lead it to another repository, and traces, which show
-/// credentials.
+/// What git is not to find: variables that would lead it to another repository, and traces, which
+/// show credentials.
 const HIDDEN: [&str; 10] = [
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",

@@ -1,16 +1,16 @@
 //! The JSON in a text, with what models do to it undone.
 //!
-//! Every bracket may begin a value. What does not parse is mended once: commas before a closing bracket go,
-//! typographic quotes and wide commas become plain ones, line breaks in strings are escaped, and a quote
-//! within a string that does not look like its end is taken for a part of it. That last one is a guess,
-//! and whoever uses the value is told.
+//! Every bracket may begin a value. What does not parse is mended once: commas before a closing
+//! bracket go, typographic quotes and wide commas become plain ones, line breaks in strings are
+//! escaped, and a quote within a string that does not look like its end is taken for a part of it.
+//! That last one is a guess, and whoever uses the value is told.
 
 use serde_json::{Deserializer, Value};
 
 /// How much of a reply is read, in bytes; what is asked for is far shorter.
 const REPLY_BYTES_MAX: usize = 256 * 1024;
-/// How many brackets may begin something. Each costs at most one look at what follows, and somebody may write
-/// nothing but brackets.
+/// How many brackets may begin something. Each costs at most one look at what follows, and somebody
+/// may write nothing but brackets.
 const STARTS_MAX: usize = 500;
 
 /// A value in a text.
@@ -20,7 +20,8 @@ pub(super) struct Found {
     pub(super) guessed: bool,
 }
 
-/// The arrays and objects of a text, none of them within another; once as mended, and once as it stands.
+/// The arrays and objects of a text, none of them within another; once as mended, and once as it
+/// stands.
 pub(super) fn values(text: &str) -> Vec<Found> {
     let text = text
         .get(..text.floor_char_boundary(REPLY_BYTES_MAX))

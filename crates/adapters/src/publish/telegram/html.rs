@@ -1,13 +1,14 @@
 //! Text with Telegram's tags, which knows how long it is.
 //!
-//! Telegram counts what people see, in UTF-16 units, after tags and entities are read. Here both lengths are
-//! counted while the text grows, so that nobody has to read it again to know; and because text and tags come
-//! in by different doors, there is no text that is not escaped and no tag that stays open.
+//! Telegram counts what people see, in UTF-16 units, after tags and entities are read. Here both
+//! lengths are counted while the text grows, so that nobody has to read it again to know; and
+//! because text and tags come in by different doors, there is no text that is not escaped and no
+//! tag that stays open.
 
 use crate::telegram::{MESSAGE_UNITS_MAX, units};
 
-/// Most bytes of a message as it is sent. Telegram cuts what is much longer without a word; this is more than
-/// so many units need unless nearly everything in them is an address or an entity.
+/// Most bytes of a message as it is sent. Telegram cuts what is much longer without a word; this is
+/// more than so many units need unless nearly everything in them is an address or an entity.
 const RAW_BYTES_MAX: usize = 20_000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 //!   head │ story ── story │ story ── story │ story · end
 //! ```
 //!
-//! INVARIANT: every story stands whole in one message, in order, and every message is one that Telegram takes.
-//! Stories that do not fit together stand apart; one that does not fit alone loses the ends of its texts,
-//! never its title.
+//! INVARIANT: every story stands whole in one message, in order, and every message is one that
+//! Telegram takes. Stories that do not fit together stand apart; one that does not fit alone loses
+//! the ends of its texts, never its title.
 
 use almanack_core::edition::document::{Inputs, Printed};
 

@@ -1,7 +1,7 @@
 //! What pages say that stand in the place of others.
 //!
-//! Certain signs are phrases that hardly stand in an article but in quotes; doubtful ones stand in many. All in lower case, with
-//! straight apostrophes.
+//! Certain signs are phrases that hardly stand in an article but in quotes; doubtful ones stand in
+//! many. All in lower case, with straight apostrophes.
 
 /// Longest quote that is recognised as one.
 const QUOTE_BYTES_MAX: usize = 200;
@@ -123,7 +123,8 @@ impl Found {
         2 * self.certain + self.doubtful
     }
 
-    /// Looks for signs in a sentence; answers whether it has one. A sign within another is part of it.
+    /// Looks for signs in a sentence; answers whether it has one. A sign within another is part of
+    /// it.
     pub(super) fn search(&mut self, sentence: &str) -> bool {
         let mut has = false;
         let mut inside: Vec<&str> = Vec::new();

@@ -1,4 +1,5 @@
-//! Bad input, by name, as a checker meets it: a failure of the right class, with a sentence, or a document within its limits.
+//! Bad input, by name, as a checker meets it: a failure of the right class, with a sentence, or a
+//! document within its limits.
 
 use almanack_adapters::{http::Request, opml};
 use almanack_core::source::{check::FailureClass as C, entry::ENTRIES_MAX};

@@ -69,8 +69,8 @@ async fn ss_14_a_name_that_leads_inside_is_not_connected_to() {
     assert_eq!(server.heads(), Vec::<String>::new());
 }
 
-/// 127.0.0.1 stands for the public address that a name shows first, 127.0.0.2 for the private one that it
-/// shows once it has been judged.
+/// 127.0.0.1 stands for the public address that a name shows first, 127.0.0.2 for the private one
+/// that it shows once it has been judged.
 #[tokio::test]
 async fn ss_14_a_name_that_changes_its_mind_gains_nothing() {
     let open = Server::saying(ok("", b"public")).await;

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// What is left of a batch of four when its reply is spoiled every time, and how many requests that takes.
+/// What is left of a batch of four when its reply is spoiled every time, and how many requests that
+/// takes.
 #[tokio::test]
 async fn ed_09_a_spoiled_reply_gives_what_it_says_and_nothing_else() {
     let all: &[usize] = &[0, 1, 2, 3];

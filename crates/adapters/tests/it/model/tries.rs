@@ -1,4 +1,5 @@
-//! Answers that do not come, or say "later": asked for again, paid every time, never without an end (ED-08).
+//! Answers that do not come, or say "later": asked for again, paid every time, never without an end
+//! (ED-08).
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Telegram, against the simulated one, which reads HTML as strictly and forgets to answer on demand.
+//! Telegram, against the simulated one, which reads HTML as strictly and forgets to answer on
+//! demand.
 
 use std::{sync::Arc, time::Duration};
 

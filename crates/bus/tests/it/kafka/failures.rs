@@ -1,4 +1,5 @@
-//! What goes wrong: messages, the store, the node, the cluster. What a broker refuses is in `refusals.rs`.
+//! What goes wrong: messages, the store, the node, the cluster. What a broker refuses is in
+//! `refusals.rs`.
 
 use almanack_core::{
     event::incoming::{
@@ -73,7 +74,8 @@ async fn rs_10_while_the_store_is_away_nothing_is_committed_and_nothing_lost() {
     }
     member.leave().await;
     assert_eq!(cluster.committed().await, 5);
-    // Who is slow to answer is put out of the group, and what it had not committed comes again: without effect.
+    // Who is slow to answer is put out of the group, and what it had not committed comes again:
+    // without effect.
     let mut effects = fixture.connector.rules();
     effects.retain(|rule| *rule != Rule::Unchanged);
     assert_eq!(effects, [Rule::Created; 5], "each once");
@@ -160,7 +162,8 @@ async fn rs_10_a_service_s_own_format_is_read_by_paths() {
     member.leave().await;
 }
 
-/// Noted by what the client says of itself, which comes every five seconds. What waits there nobody knows meanwhile.
+/// Noted by what the client says of itself, which comes every five seconds. What waits there nobody
+/// knows meanwhile.
 #[tokio::test]
 async fn a_lost_cluster_is_noted_and_so_is_its_return() {
     let recorder = PrometheusBuilder::new().build_recorder();

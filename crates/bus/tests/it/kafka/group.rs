@@ -45,7 +45,8 @@ async fn rs_10_a_rebalance_loses_nothing_and_doubles_nothing() {
     let effects = [fixture.connector.rules(), other.rules()].concat();
     let effects = effects.into_iter().filter(|rule| has_effect(*rule));
     assert_eq!(effects.count(), written, "every message once");
-    // Who was put out of the group before its last commit leaves that to the next, for whom nothing is left to do.
+    // Who was put out of the group before its last commit leaves that to the next, for whom nothing
+    // is left to do.
     let next = fixture.beside();
     let third = Member::join(&cluster, fixture.ports_at(&next));
     let all = i64::try_from(written).unwrap();

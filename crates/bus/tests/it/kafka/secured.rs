@@ -1,4 +1,5 @@
-//! Encrypted, and by name and password: the same mock cluster behind a front that speaks TLS and SASL.
+//! Encrypted, and by name and password: the same mock cluster behind a front that speaks TLS and
+//! SASL.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -138,7 +139,8 @@ async fn events_and_events_pass_by_a_certificate_of_the_node() {
     everything_works(&fortress, connection).await;
 }
 
-/// A reader and a publisher that are refused say so once, in these words, and go on trying, unhurried.
+/// A reader and a publisher that are refused say so once, in these words, and go on trying,
+/// unhurried.
 async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
     let (fixture, heard) = (Fixture::new(), Heard::listen());
     let member = Member::reading(connection.clone(), fixture.ports(), reading());

@@ -1,4 +1,5 @@
-//! Encrypted, and by token, password, credentials and certificate: a private server that asks for them.
+//! Encrypted, and by token, password, credentials and certificate: a private server that asks for
+//! them.
 
 use almanack_bus::{
     Tls,
@@ -28,8 +29,8 @@ use crate::{
 const STREAM: &str = "SECURED";
 const PASSWORD: &str = "correct-horse";
 const WRONG: &str = "hunter2-is-wrong";
-/// The name in the server's certificate where a connection is to fail: a name is looked up, and where that answers with two numbers the
-/// client tells only of the second.
+/// The name in the server's certificate where a connection is to fail: a name is looked up, and
+/// where that answers with two numbers the client tells only of the second.
 const NUMBER: &str = "127.0.0.1";
 
 const NOT_RECOGNISED: [&str; 2] = [
@@ -157,7 +158,8 @@ async fn events_and_events_pass_by_a_certificate_of_the_node() {
     everything_works(&fortress, connection).await;
 }
 
-/// A reader and a publisher that are refused say so once, in these words, and try again only after a wait.
+/// A reader and a publisher that are refused say so once, in these words, and try again only after
+/// a wait.
 async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
     let stage = fortress.stage(connection).await;
     let (fixture, heard) = (Fixture::new(), Heard::listen());
@@ -179,7 +181,8 @@ async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
     for secret in [PASSWORD, WRONG, "BEGIN USER NKEY"] {
         assert!(!error.contains(secret) && !lines.contains(secret));
     }
-    // One for each wait, one before the first, one that was broken off at the end, one of the publisher.
+    // One for each wait, one before the first, one that was broken off at the end, one of the
+    // publisher.
     let came = fortress.server.came() - before;
     let waited = fixture.waited();
     assert!(came <= waited + 3, "{came} times in {waited} waits");

@@ -81,7 +81,8 @@ impl Stage {
         Member::of(self.settings(), ports)
     }
 
-    /// How many messages were delivered and not acknowledged, and how many are still to be delivered.
+    /// How many messages were delivered and not acknowledged, and how many are still to be
+    /// delivered.
     pub(super) async fn open(&self) -> (usize, u64) {
         let info = self.info().await;
         (info.num_ack_pending, info.num_pending)

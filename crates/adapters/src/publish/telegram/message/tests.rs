@@ -42,7 +42,8 @@ struct Read {
     links: Vec<(String, String)>,
 }
 
-/// Reads Telegram's HTML strictly: the two tags used here, four entities, nothing open, nothing nested.
+/// Reads Telegram's HTML strictly: the two tags used here, four entities, nothing open, nothing
+/// nested.
 fn read(raw: &str) -> Result<Read, String> {
     let mut read = Read::default();
     let mut open: Option<(Option<String>, usize)> = None;
