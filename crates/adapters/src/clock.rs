@@ -119,8 +119,8 @@ impl ClockSleeper {
 
 #[async_trait]
 impl Sleeper for ClockSleeper {
-    /// Waits no longer than it seemed at first: if the clock is set back meanwhile, it is the
-    /// caller who must decide whether the wait still makes sense.
+    /// Waits no longer than it seemed at first: if the clock is set back meanwhile, the caller must
+    /// decide whether to wait on.
     async fn until(&self, at: Timestamp) {
         let seemed = Duration::try_from(at.duration_since(self.clock.now())).unwrap_or_default();
         let waited = Stopwatch::start();

@@ -11,7 +11,7 @@
 //! nothing recurses, nothing deeper than 512 is built. INVARIANT: whatever a document holds, what
 //! comes out keeps to the limits of `core::source::entry`, holds no control characters and no
 //! markup that can run (SS-12, SS-13). Times are the publisher's or absent, never ours: the time of
-//! a look must not pass for a rhythm of publication.
+//! a check must not look like a rhythm of publication.
 
 mod advertised;
 mod answer;

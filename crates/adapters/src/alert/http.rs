@@ -16,7 +16,7 @@ use crate::{
     signature::SigningKey,
 };
 
-/// How much of an answer is read: nothing in it matters.
+/// How much of a response is read: its content does not matter.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Most characters of a message; ntfy makes a file of longer ones, Slack cuts them.
 const TEXT_CHARS_MAX: usize = 3_000;
@@ -38,7 +38,7 @@ impl Channels {
         self.ask(seal.post(url, self.reporting.timeout, body)).await
     }
 
-    /// As JSON: the headers of the other way cannot hold every script.
+    /// As JSON: ntfy's headers cannot hold every script.
     pub(super) async fn notify(
         &self,
         url: &str,
@@ -98,7 +98,7 @@ impl Channels {
     }
 }
 
-/// Other people's words must not become links or calls to everybody.
+/// Text from outside must not become links or mentions of everybody.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_message_means_anything_to_slack() {
+    fn text_in_a_message_is_escaped_for_slack() {
         assert_eq!(
             escaped("<!channel> & <http://x|y>"),
             "&lt;!channel&gt; &amp; &lt;http://x|y&gt;"

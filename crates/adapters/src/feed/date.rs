@@ -2,8 +2,8 @@
 //!
 //! Three ways in: a number since 1970, a date that starts with its year, and a date with the name
 //! of its month. An offset is applied, a time without one is UTC, a date without a time is its
-//! first instant. `03/04/2026` is refused: nobody can say whether it is in March or in April, and
-//! no time is better than a wrong one.
+//! first instant. `03/04/2026` is refused: it is ambiguous (March or April), and no time is better
+//! than a wrong one.
 
 use jiff::{
     Timestamp,
@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     year_first(text.trim()).or_else(|| words::parse(&text))
 }
 
-/// Seconds, milliseconds or microseconds since 1970, told apart by size.
+/// Seconds, milliseconds or microseconds since 1970, distinguished by size.
 pub(crate) fn since_1970(number: u64) -> Option<Timestamp> {
     let signed = i64::try_from(number).ok()?;
     match number {

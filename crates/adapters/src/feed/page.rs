@@ -142,13 +142,12 @@ fn parse_selector(name: &'static str, selector: &str) -> Result<Selector, RulesE
     Selector::parse(selector).map_err(|error| RulesError::Selector {
         name,
         selector: selector.to_owned(),
-        reason: reported(&error.to_string()),
+        reason: reason(&error.to_string()),
     })
 }
 
-/// What the parser's words mean to whoever wrote the selector; most of them are for its own
-/// authors.
-fn reported(error: &str) -> String {
+/// The parser's errors in words for the author of the selector.
+fn reason(error: &str) -> String {
     const MEANINGS: [(&str, &str); 5] = [
         ("EmptySelector", "it is empty"),
         ("ClassNeedsIdent", "a name must follow the dot"),
