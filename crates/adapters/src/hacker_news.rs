@@ -5,18 +5,18 @@
 //! day:   Algolia, stories of one day, slice by slice ────────────────────────────────────┴─► by points
 //! ```
 //!
-//! Nobody keeps what the best list was yesterday, so every other day is made of all its stories.
-//! Algolia shows at most 1,000 hits of a question, the newest first; a busy day has more, so the
-//! question is asked again for what is earlier than the earliest seen, until nothing is left.
+//! The best list of an earlier day is not available, so an earlier day is built from all its
+//! stories. Algolia shows at most 1,000 hits of a question, the newest first; a busy day has more,
+//! so the question is asked again for what is earlier than the earliest seen, until nothing is
+//! left.
 //!
 //! What must stay true:
 //!
 //! - A day has its first second and its last one, and no other.
 //! - The best list takes at most four requests, a day one or two and never more than ten; every try
-//!   is paid.
-//! - A question that is not answered fails the list: an edition of half a list could not be told
-//!   from one of a quiet day. A day that has more than ten answers hold is cut with a warning; its
-//!   earliest stories are left out.
+//!   counts against the budget.
+//! - A question without an answer fails the list: half a list would look like a quiet day. A day
+//!   that has more than ten answers hold is cut with a warning; its earliest stories are left out.
 
 mod ask;
 mod hit;
@@ -40,9 +40,9 @@ use crate::{http::Client, upstream::Upstream};
 use ask::Requester;
 use hit::{Page, Story};
 
-/// Where the lists live.
+/// Address of the lists.
 pub const FIREBASE_URL: &str = "https://hacker-news.firebaseio.com";
-/// Where the search lives.
+/// Address of the search.
 pub const ALGOLIA_URL: &str = "https://hn.algolia.com";
 /// What the address of a discussion begins with.
 pub const ITEM_URL: &str = "https://news.ycombinator.com/item?id=";
@@ -73,9 +73,9 @@ pub enum List {
 /// How Hacker News is asked.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where the lists live.
+    /// Address of the lists.
     pub firebase_url: String,
-    /// Where the search lives.
+    /// Address of the search.
     pub algolia_url: String,
     /// What the address of a discussion begins with.
     pub item_url: String,
@@ -173,7 +173,7 @@ impl HackerNews {
         }
         tracing::warn!(
             slices = SLICES_MAX,
-            "the day has more stories than are looked at"
+            "the day has more stories than the limit; the earliest are left out"
         );
         Ok(stories)
     }
@@ -231,7 +231,7 @@ fn base(url: &str) -> &str {
     url.trim_end_matches('/')
 }
 
-/// The ids of a list, those that are none left out; `None` for what is no list.
+/// The valid ids of a list; `None` if it is not a list.
 fn ids(body: &[u8]) -> Option<Vec<u64>> {
     let list: Vec<Value> = serde_json::from_slice(body).ok()?;
     let ids = list.iter().filter_map(Value::as_u64);

@@ -7,8 +7,9 @@
 //!            and its host is held
 //! ```
 //!
-//! A check never waits: a busy host costs no connection and no thread, whether the source names it or a redirect does. Validators are sent back byte for byte.
-//! A host that asks to be left alone is left alone by all of its sources.
+//! A check never waits: a busy host costs no connection and no thread, whether the source names it
+//! or a redirect does. Validators are sent back byte for byte. A host that asks to be left alone is
+//! left alone by all of its sources.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,8 +1,8 @@
 //! RSS and Atom, read by feed-rs.
 //!
 //! What feed-rs leaves out is done around it: [`super::xml`] mends and walks the text first, dates
-//! are read by [`super::date`], ids that it would invent are left away (an invented id would be new
-//! at every look), and formats from before 2005 are put under the names it knows.
+//! are read by [`super::date`], ids that it would invent are left out (an invented id would be new
+//! at every check), and formats from before 2005 are put under the names it knows.
 
 use std::{fmt::Write as _, time::SystemTime};
 

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 
 use scraper::{Html, Node, node::Element};
 
-/// Elements that titles are decorated with. Others stay as they are written: `Vec<T>` is a title,
-/// too.
+/// Elements that titles are decorated with. Others stay as written: `Vec<T>` is a title, too.
 const DECORATION: [&str; 41] = [
     "a",
     "abbr",

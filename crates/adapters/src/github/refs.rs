@@ -17,7 +17,7 @@ const REFS_PER_MUTATION: usize = 100;
 /// Refs deleted one by one, where the mutation does not work: each costs a request, and what is
 /// left is there next time too.
 const SINGLE_DELETIONS_MAX: usize = 20;
-/// The object id that stands for "no longer there".
+/// The object id that means "deleted".
 const NOTHING: &str = "0000000000000000000000000000000000000000";
 const UPDATE_REFS: &str =
     "mutation($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }";
@@ -100,7 +100,7 @@ impl Github {
         Ok(())
     }
 
-    /// Creates an annotated tag object on a commit, without a ref, and answers its id. No two with
+    /// Creates an annotated tag object on a commit, without a ref, and returns its id. No two with
     /// different messages have the same.
     pub async fn create_tag_object(
         &self,
@@ -112,8 +112,8 @@ impl Github {
         let url = self.repository_url(repository, &["git", "tags"]);
         let body = json!({"tag": tag, "message": message, "object": commit, "type": "commit"});
         let names = repository.names();
-        let made = self.post::<Object>(url, &body, &names, "a tag object");
-        Ok(made.await?.sha)
+        let created = self.post::<Object>(url, &body, &names, "a tag object");
+        Ok(created.await?.sha)
     }
 
     /// Deletes refs, full names; those that are already gone count as deleted. Many cost one
@@ -138,7 +138,7 @@ impl Github {
     /// All or none: if one of them is already gone, GitHub refuses all of them.
     async fn delete_at_once(&self, repository: &Repository, names: &[String]) -> Result<(), Error> {
         #[derive(Deserialize)]
-        struct Reported {
+        struct GraphqlAnswer {
             #[serde(default)]
             errors: Vec<Value>,
         }
@@ -150,10 +150,10 @@ impl Github {
             "variables": {"input": {"repositoryId": id, "refUpdates": updates}},
         });
         let hidden = repository.names();
-        let reported: Reported = self
+        let answer: GraphqlAnswer = self
             .post(self.graphql(), &body, &hidden, "deleted refs")
             .await?;
-        if reported.errors.is_empty() {
+        if answer.errors.is_empty() {
             return Ok(());
         }
         // GraphQL refuses with 200 and a list of errors.
@@ -204,7 +204,7 @@ impl Github {
         Ok(id)
     }
 
-    /// GraphQL lives beside the REST API: `/graphql`, or `/api/graphql` beside `/api/v3`.
+    /// GraphQL is beside the REST API: `/graphql`, or `/api/graphql` beside `/api/v3`.
     fn graphql(&self) -> Url {
         let path = self.base.path().trim_end_matches('/');
         let root = path.strip_suffix("/v3").unwrap_or(path);

@@ -25,7 +25,7 @@ struct Tried {
     /// Which try this was.
     term: Term,
     doubt: Doubt,
-    /// After that nobody tries, so nobody asks.
+    /// No try comes after this, so the entry can go.
     retry_until: Timestamp,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Doubt {
     No,
     /// One that began then may have.
     Since(Timestamp),
-    /// Somebody else's may have, at any time.
+    /// Another node's try may have, at any time.
     Unknown,
 }
 

@@ -1,8 +1,8 @@
-//! What Algolia finds, read with longest wait.
+//! What Algolia finds, read leniently.
 //!
 //! Fields are missing, null, or numbers written as text; an item may be anything. What cannot be
 //! read costs its item and never the list. INVARIANT: a story has an id, a title and a time, or it
-//! is none.
+//! is left out.
 
 use almanack_core::{
     edition::{
