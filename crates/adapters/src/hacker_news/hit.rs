@@ -82,7 +82,7 @@ pub(super) struct Story {
 pub(super) fn stories(body: &[u8], hits_max: usize) -> Option<Page> {
     let answer = answer(body)?;
     let total = integer(&answer.total).and_then(|total| usize::try_from(total).ok());
-    // No hits are a list; no list could not be told from a day without stories.
+    // No hits are a list; a missing list would look like a day without stories.
     let raw = answer.hits?;
     let hits = read(&raw);
     Some(Page {
@@ -145,7 +145,7 @@ impl Story {
         let discussion_url = format!("{item_url}{}", self.id);
         Listed {
             key: StoryKey(format!("{KEY_PREFIX}{}", self.id)),
-            // Whoever has a page is read there, even if a text stands beside the link.
+            // A story with a page is read there, even if it has a text as well.
             text: self.text.filter(|_| self.url.is_none()),
             url: self.url.unwrap_or_else(|| discussion_url.clone()),
             discussion_url: Some(discussion_url),
@@ -171,8 +171,8 @@ fn integer(value: &Value) -> Option<i64> {
     text.split('.').next()?.parse().ok()
 }
 
-/// An address as it is written, if it is one of the web and of sane length. Whoever reads addresses
-/// overlooks control characters in them; whoever stores them may not take them.
+/// An address as written, if it is a web address of reasonable length. URL parsers ignore control
+/// characters; databases may not accept them.
 fn web_address(text: &str) -> Option<String> {
     let text = text.trim();
     let url = Url::parse(text).ok()?;

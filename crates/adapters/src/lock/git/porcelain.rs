@@ -1,4 +1,4 @@
-//! What git says, read strictly: everything that is not clearly one of the known answers is none.
+//! Git's output, read strictly: only the known answers count.
 
 /// What became of one ref in a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Pushed {
 /// Each ref's status from `git push --porcelain`: a flag, `from:to` and a summary, between tabs.
 ///
 /// A server that noticed the race only while writing says no more than "failed to update ref" in
-/// the summary; the reason is then in a remark of its own (`remarks`).
+/// the summary; the reason is then in a separate remark (`remarks`).
 pub(super) fn read_statuses(stdout: &str, remarks: &str) -> Vec<(String, Pushed)> {
     let status = |line: &str| {
         let mut parts = line.split('\t');
@@ -28,7 +28,7 @@ pub(super) fn read_statuses(stdout: &str, remarks: &str) -> Vec<(String, Pushed)
             "*" => Pushed::New,
             "=" => Pushed::UpToDate,
             "-" => Pushed::Deleted,
-            "!" => judge_rejection(name, summary, remarks)?,
+            "!" => read_rejection(name, summary, remarks)?,
             _ => return None,
         };
         Some((name.to_owned(), pushed))
@@ -36,8 +36,8 @@ pub(super) fn read_statuses(stdout: &str, remarks: &str) -> Vec<(String, Pushed)
     stdout.lines().filter_map(status).collect()
 }
 
-/// `None` where nobody knows what happened: the answer got lost, or somebody else was just writing.
-fn judge_rejection(name: &str, summary: &str, remarks: &str) -> Option<Pushed> {
+/// `None` where the result is unknown: the answer got lost, or another writer was active.
+fn read_rejection(name: &str, summary: &str, remarks: &str) -> Option<Pushed> {
     let says = |words: &str| summary.contains(words);
     if says("stale info") || says("already exists") || says("does not exist") {
         return Some(Pushed::Exists);
@@ -91,8 +91,8 @@ mod tests {
         ("!", "[remote rejected] (reference already exists)", "", Some(Pushed::Exists), "by the server"),
         ("!", FAILED, RACED, Some(Pushed::Exists), "raced"),
         ("!", FAILED, OTHER, None, "about another ref"),
-        ("!", FAILED, BUSY, None, "somebody is writing"),
-        ("!", FAILED, "", None, "nobody knows"),
+        ("!", FAILED, BUSY, None, "another writer is active"),
+        ("!", FAILED, "", None, "unknown"),
         ("!", "[remote failure] (remote failed to report status)", "", None, "the answer got lost"),
         ("!", "[remote rejected] (pre-receive hook declined)", "", Some(Pushed::Refused), "a rule"),
         (" ", "1..2", "", None, "a fast-forward would be no creation"),
