@@ -1,12 +1,12 @@
 //! Publishers: what delivers editions to destinations, one file each (ED-34).
 //!
 //! Every publisher answers one question with care: does the destination have it? *Confirmed* and
-//! *failed* are certain; whatever left and brought no answer back is *unknown*, and is settled by
-//! looking or by preference, never by guessing here (ED-12).
+//! *failed* are certain; a request without an answer is *unknown*, and is settled by looking or by
+//! preference, never by guessing here (ED-12).
 //!
 //! | what happened | GitHub | Telegram | webhook | directory |
 //! | --- | --- | --- | --- | --- |
-//! | taken | confirmed: 2xx, or the file already says it | confirmed: `ok` | confirmed: 2xx | confirmed |
+//! | taken | confirmed: 2xx, or the file already has the content | confirmed: `ok` | confirmed: 2xx | confirmed |
 //! | the budget is spent | failed, spent | failed, spent | failed, spent | – |
 //! | not connected, no name | failed, transient | failed, transient | failed, transient | – |
 //! | cut off, no answer in time | **unknown**, transient | **unknown**, transient | **unknown**, transient | – |
@@ -20,7 +20,7 @@
 //! | 409, or 422 about `sha` | looked at again, up to three writes; then transient | refused | refused | – |
 //! | 2xx that cannot be read | confirmed | **unknown**, unusable | confirmed | – |
 //!
-//! GitHub's and a directory's look can tell; a look that fails is a failure of the look. Telegram
+//! For GitHub and a directory, a look decides; a look that fails is a failure of the look. Telegram
 //! cannot be looked at and goes by preference, once it answers again; a webhook's receiver
 //! recognises the repetition by its key.
 //!
@@ -46,7 +46,7 @@ pub(crate) fn unanswered(error: &http::Error) -> Failure {
     }
 }
 
-/// What became of something whose sending brought no answer.
+/// The result of a request that got no answer.
 pub(crate) fn unsent(error: &http::Error) -> Sent {
     let failure = unanswered(error);
     if error.may_have_arrived() {

@@ -12,7 +12,7 @@ use crate::{
     bearer::Bearer,
     call::Seal,
     http::{Limits, Request},
-    publish::{unsent, webhook::judge},
+    publish::{unsent, webhook::result_of},
     signature::SigningKey,
 };
 
@@ -87,7 +87,7 @@ impl Channels {
 
     async fn ask(&self, request: Request) -> Sent {
         match self.client.open(request).await {
-            Ok(answer) => match judge(&answer.head, self.clock.now()) {
+            Ok(answer) => match result_of(&answer.head, self.clock.now()) {
                 Sent::Confirmed { receipt: None } => Sent::Confirmed {
                     receipt: Some(format!("HTTP {}", answer.head.status)),
                 },

@@ -16,13 +16,13 @@ const LEAD_INS: [&str; 9] = [
     "summary",
     "tl;dr",
 ];
-/// What stands around such a word.
+/// Decoration around such a word.
 const ORNAMENTS: [char; 7] = ['*', '#', '_', ' ', '【', '】', '>'];
 /// A summary may be so much longer than asked for, in hundredths, before it is cut: a whole
-/// sentence is worth more than a bound that nobody sees.
+/// sentence is worth more than an exact bound.
 const SLACK: usize = 150;
 
-/// How a reply begins that announces what follows; it ends with a colon and stands alone.
+/// How a reply begins that announces what follows; it ends with a colon and is alone on its line.
 const ANNOUNCEMENTS: [&str; 7] = ["好的", "当然", "以下", "这是", "sure", "here", "certainly"];
 /// How one ends that offers more.
 const OFFERS: [&str; 7] = [

@@ -1,8 +1,9 @@
 //! GitHub contents: the document is one file on a branch, always at the same path.
 //!
 //! Looking is cheap and certain, so every sending looks first: a file that already says it is a
-//! success without a commit, another one is replaced by its id, and who was overtaken (409, or 422
-//! about `sha`) looks again. A lost answer is settled the same way, by looking.
+//! success without a commit, another one is replaced by its id, and a write that was overtaken
+//! (409, or 422 about `sha`) is repeated after another look. A lost answer is settled the same way,
+//! by looking.
 
 use std::sync::Arc;
 
@@ -19,15 +20,15 @@ use async_trait::async_trait;
 use super::template::{PathTemplate, Template};
 use crate::github::{Change, Error, FileAt, Github, Repository, Written, blob_id};
 
-/// The branch, where the settings name none.
+/// The default branch.
 pub const BRANCH: &str = "main";
-/// The path, where the settings name none.
+/// The default path.
 pub const PATH: &str = "_posts/{date}-daily.md";
-/// What commits say, where the settings say nothing.
+/// The default commit message.
 pub const MESSAGE: &str = "Add the edition of {date}";
-/// How often one sending writes before it leaves the file to whoever else keeps changing it.
+/// How often one delivery writes before it gives up on a file that keeps changing.
 const WRITES_MAX: u32 = 3;
-/// What to look at when GitHub says "not found" of a place to write to.
+/// What to check when GitHub answers a write with "not found".
 const HINT: &str = "check the repository, the branch and that the token may write its contents";
 
 /// Where the file goes.
@@ -50,12 +51,12 @@ pub struct GithubPublisher {
 /// How one try at writing ended.
 enum Tried {
     Ended(Sent),
-    /// Somebody changed the file after it was looked at.
+    /// The file changed after it was read.
     Overtaken(Failure),
 }
 
 impl GithubPublisher {
-    /// Delivers on behalf of the client's token.
+    /// Delivers with the client's token.
     pub fn new(github: Arc<Github>, settings: GithubPublisherSettings) -> Self {
         Self { github, settings }
     }
@@ -78,7 +79,7 @@ impl GithubPublisher {
         let id = blob_id(content);
         let present = match self.github.read_file(self.at(&path), budget).await {
             Ok(present) => present,
-            // A look changes nothing, whatever became of it.
+            // A look changes nothing, whatever its result.
             Err(error) => return Tried::Ended(Sent::Failed(failure(&error))),
         };
         if let Some(file) = present.as_ref().filter(|file| file.sha == id) {
@@ -90,7 +91,7 @@ impl GithubPublisher {
             replaces: present.as_ref().map(|file| file.sha.as_str()),
         };
         let written = self.github.write_file(self.at(&path), change, budget);
-        judge(written.await, &id)
+        result_of(written.await, &id)
     }
 }
 
@@ -104,7 +105,7 @@ impl Publisher for GithubPublisher {
         vec![None]
     }
 
-    /// Never asked: a look can tell.
+    /// Never used: a look decides.
     fn on_unknown(&self) -> OnUnknown {
         OnUnknown::Repeat
     }
@@ -142,7 +143,7 @@ impl Publisher for GithubPublisher {
     }
 }
 
-fn judge(written: Result<Written, Error>, id: &str) -> Tried {
+fn result_of(written: Result<Written, Error>, id: &str) -> Tried {
     let error = match written {
         Ok(written) => {
             let sha = written.commit.as_deref().unwrap_or(id);
@@ -151,8 +152,8 @@ fn judge(written: Result<Written, Error>, id: &str) -> Tried {
         Err(error) => error,
     };
     if error.refused_with(409, "") || error.refused_with(422, "sha") {
-        let reported = format!("the file changes while it is written: {error}");
-        return Tried::Overtaken(Failure::new(FailureClass::Transient, reported));
+        let detail = format!("the file changes while it is written: {error}");
+        return Tried::Overtaken(Failure::new(FailureClass::Transient, detail));
     }
     Tried::Ended(if error.may_have_taken_effect() {
         Sent::Unknown(failure(&error))

@@ -1,4 +1,4 @@
-//! The reader that needs nobody else: fetches a page and finds the article in it.
+//! The built-in reader: fetches a page and finds the article in it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use dom_smoothie::{Config, Readability, TextMode};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 
-use super::{LIMITS, judge_article};
+use super::{LIMITS, check_article};
 use crate::{
     feed::{blocking_pool::BlockingPool, charset, html},
     http::{Client, Limits, Request},
@@ -47,7 +47,7 @@ impl PageReader {
         }
     }
 
-    /// The same with limits of its own.
+    /// The same with these limits.
     #[must_use]
     pub fn within(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -128,8 +128,8 @@ pub fn read_page(
     let kind = kind_of(content_type)?;
     let text = charset::decode(body, content_type);
     match kind {
-        Kind::Text => judge_article(&text),
-        Kind::Html => judge_article(&extract(&text, address)?),
+        Kind::Text => check_article(&text),
+        Kind::Html => check_article(&extract(&text, address)?),
     }
 }
 
@@ -137,18 +137,18 @@ fn kind_of(content_type: Option<&str>) -> Result<Kind, Failure> {
     let named = content_type.unwrap_or_default().split(';').next();
     let named = named.unwrap_or_default().trim().to_ascii_lowercase();
     match named.as_str() {
-        // Browsers take what is not named for a page, and so do those who serve it.
+        // Browsers treat an unnamed type as a page, and so do servers.
         "text/html" | "application/xhtml+xml" | "" => Ok(Kind::Html),
         "text/plain" | "text/markdown" | "text/x-markdown" => Ok(Kind::Text),
-        _ => Err(SITE.unusable("shows something else than a text")),
+        _ => Err(SITE.unusable("shows something other than text")),
     }
 }
 
-/// The text of the article in a page. The page is parsed under watch first, because who searches it
-/// for an article parses it without.
+/// The text of the article in a page. The page is parsed with limits first, because the article
+/// search parses it without.
 fn extract(page: &str, address: &str) -> Result<String, Failure> {
     if !html::is_harmless(page) {
-        return Err(SITE.unusable("shows a page out of all proportion"));
+        return Err(SITE.unusable("shows a page that is too complex"));
     }
     let config = Config {
         max_elements_to_parse: ELEMENTS_MAX,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn ed_35_an_article_is_what_is_left_without_what_stands_around_it() {
+    fn ed_35_an_article_is_found_without_the_text_around_it() {
         let paragraph = "The harbour was quiet that morning, and the ferries left on time, one after the other, as they had for years.";
         let article = format!("<p>{paragraph}</p>").repeat(8);
         let page = format!(
@@ -214,8 +214,8 @@ mod tests {
             ("<div>".repeat(100_000), "deep"),
         ] {
             let read = extract(&page, "https://site.example/");
-            let judged = read.and_then(|text| judge_article(&text));
-            let class = judged.unwrap_err().class;
+            let checked = read.and_then(|text| check_article(&text));
+            let class = checked.unwrap_err().class;
             assert_eq!(class, FailureClass::Unusable, "{why}");
         }
     }

@@ -17,7 +17,8 @@
 //! - No visit starts without a permit from the database. While it is away, visits are refused.
 //! - Calls are sequential: what a call says about the node's permits is true when it is answered.
 //! - A permit granted to a visit that was cancelled meanwhile is given back.
-//! - Leases outlive the lease validity in which attempts run, so a node that is cut off has stopped its visits before its permits pass on.
+//! - Leases outlive the lease validity in which attempts run, so a node that is cut off has stopped
+//!   its visits before its permits pass on.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -59,7 +60,7 @@ pub(super) enum Entered {
 /// A handle to the permit keeper, which ends with the last handle.
 #[derive(Clone)]
 pub(super) struct SharedHostPaces {
-    words: mpsc::UnboundedSender<Message>,
+    messages: mpsc::UnboundedSender<Message>,
 }
 
 enum Message {
@@ -71,14 +72,14 @@ enum Message {
 /// A permit for a host, shared among nodes; released when dropped.
 pub(super) struct SharedPermit {
     limit: String,
-    words: mpsc::WeakUnboundedSender<Message>,
+    messages: mpsc::WeakUnboundedSender<Message>,
 }
 
 impl Drop for SharedPermit {
     fn drop(&mut self) {
         // A keeper that has ended has given back everything.
-        if let Some(words) = self.words.upgrade() {
-            let _ = words.send(Message::Leave(std::mem::take(&mut self.limit)));
+        if let Some(messages) = self.messages.upgrade() {
+            let _ = messages.send(Message::Leave(std::mem::take(&mut self.limit)));
         }
     }
 }
@@ -86,26 +87,25 @@ impl Drop for SharedPermit {
 impl SharedHostPaces {
     /// Starts the keeper as a task of the runtime.
     pub(super) fn open(sharing: Sharing, pace: Pace) -> Self {
-        let (words, messages) = mpsc::unbounded_channel();
-        let desk = PermitKeeper {
+        let (sender, messages) = mpsc::unbounded_channel();
+        let keeper = PermitKeeper {
             sharing,
             pace,
-            words: words.downgrade(),
+            messages: sender.downgrade(),
             limits: BTreeMap::new(),
-            said_at: Timestamp::MIN,
+            reported_at: Timestamp::MIN,
         };
-        tokio::spawn(desk.run(messages));
-        Self { words }
+        tokio::spawn(keeper.run(messages)); Self { messages: sender }
     }
 
     pub(super) async fn enter(&self, host: &str) -> Entered {
         let (reply, answer) = oneshot::channel();
-        let _ = self.words.send(Message::Enter(limit_of(host), reply));
+        let _ = self.messages.send(Message::Enter(limit_of(host), reply));
         answer.await.unwrap_or(Entered::Away)
     }
 
     pub(super) fn hold(&self, host: &str, until: Timestamp) {
-        let _ = self.words.send(Message::Hold(limit_of(host), until));
+        let _ = self.messages.send(Message::Hold(limit_of(host), until));
     }
 }
 
@@ -132,9 +132,9 @@ impl Counter {
 struct PermitKeeper {
     sharing: Sharing,
     pace: Pace,
-    words: mpsc::WeakUnboundedSender<Message>,
+    messages: mpsc::WeakUnboundedSender<Message>,
     limits: BTreeMap<String, Counter>,
-    said_at: Timestamp,
+    reported_at: Timestamp,
 }
 
 impl PermitKeeper {
@@ -235,9 +235,9 @@ impl PermitKeeper {
 
     /// The store ignores older reports as late ones, so this time always advances.
     fn visitor(&mut self) -> Visitor {
-        let next = self.said_at.saturating_add(SignedDuration::from_micros(1));
-        let now = self.sharing.clock.now().max(next.unwrap_or(self.said_at));
-        self.said_at = now;
+        let next = self.reported_at.saturating_add(SignedDuration::from_micros(1));
+        let now = self.sharing.clock.now().max(next.unwrap_or(self.reported_at));
+        self.reported_at = now;
         let lease = &self.sharing.lease;
         let lease_until = now.saturating_add(lease.ttl + lease.beat);
         Visitor {
@@ -248,7 +248,7 @@ impl PermitKeeper {
     }
 
     fn answer(&mut self, ask: &PermitRequest, answer: PermitGrant, now: Timestamp) {
-        let words = self.words.clone();
+        let messages = self.messages.clone();
         let Some(counter) = self.limits.get_mut(&ask.limit) else {
             return;
         };
@@ -264,10 +264,10 @@ impl PermitKeeper {
         };
         for (number, reply) in counter.waiting.drain(..).enumerate() {
             let limit = ask.limit.clone();
-            let words = words.clone();
+            let messages = messages.clone();
             // A cancelled visit drops its permit, and so releases it.
             let _ = reply.send(if number < answer.granted {
-                Entered::In(SharedPermit { limit, words })
+                Entered::In(SharedPermit { limit, messages })
             } else {
                 Entered::At(at)
             });

@@ -132,7 +132,7 @@ impl Git {
 
     /// What a command that got no answer from the server means.
     pub(super) fn failure(&self, output: &Output) -> Error {
-        let output = output.stderr.to_ascii_lowercase();
+        let text = output.stderr.to_ascii_lowercase();
         if HOPELESS.iter().any(|words| text.contains(words)) {
             self.refusal(output)
         } else {
@@ -182,7 +182,7 @@ async fn talk(command: &mut Command, input: Vec<u8>) -> io::Result<Output> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let give = async {
         if let Some(mut stdin) = stdin {
-            // Who does not listen to the end has text why.
+            // A command that closes its input early has printed why.
             let _ = stdin.write_all(&input).await;
         }
     };

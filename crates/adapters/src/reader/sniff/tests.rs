@@ -59,8 +59,8 @@ const BLOCKS: &[(&str, &str)] = &[
         "site.example\nPlease enable JS and disable any ad blocker",
     ),
     (
-        "renderer and hold",
-        "Before we continue...\nRenderer & Hold to confirm you are a human (and not a bot).\nReference ID 8c2f1b",
+        "press and hold",
+        "Before we continue...\nPress & Hold to confirm you are a human (and not a bot).\nReference ID 8c2f1b",
     ),
     (
         "a guard against crawlers",
@@ -212,11 +212,11 @@ const ARTICLES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn ed_35_what_stands_in_the_place_of_a_page_is_no_article() {
+fn ed_35_a_page_shown_instead_of_an_article_is_no_article() {
     for (why, text) in BLOCKS {
-        let judged = judge_article(text);
-        let class = judged.as_ref().map_err(|failure| failure.class);
-        assert_eq!(class, Err(FailureClass::Unusable), "{why}: {judged:?}");
+        let checked = check_article(text);
+        let class = checked.as_ref().map_err(|failure| failure.class);
+        assert_eq!(class, Err(FailureClass::Unusable), "{why}: {checked:?}");
     }
 }
 
@@ -224,17 +224,17 @@ fn ed_35_what_stands_in_the_place_of_a_page_is_no_article() {
 fn ed_35_articles_pass_whatever_they_are_about() {
     for (why, text) in ARTICLES {
         assert!(
-            judge_article(text).is_ok(),
+            check_article(text).is_ok(),
             "{why}: {:?}",
-            judge_article(text)
+            check_article(text)
         );
     }
 }
 
 #[test]
-fn ed_35_the_reason_says_what_stands_there() {
-    let why = |text: &str| judge_article(text).unwrap_err().detail;
-    let reported = [
+fn ed_35_the_reason_says_what_is_shown() {
+    let why = |text: &str| check_article(text).unwrap_err().detail;
+    let reasons = [
         why(""),
         why("Home"),
         why("Enable JavaScript and cookies to continue"),
@@ -244,11 +244,11 @@ fn ed_35_the_reason_says_what_stands_there() {
         ),
         why(&"x".repeat(TEXT_BYTES_MAX + 1)),
     ];
-    insta::assert_snapshot!(reported.join("\n"), @"
+    insta::assert_snapshot!(reasons.join("\n"), @"
     the page has no text
     the page has too little text for an article
-    the site shows a check or a login in place of the page
-    the page could not be read: an error stands in its place
+    the site shows a check or a login instead of the page
+    the page could not be read: the site shows an error instead
     the site does not want to be read by programs
     the page is too large for an article
     ");
@@ -259,19 +259,19 @@ fn ed_35_a_long_article_may_quote_all_of_them() {
     let quotes: Vec<&str> = BLOCKS.iter().map(|(_, text)| *text).collect();
     let article = format!("{HARBOUR}\n{}", quotes.join("\n"));
     assert!(article.chars().count() > BLOCK_CHARS_MAX);
-    assert!(judge_article(&article).is_ok());
+    assert!(check_article(&article).is_ok());
 }
 
 #[test]
 fn ed_35_articles_are_cut_between_characters() {
     let long = "日本語の文章。\n\n\n\n  \n".repeat(5000);
-    let article = judge_article(&long).unwrap();
+    let article = check_article(&long).unwrap();
     assert!(article.chars().count() <= ARTICLE_CHARS_MAX);
     assert!(article.chars().count() > ARTICLE_CHARS_MAX - 10);
     assert!(!article.contains("\n\n\n"));
     let noisy = HARBOUR.replace(' ', "\u{0} \r\u{7}");
     assert!(
-        !judge_article(&noisy)
+        !check_article(&noisy)
             .unwrap()
             .contains(['\0', '\r', '\u{7}'])
     );
@@ -303,10 +303,10 @@ fn sentences_end_where_people_end_them() {
 
 proptest! {
     #[test]
-    fn whatever_is_judged_is_bounded(text in "([a-z .!?\n\u{0}日é\\[\\]{}]{0,40}(access denied|please enable javascript)?){0,20}") {
-        if let Ok(article) = judge_article(&text) {
+    fn whatever_is_checked_is_bounded(text in "([a-z .!?\n\u{0}日é\\[\\]{}]{0,40}(access denied|please enable javascript)?){0,20}") {
+        if let Ok(article) = check_article(&text) {
             prop_assert!(article.chars().count() <= ARTICLE_CHARS_MAX);
-            prop_assert_eq!(judge_article(&article), Ok(article.clone()), "judged twice");
+            prop_assert_eq!(check_article(&article), Ok(article.clone()), "checked twice");
         }
     }
 
@@ -314,6 +314,6 @@ proptest! {
     fn around_a_block_page_an_article_makes_it_one(at in 0_usize..BLOCKS.len()) {
         let (_, block) = BLOCKS[at];
         let article = format!("{}\n{block}", HARBOUR.repeat(8));
-        prop_assert!(judge_article(&article).is_ok());
+        prop_assert!(check_article(&article).is_ok());
     }
 }
