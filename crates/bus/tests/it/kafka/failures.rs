@@ -121,7 +121,7 @@ async fn rs_10_a_death_between_effect_and_commit_is_harmless() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cluster_that_does_not_answer_keeps_nobody_from_stopping() {
+async fn a_cluster_that_does_not_answer_does_not_keep_a_node_from_stopping() {
     let (cluster, fixture) = (Cluster::new(), Fixture::new());
     let mut connection = cluster.connection();
     connection.brokers = vec!["127.0.0.1:9".to_owned()];
