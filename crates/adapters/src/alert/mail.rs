@@ -27,7 +27,7 @@ use super::Message;
 /// How a connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Security {
-    /// `STARTTLS` before anything is said; a server that does not offer it is refused.
+    /// `STARTTLS` before anything is received; a server that does not offer it is refused.
     Starttls,
     /// TLS from the first byte.
     Tls,
@@ -126,7 +126,7 @@ impl Mailer {
         let transport = self.transport(timeout);
         match tokio::time::timeout(timeout, transport.send(mail)).await {
             Ok(Ok(response)) => Sent::Confirmed {
-                receipt: Some(said(&response)),
+                receipt: Some(received(&response)),
             },
             Ok(Err(error)) => failed(&error),
             Err(_) => {
@@ -178,7 +178,7 @@ impl Mailer {
     }
 }
 
-fn said(response: &Response) -> String {
+fn received(response: &Response) -> String {
     let words: Vec<&str> = response.message().collect();
     format!("{} {}", response.code(), words.join(" "))
 }

@@ -1,4 +1,4 @@
-//! Looking at sources over HTTP: the world's feeds, the hostile ones by name, and manners.
+//! Looking at sources over HTTP: the world's feeds, the hostile ones by name, and polite behaviour.
 
 mod by_name;
 mod discovery;
@@ -52,7 +52,7 @@ fn now() -> Timestamp {
     Fixed.now()
 }
 
-/// A checker whose lanes are as default.
+/// A checker with the default pace.
 fn checker(client: &Client) -> FeedChecker {
     checker_within(client, Limits::default())
 }
@@ -72,7 +72,7 @@ fn ask(address: &str) -> Ask {
     }
 }
 
-/// A look with lanes of its own.
+/// A check with separate host paces.
 async fn look(client: &Client, address: &str) -> Result<Document, Failure> {
     outcome(checker(client).look(&ask(address), now()).await)
 }
@@ -85,7 +85,7 @@ fn outcome(look: Look) -> Result<Document, Failure> {
     }
 }
 
-/// A small world whose clock stands still, until the guard goes.
+/// A small world whose clock is stopped, until the guard goes.
 async fn world() -> (Running, DropGuard) {
     let cancel = CancellationToken::new();
     let config = Config {

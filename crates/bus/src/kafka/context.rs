@@ -22,7 +22,7 @@ pub(crate) struct Context {
     topic: String,
     /// Partitions whose lag was reported, so that a partition that moved to another node does not
     /// keep its last number here.
-    describe: Mutex<BTreeSet<i32>>,
+    reported_lags: Mutex<BTreeSet<i32>>,
     logged: LoggedOnce,
     /// The last error of a failed try.
     heard: Mutex<Option<String>>,

@@ -21,7 +21,7 @@ pub async fn look(connection: &Connection, topics: &[&str]) -> Result<Vec<String
     looked.unwrap_or_else(|error| Err(unavailable(error.to_string())))
 }
 
-/// A consumer's client: a producer's would have topics created that it asks about.
+/// A consumer's client: a producer's would create the topics it asks about.
 fn missing(connection: &Connection, topics: &[String]) -> Result<Vec<String>, Error> {
     let heard = Writing::default();
     let client: BaseConsumer<Writing> =

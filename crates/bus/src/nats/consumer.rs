@@ -308,7 +308,7 @@ fn warn(why: &Unsettled, again_at: Timestamp) {
             tracing::warn!(events.bus = "nats", why, %again_at, "the store does not take events; they wait in their stream");
         }
         Unsettled::DeadLetters(why) => {
-            tracing::error!(events.bus = "nats", why, %again_at, "a dead letter cannot be error_text; its stream waits");
+            tracing::error!(events.bus = "nats", why, %again_at, "cannot publish a dead letter; its stream waits");
         }
     }
 }

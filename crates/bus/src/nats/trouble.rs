@@ -18,7 +18,7 @@ use async_nats::{ClientError, ConnectError, ConnectErrorKind, Event, Server, Ser
 /// A peer that speaks another protocol, or hangs up, looks like no peer.
 const UNREACHABLE: &str = "no server answers, or not as expected: in [events.nats], check servers, tls, that tls_ca signed the servers' certificates, and tls_certificate and tls_key if the servers require a certificate";
 const NOT_RECOGNISED: &str = "the server refuses the login: check credentials, token, or username and password in [events.nats]";
-const NOT_TRUSTED: &str = "no encrypted connection: in [events.nats] tls, check that tls_ca signed the servers' certificates, that servers has the names in their certificates, and tls_certificate and tls_key if the servers require a certificate";
+const NOT_TRUSTED: &str = "no encrypted connection: in [events.nats], check tls, that tls_ca signed the servers' certificates, that servers has the names in their certificates, and tls_certificate and tls_key if the servers require a certificate";
 const NO_FILES: &str = "cannot try an encrypted connection: in [events.nats], check that the files of tls_ca, tls_certificate and tls_key exist, are readable and are PEM; without tls_ca, check the machine's own certificates";
 /// Where nothing more is known yet.
 pub(super) const LOST: &str = "the connection is lost; reconnecting";

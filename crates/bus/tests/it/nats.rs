@@ -68,7 +68,7 @@ async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() 
 async fn rs_10_a_poison_message_over_nats_becomes_a_dead_letter() {
     let (stage, fixture) = (Stage::new("POISON").await, Fixture::new());
     stage.write("{\"no\": \"event\"", &[("x", "y")]).await;
-    let unknown = put("article:1", 9).replace(PUBLISH, "NOBODY");
+    let unknown = put("article:1", 9).replace(PUBLISH, "UNKNOWN");
     stage.write(&unknown, &[]).await;
     stage.write(&put("article:1", 1), &[]).await;
     let member = stage.join(fixture.ports());

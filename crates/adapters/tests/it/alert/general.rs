@@ -83,7 +83,7 @@ struct Asked {
     body: Bytes,
 }
 
-/// Somebody who takes everything, or answers with this.
+/// A receiver that takes everything, or answers with this.
 async fn listener(status: u16) -> (String, mpsc::UnboundedReceiver<Asked>) {
     let (seen, received) = mpsc::unbounded_channel();
     let take = move |uri: Uri, headers: HeaderMap, body: Bytes| async move {
@@ -201,7 +201,7 @@ async fn slack_gets_one_message_in_which_nothing_means_anything() {
 }
 
 #[tokio::test]
-async fn a_channel_is_reported_what_it_wants_and_has_not_taken() {
+async fn a_channel_gets_what_it_asks_for_and_has_not_taken() {
     let (url, mut received) = listener(200).await;
     let channel = |name: &str, wants| Channel {
         name: name.to_owned(),
@@ -231,7 +231,7 @@ async fn a_channel_is_reported_what_it_wants_and_has_not_taken() {
     assert!(channels.notify(&[]).await.is_empty());
     while received.try_recv().is_ok() {}
     let tested = channels.test(Some("few")).await;
-    assert_eq!(tested.len(), 1, "a test is told whatever is wanted");
+    assert_eq!(tested.len(), 1, "a test is sent whatever alerts it asks for");
     let text = read(&received.recv().await.unwrap())["text"].to_string();
     assert!(text.contains("only a test"), "{text}");
 }

@@ -63,7 +63,7 @@ async fn ed_33_what_does_not_pass_is_a_failure_of_its_class() {
 }
 
 #[tokio::test]
-async fn ed_33_nobody_is_waited_for_longer_than_allowed() {
+async fn ed_33_no_wait_is_longer_than_allowed() {
     let news = News::quiet().await;
     let rule = Rule::at(Endpoint::BestStories, When::Always, Effect::Hang);
     news.handle().add_fault(rule);

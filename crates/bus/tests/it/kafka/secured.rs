@@ -117,19 +117,19 @@ async fn everything_works(fortress: &Fortress, connection: Connection) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_tls_and_plain() {
+async fn events_pass_by_tls_and_plain() {
     let fortress = Fortress::new(Mechanism::Plain, Clients::Any).await;
     everything_works(&fortress, fortress.connection()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_tls_and_scram() {
+async fn events_pass_by_tls_and_scram() {
     let fortress = Fortress::new(Mechanism::ScramSha256, Clients::Any).await;
     everything_works(&fortress, fortress.connection()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_a_certificate_of_the_node() {
+async fn events_pass_by_a_certificate_of_the_node() {
     let fortress = Fortress::new(Mechanism::ScramSha512, Clients::Vouched).await;
     let identity = fortress.authority.vouch("node");
     let mut connection = fortress.connection();

@@ -136,7 +136,7 @@ async fn everything_works(fortress: &Fortress, connection: Connection) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_tls_and_each_login() {
+async fn events_pass_by_tls_and_each_login() {
     for access in [
         token(PASSWORD),
         password(PASSWORD),
@@ -148,7 +148,7 @@ async fn events_and_events_pass_by_tls_and_each_login() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_a_certificate_of_the_node() {
+async fn events_pass_by_a_certificate_of_the_node() {
     let fortress = Fortress::new("localhost", Clients::Vouched, password(PASSWORD));
     let identity = fortress.authority.vouch("node");
     let mut connection = fortress.connection();
@@ -236,7 +236,7 @@ async fn a_missing_encryption_names_the_key_to_set() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     connection.tls = None;
-    refused(&fortress, connection, &["[events.nats] tls, check that tls_ca"]).await;
+    refused(&fortress, connection, &["[events.nats], check tls, that tls_ca"]).await;
 }
 
 #[tokio::test]
@@ -244,7 +244,7 @@ async fn a_server_that_does_not_encrypt_does_not_get_the_password() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     connection.servers = vec![server_url()];
-    refused(&fortress, connection, &["[events.nats] tls"]).await;
+    refused(&fortress, connection, &["[events.nats], check tls"]).await;
 }
 
 #[tokio::test]
