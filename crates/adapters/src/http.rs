@@ -154,7 +154,8 @@ impl Client {
         let mut deadline = Deadline::start(self.connect_timeout);
         let resolved = deadline.bound(Phase::Answer, self.resolver.resolve(name));
         let ips = resolved.await.ok()?.ok()?;
-        ips.into_iter().find_map(|ip| self.guard.check_address(ip).err())
+        ips.into_iter()
+            .find_map(|ip| self.guard.check_address(ip).err())
     }
 
     /// Sends and reads the whole answer, whatever its status.

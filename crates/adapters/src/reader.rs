@@ -10,16 +10,16 @@
 //! summarised as if it were one.
 
 mod api;
-mod sniff;
 mod page;
 mod prefix;
 mod sent;
+mod sniff;
 
 pub use api::CrawlerApi;
-pub use sniff::check_article;
 pub use page::{PageReader, read_page};
 pub use prefix::{PREFIX, ReaderPrefix};
 pub use sent::Sent;
+pub use sniff::check_article;
 
 use std::time::Duration;
 

@@ -171,9 +171,7 @@ impl Bot {
             // Telegram's own answer, or a gateway that did not reach it.
             (502 | 503, _) => false,
             (status, answer) => {
-                let says_no = answer
-                    .as_ref()
-                    .is_ok_and(|answer| answer.ok == Some(false));
+                let says_no = answer.as_ref().is_ok_and(|answer| answer.ok == Some(false));
                 status >= 500 && !says_no
             }
         };
@@ -209,10 +207,7 @@ impl Bot {
     }
 
     fn wait(&self, answer: &BotAnswer, response: &Response) -> Option<SignedDuration> {
-        let asked = answer
-            .parameters
-            .retry_after
-            .map(SignedDuration::from_secs);
+        let asked = answer.parameters.retry_after.map(SignedDuration::from_secs);
         let header = || {
             let text = response.head.header(&header::RETRY_AFTER)?;
             wait_asked_for(text, self.clock.now())

@@ -201,7 +201,7 @@ impl Item {
 async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Result<(), String> {
     match letters.bury(message, reason, None).await {
         Err(Refusal::TooLarge(_)) => {}
-        done => return done.map_err(Refusal::published),
+        done => return done.map_err(Refusal::text),
     }
     let cut = Some(message.body.len());
     let beginning = &message.body[..message.body.len().min(KEPT_BYTES_MAX)];
@@ -211,7 +211,7 @@ async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Re
     };
     match letters.bury(&shorter, reason, cut).await {
         Err(Refusal::TooLarge(_)) => {}
-        done => return done.map_err(Refusal::published),
+        done => return done.map_err(Refusal::text),
     }
     let bare = Incoming {
         headers: Vec::new(),
@@ -220,7 +220,7 @@ async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Re
         ..shorter
     };
     let done = letters.bury(&bare, reason, cut).await;
-    done.map_err(Refusal::published)
+    done.map_err(Refusal::text)
 }
 
 /// A header must stay one line.

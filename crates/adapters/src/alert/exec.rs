@@ -53,7 +53,10 @@ impl Program {
                 Sent::Unknown(Failure::new(FailureClass::Transient, error))
             }
             // Only runners return these.
-            _ => Sent::Unknown(Failure::new(FailureClass::Unusable, "the program's exit status is unknown")),
+            _ => Sent::Unknown(Failure::new(
+                FailureClass::Unusable,
+                "the program's exit status is unknown",
+            )),
         }
     }
 }

@@ -89,7 +89,10 @@ impl Language {
                 "Almanack: test",
                 "This is a test: Almanack's alerts arrive here.",
             ),
-            Self::Chinese => ("Almanack：测试", "这是一条测试消息：Almanack 的告警会发送到这里。"),
+            Self::Chinese => (
+                "Almanack：测试",
+                "这是一条测试消息：Almanack 的告警会发送到这里。",
+            ),
         }
     }
 }

@@ -96,7 +96,11 @@ mod tests {
                 insta::assert_snapshot!(failed.detail, @"reading the document took longer than 0 s");
             }
         }
-        assert_eq!(blocking_pool.permits.available_permits(), 0, "they continue");
+        assert_eq!(
+            blocking_pool.permits.available_permits(),
+            0,
+            "they continue"
+        );
         drop(stuck);
         let permits = blocking_pool
             .permits

@@ -186,8 +186,7 @@ fn request(ask: &Ask) -> Request {
 /// HTTP 304 is an answer only to a conditional request.
 fn unchanged(head: &Head, sent: &Validators, now: Timestamp) -> Result<Look, Failure> {
     if *sent == Validators::default() {
-        let detail =
-            "the site answered 304 Not Modified to an unconditional request";
+        let detail = "the site answered 304 Not Modified to an unconditional request";
         return Err(Failure::new(FailureClass::Malformed, detail));
     }
     Ok(Look::Unchanged(Unchanged {

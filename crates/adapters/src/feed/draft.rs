@@ -202,7 +202,11 @@ mod tests {
             summary: Some(Markup::Text("x".to_owned())),
             ..Draft::default()
         };
-        assert_eq!(read(vec![nameless]).entries, [], "could not be recognised again");
+        assert_eq!(
+            read(vec![nameless]).entries,
+            [],
+            "could not be recognised again"
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::{html::DEPTH_MAX, text};
 
 mod place;
 
-use place::{PollRequests, Place};
+use place::{Place, PollRequests};
 
 /// Most attributes of an element, counted by their `=`.
 const ATTRIBUTES_MAX: usize = 1000;

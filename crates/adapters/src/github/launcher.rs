@@ -155,7 +155,9 @@ impl Looking {
             Ok(Whose::NotOurs) => None,
             Ok(Whose::Ours(run)) => {
                 let detail = with_run("an earlier try had started it, by the workflow's runs", run);
-                Some(Outcome::Done { detail: Some(detail) })
+                Some(Outcome::Done {
+                    detail: Some(detail),
+                })
             }
             Ok(Whose::Unclear) => Some(Outcome::Retry {
                 error: "an earlier try may have started the workflow: a run was started since, \

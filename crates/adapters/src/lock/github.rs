@@ -97,7 +97,9 @@ impl GithubLock {
     async fn try_acquire(&self, key: &LockKey, in_doubt: bool) -> Result<bool, github::Error> {
         let receipt = self.receipt().await?;
         let name = key.ref_name();
-        let created = self.github.create_ref(&self.repository, &name, &receipt.sha);
+        let created = self
+            .github
+            .create_ref(&self.repository, &name, &receipt.sha);
         match created.await {
             Ok(()) => Ok(true),
             Err(error) if error.refused_with(422, "reference already exists") => {

@@ -67,7 +67,9 @@ pub(super) fn read(
     now: Timestamp,
 ) -> Result<Completion, Failure> {
     let answered: Option<AnswerBody> = serde_json::from_slice(answer.body).ok();
-    let error = answered.as_ref().and_then(|answered| answered.error.as_ref());
+    let error = answered
+        .as_ref()
+        .and_then(|answered| answered.error.as_ref());
     if answer.status != 200 || error.is_some() {
         let inside = error
             .filter(|_| answer.status == 200)
@@ -82,7 +84,8 @@ pub(super) fn read(
         });
     }
     let unusable = |detail: &str| Failure::new(FailureClass::Unusable, detail);
-    let answered = answered.ok_or_else(|| unusable("the model's answer is not a chat completion"))?;
+    let answered =
+        answered.ok_or_else(|| unusable("the model's answer is not a chat completion"))?;
     let usage = answered.usage.unwrap_or_default();
     let choice = answered.choices.into_iter().next();
     let text = choice.and_then(|choice| choice.message).map(Message::text);

@@ -130,7 +130,10 @@ mod tests {
                 r#"{"success": "true", "markdown": "x", "error": 7}"#,
                 Err("the crawler could not read the page: it does not say why"),
             ),
-            ("[]", Err("the crawler did not answer in the expected format")),
+            (
+                "[]",
+                Err("the crawler did not answer in the expected format"),
+            ),
             (
                 "<html>",
                 Err("the crawler did not answer in the expected format"),

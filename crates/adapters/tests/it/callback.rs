@@ -245,10 +245,7 @@ async fn ss_14_a_task_s_own_address_may_not_lead_into_a_network_that_is_not_allo
         let Outcome::GiveUp { error } = outcome else {
             panic!("{url}: {outcome:?}: it does not become public by waiting");
         };
-        assert!(
-            error.contains(text) && !error.contains("hush"),
-            "{error}"
-        );
+        assert!(error.contains(text) && !error.contains("hush"), "{error}");
     }
     let unknown = task(Some("http://almanack.invalid/".to_owned()));
     let outcome = handler(None).attempt(&unknown).await;

@@ -45,7 +45,10 @@ async fn run(argv: &[&str]) -> Outcome {
 }
 
 fn done(outcome: Outcome) -> String {
-    let Outcome::Done { detail: Some(output) } = outcome else {
+    let Outcome::Done {
+        detail: Some(output),
+    } = outcome
+    else {
         panic!("{outcome:?}");
     };
     output

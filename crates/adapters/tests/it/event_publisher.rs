@@ -108,7 +108,11 @@ async fn a_event_is_a_signed_cloud_event_known_by_its_id() {
         assert_eq!(body, serde_json::to_value(event()).unwrap());
         ids.push(headers["webhook-id"].to_str().unwrap().to_owned());
     }
-    assert_eq!(ids, ["task-12-3", "task-12-3"], "the same when delivered again");
+    assert_eq!(
+        ids,
+        ["task-12-3", "task-12-3"],
+        "the same when delivered again"
+    );
 }
 
 /// In binary mode the body is the data alone, and the rest can be read from the headers as it can

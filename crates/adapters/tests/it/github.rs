@@ -127,11 +127,7 @@ async fn dp_12_refusals_are_final_and_limits_and_troubles_are_waited_out() {
             "{outcome:?}: GitHub's own words"
         );
         if let Outcome::Retry { retry_after, .. } = outcome {
-            assert_eq!(
-                retry_after,
-                waits.map(SignedDuration::from_secs),
-                "{shown}"
-            );
+            assert_eq!(retry_after, waits.map(SignedDuration::from_secs), "{shown}");
         }
     }
 }

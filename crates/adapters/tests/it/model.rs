@@ -190,10 +190,7 @@ async fn a_wrong_key_needs_attention_and_is_never_shown() {
     let failure = fixture.writer.titles(&titles(), &budget).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Credentials);
     let text = format!("{failure:?} {failure}");
-    assert!(
-        !text.contains("sk-") && !text.contains("cdef"),
-        "{text}"
-    );
+    assert!(!text.contains("sk-") && !text.contains("cdef"), "{text}");
     assert_eq!(budget.spent(), 1, "a wrong key is not tried twice");
     let settings = Settings::new("https://example.org", "m", Some(Secret::new(wrong)));
     assert!(!format!("{settings:?}").contains("wrong"));

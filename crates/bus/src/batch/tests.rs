@@ -125,13 +125,13 @@ async fn rs_10_only_what_is_not_settled_is_tried_again() {
         message("e", &other),
     ];
     let mut batch = Batch::read(Bus::Kafka, messages, &reading());
-    let published = batch.round(&intake, &letters).await;
+    let outcome = batch.round(&intake, &letters).await;
     assert_eq!(
-        published,
+        outcome,
         Err(Unsettled::Store("the store is away".to_owned()))
     );
-    let published = batch.round(&intake, &letters).await;
-    assert_eq!(published, Err(Unsettled::DeadLetters("closed".to_owned())));
+    let outcome = batch.round(&intake, &letters).await;
+    assert_eq!(outcome, Err(Unsettled::DeadLetters("closed".to_owned())));
     *letters.open.lock().unwrap() = true;
     assert_eq!(batch.round(&intake, &letters).await, Ok(()));
     assert_eq!(
@@ -155,11 +155,8 @@ async fn rs_10_an_answer_that_is_missing_settles_nothing() {
     let letters = DeadLetterBox::default();
     let messages = vec![message("a", PUT), message("b", PUT)];
     let mut batch = Batch::read(Bus::Kafka, messages, &reading());
-    let published = batch.round(&intake, &letters).await;
-    assert!(
-        matches!(published, Err(Unsettled::Store(_))),
-        "{published:?}"
-    );
+    let outcome = batch.round(&intake, &letters).await;
+    assert!(matches!(outcome, Err(Unsettled::Store(_))), "{outcome:?}");
 }
 
 #[tokio::test]

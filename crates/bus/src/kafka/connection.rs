@@ -171,7 +171,11 @@ mod tests {
         assert_eq!(config.get("bootstrap.servers"), Some("a:9092,b:9092"));
         assert_eq!(config.get("sasl.mechanisms"), Some("SCRAM-SHA-512"));
         let created: KafkaResult<BaseConsumer> = config.create();
-        assert!(created.is_ok(), "the client accepts it: {:?}", created.err());
+        assert!(
+            created.is_ok(),
+            "the client accepts it: {:?}",
+            created.err()
+        );
     }
 
     #[test]
@@ -196,10 +200,10 @@ mod tests {
         let mut config = connection.client();
         config.set("sasl.pasword", "hunter2");
         let created: KafkaResult<BaseConsumer> = config.create();
-        let describe = super::created(created).err().map(|error| error.to_string());
-        let describe = describe.expect("there is no such setting");
+        let text = super::created(created).err().map(|error| error.to_string());
+        let text = text.expect("there is no such setting");
         assert_eq!(
-            describe,
+            text,
             "Kafka client: `sasl.pasword` has a value it does not accept"
         );
     }

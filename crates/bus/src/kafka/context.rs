@@ -33,7 +33,7 @@ impl Context {
     pub(crate) fn of(topic: &str, ports: &Ports) -> Self {
         Self {
             topic: topic.to_owned(),
-            describe: Mutex::default(),
+            reported_lags: Mutex::default(),
             logged: LoggedOnce::default(),
             heard: Mutex::default(),
             ports: ports.clone(),
@@ -71,11 +71,9 @@ impl Context {
     }
 
     fn forget_lags(&self) {
-        let describe = self
-            .describe
-            .lock()
-            .map(|mut describe| std::mem::take(&mut *describe));
-        for partition in describe.unwrap_or_default() {
+        let reported = self.reported_lags.lock();
+        let reported = reported.map(|mut lags| std::mem::take(&mut *lags));
+        for partition in reported.unwrap_or_default() {
             measures::lag_unknown(Bus::Kafka, &self.topic, &partition.to_string());
         }
     }
@@ -102,7 +100,7 @@ impl ClientContext for Context {
         let Some(topic) = statistics.topics.get(&self.topic) else {
             return;
         };
-        let Ok(mut before) = self.describe.lock() else {
+        let Ok(mut before) = self.reported_lags.lock() else {
             return;
         };
         let lags = topic.partitions.values().filter_map(lag_of);
@@ -297,7 +295,10 @@ mod tests {
         assert!(logged.is_new("FAIL", &failure(1)));
         assert!(!logged.is_new("FAIL", &failure(2)));
         assert!(logged.is_new("FAIL", "kafka:9092: Disconnected"));
-        assert!(logged.is_new("OTHER", &failure(3)), "not about a connection");
+        assert!(
+            logged.is_new("OTHER", &failure(3)),
+            "not about a connection"
+        );
         logged.forget();
         assert!(logged.is_new("FAIL", &failure(4)));
     }

@@ -65,7 +65,9 @@ impl Pull {
         match next {
             Ok(Some(Ok(message))) => Ok(Next::Message(Box::new(message))),
             Ok(Some(Err(error))) => self.check_error(&error).map(|()| self.down()),
-            Ok(None) => Err(self.link.describe("the server ended the request".to_owned())),
+            Ok(None) => Err(self
+                .link
+                .describe("the server ended the request".to_owned())),
             Err(_) if self.link.is_down() => Ok(self.down()),
             Err(_) => Ok(Next::Nothing),
         }

@@ -352,7 +352,8 @@ async fn an_event_delivered_twice_over_nats_is_kept_once() {
         "task-8-done",
         "the second of the first was not kept"
     );
-    let unkept = NatsEventPublisher::new(stage.connection(), "no.stream.keeps.this", Mode::Structured);
+    let unkept =
+        NatsEventPublisher::new(stage.connection(), "no.stream.keeps.this", Mode::Structured);
     let outcome = unkept.publish(&event()).await;
     assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
 }

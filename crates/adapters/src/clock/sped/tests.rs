@@ -56,15 +56,10 @@ fn a_second_is_a_minute_at_sixty_and_a_change_goes_on_from_there() {
 #[test]
 fn a_held_clock_stops_and_then_continues_from_there() {
     let time = ManualTime::new(60.0);
-    time
-        .clock
+    time.clock
         .hold_at(Some(START + SignedDuration::from_mins(2)));
     time.pass(Duration::from_secs(1));
-    assert_eq!(
-        time.shown(),
-        SignedDuration::from_mins(1),
-        "not there yet"
-    );
+    assert_eq!(time.shown(), SignedDuration::from_mins(1), "not there yet");
     time.pass(Duration::from_secs(9));
     assert_eq!(time.shown(), SignedDuration::from_mins(2));
     time.clock.set_speed(speed(600.0));
@@ -75,11 +70,7 @@ fn a_held_clock_stops_and_then_continues_from_there() {
     time.pass(Duration::from_secs(1));
     assert_eq!(time.shown(), SignedDuration::from_mins(12));
     time.clock.hold_at(Some(START));
-    assert_eq!(
-        time.shown(),
-        SignedDuration::from_mins(12),
-        "never back"
-    );
+    assert_eq!(time.shown(), SignedDuration::from_mins(12), "never back");
 }
 
 #[test]

@@ -95,7 +95,8 @@ impl SharedHostPaces {
             limits: BTreeMap::new(),
             reported_at: Timestamp::MIN,
         };
-        tokio::spawn(keeper.run(messages)); Self { messages: sender }
+        tokio::spawn(keeper.run(messages));
+        Self { messages: sender }
     }
 
     pub(super) async fn enter(&self, host: &str) -> Entered {
@@ -235,8 +236,14 @@ impl PermitKeeper {
 
     /// The store ignores older reports as late ones, so this time always advances.
     fn visitor(&mut self) -> Visitor {
-        let next = self.reported_at.saturating_add(SignedDuration::from_micros(1));
-        let now = self.sharing.clock.now().max(next.unwrap_or(self.reported_at));
+        let next = self
+            .reported_at
+            .saturating_add(SignedDuration::from_micros(1));
+        let now = self
+            .sharing
+            .clock
+            .now()
+            .max(next.unwrap_or(self.reported_at));
         self.reported_at = now;
         let lease = &self.sharing.lease;
         let lease_until = now.saturating_add(lease.ttl + lease.beat);

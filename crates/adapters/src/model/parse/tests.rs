@@ -140,11 +140,7 @@ const REPLIES: &[(&str, &str, &str)] = &[
         "甲 \"上\"|乙|丙",
         "quotes escaped",
     ),
-    (
-        r#"["甲","乙"]"#,
-        "-|-|-",
-        "one too few, and unknown which",
-    ),
+    (r#"["甲","乙"]"#, "-|-|-", "one too few, and unknown which"),
     (r#"["甲","乙","丙","丁"]"#, "-|-|-", "one too many"),
     (
         r#"[{"title":"甲"},{"title":"乙"}]"#,

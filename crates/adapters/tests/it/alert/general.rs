@@ -231,7 +231,11 @@ async fn a_channel_gets_what_it_asks_for_and_has_not_taken() {
     assert!(channels.notify(&[]).await.is_empty());
     while received.try_recv().is_ok() {}
     let tested = channels.test(Some("few")).await;
-    assert_eq!(tested.len(), 1, "a test is sent whatever alerts it asks for");
+    assert_eq!(
+        tested.len(),
+        1,
+        "a test is sent whatever alerts it asks for"
+    );
     let text = read(&received.recv().await.unwrap())["text"].to_string();
     assert!(text.contains("only a test"), "{text}");
 }

@@ -111,12 +111,16 @@ async fn people_get_a_mail_they_can_read() {
     assert!(has(&format!("AUTH PLAIN {login}")), "{received:#?}");
     for to in ["<ada@site.example>", "<ed@site.example>"] {
         assert!(
-            received.iter()
+            received
+                .iter()
                 .any(|it| it.starts_with(&format!("RCPT TO:{to}"))),
             "{received:#?}"
         );
     }
-    assert!(has("From: Almanack <almanack@site.example>"), "{received:#?}");
+    assert!(
+        has("From: Almanack <almanack@site.example>"),
+        "{received:#?}"
+    );
     assert!(
         has("Date: Mon, 05 Jan 2026 08:00:00 +0000"),
         "by the clock: {received:#?}"

@@ -149,11 +149,7 @@ async fn ed_12_a_reply_that_is_lost_is_settled_by_looking() {
     let seen = publisher.look(&message(&document), &request_budget()).await;
     assert!(matches!(seen, Presence::There { .. }), "{seen:?}");
     receipt(publisher.send(&message(&document), &request_budget()).await);
-    assert_eq!(
-        world.head(),
-        head,
-        "and sending it again adds nothing"
-    );
+    assert_eq!(world.head(), head, "and sending it again adds nothing");
 }
 
 #[tokio::test]

@@ -163,12 +163,7 @@ async fn ed_12_a_message_that_arrived_without_an_answer_is_unknown() {
             .await;
         assert_eq!(seen, Presence::CannotVerify, "a bot cannot read the chat");
     }
-    let page = || async {
-        (
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "<html>a proxy</html>",
-        )
-    };
+    let page = || async { (StatusCode::INTERNAL_SERVER_ERROR, "<html>a proxy</html>") };
     let url = serve(Router::new().fallback(post(page))).await;
     let foreign = publisher(bot(&url, TOKEN, CHAT));
     unknown(foreign.send(&message(&document), &request_budget()).await);

@@ -49,10 +49,7 @@ async fn an_established_connection_is_used_whatever_events_came() {
     link.line.hear(&Event::ClientError(failed));
     assert!(link.line.trouble().is_some(), "that it is over got lost");
     assert!(link.context().is_ok());
-    assert_eq!(
-        link.describe("something else".to_owned()),
-        "something else"
-    );
+    assert_eq!(link.describe("something else".to_owned()), "something else");
 }
 
 #[test]

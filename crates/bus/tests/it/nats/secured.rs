@@ -236,7 +236,12 @@ async fn a_missing_encryption_names_the_key_to_set() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     connection.tls = None;
-    refused(&fortress, connection, &["[events.nats], check tls, that tls_ca"]).await;
+    refused(
+        &fortress,
+        connection,
+        &["[events.nats], check tls, that tls_ca"],
+    )
+    .await;
 }
 
 #[tokio::test]
