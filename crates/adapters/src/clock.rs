@@ -73,7 +73,7 @@ impl TimeSource for MachineTime {
     }
 }
 
-/// A clock that starts at the wall clock and then only counts: when somebody sets the machine's
+/// A clock that starts at the wall clock and then only counts: when an operator sets the machine's
 /// clock, this one does not jump. Right where the database's clock corrects it anyway.
 #[derive(Debug, Clone)]
 pub struct SteadyClock {

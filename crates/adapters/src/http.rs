@@ -133,8 +133,8 @@ impl Client {
     /// Why an untrusted address is not passed on as a link, judging by its text alone.
     pub fn refusal_of_link(&self, address: &str) -> Option<address::Refusal> {
         let trusted = address::parse(address).is_ok_and(|url| self.trusts(&url));
-        let judged = self.guard.check_link(address);
-        judged.err().filter(|_| !trusted)
+        let checked = self.guard.check_link(address);
+        checked.err().filter(|_| !trusted)
     }
 
     /// Why no other service is asked to fetch an address: it, or an address behind its name, is one

@@ -29,7 +29,7 @@ const WAITING_MAX: usize = 64;
 
 /// Compared with where no user has the name. Its content does not matter, because the answer is
 /// always no; its parameters do, because they determine the work.
-static NOBODY: LazyLock<PasswordHash> = LazyLock::new(|| {
+static NO_USER: LazyLock<PasswordHash> = LazyLock::new(|| {
     let (salt, hash) = ("A".repeat(22), "A".repeat(43));
     PasswordHash(format!(
         "$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${salt}${hash}"
@@ -78,7 +78,7 @@ impl Passwords for Argon2id {
 
     async fn verify(&self, password: &str, stored: Option<&PasswordHash>) -> Result<bool, Error> {
         let (password, known) = (password.to_owned(), stored.is_some());
-        let against = stored.unwrap_or(&NOBODY).clone();
+        let against = stored.unwrap_or(&NO_USER).clone();
         let fits = self.work(move || verify(&password, &against)).await?;
         Ok(fits && known)
     }
@@ -166,7 +166,7 @@ mod tests {
             (parsed.algorithm, parsed.version, parsed.params, lengths)
         };
         let real = passwords.hash("correct horse", SALT).await.unwrap();
-        assert_eq!(parameters(&real), parameters(&NOBODY));
+        assert_eq!(parameters(&real), parameters(&NO_USER));
     }
 
     #[tokio::test]

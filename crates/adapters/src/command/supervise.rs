@@ -87,7 +87,7 @@ pub fn supervise(command: impl IntoIterator<Item = OsString>) -> u8 {
 async fn run(mut command: Command) -> io::Result<u8> {
     let mut node = Receiver::from_owned_fd(io::stdin().as_fd().try_clone_to_owned()?)?;
     let mut asked_to_end = signal(SignalKind::terminate())?;
-    let mut somebody_ended = signal(SignalKind::child())?;
+    let mut child_ended = signal(SignalKind::child())?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(getpid()))?;
     let mut child = command.spawn()?;
@@ -105,7 +105,7 @@ async fn run(mut command: Command) -> io::Result<u8> {
                 was_asked = true;
                 signal_all(Signal::TERM);
             }
-            _ = somebody_ended.recv() => reap(&child),
+            _ = child_ended.recv() => reap(&child),
         }
     }
 }

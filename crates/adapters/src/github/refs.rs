@@ -180,7 +180,7 @@ impl Github {
 
     async fn node_id(&self, repository: &Repository) -> Result<String, Error> {
         #[derive(Deserialize)]
-        struct Described {
+        struct RepositoryAnswer {
             node_id: String,
         }
         let what = "a repository";
@@ -193,7 +193,7 @@ impl Github {
         }
         let url = self.repository_url(repository, &[]);
         let page = self.page(&url, &repository.names(), what).await?;
-        let described = serde_json::from_slice::<Described>(&page.body);
+        let described = serde_json::from_slice::<RepositoryAnswer>(&page.body);
         let id = described.map_err(|_| Error::Unreadable { what })?.node_id;
         let mut ids = self
             .node_ids

@@ -18,10 +18,10 @@ use jiff::Timestamp;
 
 /// Firings that are to be tried again, by their task.
 #[derive(Debug, Default)]
-pub(super) struct Tries(Mutex<BTreeMap<TaskId, Tried>>);
+pub(super) struct Tries(Mutex<BTreeMap<TaskId, LastTry>>);
 
 #[derive(Debug)]
-struct Tried {
+struct LastTry {
     /// Which try this was.
     term: Term,
     doubt: Doubt,
@@ -66,7 +66,7 @@ impl Tries {
     pub(super) fn keep(&self, firing: &Firing, task: &ClaimedTask, doubt: Doubt) {
         let mut all = self.all();
         all.retain(|_, tried| tried.retry_until >= task.started_at);
-        let tried = Tried {
+        let tried = LastTry {
             term: task.term,
             doubt,
             retry_until: firing.retry_until,
@@ -79,7 +79,7 @@ impl Tries {
         self.all().remove(&task.id);
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<TaskId, Tried>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<TaskId, LastTry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -140,7 +140,7 @@ impl Story {
         })
     }
 
-    /// As it is listed; `item_url` is what the address of its discussion begins with.
+    /// For the list; `item_url` is what the address of its discussion begins with.
     pub(super) fn listed(self, item_url: &str) -> Listed {
         let discussion_url = format!("{item_url}{}", self.id);
         Listed {

@@ -29,7 +29,7 @@ use async_trait::async_trait;
 use tokio::sync::OnceCell;
 use url::Url;
 
-use porcelain::{Pushed, read_refs, read_statuses};
+use porcelain::{PushStatus, read_refs, read_statuses};
 use run::{Git, Output};
 
 /// Refs deleted by one push: their names and leases must fit into an argument list.
@@ -115,15 +115,17 @@ impl GitLock {
         let refspec = format!("{commit}:{name}");
         let output = self.git.push(&[lease], &[refspec]).await?;
         let won = match self.status_of(&output, &name)? {
-            Pushed::New => true,
+            PushStatus::New => true,
             // The lock is taken; by us, if the first push arrived after all.
-            Pushed::UpToDate | Pushed::Exists => in_doubt && self.is_own(&name, commit).await?,
-            Pushed::Deleted | Pushed::Refused => return Err(self.git.refusal(&output)),
+            PushStatus::UpToDate | PushStatus::Exists => {
+                in_doubt && self.is_own(&name, commit).await?
+            }
+            PushStatus::Deleted | PushStatus::Refused => return Err(self.git.refusal(&output)),
         };
         Ok(if won { Acquired::Won } else { Acquired::Lost })
     }
 
-    fn status_of(&self, output: &Output, name: &str) -> Result<Pushed, Error> {
+    fn status_of(&self, output: &Output, name: &str) -> Result<PushStatus, Error> {
         let statuses = read_statuses(&output.stdout, &output.stderr);
         let found = statuses.into_iter().find(|(of, _)| of == name);
         found
@@ -156,7 +158,7 @@ impl GitLock {
         let refspecs: Vec<String> = seen.iter().map(|(name, _)| format!(":{name}")).collect();
         let output = self.git.push(&leases, &refspecs).await?;
         for (name, _) in seen {
-            if self.status_of(&output, name)? == Pushed::Refused {
+            if self.status_of(&output, name)? == PushStatus::Refused {
                 return Err(self.git.refusal(&output));
             }
         }

@@ -38,7 +38,7 @@ pub(super) struct Prompt {
 }
 
 #[derive(Serialize)]
-struct Titled<'a> {
+struct IndexedTitle<'a> {
     index: usize,
     title: &'a str,
 }
@@ -110,10 +110,10 @@ impl Prompt {
     }
 
     fn about(titles: &[String], system: String, temperature: f32) -> Self {
-        let titles: Vec<Titled<'_>> = titles
+        let titles: Vec<IndexedTitle<'_>> = titles
             .iter()
             .enumerate()
-            .map(|(index, title)| Titled { index, title })
+            .map(|(index, title)| IndexedTitle { index, title })
             .collect();
         Self {
             system,

@@ -49,7 +49,7 @@ pub struct GithubPublisher {
 }
 
 /// How one try at writing ended.
-enum Tried {
+enum WriteResult {
     Ended(Sent),
     /// The file changed after it was read.
     Overtaken(Failure),
@@ -73,17 +73,17 @@ impl GithubPublisher {
         }
     }
 
-    async fn try_once(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Tried {
+    async fn try_once(&self, message: &Message<'_>, budget: &Arc<Budget>) -> WriteResult {
         let path = self.path(message);
         let content = message.body.as_bytes();
         let id = blob_id(content);
         let present = match self.github.read_file(self.at(&path), budget).await {
             Ok(present) => present,
             // A look changes nothing, whatever its result.
-            Err(error) => return Tried::Ended(Sent::Failed(failure(&error))),
+            Err(error) => return WriteResult::Ended(Sent::Failed(failure(&error))),
         };
         if let Some(file) = present.as_ref().filter(|file| file.sha == id) {
-            return Tried::Ended(confirmed(&id, file.html_url.as_deref()));
+            return WriteResult::Ended(confirmed(&id, file.html_url.as_deref()));
         }
         let change = Change {
             content,
@@ -123,9 +123,11 @@ impl Publisher for GithubPublisher {
         let mut tries = 1;
         loop {
             match self.try_once(message, budget).await {
-                Tried::Ended(sent) => return sent,
-                Tried::Overtaken(failure) if tries == WRITES_MAX => return Sent::Failed(failure),
-                Tried::Overtaken(_) => tries += 1,
+                WriteResult::Ended(sent) => return sent,
+                WriteResult::Overtaken(failure) if tries == WRITES_MAX => {
+                    return Sent::Failed(failure);
+                }
+                WriteResult::Overtaken(_) => tries += 1,
             }
         }
     }
@@ -143,19 +145,19 @@ impl Publisher for GithubPublisher {
     }
 }
 
-fn result_of(written: Result<Written, Error>, id: &str) -> Tried {
+fn result_of(written: Result<Written, Error>, id: &str) -> WriteResult {
     let error = match written {
         Ok(written) => {
             let sha = written.commit.as_deref().unwrap_or(id);
-            return Tried::Ended(confirmed(sha, written.html_url.as_deref()));
+            return WriteResult::Ended(confirmed(sha, written.html_url.as_deref()));
         }
         Err(error) => error,
     };
     if error.refused_with(409, "") || error.refused_with(422, "sha") {
         let detail = format!("the file changes while it is written: {error}");
-        return Tried::Overtaken(Failure::new(FailureClass::Transient, detail));
+        return WriteResult::Overtaken(Failure::new(FailureClass::Transient, detail));
     }
-    Tried::Ended(if error.may_have_taken_effect() {
+    WriteResult::Ended(if error.may_have_taken_effect() {
         Sent::Unknown(failure(&error))
     } else {
         Sent::Failed(failure(&error))

@@ -81,7 +81,7 @@ impl Publisher for WebhookPublisher {
     }
 
     async fn send(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Sent {
-        let Ok(body) = serde_json::to_vec(&Published::of(message)) else {
+        let Ok(body) = serde_json::to_vec(&WebhookBody::of(message)) else {
             let detail = "the edition cannot be written as JSON";
             return Sent::Failed(Failure::new(FailureClass::Refused, detail));
         };
@@ -130,7 +130,7 @@ pub(crate) fn result_of(head: &Head, now: Timestamp) -> Sent {
 }
 
 #[derive(Serialize)]
-struct Published<'a> {
+struct WebhookBody<'a> {
     r#type: &'static str,
     date: Date,
     revision: u32,
@@ -157,7 +157,7 @@ struct WebhookStory<'a> {
     note: Option<&'static str>,
 }
 
-impl<'a> Published<'a> {
+impl<'a> WebhookBody<'a> {
     fn of(message: &'a Message<'_>) -> Self {
         let inputs = &message.document.inputs;
         Self {

@@ -1,7 +1,7 @@
 //! A crawler behind an API: it gets an address and answers with the page's text.
 //!
-//! The address of the API is used exactly as it is configured, nothing is appended. What it is sent
-//! is `{"url": …}`, what it answers `{"success": …, "markdown": …, "error": …}`.
+//! The address of the API is used exactly as configured, nothing is appended. The request is
+//! `{"url": …}`, the answer `{"success": …, "markdown": …, "error": …}`.
 
 use std::sync::Arc;
 

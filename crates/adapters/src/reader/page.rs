@@ -63,7 +63,7 @@ impl PageReader {
         }
     }
 
-    async fn fetch(&self, url: &str, budget: &Arc<Budget>) -> Result<Fetched, Failure> {
+    async fn fetch(&self, url: &str, budget: &Arc<Budget>) -> Result<RawPage, Failure> {
         let request = Request::get(url)
             .header(
                 ACCEPT,
@@ -81,7 +81,7 @@ impl PageReader {
         // What is no text is not even fetched.
         kind_of(content_type.as_deref())?;
         let body = answer.read().await;
-        Ok(Fetched {
+        Ok(RawPage {
             body: body.map_err(|error| SITE.no_answer(&error))?,
             address: answer.head.address.into(),
             content_type,
@@ -112,7 +112,7 @@ enum Kind {
 }
 
 /// A page as it came.
-struct Fetched {
+struct RawPage {
     body: Vec<u8>,
     address: String,
     content_type: Option<String>,
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn ed_35_hostile_pages_end_as_failures_or_as_bounded_texts() {
-        let sentence = "The tide comes in twice a day, and nobody minds, since it leaves again. ";
+        let sentence = "The tide comes in twice a day, and no one minds, since it leaves again. ";
         let nested = format!("{}{sentence}", "<div><p>".repeat(200)).repeat(20);
         for (page, why) in [
             (

@@ -37,7 +37,7 @@ const ERROR_CHARS_MAX: usize = 2000;
 /// How much of a text is searched for a refusal to read it by itself.
 const REFUSAL_BYTES: usize = 600;
 
-/// The text as it is used, or why it is no article.
+/// The cleaned text, or why it is no article.
 pub fn check_article(text: &str) -> Result<String, Failure> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(unusable("the page is too large for an article"));

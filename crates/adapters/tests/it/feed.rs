@@ -58,8 +58,8 @@ fn checker(client: &Client) -> FeedChecker {
 }
 
 fn checker_within(client: &Client, limits: Limits) -> FeedChecker {
-    let lanes = HostPaces::new(Pace::default(), Arc::new(Fixed));
-    let checker = FeedChecker::with_limits(client.clone(), lanes, limits);
+    let host_paces = HostPaces::new(Pace::default(), Arc::new(Fixed));
+    let checker = FeedChecker::with_limits(client.clone(), host_paces, limits);
     // Builds for tests are slow, and so are machines that run many tests at once.
     checker.reading_within(Duration::from_mins(10))
 }

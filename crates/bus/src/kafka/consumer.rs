@@ -40,7 +40,7 @@ pub struct Consumer {
 }
 
 /// How a session with the cluster ended.
-enum Ended {
+enum SessionEnd {
     Stopped,
     Failed(String),
 }
@@ -60,9 +60,11 @@ impl Consumer {
         loop {
             let ended = match self.connect() {
                 Ok((client, letters)) => self.session(client, letters, &stop).await,
-                Err(error) => Ended::Failed(error.to_string()),
+                Err(error) => SessionEnd::Failed(error.to_string()),
             };
-            let Ended::Failed(error) = ended else { return };
+            let SessionEnd::Failed(error) = ended else {
+                return;
+            };
             measures::note_link(&self.ports, Bus::Kafka, Err(error.clone()));
             let again_at = wait_backoff.next(&self.ports);
             tracing::warn!(events.bus = "kafka", error, %again_at, "reading events failed; connecting again");
@@ -105,7 +107,7 @@ impl Consumer {
         client: Client,
         letters: DeadLetterQueue,
         stop: &CancellationToken,
-    ) -> Ended {
+    ) -> SessionEnd {
         let session = Session {
             troubles: Mutex::default(),
             settings: &self.settings,
@@ -147,13 +149,13 @@ struct Session<'a> {
 
 /// Messages that were delivered and the offsets behind them.
 #[derive(Default)]
-struct Gathered {
+struct PendingMessages {
     messages: Vec<Incoming>,
     bytes: usize,
     behind: BTreeMap<i32, i64>,
 }
 
-impl Gathered {
+impl PendingMessages {
     fn push(&mut self, message: &BorrowedMessage<'_>) {
         let behind = self.behind.entry(message.partition()).or_insert(0);
         *behind = (*behind).max(message.offset() + 1);
@@ -169,23 +171,23 @@ impl Gathered {
 
 impl Session<'_> {
     /// Batch after batch, until stopped or until the client has failed for good.
-    async fn read(&self) -> Ended {
-        let mut held = Gathered::default();
+    async fn read(&self) -> SessionEnd {
+        let mut held = PendingMessages::default();
         let mut wait_backoff = WaitBackoff::default();
         loop {
             if let Some((code, why)) = self.client.client().fatal_error() {
-                return Ended::Failed(format!("{code}: {why}"));
+                return SessionEnd::Failed(format!("{code}: {why}"));
             }
             if held.messages.is_empty() {
                 tokio::select! {
                     biased;
-                    () = self.stop.cancelled() => return Ended::Stopped,
+                    () = self.stop.cancelled() => return SessionEnd::Stopped,
                     got = self.client.recv() => match got {
                         Ok(message) => held.push(&message),
                         Err(error) => {
                             self.complain(&error);
                             let until = wait_backoff.next(self.ports);
-                            if self.wait(until, &mut held).await { return Ended::Stopped }
+                            if self.wait(until, &mut held).await { return SessionEnd::Stopped }
                             self.turn(Flow::Resume);
                             continue;
                         }
@@ -203,7 +205,7 @@ impl Session<'_> {
     }
 
     /// Adds what is there already, without waiting.
-    fn gather(&self, held: &mut Gathered) {
+    fn gather(&self, held: &mut PendingMessages) {
         while !held.is_full() {
             match self.client.recv().now_or_never() {
                 Some(Ok(message)) => held.push(&message),
@@ -215,8 +217,12 @@ impl Session<'_> {
 
     /// Tries a batch until it is settled, then commits it. Otherwise we were stopped, or a client
     /// has failed for good.
-    async fn settle(&self, gathered: Gathered, held: &mut Gathered) -> Result<(), Ended> {
-        let Gathered {
+    async fn settle(
+        &self,
+        gathered: PendingMessages,
+        held: &mut PendingMessages,
+    ) -> Result<(), SessionEnd> {
+        let PendingMessages {
             messages, behind, ..
         } = gathered;
         let mut batch = Batch::read(Bus::Kafka, messages, &self.settings.reading);
@@ -227,10 +233,10 @@ impl Session<'_> {
             warn(&why, again_at);
             paused = true;
             if let Some(why) = self.letters.broken() {
-                return Err(Ended::Failed(why));
+                return Err(SessionEnd::Failed(why));
             }
             if self.wait(again_at, held).await {
-                return Err(Ended::Stopped);
+                return Err(SessionEnd::Stopped);
             }
         }
         self.forget(&behind);
@@ -242,7 +248,7 @@ impl Session<'_> {
     }
 
     /// Waits with all partitions paused, polling on. Returns whether we were stopped.
-    async fn wait(&self, until: Timestamp, held: &mut Gathered) -> bool {
+    async fn wait(&self, until: Timestamp, held: &mut PendingMessages) -> bool {
         self.turn(Flow::Pause);
         let sleep = self.ports.sleeper.until(until);
         tokio::pin!(sleep);

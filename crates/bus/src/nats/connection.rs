@@ -24,7 +24,7 @@ pub struct Connection {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Login {
     #[default]
-    Nobody,
+    Anonymous,
     Token(Secret),
     /// The text of a credentials file: a JWT and its key.
     Credentials(Secret),
@@ -117,7 +117,7 @@ impl Connection {
         // it could have us sign in anywhere.
         let mut options = options.ignore_discovered_servers();
         options = match &self.login {
-            Login::Nobody => options,
+            Login::Anonymous => options,
             Login::Token(token) => options.token(token.expose().to_owned()),
             Login::Password { username, password } => {
                 options.user_and_password(username.clone(), password.expose().to_owned())

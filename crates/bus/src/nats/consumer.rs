@@ -62,7 +62,7 @@ pub struct Consumer {
 
 /// How a session ended.
 #[derive(Debug, PartialEq, Eq)]
-enum Ended {
+enum SessionEnd {
     /// It was stopped.
     Stopped,
     /// It failed; why.
@@ -93,9 +93,9 @@ impl Consumer {
             };
             let ended = match prepared {
                 Ok((pull, letters)) => self.session(pull, &letters, &stop, &mut course).await,
-                Err(error) => Ended::Broken(error.to_string()),
+                Err(error) => SessionEnd::Broken(error.to_string()),
             };
-            let Ended::Broken(why) = ended else {
+            let SessionEnd::Broken(why) = ended else {
                 break;
             };
             self.is_cut_off(&why);
@@ -166,13 +166,13 @@ impl Consumer {
         letters: &DeadLetterQueue,
         stop: &CancellationToken,
         course: &mut Course,
-    ) -> Ended {
+    ) -> SessionEnd {
         loop {
             let next = tokio::select! {
                 biased;
                 () = stop.cancelled() => {
                     answer(&pull.all_at_once(), HANDED_BACK).await;
-                    return Ended::Stopped;
+                    return SessionEnd::Stopped;
                 }
                 next = pull.next() => next,
             };
@@ -187,7 +187,7 @@ impl Consumer {
                     self.is_cut_off(&why);
                     continue;
                 }
-                Err(why) => return Ended::Broken(why),
+                Err(why) => return SessionEnd::Broken(why),
             };
             self.is_well(course);
             let mut batch = batch_of(first, &mut pull);
@@ -195,7 +195,7 @@ impl Consumer {
             if !self.settle((&batch, &pull), letters, stop).await {
                 batch.extend(pull.all_at_once());
                 answer(&batch, HANDED_BACK).await;
-                return Ended::Stopped;
+                return SessionEnd::Stopped;
             }
         }
     }

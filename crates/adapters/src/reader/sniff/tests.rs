@@ -6,9 +6,9 @@ const HARBOUR: &str = "The harbour was quiet that morning, and the first ferries
     Fishermen mended their nets on the quay while the market opened its stalls. \
     By noon the council had voted to widen the old pier, a plan that had waited eleven years for its money. \
     Engineers expect the work to take two summers, and the ferries will keep running meanwhile. \
-    Nobody in the cafés spoke about anything else for the rest of the day.";
+    No one in the cafés spoke about anything else for the rest of the day.";
 
-/// What stands in the place of a page.
+/// Pages that are shown instead of an article.
 const BLOCKS: &[(&str, &str)] = &[
     (
         "a bot check",
@@ -129,9 +129,9 @@ const ARTICLES: &[(&str, &str)] = &[
     ("an article", HARBOUR),
     (
         "about a message",
-        "“Access denied” is the most printed sentence in computing, and nobody wrote it. \
+        "“Access denied” is the most printed sentence in computing, and no one wrote it. \
         It was a label in a 1960s time-sharing manual, and every system since has copied it. \
-        Researchers at two universities went through four decades of source code to find out why nobody ever tried a kinder one. \
+        Researchers at two universities went through four decades of source code to find out why no one ever tried a kinder one. \
         Their answer is that the people who could have changed it never saw it.",
     ),
     (
@@ -148,26 +148,26 @@ const ARTICLES: &[(&str, &str)] = &[
     ),
     (
         "about robots.txt",
-        "The robots.txt file turned thirty this year. It was never a standard until 2022, nobody enforces it, and yet most of the web's machines have kept to it. \
+        "The robots.txt file turned thirty this year. It was never a standard until 2022, no one enforces it, and yet most of the web's machines have kept to it. \
         Now that agents read pages for people, publishers ask whether autonomous fetching falls under it at all. Some say a person's agent is a browser; others say a reader that never looks at an advertisement is not a reader.",
     ),
     (
         "about a refusal",
-        "Autonomous fetching and robots.txt do not go together well. My assistant told me that it could not read my own weblog. \
-        I had forbidden it myself, three years ago, in a file that I had forgotten, and so the tool did exactly as it was told. \
+        "Autonomous fetching and robots.txt do not go together well. My assistant said that it could not read my own weblog. \
+        I had forbidden it myself, three years ago, in a file that I had forgotten, and so the tool did exactly as instructed. \
         The robots.txt said, in so many words, that autonomous fetching is not allowed. \
         What follows is a list of the agents that ask, those that do not, and how I changed my mind about both.",
     ),
     (
         "about scripts",
-        "I browsed the web without scripts for a month. About one page in five told me to enable JavaScript before it would show me anything, and most of these were articles that consist of nothing but text. \
-        Banks were the worst, which surprised nobody; libraries were the best, which surprised me. \
+        "I browsed the web without scripts for a month. About one page in five asked me to enable JavaScript before it would show me anything, and most of these were articles that consist of nothing but text. \
+        Banks were the worst, which surprised no one; libraries were the best, which surprised me. \
         At the end of the month I had read more, waited less and bought nothing at all, and I have kept the setting ever since.",
     ),
     (
         "about logins",
         "We removed our login wall in March, and here is what happened. Sign-ups fell by half in the first week and came back by the sixth. \
-        People who had been told to create a free account before they saw a single price now create one after they have found what they want. \
+        People who had been asked to create a free account before they saw a single price now create one after they have found what they want. \
         Support tickets about forgotten passwords fell by a third. The only number that never recovered is the one we used to show investors.",
     ),
     (

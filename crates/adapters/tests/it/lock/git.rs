@@ -180,11 +180,11 @@ async fn dp_06_a_push_that_never_arrived_is_lost_only_if_another_node_came() {
     let forge = Forge::new();
     let node = hasty_node(&forge).await;
     forge.hook("pre-receive", HANG_ONCE);
-    for (slot, somebody_else_comes) in [(60, false), (70, true)] {
+    for (slot, other_node_comes) in [(60, false), (70, true)] {
         let _ = fs::remove_file(forge.directory.path().join("slow"));
         let cut = node.acquire(&key(1, slot)).await.unwrap_err();
         assert!(cut.is_transient(), "{cut}");
-        if somebody_else_comes {
+        if other_node_comes {
             let other = forge.node(&forge.file_url(), PATIENT);
             assert_eq!(insist(&other, slot).await, Acquired::Won);
             assert_eq!(insist(&node, slot).await, Acquired::Lost);

@@ -175,7 +175,7 @@ async fn ed_35_a_key_is_sent_every_other_time() {
         let key = headers.get("authorization").cloned();
         let accept = headers["accept"].to_str().unwrap().to_owned();
         seen.lock().unwrap().push((key.is_some(), accept));
-        async { "The tide comes in twice a day, and nobody in the harbour minds. ".repeat(10) }
+        async { "The tide comes in twice a day, and no one in the harbour minds. ".repeat(10) }
     }));
     let url = format!("{}/", serve(app).await);
     let reader = || {

@@ -101,7 +101,7 @@ impl Cluster {
         asked.await.unwrap()
     }
 
-    /// The next dead letters, as they are written.
+    /// The next dead letters, in order.
     pub(crate) async fn dead_letters(&self, many: usize) -> Vec<OwnedMessage> {
         self.read(DEAD, many).await
     }

@@ -394,7 +394,7 @@ async fn a_user_who_may_not_request_messages_gets_a_hint() {
     assert_eq!(heard.count(READ_AGAIN), 0, "{lines}");
     let hint = "may publish to $JS.API.CONSUMER.MSG.NEXT.SECURED.almanack";
     assert!(lines.contains(hint), "{lines}");
-    fortress.server.set_access(&confined("nobody.minds"));
+    fortress.server.set_access(&confined("no.other.subject"));
     fixture.has("article:1", 1).await;
     member.leave().await;
     assert_eq!(heard.count(READ_AGAIN), 1);
