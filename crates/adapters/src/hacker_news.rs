@@ -1,8 +1,8 @@
 //! Hacker News: its best stories, those of one day, and what is said about them (ED-33).
 //!
 //! ```text
-//! best:  Firebase, ids of the best list ─► Algolia, details by the hundred, all at once ─┐
-//! day:   Algolia, stories of one day, slice by slice ────────────────────────────────────┴─► by points
+//! best:  Firebase, ids of the best list ─► Algolia, details by the hundred, all at once ┐
+//! day:   Algolia, stories of one day, slice by slice ───────────────────────────────────┴► points
 //! ```
 //!
 //! The best list of an earlier day is not available, so an earlier day is built from all its

@@ -5,10 +5,10 @@
 //! request is counted (SS-14, docs/adr/0014).
 //!
 //! ```text
-//! Request ─► every hop: core::address::check ─► literal? Guard::check_address ─────┐
-//!                ▲                            └► name?    resolve, Guard::check_addresses ├─► connect
-//!                └── redirect, up to so many ◄── answer ◄──────────────────────────┘
-//!                                                  └─► body: decompressed, counted, timed
+//! Request ─► every hop: core::address::check ┬► literal: Guard::check_address ──────────┐
+//!                ▲                           └► name: resolve, Guard::check_addresses ──┤
+//!                └── redirect, up to so many ◄── answer ◄── connect ◄───────────────────┘
+//!                                                └─► body: decompressed, counted, timed
 //! ```
 //!
 //! What must stay true:

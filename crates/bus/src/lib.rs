@@ -8,7 +8,7 @@
 //! stops the node.
 //!
 //! ```text
-//!   messages ─► batch ─► understand (core) ─► intake ─► taken ─────────► settled ─► commit or acknowledge
+//!   messages ─► batch ─► understand (core) ─► intake ─► taken ─► settled ─► commit or acknowledge
 //!                             │                 ├─────► not now ─► wait, the same batch again
 //!                             └── invalid ──────┴────► dead letter, confirmed ─► settled
 //! ```

@@ -6,7 +6,7 @@
 //! story is worse than none (ED-09):
 //!
 //! ```text
-//! reply ─► every JSON value in it, mended where that is safe ─► lists ─► each placed ─► the fullest wins
+//! reply ─► every JSON value in it, mended where safe ─► lists ─► each placed ─► the fullest wins
 //! ```
 //!
 //! - An element that names its index goes there and nowhere else. Two that claim one index and
