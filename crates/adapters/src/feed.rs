@@ -1,10 +1,10 @@
 //! Reading what a source shows: feeds, pages, JSON and sitemaps.
 //!
 //! ```text
-//! bytes ─ charset ─► text ─┬─ feed:    xml (mend, walk) ─ syndication, json_feed ┐
-//!                          ├─ page:    selectors ─────────────────────────────────┤
-//!                          ├─ json:    paths ─────────────────────────────────────┼─► drafts ─► document
-//!                          └─ sitemap: pages ─────────────────────────────────────┘
+//! bytes ─ charset ─► text ─┬─ feed:    xml (mend), syndication, json_feed ┐
+//!                          ├─ page:    selectors ─────────────────────────┤
+//!                          ├─ json:    paths ─────────────────────────────┼► drafts ─► document
+//!                          └─ sitemap: pages ─────────────────────────────┘
 //! ```
 //!
 //! [`read`] is pure and its work is bounded by the length of what it is given: nothing is expanded,

@@ -10,7 +10,7 @@
 //! | the budget is spent | failed, spent | failed, spent | failed, spent | – |
 //! | not connected, no name | failed, transient | failed, transient | failed, transient | – |
 //! | cut off, no answer in time | **unknown** | **unknown** | **unknown** | – |
-//! | 5xx | **unknown** | failed, transient, if Telegram says so; else **unknown** | **unknown** | – |
+//! | 5xx | **unknown** | transient if Telegram says so; else **unknown** | **unknown** | – |
 //! | 408, 425 | 408 as 5xx | refused | failed, transient | – |
 //! | 429; GitHub also 403 with a limit | failed, rate limited | the same | the same | – |
 //! | 401 | credentials | credentials | credentials | – |
@@ -20,8 +20,8 @@
 //! | 409, or 422 about `sha` | up to three writes; then transient | refused | refused | – |
 //! | 2xx that cannot be read | confirmed | **unknown**, unusable | confirmed | – |
 //!
-//! *Unknown* is transient unless the table says otherwise; *rate limited* has the wait. A 504, and a
-//! 5xx that is not Telegram's own, is *unknown*.
+//! *Unknown* is transient unless the table says otherwise; *rate limited* has the wait. From
+//! Telegram, a 504 is *unknown*, and so is a 5xx that is not its own answer.
 //!
 //! For GitHub and a directory, a look decides; a look that fails is a failure of the look. Telegram
 //! cannot be looked at and goes by preference, once it answers again; a webhook's receiver
