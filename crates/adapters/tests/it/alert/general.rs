@@ -194,7 +194,7 @@ async fn slack_gets_one_message_in_which_nothing_means_anything() {
     assert_eq!(
         read(&asked)["text"],
         "🚨 Schedule nightly fails again and again (HTTP 500: &lt;!channel&gt; &amp; co).\n\
-         ✅ Over after 10m: source 17 is silent for longer than is its habit \
+         ✅ Resolved after 10m: source 17 is silent for longer than is its habit \
          (HTTP 500: &lt;!channel&gt; &amp; co)."
     );
     assert!(received.try_recv().is_err(), "one message for both");
@@ -237,7 +237,7 @@ async fn a_channel_gets_what_it_asks_for_and_has_not_taken() {
         "a test is sent whatever alerts it asks for"
     );
     let text = read(&received.recv().await.unwrap())["text"].to_string();
-    assert!(text.contains("only a test"), "{text}");
+    assert!(text.contains("This is a test"), "{text}");
 }
 
 #[tokio::test]

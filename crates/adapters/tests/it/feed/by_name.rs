@@ -52,7 +52,7 @@ async fn ss_12_200_mb_body() {
 async fn ss_12_gzip_bomb() {
     let (class, detail) = failure("gzip-bomb.xml").await;
     assert_eq!(class, C::TooLarge);
-    insta::assert_snapshot!(detail, @"the answer unpacks to more than 200 times its size");
+    insta::assert_snapshot!(detail, @"the answer decompresses to more than 200 times its size");
 }
 
 #[tokio::test]

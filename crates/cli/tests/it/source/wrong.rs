@@ -179,7 +179,7 @@ async fn bad_documents_end_in_a_sentence_and_not_in_a_source() {
     login.html: error: this is not a feed: it is a login page titled “A page”; without logging in there is nothing to read
     truncated.xml: error: the document breaks off in or after entry 20
     huge.xml: error: the answer has more than 8388608 bytes
-    gzip-bomb.xml: error: the answer unpacks to more than 200 times its size
+    gzip-bomb.xml: error: the answer decompresses to more than 200 times its size
     deep.xml: error: the document is nested more than 512 deep
     cut-mid-body.xml: error: the answer ended early
     redirect-loop: error: the redirects lead in a circle
