@@ -172,5 +172,5 @@ async fn ss_12_discovery_ends_in_a_sentence_before_who_asked_is_sent_away() {
     let checker = checker_within(&client, limits);
     let failure = checker.discover("site.example", now()).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Timeout);
-    insta::assert_snapshot!(failure.detail, @"no feed was found in time (20 s): the site is too slow");
+    insta::assert_snapshot!(failure.detail, @"no feed found within 20 s: the site is too slow");
 }
