@@ -99,7 +99,7 @@ impl Handler for CallbackHandler {
     }
 }
 
-/// Another node may know the address, or this one after its configuration has been mended, so the
+/// Another node may know the address, or this one after its configuration has been fixed, so the
 /// task is not given up at once.
 fn unaddressed(kind: &Kind) -> Outcome {
     tracing::warn!(%kind, "no callback address is configured for this kind; its tasks wait");

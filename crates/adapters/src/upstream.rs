@@ -30,7 +30,7 @@ impl Upstream {
         Self { name, knows_us }
     }
 
-    /// Why an answer with this head is a failure; `None` if it is none.
+    /// Why an answer with this head is a failure, if it is one.
     pub(crate) fn refusal(self, head: &Head, now: Timestamp) -> Option<Failure> {
         let retry_after = freshness::retry_after(&head.headers, now);
         let class = self.class_of(head.status, retry_after.is_some())?;

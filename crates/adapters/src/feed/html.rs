@@ -30,7 +30,7 @@ pub(crate) enum Excess {
     Depth,
     #[error("has more than {NODES_MAX} elements and texts")]
     Nodes,
-    #[error("has a tag or a comment out of all proportion")]
+    #[error("has a tag or a comment that is far too large")]
     Tag,
 }
 

@@ -65,7 +65,7 @@ impl<'a> Selectors<'a> {
         Ok(draft::document(title, drafts, &base, now))
     }
 
-    /// Refuses items that would be looked through, and copied, out of all proportion to their page.
+    /// Refuses items whose processing would cost far more than their page.
     fn weigh(&self, items: &[ElementRef<'_>]) -> Result<(), Failure> {
         let mut left = LOAD_MAX;
         let nodes = items.iter().flat_map(|item| item.descendants());

@@ -53,7 +53,7 @@ pub struct Change<'a> {
     pub replaces: Option<&'a str>,
 }
 
-/// What a write did. Without any of it, it was done all the same, and the answer could not be read.
+/// What a write did. If all of it is missing, the write was done, but its answer could not be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     pub commit: Option<String>,

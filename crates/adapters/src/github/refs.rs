@@ -75,7 +75,7 @@ impl Github {
             .collect())
     }
 
-    /// What a ref points to, asked anew.
+    /// What a ref points to; never from memory.
     pub async fn read_ref(&self, repository: &Repository, name: &str) -> Result<Ref, Error> {
         let mut path = vec!["git", "ref"];
         path.extend(short(name).split('/'));

@@ -78,7 +78,7 @@ pub(super) struct Story {
     text: Option<String>,
 }
 
-/// The stories of an answer; `None` for what is no such answer.
+/// The stories of an answer; `None` for any other answer.
 pub(super) fn stories(body: &[u8], hits_max: usize) -> Option<Page> {
     let answer = answer(body)?;
     let total = integer(&answer.total).and_then(|total| usize::try_from(total).ok());
@@ -92,7 +92,7 @@ pub(super) fn stories(body: &[u8], hits_max: usize) -> Option<Page> {
     })
 }
 
-/// The comments of an answer, as plain texts without empty ones; `None` for what is no such answer.
+/// The comments of an answer, as plain texts without empty ones; `None` for any other answer.
 pub(super) fn comments(body: &[u8]) -> Option<Vec<String>> {
     let answer = answer(body)?;
     let text = |hit: &Hit| Some(plain_text(hit.comment_text.as_str()?, COMMENT_CHARS_MAX));

@@ -3,7 +3,7 @@
 //! Followed by hand, because every hop is a new, untrusted address. A trail of permanent redirects
 //! only (301, 308) is reported, so that the caller may remember the new address; one that leaves
 //! https on its way is followed, but never remembered: a feed that was private on the wire does not
-//! become readable to others for good because one answer said so.
+//! become readable to others because of one answer.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ impl Trail {
         Ok(without_fragment(next))
     }
 
-    /// Where the trail ended, and that same address if every hop on the way was for good.
+    /// Where the trail ended, and that same address if every hop on the way was permanent.
     pub(super) fn end(self) -> (Url, Option<Url>) {
         let moved = self.permanent && self.hops() > 0;
         let moved_to = moved.then(|| self.here.clone());

@@ -48,7 +48,7 @@ const EXCUSES: [&str; 8] = [
 /// A longer one that begins like this has something to say.
 const EXCUSE_CHARS_MAX: usize = 120;
 
-/// The summary in a reply, not much longer than asked for; nothing where there is none: an empty
+/// The summary in a reply, not much longer than asked for; `None` where it has none: an empty
 /// reply, an excuse, or the text given back.
 pub(super) fn summary(reply: &str, chars: usize) -> Option<String> {
     let reply = without_controls(reply);

@@ -1,6 +1,6 @@
 //! Telegram: the edition as a few messages in a chat.
 //!
-//! Telegram takes no file and no long text, so the edition is written anew for it
+//! Telegram takes no file and no long text, so the edition is rendered separately for it
 //! (`telegram/message.rs`) and cut at the borders of stories. A chat shows a message twice if it is
 //! sent twice, and a bot cannot read the chat. So the operator chooses what happens to a message
 //! with an unknown result, and so is whether readers get a second document of an edition after the

@@ -97,7 +97,7 @@ impl Pull {
     }
 
     /// Whether it can go on; otherwise why not. Without a connection every server is silent: the
-    /// client finds it again and asks anew.
+    /// client reconnects and asks again.
     fn check_error(&self, error: &MessagesError) -> Result<(), String> {
         let is_silent = error.kind() == MessagesErrorKind::MissingHeartbeat;
         if is_silent && self.link.is_down() {

@@ -28,7 +28,7 @@ const READ_AGAIN: &str = "reading events again";
 
 /// As long as the server waits for a sign of life here.
 const SOON: Duration = Duration::from_secs(2);
-/// The same, where a node waits for one of the server in vain.
+/// The same, where the server sends none.
 const AT_ONCE: Duration = Duration::from_millis(600);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -370,7 +370,7 @@ async fn an_event_that_is_too_large_for_nats_is_given_up() {
     stage.context.update_stream(small).await.unwrap();
     let subject = "LARGE-EVENT.events";
     let publisher = NatsEventPublisher::new(stage.connection(), subject, Mode::Binary);
-    // More than its stream takes, and more than the server takes from anybody.
+    // More than its stream takes, and more than the server takes at all.
     for bytes in [20_000, 2_000_000] {
         let mut large = event();
         let data = serde_json::json!("x".repeat(bytes)).to_string();
