@@ -1,10 +1,12 @@
 //! Alerts: what is wrong reaches people by every channel that the configuration names.
 //!
-//! A channel is told what it wants, in one message however much it is. What many channels have in common is a `Message`; how each is
-//! reached has a file of its own: signed webhooks and what speaks HTTP besides (`http`), `mail`, Telegram by its bot, a local program ([`exec`]).
+//! A channel gets the alerts it asks for, several of them in one message. What channels share is a
+//! `Message`; each kind of channel has its own file: signed webhooks and other HTTP channels
+//! (`http`), `mail`, Telegram by its bot, a local program ([`exec`]).
 //!
-//! INVARIANT: a channel that refuses for good (a wrong token, an address that is gone) keeps no other from hearing. The log says what
-//! was not told, and by whom; neither log nor answer holds a token, a password or an address.
+//! INVARIANT: a channel that refuses for good (a wrong token, an address that is gone) does not
+//! keep alerts from the other channels. The log names the channel and the alerts that it did not
+//! take; neither log nor answer holds a token, a password or an address.
 
 pub mod exec;
 mod http;
@@ -51,10 +53,10 @@ pub enum Way {
     Ntfy {
         /// The server and its topic: `https://ntfy.sh/topic`.
         url: String,
-        /// Where topics are guarded.
+        /// For topics that require a sign-in.
         token: Option<Bearer>,
     },
-    /// A message by an incoming webhook of Slack, or of what understands the same.
+    /// A message by an incoming webhook of Slack or a compatible service.
     Slack {
         /// The address, which is the secret.
         url: String,
@@ -62,12 +64,12 @@ pub enum Way {
     Exec(Program),
 }
 
-/// What a channel wants to hear.
+/// Which alerts a channel gets.
 #[derive(Debug, Clone, Default)]
 pub struct Wants {
-    /// Only by these rules; all when empty.
+    /// Only of these rules; all when empty.
     pub rules: BTreeSet<String>,
-    /// Only what matters at least so much.
+    /// Only of this severity or above.
     pub severity: Option<Severity>,
 }
 
@@ -78,17 +80,17 @@ impl Wants {
     }
 }
 
-/// A way with a name.
+/// A named way to reach people.
 pub struct Channel {
     /// The name used in the store, in answers and in metrics.
     pub name: String,
     /// How people are reached.
     pub way: Way,
-    /// What they want to hear.
+    /// Which alerts it gets.
     pub wants: Wants,
 }
 
-/// How all channels tell.
+/// What all channels share.
 #[derive(Debug, Clone, Copy)]
 pub struct Reporting {
     pub language: Language,
@@ -104,7 +106,7 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// Tells by all of `channels`; by none, everything is told at once.
+    /// Notifies by all of `channels`; with none, every alert counts as delivered at once.
     pub fn new(
         client: Client,
         clock: Arc<dyn Clock>,
@@ -123,7 +125,7 @@ impl Channels {
         self.all.iter().map(|channel| channel.name.as_str())
     }
 
-    /// Sends a message that says that it is only a test, whatever the channels want; to one of them, or to all.
+    /// Sends a test message to one channel or to all, whatever alerts they ask for.
     pub async fn test(&self, only: Option<&str>) -> Vec<Answer> {
         let message = Message::test(self.reporting.language, self.clock.now());
         let asked = self.all.iter();
@@ -169,7 +171,7 @@ impl Channels {
                 alerts = wanted.len(),
                 error = answer.outcome.detail(),
                 outcome = answer.outcome.as_str(),
-                "alerts were not taken"
+                "the channel did not take the alerts"
             );
         }
         Some(answer)
@@ -186,7 +188,7 @@ impl Notifier for Channels {
     }
 }
 
-/// Whether waiting mends nothing.
+/// Whether a retry cannot help.
 fn is_final(class: FailureClass) -> bool {
     matches!(class, FailureClass::Refused | FailureClass::Credentials)
 }
@@ -209,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_channel_hears_what_it_wants() {
+    fn a_channel_gets_the_alerts_it_asks_for() {
         let wants = |rules: &[&str], severity| Wants {
             rules: rules.iter().map(|&rule| rule.to_owned()).collect(),
             severity,

@@ -1,4 +1,4 @@
-//! Credentials that are told to whoever configured them, and to nobody else.
+//! Credentials that are sent to their configured origin only.
 
 use std::fmt;
 
@@ -6,17 +6,16 @@ use reqwest::header::{AUTHORIZATION, HeaderValue};
 
 use crate::http::Request;
 
-/// A bearer token, kept from view.
+/// A bearer token that logs and debug output do not show.
 #[derive(Clone)]
 pub struct Bearer(HeaderValue);
 
 impl Bearer {
-    /// Takes a token as it was given, blanks around it left out; `None` for what is no token, the empty text
-    /// included.
+    /// Takes a token and trims it; `None` if it is empty or not a token.
     pub fn new(token: &str) -> Option<Self> {
         let token = token.trim();
         let mut value = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
-        // No log and no other origin sees what is marked so.
+        // Marked sensitive: not logged, not sent to another origin.
         value.set_sensitive(true);
         (!token.is_empty()).then_some(Self(value))
     }
@@ -38,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_reported_in_its_header_and_nowhere_else() {
+    fn a_token_is_in_its_header_and_nowhere_else() {
         let bearer = Bearer::new(" t0ken\n").unwrap();
         let request = bearer.sign(Request::get("https://site.example/"));
         assert_eq!(request.headers[AUTHORIZATION], "Bearer t0ken");

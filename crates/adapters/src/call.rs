@@ -1,10 +1,9 @@
 //! One signed HTTP POST, and what its answer means.
 //!
-//! Callbacks and webhooks differ in what they send and in where the address comes from; how they are
-//! signed, sent and judged is the same and stands here. What an answer means is decided in
-//! `core::callback`; no answer at all is a retry, because the call may have taken effect and the
-//! other side is the one who knows. Editions and alerts are signed the same way, by a [`Seal`], and
-//! judged by those who send them.
+//! Callbacks and webhooks differ in what they send and in where the address comes from; this file
+//! signs and sends them, and reads the answer. What an answer means is decided in `core::callback`;
+//! no answer at all is a retry, because the call may have taken effect and only the receiver knows.
+//! Editions and alerts are signed the same way, by a [`Seal`], and their senders read the answers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -42,10 +41,10 @@ pub(crate) struct Behaviour<'a> {
     pub(crate) already_done: &'a [AlreadyDone],
 }
 
-/// What makes a call recognisable, and provably ours.
+/// The id and signature of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seal<'a> {
-    /// The same for everything that is to take effect once.
+    /// The same for all calls that must take effect once.
     pub(crate) idempotency_key: &'a str,
     pub(crate) id: &'a str,
     /// When it is sent.
@@ -90,7 +89,7 @@ impl Caller {
         }
     }
 
-    /// Keeps to the limits of hosts.
+    /// Applies the hosts' limits.
     pub(crate) fn limited(self, hosts: HostLimiter) -> Self {
         Self {
             hosts: Some(hosts),
@@ -168,22 +167,22 @@ impl Caller {
     }
 }
 
-/// What a task is told that comes too many to a host that answers slowly, or not at all.
+/// The outcome for a task whose host has reached its limit of concurrent calls.
 pub(crate) fn host_is_busy(at: Timestamp) -> Outcome {
-    let why = "waits for its host: as many calls as it takes are under way";
+    let why = "waits for its host, which has reached its limit of concurrent calls";
     Outcome::NotNow { at, why }
 }
 
-/// No answer at all may pass; an address that we do not go to stays one.
+/// Without an answer, a retry may succeed; a refused address stays refused.
 fn unanswered(error: &http::Error) -> Outcome {
-    let reported = error.to_string();
+    let text = error.to_string();
     if error.is_transient() {
         Outcome::Retry {
-            error: reported,
+            error: text,
             retry_after: None,
         }
     } else {
-        Outcome::GiveUp { error: reported }
+        Outcome::GiveUp { error: text }
     }
 }
 

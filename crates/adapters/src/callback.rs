@@ -23,13 +23,13 @@ use crate::{
     signature::SigningKey,
 };
 
-/// Before a task without an address is tried again: time to mend a configuration.
+/// The wait before a task without an address is retried: time to fix the configuration.
 const UNADDRESSED_WAIT: SignedDuration = SignedDuration::from_secs(60);
 
 /// How to call for tasks of one kind.
 #[derive(Debug, Clone)]
 pub struct CallbackSettings {
-    /// Where to call, unless the task says otherwise.
+    /// The address to call, unless the task has one.
     pub url: Option<String>,
     /// How long an answer may take, connection included.
     pub timeout: Duration,
@@ -56,7 +56,7 @@ pub struct CallbackHandler {
 }
 
 impl CallbackHandler {
-    /// Calls by `by_kind`, and by `otherwise` for every other kind.
+    /// Calls with the settings of `by_kind`, or with `otherwise` for other kinds.
     pub fn new(
         client: Client,
         clock: Arc<dyn Clock>,
@@ -70,7 +70,7 @@ impl CallbackHandler {
         }
     }
 
-    /// Keeps to the limits of hosts.
+    /// Applies the hosts' limits.
     #[must_use]
     pub fn limited(self, hosts: HostLimiter) -> Self {
         let caller = self.caller.limited(hosts);
@@ -99,7 +99,7 @@ impl Handler for CallbackHandler {
     }
 }
 
-/// Another node may know the address, or this one after its configuration has been mended, so the
+/// Another node may know the address, or this one after its configuration has been fixed, so the
 /// task is not given up at once.
 fn unaddressed(kind: &Kind) -> Outcome {
     tracing::warn!(%kind, "no callback address is configured for this kind; its tasks wait");

@@ -73,7 +73,7 @@ impl TimeSource for MachineTime {
     }
 }
 
-/// A clock that starts at the wall clock and then only counts: when somebody sets the machine's
+/// A clock that starts at the wall clock and then only counts: when an operator sets the machine's
 /// clock, this one does not jump. Right where the database's clock corrects it anyway.
 #[derive(Debug, Clone)]
 pub struct SteadyClock {
@@ -119,8 +119,8 @@ impl ClockSleeper {
 
 #[async_trait]
 impl Sleeper for ClockSleeper {
-    /// Waits no longer than it seemed at first: if the clock is set back meanwhile, it is the caller
-    /// who must decide whether the wait still makes sense.
+    /// Waits no longer than it seemed at first: if the clock is set back meanwhile, the caller must
+    /// decide whether to wait on.
     async fn until(&self, at: Timestamp) {
         let seemed = Duration::try_from(at.duration_since(self.clock.now())).unwrap_or_default();
         let waited = Stopwatch::start();
@@ -155,7 +155,8 @@ impl Stopwatch {
     }
 }
 
-/// Processor time that this process has used so far, in seconds: its own and the system's on its behalf.
+/// Processor time that this process has used so far, in seconds: its own and the system's on its
+/// behalf.
 pub fn processor_seconds() -> f64 {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     let used = Duration::try_from(used).unwrap_or_default();

@@ -1,13 +1,13 @@
 //! The command launcher: a schedule fires by running a local program (DP-11).
 //!
-//! Whoever may write a schedule could run anything on the node, so commands are off until the node's
-//! own configuration allows them, and it may allow only some ([`Allowed`]). A command is an argument
+//! Anyone who may write a schedule could run anything on the node. So commands are off until the
+//! node's own configuration allows all or some of them ([`Allowed`]). A command is an argument
 //! vector, never a line for a shell; it gets a clean environment, a directory, nothing to read, and
 //! a time after which it and everything it started is stopped. A [supervisor](supervise()) stops it
 //! when the node dies, too, so that the next attempt never runs beside it (DP-25).
 //!
-//! What it prints is kept only so far as an attempt's detail goes: enough to see why it failed. Exit
-//! code 0 is done; any other end may pass, so it is tried again inside the firing's window.
+//! What it prints is kept only so far as an attempt's detail goes: enough to see why it failed.
+//! Exit code 0 is done; any other end may pass, so it is tried again inside the firing's window.
 
 mod output;
 mod permission;
@@ -47,14 +47,14 @@ use output::Tail;
 pub use permission::Allowed;
 pub use supervise::{SUPERVISE, supervise};
 
-/// What every command gets of the node's environment: where programs are, whose files, and how to
-/// tell time and language.
+/// What every command gets of the node's environment: where programs are, whose files, time zone
+/// and language.
 const PASSED_THROUGH: [&str; 4] = ["PATH", "HOME", "TZ", "LANG"];
-/// How long we listen for last words once the command has ended. Its group is dead by then; only who
-/// left the group can still hold the pipe.
+/// How long output is still read once the command has ended. Its group is dead by then; only a
+/// process that left the group can still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// When a command comes again for which there was no place.
+/// The wait before a command is tried again when all permits are taken.
 const FULL_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
 #[derive(Debug, Clone)]
@@ -118,7 +118,8 @@ impl CommandLauncher {
     }
 }
 
-/// Runs a command with this to read, and everything it starts, for so long at most; one that ran out of time has `grace` to end by itself.
+/// Runs a command with this to read, and everything it starts, for so long at most; one that ran
+/// out of time has `grace` to end by itself.
 pub(crate) async fn run(
     mut command: Command,
     input: Option<Vec<u8>>,
@@ -160,18 +161,18 @@ async fn watch(
     let ended = timeout(time, async { tokio::join!(feeding, running.end()).1 }).await;
     if ended.is_err() {
         running.leash.ask_to_end();
-        // However it ends now, it was too late.
+        // However it ends now, it ran out of time.
         let _ = timeout(grace, running.end()).await;
     }
     let tail = running.finish().await;
     match ended {
-        Ok(Ok(status)) => judge(status, &tail),
-        Ok(Err(error)) => retry(&format!("its end was not seen: {error}"), &tail),
+        Ok(Ok(status)) => outcome_of(status, &tail),
+        Ok(Err(error)) => retry(&format!("its exit status is unknown: {error}"), &tail),
         Err(_) => retry(&format!("did not end within {time:?}, stopped"), &tail),
     }
 }
 
-/// Who does not read need not: that it ended says whether all is well.
+/// A command may leave its input unread: its exit status decides.
 async fn feed(pipe: Option<ChildStdin>, input: Vec<u8>) {
     if let Some(mut pipe) = pipe {
         let _ = pipe.write_all(&input).await;
@@ -199,7 +200,7 @@ impl Launcher for CommandLauncher {
             let at = task.started_at.saturating_add(FULL_AGAIN);
             return Outcome::NotNow {
                 at: at.unwrap_or(task.started_at),
-                why: "waits: as many commands as may are running on the node",
+                why: "waits: the node runs as many commands as it may",
             };
         };
         let mut command = self.prepare(program, arguments);
@@ -213,7 +214,7 @@ impl Launcher for CommandLauncher {
     }
 }
 
-/// What a command is told about its firing.
+/// The firing, as variables in the command's environment.
 fn facts(firing: &Firing, task: &ClaimedTask) -> [(&'static str, String); 5] {
     let trigger = match firing.trigger {
         Trigger::Schedule => "schedule",
@@ -239,7 +240,7 @@ struct Running {
 }
 
 impl Running {
-    /// Both of its outputs go into one pipe, so that what was said stays in the order it was said.
+    /// Both of its outputs go into one pipe, so that the order of its output is kept.
     fn start(
         mut command: Command,
         spawn: impl FnOnce(&mut Command) -> io::Result<(Child, Leash)>,
@@ -257,7 +258,7 @@ impl Running {
         })
     }
 
-    /// Waits for its end and listens meanwhile: a command that nobody listens to would stall.
+    /// Waits for its end and reads its output meanwhile: a full pipe would stall the command.
     async fn end(&mut self) -> io::Result<ExitStatus> {
         loop {
             tokio::select! {
@@ -267,7 +268,7 @@ impl Running {
         }
     }
 
-    /// Kills what is left of it and takes its last words.
+    /// Kills what is left of it and reads the rest of its output.
     async fn finish(mut self) -> Tail {
         drop(self.leash);
         let _ = timeout(LAST_WORDS, async {
@@ -279,7 +280,7 @@ impl Running {
     }
 }
 
-fn judge(status: ExitStatus, tail: &Tail) -> Outcome {
+fn outcome_of(status: ExitStatus, tail: &Tail) -> Outcome {
     if status.success() {
         return Outcome::Done {
             detail: Some(tail.after("exit code 0")),
@@ -310,7 +311,8 @@ fn give_up(why: &str) -> Outcome {
     }
 }
 
-/// What is not there or must not be run stays so; a machine that is out of memory may recover.
+/// A program that is missing or not executable stays so; a machine that is out of memory may
+/// recover.
 fn not_started(error: &io::Error) -> Outcome {
     let hopeless = matches!(
         error.kind(),

@@ -1,10 +1,11 @@
-//! What files lie on: how much room is left, whether a network is in between, and who may write.
+//! Properties of the filesystem under a path: free space, networked or not, writable or not.
 
 use std::{io, path::Path};
 
 use rustix::fs::{Access, access, statvfs};
 
-/// Filesystems that another machine serves. Locks and shared memory do not work over them as SQLite needs them to.
+/// Filesystems that another machine serves. Locks and shared memory do not work over them as SQLite
+/// needs them to.
 const NETWORKED: [&str; 12] = [
     "9p",
     "afs",
@@ -20,7 +21,7 @@ const NETWORKED: [&str; 12] = [
     "virtiofs",
 ];
 
-/// Bytes that are left to users where `path` lies.
+/// Bytes available to users on the filesystem of `path`.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let disk = statvfs(path)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
@@ -31,22 +32,22 @@ pub fn is_writable(path: &Path) -> bool {
     access(path, Access::WRITE_OK).is_ok()
 }
 
-/// The networked filesystem that `path` lies on, if it does; only where the system tells (Linux).
+/// The networked filesystem that `path` is on, if any; Linux only.
 pub fn networked(path: &Path) -> Option<String> {
     let path = path.canonicalize().ok()?;
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     filesystem(&mounts, &path).filter(|kind| NETWORKED.contains(&kind.as_str()))
 }
 
-/// The kind of the innermost mount that holds `path`, as `mountinfo` tells: the fifth word is where it is mounted,
-/// the first one after a lone dash what it is.
+/// The kind of the innermost mount that holds `path`, by `mountinfo`: the fifth word is the mount
+/// point, the first one after a lone dash the kind.
 fn filesystem(mounts: &str, path: &Path) -> Option<String> {
     let read = mounts.lines().filter_map(|line| {
         let at = line.split(' ').nth(4)?.replace("\\040", " ");
         let kind = line.split(" - ").nth(1)?.split(' ').next()?;
         path.starts_with(&at).then(|| (at.len(), kind.to_owned()))
     });
-    // Of two mounts at one place the later one is seen.
+    // Of two mounts at one path the later one counts.
     read.max_by_key(|(depth, _)| *depth).map(|(_, kind)| kind)
 }
 

@@ -30,14 +30,14 @@ fn fetch() -> Vec<u64> {
     let mut bytes = [0; FETCHED * 8];
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the entropy that everybody else is given"
+        reason = "this is the entropy that all other code receives"
     )]
     let filled = getrandom::fill(&mut bytes);
     #[expect(
         clippy::expect_used,
         reason = "every supported system gives random bits after boot; without them no identifier is safe"
     )]
-    filled.expect("the operating system gives random bits");
+    filled.expect("the operating system provides random bits");
     let (numbers, _) = bytes.as_chunks::<8>();
     numbers
         .iter()

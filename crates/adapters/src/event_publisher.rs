@@ -1,7 +1,8 @@
-//! The webhook publisher: tells an event by a signed HTTP POST.
+//! The webhook publisher: delivers an event by a signed HTTP POST.
 //!
-//! The body is the CloudEvent, or in binary mode its data, with the attributes as `ce-` headers. `webhook-id` is the event's own id and the same whenever it is told again, so a
-//! receiver that keeps the ids it has seen hears everything once. What an answer means is decided in `core::event`; the
+//! The body is the CloudEvent, or in binary mode its data, with the attributes as `ce-` headers.
+//! `webhook-id` is the event's own id and the same for every delivery of it, so a receiver that
+//! remembers ids processes each event once. What an answer means is decided in `core::event`; the
 //! body of an answer is not read.
 
 use std::{sync::Arc, time::Duration};
@@ -21,7 +22,7 @@ use crate::{
     signature::SigningKey,
 };
 
-/// Where and how to tell.
+/// Where and how to deliver.
 #[derive(Debug, Clone)]
 pub struct WebhookEventPublisherSettings {
     pub url: String,
@@ -41,7 +42,7 @@ pub struct WebhookEventPublisher {
 }
 
 impl WebhookEventPublisher {
-    /// Tells as `settings` say.
+    /// Delivers according to `settings`.
     pub fn new(
         client: Client,
         clock: Arc<dyn Clock>,
@@ -55,7 +56,7 @@ impl WebhookEventPublisher {
         }
     }
 
-    /// Keeps to the limits of hosts.
+    /// Applies the hosts' limits.
     #[must_use]
     pub fn limited(self, hosts: HostLimiter) -> Self {
         Self {
@@ -107,7 +108,7 @@ impl EventPublisher for WebhookEventPublisher {
                 let asked = answer.head.header(&RETRY_AFTER);
                 judge(answer.head.status, asked, self.clock.now())
             }
-            // An address that may not be gone to is mended in the configuration, like one where nobody answers.
+            // A refused address can be fixed in the configuration, like one that does not answer.
             Err(error) => Outcome::Retry {
                 error: error.to_string(),
                 retry_after: None,

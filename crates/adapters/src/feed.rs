@@ -1,16 +1,17 @@
 //! Reading what a source shows: feeds, pages, JSON and sitemaps.
 //!
 //! ```text
-//! bytes ─ charset ─► text ─┬─ feed:    xml (mend, walk) ─ syndication │ json_feed ─┐
-//!                          ├─ page:    selectors ──────────────────────────────────┤
-//!                          ├─ json:    paths ──────────────────────────────────────┼─► drafts ─► document
-//!                          └─ sitemap: pages ──────────────────────────────────────┘
+//! bytes ─ charset ─► text ─┬─ feed:    xml (mend), syndication, json_feed ┐
+//!                          ├─ page:    selectors ─────────────────────────┤
+//!                          ├─ json:    paths ─────────────────────────────┼► drafts ─► document
+//!                          └─ sitemap: pages ─────────────────────────────┘
 //! ```
 //!
-//! [`read`] is pure and its work is bounded by the length of what it is given: nothing is expanded, nothing
-//! recurses, nothing deeper than 512 is built. INVARIANT: whatever a document holds, what comes out keeps to the limits of
-//! `core::source::entry`, holds no control characters and no markup that can run (SS-12, SS-13). Times are the
-//! publisher's or absent, never ours: the time of a look must not pass for a rhythm of publication.
+//! [`read`] is pure and its work is bounded by the length of what it is given: nothing is expanded,
+//! nothing recurses, nothing deeper than 512 is built. INVARIANT: whatever a document holds, what
+//! comes out keeps to the limits of `core::source::entry`, holds no control characters and no
+//! markup that can run (SS-12, SS-13). Times are the publisher's or absent, never ours: the time of
+//! a check must not look like a rhythm of publication.
 
 mod advertised;
 mod answer;

@@ -1,13 +1,14 @@
 //! GitHub, as far as Almanack needs it: refs, files, workflow runs, dispatches.
 //!
-//! A small client of the REST API (and of one GraphQL mutation), because the request budget is tight
-//! and every request must be one we decided to make: no look-ups on the side, no retries inside, lists
-//! asked for with the `ETag` of the last answer (an unchanged one costs nothing, DP-13).
+//! A small client of the REST API (and of one GraphQL mutation), because the request budget is
+//! tight and every request must be one we decided to make: no look-ups on the side, no retries
+//! inside, lists asked for with the `ETag` of the last answer (an unchanged one costs nothing,
+//! DP-13).
 //!
 //! What must stay true:
 //!
-//! - The token never leaves this client but in the `Authorization` header, and only to the base URL's
-//!   own host. Redirects are not followed.
+//! - The token never leaves this client but in the `Authorization` header, and only to the base
+//!   URL's own host. Redirects are not followed.
 //! - Error texts never name a repository or a workflow, not even where GitHub's own message does
 //!   (DP-15). `answer.rs` takes them out.
 //! - Callers learn from an [`Error`] what to do (wait, try again, give up) and whether the call may
@@ -53,31 +54,31 @@ pub use error::{Error, Sent};
 pub use launcher::WorkflowLauncher;
 pub use refs::Ref;
 
-/// Where the public API lives.
+/// Address of the public API.
 pub const API_URL: &str = "https://api.github.com";
 /// The version of the API that this client speaks.
 const API_VERSION: &str = "2022-11-28";
 const API_VERSION_HEADER: HeaderName = HeaderName::from_static("x-github-api-version");
 /// Most of an answer that is read; a page of 100 refs has some 35 KiB.
 const ANSWER_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// How far GitHub's clock may be from ours before anything it said shows how far it is.
+/// The assumed difference between GitHub's clock and ours before its first answer.
 const CLOCKS_APART: SignedDuration = SignedDuration::from_secs(5);
 /// How much the date of an answer may be off: whole seconds, and the way to us.
 const DATED_WITHIN: SignedDuration = SignedDuration::from_secs(2);
 /// Pages of one list that are followed.
 const PAGES_MAX: usize = 50;
 
-/// A token, kept from view.
+/// A token that logs and debug output do not show.
 #[derive(Debug, Clone)]
 pub struct Token(Secret);
 
 impl Token {
-    /// Takes a token as it was given; blanks around it are not part of it.
+    /// Takes a token and trims it.
     pub fn new(token: &str) -> Self {
         Self(Secret::new(token.trim()))
     }
 
-    /// Marked as sensitive, so that no log and no other origin sees it.
+    /// Marked sensitive: not logged, not sent to another origin.
     fn authorization(&self) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0.expose())).ok()?;
         value.set_sensitive(true);
@@ -85,7 +86,7 @@ impl Token {
     }
 }
 
-/// `owner/name` of a repository, kept from view (DP-15).
+/// `owner/name` of a repository; logs and errors do not show it (DP-15).
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Repository {
     owner: String,
@@ -106,7 +107,7 @@ impl Repository {
         })
     }
 
-    /// What must not be told.
+    /// Names that errors must not contain.
     fn names(&self) -> [&str; 2] {
         [&self.owner, &self.name]
     }
@@ -121,7 +122,7 @@ impl fmt::Debug for Repository {
 /// How GitHub is reached.
 #[derive(Debug, Clone)]
 pub struct GithubSettings {
-    /// Where the API lives: [`API_URL`], or `https://HOST/api/v3` of a server of one's own.
+    /// Address of the API: [`API_URL`], or `https://HOST/api/v3` of a GitHub Enterprise server.
     pub base_url: String,
     pub token: Token,
     /// How long an answer may take, connection included.
@@ -131,7 +132,7 @@ pub struct GithubSettings {
 /// Why there is no client.
 #[derive(Debug, thiserror::Error)]
 pub enum Unusable {
-    /// The base URL is none.
+    /// The base URL is not a URL.
     #[error("the GitHub API's address is not an http or https URL")]
     BaseUrl,
     /// The token is no text that a header can hold.
@@ -156,7 +157,7 @@ pub struct Github {
 }
 
 impl Github {
-    /// A client that has asked nothing yet.
+    /// A client without any request so far.
     pub fn new(
         client: Client,
         clock: Arc<dyn Clock>,

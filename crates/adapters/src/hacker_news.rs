@@ -1,20 +1,22 @@
 //! Hacker News: its best stories, those of one day, and what is said about them (ED-33).
 //!
 //! ```text
-//! best:  Firebase, ids of the best list ─► Algolia, details by the hundred, all at once ─┐
-//! day:   Algolia, stories of one day, slice by slice ────────────────────────────────────┴─► by points
+//! best:  Firebase, ids of the best list ─► Algolia, details by the hundred, all at once ┐
+//! day:   Algolia, stories of one day, slice by slice ───────────────────────────────────┴► points
 //! ```
 //!
-//! Nobody keeps what the best list was yesterday, so every other day is made of all its stories. Algolia shows at most 1,000 hits of a
-//! question, the newest first; a busy day has more, so the question is asked again for what is earlier than the earliest
-//! seen, until nothing is left.
+//! The best list of an earlier day is not available, so an earlier day is built from all its
+//! stories. Algolia shows at most 1,000 hits of a question, the newest first; a busy day has more,
+//! so the question is asked again for what is earlier than the earliest seen, until nothing is
+//! left.
 //!
 //! What must stay true:
 //!
 //! - A day has its first second and its last one, and no other.
-//! - The best list takes at most four requests, a day one or two and never more than ten; every try is paid.
-//! - A question that is not answered fails the list: an edition of half a list could not be told from one of a quiet day.
-//!   A day that has more than ten answers hold is cut with a warning; its earliest stories are left out.
+//! - The best list takes at most four requests, a day one or two and never more than ten; every try
+//!   counts against the budget.
+//! - A question without an answer fails the list: half a list would look like a quiet day. A day
+//!   that has more than ten answers hold is cut with a warning; its earliest stories are left out.
 
 mod ask;
 mod hit;
@@ -38,15 +40,15 @@ use crate::{http::Client, upstream::Upstream};
 use ask::Requester;
 use hit::{Page, Story};
 
-/// Where the lists live.
+/// Address of the lists.
 pub const FIREBASE_URL: &str = "https://hacker-news.firebaseio.com";
-/// Where the search lives.
+/// Address of the search.
 pub const ALGOLIA_URL: &str = "https://hn.algolia.com";
 /// What the address of a discussion begins with.
 pub const ITEM_URL: &str = "https://news.ycombinator.com/item?id=";
 
-/// Most ids of the best list that are looked at, best first: it has 200, and with three questions for
-/// details the whole list stays under five requests (ED-03).
+/// Most ids of the best list that are looked at, best first: it has 200, and with three questions
+/// for details the whole list stays under five requests (ED-03).
 const IDS_MAX: usize = 300;
 /// Stories that one question for details names.
 const GROUP: usize = 100;
@@ -71,9 +73,9 @@ pub enum List {
 /// How Hacker News is asked.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where the lists live.
+    /// Address of the lists.
     pub firebase_url: String,
-    /// Where the search lives.
+    /// Address of the search.
     pub algolia_url: String,
     /// What the address of a discussion begins with.
     pub item_url: String,
@@ -85,7 +87,8 @@ pub struct Settings {
     pub comments_max: usize,
     /// How long one answer may take.
     pub timeout: Duration,
-    /// How often a question is repeated after a failure that may pass: after 1, 2, 4 seconds and so on.
+    /// How often a question is repeated after a failure that may pass: after 1, 2, 4 seconds and so
+    /// on.
     pub retries_max: u32,
 }
 
@@ -149,8 +152,8 @@ impl HackerNews {
             .await
     }
 
-    /// The stories of a stretch of time, slice by slice, the latest first; all of them, unless they fill more than
-    /// `SLICES_MAX` answers.
+    /// The stories of a stretch of time, slice by slice, the latest first; all of them, unless they
+    /// fill more than `SLICES_MAX` answers.
     async fn day(&self, wanted: &Wanted, budget: &Arc<Budget>) -> Result<Vec<Story>, Failure> {
         let start = first_second(wanted.day_start);
         let mut end = first_second(wanted.day_end);
@@ -170,7 +173,7 @@ impl HackerNews {
         }
         tracing::warn!(
             slices = SLICES_MAX,
-            "the day has more stories than are looked at"
+            "the day has more stories than the limit; the earliest are left out"
         );
         Ok(stories)
     }
@@ -228,7 +231,7 @@ fn base(url: &str) -> &str {
     url.trim_end_matches('/')
 }
 
-/// The ids of a list, those that are none left out; `None` for what is no list.
+/// The valid ids of a list; `None` if it is not a list.
 fn ids(body: &[u8]) -> Option<Vec<u64>> {
     let list: Vec<Value> = serde_json::from_slice(body).ok()?;
     let ids = list.iter().filter_map(Value::as_u64);
@@ -248,8 +251,8 @@ fn first_second(at: Timestamp) -> i64 {
     at.as_second() + i64::from(at.subsec_nanosecond() > 0)
 }
 
-/// Where the next slice ends: after the earliest second seen, of which there may be more. A second that fills an
-/// answer alone is left behind, because no question could split it.
+/// Where the next slice ends: after the earliest second seen, of which there may be more. A second
+/// that fills an answer alone is left behind, because no question could split it.
 fn next_end(end: i64, earliest: i64) -> i64 {
     if earliest + 1 < end {
         earliest + 1

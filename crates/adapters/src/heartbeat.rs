@@ -1,4 +1,5 @@
-//! The outbound heartbeat over HTTP: one small POST to somebody who calls for help when none comes (healthchecks.io, Uptime Kuma and their like).
+//! The outbound heartbeat over HTTP: one small request to a monitor that raises an alarm when none
+//! arrives (healthchecks.io, Uptime Kuma and similar).
 
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use reqwest::Method;
 
 use crate::http::{Client, Limits, Request};
 
-/// Nothing in the answer matters.
+/// The body of the answer does not matter.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
-/// A listener behind an address, which is the secret.
+/// A monitor at an address, which is the secret.
 pub struct HttpHeartbeat {
     client: Client,
     url: String,

@@ -1,25 +1,26 @@
 //! The one HTTP client: everything that leaves Almanack leaves here.
 //!
-//! Callbacks, webhooks, GitHub, feeds and whatever comes next go through one [`Client`], so that there is
-//! one place where an address is judged, a redirect is followed, a body is bounded and a request is
-//! counted (SS-14, docs/adr/0014).
+//! Callbacks, webhooks, GitHub, feeds and whatever comes next go through one [`Client`], so that
+//! there is one place where an address is checked, a redirect is followed, a body is bounded and a
+//! request is counted (SS-14, docs/adr/0014).
 //!
 //! ```text
-//! Request ─► every hop: core::address::check ─► literal? Guard::judge ─────────────┐
-//!                ▲                            └► name?    resolve, Guard::check_addresses ├─► connect
-//!                └── redirect, up to so many ◄── answer ◄──────────────────────────┘
-//!                                                  └─► body: decompressed, counted, timed
+//! Request ─► every hop: core::address::check ┬► literal: Guard::check_address ──────────┐
+//!                ▲                           └► name: resolve, Guard::check_addresses ──┤
+//!                └── redirect, up to so many ◄── answer ◄── connect ◄───────────────────┘
+//!                                                └─► body: decompressed, counted, timed
 //! ```
 //!
 //! What must stay true:
 //!
-//! - A connection is made only to an address that was judged, and to the very address that was judged: the
-//!   resolver inside the connection pool hands out nothing else, so a name that changes its mind in between
-//!   (rebinding) gains nothing. A pool asks no resolver about literals; these are judged at every hop.
-//! - The configuration's own origins skip the ranges, and nothing else. They have a pool of their own, so a
-//!   connection made by trust never serves a request without it.
+//! - A connection is made only to an address that was checked, and to exactly that address: the
+//!   resolver inside the connection pool hands out nothing else, so a name that changes in between
+//!   (rebinding) gains nothing. A pool asks no resolver about literals; these are checked at every
+//!   hop.
+//! - The configuration's own origins skip the ranges, and nothing else. They have a separate pool,
+//!   so a connection made by trust never serves a request without it.
 //! - Nothing comes from the environment: no proxy, no cookies, no credentials.
-//! - No error tells more of an address than an IP or a port.
+//! - No error contains more of an address than an IP or a port.
 
 mod body;
 mod error;
@@ -62,15 +63,15 @@ const IDLE_MAX: usize = 4;
 pub struct Settings {
     /// Where it may connect to.
     pub guard: Guard,
-    /// Who to write to about our requests: an address of the web or of a mailbox.
+    /// Contact for questions about our requests: a web or mail address.
     pub contact: Option<String>,
     /// How long a connection may take, name and handshake included.
     pub connect_timeout: Duration,
-    /// Idle connections kept per host; with none, a connection ends with its answer. There is no bound over
-    /// all hosts, so who asks many hosts once in a while keeps none: a node with a hundred thousand sources
-    /// would sooner run out of file descriptors than use a connection twice.
+    /// Idle connections kept per host; with none, a connection ends with its answer. There is no
+    /// bound over all hosts, so a client of many hosts keeps none: a node with a hundred thousand
+    /// sources would sooner run out of file descriptors than use a connection twice.
     pub idle_max: usize,
-    /// Who knows where names lead.
+    /// Resolves names.
     pub resolver: Arc<dyn Resolve>,
 }
 
@@ -112,31 +113,33 @@ impl Client {
         })
     }
 
-    /// From now on exactly these origins skip the ranges: those of the operator's own configuration.
+    /// From now on exactly these origins skip the ranges: those of the operator's own
+    /// configuration.
     pub fn trust(&self, origins: impl IntoIterator<Item = Origin>) {
         let mut trusted = self.trusted.write().unwrap_or_else(PoisonError::into_inner);
         *trusted = origins.into_iter().collect();
     }
 
-    /// Why an address would be refused before anybody is asked where its name leads.
+    /// Why an address would be refused before its name is resolved.
     pub fn refusal(&self, address: &str) -> Option<address::Refusal> {
         let url = match address::parse(address) {
             Ok(url) => url,
             Err(refusal) => return Some(refusal),
         };
         let literal = address::literal(&url).filter(|_| !self.trusts(&url));
-        literal.and_then(|ip| self.guard.judge(ip).err())
+        literal.and_then(|ip| self.guard.check_address(ip).err())
     }
 
-    /// Why an address that a stranger wrote is not passed on as a link, as far as it can be seen in it.
+    /// Why an untrusted address is not passed on as a link, judging by its text alone.
     pub fn refusal_of_link(&self, address: &str) -> Option<address::Refusal> {
         let trusted = address::parse(address).is_ok_and(|url| self.trusts(&url));
-        let judged = self.guard.check_link(address);
-        judged.err().filter(|_| !trusted)
+        let checked = self.guard.check_link(address);
+        checked.err().filter(|_| !trusted)
     }
 
-    /// Why nobody is told to fetch an address in our place: we would not call it ourselves, or one of the addresses behind its name. A
-    /// name that we cannot resolve is let through: whoever fetches asks a resolver of their own.
+    /// Why no other service is asked to fetch an address: it, or an address behind its name, is one
+    /// we would not call ourselves. A name that we cannot resolve passes: the fetching service has
+    /// its own resolver.
     pub async fn refusal_to_send_to(&self, address: &str) -> Option<address::Refusal> {
         let refused = self
             .refusal(address)
@@ -151,7 +154,8 @@ impl Client {
         let mut deadline = Deadline::start(self.connect_timeout);
         let resolved = deadline.bound(Phase::Answer, self.resolver.resolve(name));
         let ips = resolved.await.ok()?.ok()?;
-        ips.into_iter().find_map(|ip| self.guard.judge(ip).err())
+        ips.into_iter()
+            .find_map(|ip| self.guard.check_address(ip).err())
     }
 
     /// Sends and reads the whole answer, whatever its status.
@@ -197,7 +201,7 @@ impl Client {
         }
     }
 
-    /// One request to an address that has been read, but not been judged yet.
+    /// One request to an address that was parsed, but not checked yet.
     async fn hop(
         &self,
         url: &Url,
@@ -207,7 +211,7 @@ impl Client {
         address::check(url).map_err(Error::refused)?;
         let trusted = self.trusts(url);
         if let (false, Some(ip)) = (trusted, address::literal(url)) {
-            self.guard.judge(ip).map_err(Error::refused)?;
+            self.guard.check_address(ip).map_err(Error::refused)?;
         }
         if let (Some(host_admission), Some(host)) = (&request.host_admission, url.host_str()) {
             let passed = host_admission.pass(host).await;
@@ -240,7 +244,7 @@ impl Client {
     }
 }
 
-/// What was meant for one origin is not told to another.
+/// Secrets for one origin are not sent to another.
 fn forget_secrets(headers: &mut HeaderMap) {
     use reqwest::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
     let secret = |(name, value): (&reqwest::header::HeaderName, &HeaderValue)| {

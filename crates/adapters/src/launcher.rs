@@ -2,7 +2,7 @@
 
 use almanack_core::{finish::Outcome, target::Target};
 
-/// What a launcher says to a target that is not its own: a mistake in the wiring, and no retry mends it.
+/// The outcome for a target of another launcher: a wiring mistake that no retry can fix.
 pub(crate) fn wrong_target(fires_at: &str, target: &Target) -> Outcome {
     Outcome::GiveUp {
         error: format!(

@@ -1,7 +1,8 @@
 //! OPML: lists of feeds, as readers exchange them (SS-16).
 //!
-//! Every outline with an `xmlUrl` is a feed, every other one with something inside is a folder. Files come from programs of twenty years, so
-//! what is broken is told with its line while the rest is taken. Nothing is expanded, and size, depth and number have limits.
+//! Every outline with an `xmlUrl` is a feed, every other one with something inside is a folder.
+//! Files come from many programs, old ones included. So broken entries are reported with their
+//! lines while the rest is imported. Nothing is expanded, and size, depth and number have limits.
 //! INVARIANT: what is exported reads back equal.
 
 mod export;
@@ -16,7 +17,7 @@ pub const BYTES_MAX: usize = 10 * 1024 * 1024;
 pub const DEPTH_MAX: usize = 32;
 /// Most feeds of one file.
 pub const FEEDS_MAX: usize = 100_000;
-/// Most problems that are told.
+/// Most problems that are reported.
 pub const PROBLEMS_MAX: usize = 1000;
 
 /// One feed of a list.
@@ -29,20 +30,20 @@ pub struct Subscription {
     pub category: String,
 }
 
-/// What a file brought.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Imported {
     /// The feeds, each once, in the order of the file.
     pub subscriptions: Vec<Subscription>,
     /// How many were in it again.
     pub repeated: usize,
-    /// What could not be taken.
+    /// What could not be imported.
     pub problems: Vec<Problem>,
-    /// How much more could not be taken, beyond the limits.
+    /// How much more could not be imported, beyond the limits.
     pub left_out: usize,
 }
 
-/// What could not be taken.
+/// What could not be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
 pub struct Problem {
@@ -51,7 +52,7 @@ pub struct Problem {
     pub reason: String,
 }
 
-/// Why nothing could be taken.
+/// Why nothing could be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Not an OPML file.

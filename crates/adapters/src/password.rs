@@ -1,9 +1,10 @@
 //! Passwords, recognised by Argon2id.
 //!
-//! The parameters are those that OWASP recommends for servers: 19 MiB, two passes, one lane. A hash names its own, so raising them
-//! here leaves old ones readable. At most two are worked on at a time, each on a thread where waiting is allowed, and a few more
-//! wait, so that signing in costs a bounded amount of memory and of time and never holds up anything else. One address alone has
-//! fewer tries at once than may wait, and so cannot take all the room.
+//! The parameters are those that OWASP recommends for servers: 19 MiB, two passes, one lane. A hash
+//! names its own, so raising them here leaves old ones readable. At most two are worked on at a
+//! time, each on a blocking thread, and a few more wait, so that signing in costs a bounded amount
+//! of memory and of time and never holds up anything else. One address alone has fewer tries at
+//! once than may wait, and so cannot take all the room.
 
 use std::sync::{Arc, LazyLock};
 
@@ -26,9 +27,9 @@ const AT_ONCE: usize = 2;
 /// Hashes that wait for their turn besides: a second or two of work.
 const WAITING_MAX: usize = 64;
 
-/// Compared with where nobody has the name. What it is a hash of does not matter, because the answer is no whatever comes out; its
-/// parameters do, because they are the work.
-static NOBODY: LazyLock<PasswordHash> = LazyLock::new(|| {
+/// Compared with where no user has the name. Its content does not matter, because the answer is
+/// always no; its parameters do, because they determine the work.
+static NO_USER: LazyLock<PasswordHash> = LazyLock::new(|| {
     let (salt, hash) = ("A".repeat(22), "A".repeat(43));
     PasswordHash(format!(
         "$argon2id$v=19$m={MEMORY_KIB},t={PASSES},p={LANES}${salt}${hash}"
@@ -36,7 +37,7 @@ static NOBODY: LazyLock<PasswordHash> = LazyLock::new(|| {
 });
 
 pub struct Argon2id {
-    /// For those who wait or are worked on.
+    /// For hashes that wait or run.
     room: Semaphore,
     permits: Arc<Semaphore>,
 }
@@ -51,7 +52,7 @@ impl Default for Argon2id {
 }
 
 impl Argon2id {
-    /// Works where waiting is allowed. Who asked may be gone meanwhile: the permit stays with the work.
+    /// Runs on a blocking thread. The caller may be gone meanwhile: the permit stays with the work.
     async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -77,7 +78,7 @@ impl Passwords for Argon2id {
 
     async fn verify(&self, password: &str, stored: Option<&PasswordHash>) -> Result<bool, Error> {
         let (password, known) = (password.to_owned(), stored.is_some());
-        let against = stored.unwrap_or(&NOBODY).clone();
+        let against = stored.unwrap_or(&NO_USER).clone();
         let fits = self.work(move || verify(&password, &against)).await?;
         Ok(fits && known)
     }
@@ -117,7 +118,7 @@ mod tests {
 
     const SALT: Salt = [7; 16];
 
-    /// Nobody's turn comes while this test holds both; those beyond the room are refused at once.
+    /// No hash runs while this test holds both permits; those beyond the queue are refused at once.
     #[tokio::test]
     async fn sf_05_what_hashing_costs_is_bounded() {
         let passwords = Argon2id::default();
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_is_recognised_after_the_same_work() {
+    async fn an_unknown_name_is_refused_after_the_same_work() {
         let passwords = Argon2id::default();
         assert!(!passwords.verify("anything", None).await.unwrap());
         let parameters = |hash: &PasswordHash| {
@@ -165,7 +166,7 @@ mod tests {
             (parsed.algorithm, parsed.version, parsed.params, lengths)
         };
         let real = passwords.hash("correct horse", SALT).await.unwrap();
-        assert_eq!(parameters(&real), parameters(&NOBODY));
+        assert_eq!(parameters(&real), parameters(&NO_USER));
     }
 
     #[tokio::test]

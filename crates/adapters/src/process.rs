@@ -1,11 +1,11 @@
 //! Child processes that end when we are done with them, with everything they started.
 //!
-//! A child leads a process group of its own. Killing the child alone would leave its children running,
-//! holding its pipes and doing what the task no longer wants done; killing the group takes them along.
-//! INVARIANT: a [`Group`] that is dropped is killed, so an attempt that is dropped (its node shuts
-//! down, its lease is gone) leaves nothing behind. Who wants to outlive it must leave the group.
-//! Where a supervisor stands between ([`crate::command`]), dropping its [`Lifeline`] does the same, and
-//! so does the end of this process.
+//! A child leads its own process group. Killing the child alone would leave its children running,
+//! holding its pipes and doing what the task no longer wants done; killing the group takes them
+//! along. INVARIANT: a [`Group`] that is dropped is killed, so an attempt that is dropped (its node
+//! shuts down, its lease is gone) leaves nothing behind. A process that should outlive it must
+//! leave the group. With a supervisor in between ([`crate::command`]), dropping its [`Lifeline`]
+//! does the same, and so does the end of this process.
 
 use std::{io, process::Stdio};
 
@@ -16,13 +16,13 @@ use tokio::process::{Child, ChildStdin, Command};
 pub(crate) struct Group(Option<Pid>);
 
 impl Group {
-    /// Asks everybody in it to end.
+    /// Asks every process in it to end.
     pub(crate) fn ask_to_end(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Failing means that nobody is left. The group's number stays taken while anybody is in it, and
-    /// numbers are given out in a circle, so we cannot hit somebody else.
+    /// An error means that no process is left. The group's number stays taken while a process is in
+    /// it, and numbers are reused last, so no other process can be hit.
     fn signal(&self, signal: Signal) {
         if let Some(leader) = self.0 {
             let _ = kill_process_group(leader, signal);
@@ -36,7 +36,8 @@ impl Drop for Group {
     }
 }
 
-/// Starts a child at the head of its own group. It reads nothing from us unless the command says so.
+/// Starts a child at the head of its own group. It reads nothing from us unless the command says
+/// so.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<(Child, Group)> {
     let child = command.process_group(0).kill_on_drop(true).spawn()?;
     let leader = child.id().and_then(|id| i32::try_from(id).ok());
@@ -50,8 +51,8 @@ pub(crate) struct Lifeline {
     _pipe: Option<ChildStdin>,
 }
 
-/// Starts a supervisor, which ends what it supervises when its lifeline ends. It must not be killed with
-/// its child: it could not clear up behind it.
+/// Starts a supervisor, which ends what it supervises when its lifeline ends. It must not be killed
+/// with its child: it could not clear up behind it.
 pub(crate) fn spawn_supervisor(command: &mut Command) -> io::Result<(Child, Lifeline)> {
     let mut child = command.stdin(Stdio::piped()).process_group(0).spawn()?;
     let id = child.id().and_then(|id| i32::try_from(id).ok());
@@ -64,13 +65,13 @@ pub(crate) fn spawn_supervisor(command: &mut Command) -> io::Result<(Child, Life
 
 /// What ends a child when it is dropped.
 pub(crate) enum Leash {
-    /// All who stayed in its group.
+    /// Every process that stayed in its group.
     Group(Group),
     Lifeline(Lifeline),
 }
 
 impl Leash {
-    /// Asks the child, and whom it reaches, to end.
+    /// Asks the child, and its processes, to end.
     pub(crate) fn ask_to_end(&self) {
         match self {
             Self::Group(group) => group.ask_to_end(),

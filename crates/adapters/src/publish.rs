@@ -1,27 +1,31 @@
 //! Publishers: what delivers editions to destinations, one file each (ED-34).
 //!
-//! Every publisher answers one question with care: does the destination have it? *Confirmed* and *failed* are
-//! certain; whatever left and brought no answer back is *unknown*, and is settled by looking or by preference,
-//! never by guessing here (ED-12).
+//! Every publisher answers one question with care: does the destination have it? *Confirmed* and
+//! *failed* are certain; a request without an answer is *unknown*, and is settled by looking or by
+//! preference, never by guessing here (ED-12).
 //!
 //! | what happened | GitHub | Telegram | webhook | directory |
 //! | --- | --- | --- | --- | --- |
-//! | taken | confirmed: 2xx, or the file already says it | confirmed: `ok` | confirmed: 2xx | confirmed |
+//! | taken | confirmed: 2xx, or no change | confirmed: `ok` | confirmed: 2xx | confirmed |
 //! | the budget is spent | failed, spent | failed, spent | failed, spent | – |
 //! | not connected, no name | failed, transient | failed, transient | failed, transient | – |
-//! | cut off, no answer in time | **unknown**, transient | **unknown**, transient | **unknown**, transient | – |
-//! | 5xx | **unknown**, transient | failed, transient, if it says so; 504 and what is not Telegram's **unknown** | **unknown**, transient | – |
+//! | cut off, no answer in time | **unknown** | **unknown** | **unknown** | – |
+//! | 5xx | **unknown** | transient if Telegram says so; else **unknown** | **unknown** | – |
 //! | 408, 425 | 408 as 5xx | refused | failed, transient | – |
-//! | 429; GitHub also 403 with a limit | failed, rate limited, with the wait | the same | the same | – |
+//! | 429; GitHub also 403 with a limit | failed, rate limited | the same | the same | – |
 //! | 401 | credentials | credentials | credentials | – |
 //! | 403 | credentials | refused | credentials | no permission: refused |
 //! | 404 | refused, with a hint (of a read: absent) | credentials: no such bot | refused | – |
 //! | 400, 3xx and the rest | refused | refused, in Telegram's words | refused | transient |
-//! | 409, or 422 about `sha` | looked at again, up to three writes; then transient | refused | refused | – |
+//! | 409, or 422 about `sha` | up to three writes; then transient | refused | refused | – |
 //! | 2xx that cannot be read | confirmed | **unknown**, unusable | confirmed | – |
 //!
-//! GitHub's and a directory's look can tell; a look that fails is a failure of the look. Telegram cannot be
-//! looked at and goes by preference, once it answers again; a webhook's receiver recognises the repetition by its key.
+//! *Unknown* is transient unless the table says otherwise; *rate limited* has the wait. From
+//! Telegram, a 504 is *unknown*, and so is a 5xx that is not its own answer.
+//!
+//! For GitHub and a directory, a look decides; a look that fails is a failure of the look. Telegram
+//! cannot be looked at and goes by preference, once it answers again; a webhook's receiver
+//! recognises the repetition by its key.
 //!
 //! INVARIANT: no detail of any failure holds a token, and none an address.
 
@@ -45,7 +49,7 @@ pub(crate) fn unanswered(error: &http::Error) -> Failure {
     }
 }
 
-/// What became of something whose sending brought no answer.
+/// The result of a request that got no answer.
 pub(crate) fn unsent(error: &http::Error) -> Sent {
     let failure = unanswered(error);
     if error.may_have_arrived() {

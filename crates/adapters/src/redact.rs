@@ -1,15 +1,16 @@
-//! Other people's words, without the names that must not be told (DP-15).
+//! Messages from outside, without the names that must stay hidden (DP-15).
 
 /// Longest message that is kept.
 const MESSAGE_CHARS_MAX: usize = 300;
 /// Longest message that is searched for names. Longer than what is kept: cutting first could leave
 /// half a name at the end, which would not be recognised.
 const MESSAGE_CHARS_READ: usize = 10_000;
-/// Stands for what is not told.
+/// Replaces a hidden name.
 const REDACTED: &str = "***";
 
-/// Takes every one of `names` out of `text`, whatever its case, where it stands as a word: a
-/// repository called `a` must not swallow every letter a. Too much is taken out rather than too little.
+/// Takes every one of `names` out of `text`, whatever its case, where it is a whole word: a
+/// repository called `a` must not swallow every letter a. Too much is taken out rather than too
+/// little.
 pub(crate) fn redact(text: &str, names: &[&str]) -> String {
     let mut text: String = text.chars().take(MESSAGE_CHARS_READ).collect();
     let mut names: Vec<&str> = names

@@ -1,16 +1,16 @@
-//! The renderer: prints editions from a template that anybody can replace (`MiniJinja`).
+//! The renderer: renders editions from a template that operators can replace (`MiniJinja`).
 //!
-//! The built-in template makes the Markdown of the founding documents, in the edition's language. What others
-//! wrote goes through filters that keep it what it is: a title stays one line, a summary stays
-//! paragraphs, and nothing in them is taken for markup, front matter or a template of the site that shows it.
+//! The built-in template makes the Markdown of the founding documents, in the edition's language.
+//! Untrusted text goes through filters: a title stays one line, a summary stays paragraphs, and
+//! nothing in them is taken for markup, front matter or a template of the site that shows it.
 //!
 //! What must stay true:
 //!
-//! - Printing is pure: the same template and inputs give the same bytes. No filter, function or value
-//!   knows the time, chance or the machine.
+//! - Rendering is pure: the same template and inputs give the same bytes. No filter, function or
+//!   value knows the time, chance or the machine.
 //! - It ends: a template has fuel for so many steps and room for so many bytes.
-//! - A name that does not exist is an error with its line, never an empty place.
-//! - What is printed ends with exactly one line break, whatever the template's last lines are.
+//! - A name that does not exist is an error with its line, never an empty text.
+//! - The output ends with exactly one line break, whatever the template's last lines are.
 
 mod context;
 mod filter;
@@ -30,7 +30,7 @@ use sha2::{Digest, Sha256};
 
 use self::context::{Context, sample};
 
-/// What an edition looks like where nobody says otherwise.
+/// The default template.
 const BUILT_IN: &str = include_str!("renderer/edition.md.jinja");
 /// Steps a template may take. The largest edition takes about 10,000.
 const FUEL: u64 = 1_000_000;
@@ -50,7 +50,8 @@ impl Template {
         Self { text }
     }
 
-    /// A template of one's own, tried on samples: with everything there can be, with nothing, in several languages.
+    /// A custom template, tried on samples: with everything there can be, with nothing, in several
+    /// languages.
     pub fn new(text: impl Into<String>) -> Result<Self, BadTemplate> {
         let template = Self { text: text.into() };
         for inputs in sample::all() {
@@ -66,13 +67,13 @@ impl Renderer for Template {
     }
 
     fn print(&self, template: &str, inputs: &Inputs) -> Result<String, BadTemplate> {
-        let environment = environment().map_err(|error| reported(&error))?;
+        let environment = environment().map_err(|error| bad_template(&error))?;
         let parsed = environment.template_from_named_str("template", template);
-        let parsed = parsed.map_err(|error| reported(&error))?;
+        let parsed = parsed.map_err(|error| bad_template(&error))?;
         let mut page = Page::default();
         let context = Value::from(Serde(Context::of(inputs)));
         let printed = parsed.render_captured_to(context, &mut page);
-        printed.map(drop).map_err(|error| reported(&error))?;
+        printed.map(drop).map_err(|error| bad_template(&error))?;
         let text = String::from_utf8_lossy(&page.0);
         Ok(format!("{}\n", text.trim_end()))
     }
@@ -86,7 +87,7 @@ impl Renderer for Template {
     }
 }
 
-/// Where templates are printed: nothing but our own filters beside the language's own.
+/// Where templates are rendered: nothing but our own filters beside the language's own.
 fn environment() -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder()
@@ -107,7 +108,7 @@ fn environment() -> Result<Environment<'static>, Error> {
 }
 
 /// Line and reason. What else the engine knows are values, and those are not for messages.
-fn reported(error: &Error) -> BadTemplate {
+fn bad_template(error: &Error) -> BadTemplate {
     let what = match error.kind() {
         ErrorKind::OutOfFuel => format!("takes more than {FUEL} steps"),
         ErrorKind::WriteFailure => format!("prints more than {PRINTED_BYTES_MAX} bytes"),
@@ -122,7 +123,7 @@ fn reported(error: &Error) -> BadTemplate {
     })
 }
 
-/// What is printed on: it has an end.
+/// The output, with a limit.
 #[derive(Default)]
 struct Page(Vec<u8>);
 

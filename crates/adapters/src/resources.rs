@@ -1,8 +1,8 @@
-//! What this process takes of its machine, as the system tells (Linux).
+//! The resources that this process uses, as Linux reports them.
 
 use std::fs;
 
-/// In which the kernel tells times to programs, whatever it counts in itself.
+/// The unit in which the kernel reports times to programs.
 const TICKS_PER_SECOND: u64 = 100;
 
 /// What a process takes.
@@ -22,7 +22,7 @@ pub struct Resources {
     pub started_at_seconds: Option<u64>,
 }
 
-/// Measures; nothing where the system does not tell.
+/// Measures; `None` where the system does not report them.
 pub fn measure() -> Option<Resources> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -33,7 +33,7 @@ pub fn measure() -> Option<Resources> {
         .started_at_seconds
         .zip(booted)
         .map(|(since_boot, booted)| booted + since_boot);
-    // To look is to open one more.
+    // Listing them opens one more.
     let files = fs::read_dir("/proc/self/fd").ok();
     found.open_files = files.map(|files| (files.count() as u64).saturating_sub(1));
     let limits = fs::read_to_string("/proc/self/limits").ok();
@@ -41,7 +41,8 @@ pub fn measure() -> Option<Resources> {
     Some(found)
 }
 
-/// The name may hold anything, blanks and brackets included; what follows its last bracket is counted from the third field on.
+/// The name may hold anything, blanks and brackets included; what follows its last bracket is
+/// counted from the third field on.
 fn read(stat: &str, status: &str) -> Option<Resources> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();

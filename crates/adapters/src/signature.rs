@@ -1,5 +1,5 @@
-//! Standard Webhooks signatures: the receiver can tell that a call is ours, recent and unaltered; and so
-//! can we, of calls that others sign with a secret of ours.
+//! Standard Webhooks signatures: the receiver can verify that a call is ours, recent and unaltered.
+//! We verify incoming calls the same way.
 
 use std::fmt;
 

@@ -1,12 +1,12 @@
-//! A Telegram bot, as far as Almanack needs it: it says something in a chat.
+//! A Telegram bot, as far as Almanack needs it: it sends messages to a chat.
 //!
 //! What must stay true:
 //!
-//! - The address of every call contains the bot's token. No text that leaves this file does, not even where
-//!   Telegram's own words would repeat it.
-//! - Telegram knows no idempotency key and shows nobody what it has. Whatever left and brought no answer is
-//!   unknown, and stays so (ED-12). An answer that says no is a no, also with a status of 500 and above: an outage
-//!   refuses messages, it does not put each of them in doubt (ED-41).
+//! - The address of every call contains the bot's token. No text that leaves this file does, not
+//!   even where Telegram's own error repeats it.
+//! - Telegram has no idempotency key, and a bot cannot read the chat. A request without an answer
+//!   is unknown, and stays so (ED-12). An answer that says no is a no, also with a status of 500
+//!   and above: an outage refuses messages, it does not put each of them in doubt (ED-41).
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -27,7 +27,7 @@ use crate::{
     redact::redact,
 };
 
-/// Where the public API lives.
+/// Address of the public API.
 pub const API_URL: &str = "https://api.telegram.org";
 /// Most UTF-16 units that people see of one message.
 pub const MESSAGE_UNITS_MAX: usize = 4096;
@@ -35,7 +35,7 @@ pub const MESSAGE_UNITS_MAX: usize = 4096;
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 /// Ends what was cut.
 const ELLIPSIS: char = '…';
-/// Stands for what is not told.
+/// Replaces the hidden token.
 const REDACTED: &str = "***";
 
 /// Why a token was refused. Never shows it.
@@ -43,12 +43,12 @@ const REDACTED: &str = "***";
 #[error("a Telegram bot's token is a number, a colon, and letters, digits, `_` and `-`")]
 pub struct BadToken;
 
-/// A bot's token, kept from view.
+/// A bot's token that logs and debug output do not show.
 #[derive(Debug, Clone)]
 pub struct BotToken(Secret);
 
 impl BotToken {
-    /// Reads `123456:ABC-def`; blanks around it are not part of it.
+    /// Reads `123456:ABC-def`, trimmed.
     pub fn parse(text: &str) -> Result<Self, BadToken> {
         let text = text.trim();
         let (number, secret) = text.split_once(':').ok_or(BadToken)?;
@@ -61,7 +61,7 @@ impl BotToken {
         }
     }
 
-    /// Somebody's words without the token, and without its secret half alone.
+    /// A text without the token, and without its secret half alone.
     fn hide(&self, words: &str) -> String {
         let token = self.0.expose();
         let secret = token.split_once(':').map_or("", |(_, secret)| secret);
@@ -73,16 +73,16 @@ impl BotToken {
 /// How a bot is reached.
 #[derive(Debug, Clone)]
 pub struct BotSettings {
-    /// Where the API lives: [`API_URL`], or a server of one's own.
+    /// Address of the API: [`API_URL`], or a self-hosted server.
     pub api_url: String,
     pub token: BotToken,
-    /// To whom: `@channel`, or the number of a chat.
+    /// The chat: `@channel`, or the number of a chat.
     pub chat: String,
     /// How long an answer may take, connection included.
     pub timeout: Duration,
 }
 
-/// A bot that speaks in one chat.
+/// A bot that writes to one chat.
 #[derive(Clone)]
 pub struct Bot {
     client: Client,
@@ -93,14 +93,14 @@ pub struct Bot {
 /// How a message is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As it is; nothing in it means anything.
+    /// Plain text.
     Plain,
     /// With Telegram's few tags, and everything else escaped.
     Html,
 }
 
 impl Bot {
-    /// A bot that has said nothing yet.
+    /// A bot without any request so far.
     pub fn new(client: Client, clock: Arc<dyn Clock>, settings: BotSettings) -> Self {
         Self {
             client,
@@ -109,18 +109,18 @@ impl Bot {
         }
     }
 
-    /// Says something. What the chat knows it by is the number of the message.
+    /// Sends a message; the receipt is its number in the chat.
     pub async fn say(&self, text: &str, form: Form, budget: Option<&Arc<Budget>>) -> Sent {
         let mut request = self.request(text, form);
         request.budget = budget.map(Arc::clone);
         match self.client.send(request).await {
-            Ok(response) => self.judge(&response),
+            Ok(response) => self.result_of(&response),
             Err(error) => unsent(&error),
         }
     }
 
-    /// Asks who the bot is, which changes nothing: its name, or why it is not answered. What a person should know about a
-    /// token before the first edition.
+    /// Asks for the bot's name, which changes nothing. Shows whether a token works before the first
+    /// edition.
     pub async fn reach(&self, budget: Option<&Arc<Budget>>) -> Result<String, Failure> {
         let mut request = Request::get(self.address("getMe")).limits(self.limits());
         request.budget = budget.map(Arc::clone);
@@ -128,10 +128,10 @@ impl Bot {
             Ok(response) => response,
             Err(error) => return Err(unanswered(&error)),
         };
-        let reported = serde_json::from_slice::<Reported>(&response.body).unwrap_or_default();
-        match (response.head.status, reported.ok) {
-            (200..=299, Some(true)) => Ok(reported.result.username.unwrap_or_default()),
-            _ => Err(self.failure(&reported, &response)),
+        let answer = serde_json::from_slice::<BotAnswer>(&response.body).unwrap_or_default();
+        match (response.head.status, answer.ok) {
+            (200..=299, Some(true)) => Ok(answer.result.username.unwrap_or_default()),
+            _ => Err(self.failure(&answer, &response)),
         }
     }
 
@@ -149,35 +149,33 @@ impl Bot {
     }
 
     fn request(&self, text: &str, form: Form) -> Request {
-        let said = Said {
+        let message = SendMessage {
             chat_id: &self.settings.chat,
             text,
             parse_mode: (form == Form::Html).then_some("HTML"),
             link_preview_options: Preview { is_disabled: false },
         };
         // Texts and numbers can always be written as JSON.
-        let body = serde_json::to_vec(&said).unwrap_or_default();
+        let body = serde_json::to_vec(&message).unwrap_or_default();
         Request::post_json(self.address("sendMessage"), body).limits(self.limits())
     }
 
-    fn judge(&self, response: &Response) -> Sent {
-        let reported = serde_json::from_slice::<Reported>(&response.body);
-        let in_doubt = match (response.head.status, &reported) {
-            (200..=299, Ok(reported)) if reported.ok == Some(true) => {
-                return confirmed(reported.result.message_id);
+    fn result_of(&self, response: &Response) -> Sent {
+        let answer = serde_json::from_slice::<BotAnswer>(&response.body);
+        let in_doubt = match (response.head.status, &answer) {
+            (200..=299, Ok(answer)) if answer.ok == Some(true) => {
+                return confirmed(answer.result.message_id);
             }
-            // Somebody passed it on and nobody knows how far it came.
+            // A gateway passed it on, and how far it came is unknown.
             (200..=299 | 504, _) => true,
-            // Telegram's own words, or a front that found nobody to pass it on to.
+            // Telegram's own answer, or a gateway that did not reach it.
             (502 | 503, _) => false,
-            (status, reported) => {
-                let says_no = reported
-                    .as_ref()
-                    .is_ok_and(|reported| reported.ok == Some(false));
+            (status, answer) => {
+                let says_no = answer.as_ref().is_ok_and(|answer| answer.ok == Some(false));
                 status >= 500 && !says_no
             }
         };
-        let failure = self.failure(&reported.unwrap_or_default(), response);
+        let failure = self.failure(&answer.unwrap_or_default(), response);
         if in_doubt {
             Sent::Unknown(failure)
         } else {
@@ -186,9 +184,9 @@ impl Bot {
     }
 
     /// What an answer that is no success means.
-    fn failure(&self, reported: &Reported, response: &Response) -> Failure {
+    fn failure(&self, answer: &BotAnswer, response: &Response) -> Failure {
         let status = response.head.status;
-        let words = self.settings.token.hide(&reported.description);
+        let words = self.settings.token.hide(&answer.description);
         let (class, hint) = match status {
             200..=299 => (FailureClass::Unusable, "; that is not Telegram's answer"),
             429 => (FailureClass::RateLimited, ""),
@@ -203,21 +201,18 @@ impl Bot {
         };
         Failure {
             class,
-            detail: format!("HTTP {status}: {words}{}{hint}", reported.moved()),
-            retry_after: self.wait(reported, response),
+            detail: format!("HTTP {status}: {words}{}{hint}", answer.moved()),
+            retry_after: self.wait(answer, response),
         }
     }
 
-    fn wait(&self, reported: &Reported, response: &Response) -> Option<SignedDuration> {
-        let said = reported
-            .parameters
-            .retry_after
-            .map(SignedDuration::from_secs);
+    fn wait(&self, answer: &BotAnswer, response: &Response) -> Option<SignedDuration> {
+        let asked = answer.parameters.retry_after.map(SignedDuration::from_secs);
         let header = || {
             let text = response.head.header(&header::RETRY_AFTER)?;
             wait_asked_for(text, self.clock.now())
         };
-        said.filter(SignedDuration::is_positive).or_else(header)
+        asked.filter(SignedDuration::is_positive).or_else(header)
     }
 }
 
@@ -234,7 +229,7 @@ fn confirmed(number: Option<i64>) -> Sent {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct SendMessage<'a> {
     chat_id: &'a str,
     text: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -247,19 +242,19 @@ struct Preview {
     is_disabled: bool,
 }
 
-/// What Telegram answers, as far as it matters. What is not its JSON says nothing.
+/// What Telegram answers, as far as it matters. Anything but its JSON counts as empty.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Reported {
+struct BotAnswer {
     ok: Option<bool>,
     description: String,
-    result: Taken,
+    result: SentMessage,
     parameters: Parameters,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Taken {
+struct SentMessage {
     message_id: Option<i64>,
     username: Option<String>,
 }
@@ -271,7 +266,7 @@ struct Parameters {
     migrate_to_chat_id: Option<i64>,
 }
 
-impl Reported {
+impl BotAnswer {
     /// A group that became a larger one has another number.
     fn moved(&self) -> String {
         let to = self.parameters.migrate_to_chat_id;
@@ -286,7 +281,7 @@ pub(crate) fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// Text of at most so many UTF-16 units: as it is, or its beginning and an ellipsis.
+/// Text of at most so many UTF-16 units: unchanged, or its beginning and an ellipsis.
 pub(crate) fn cut(text: &str, units_max: usize) -> String {
     if units(text) <= units_max {
         return text.to_owned();
@@ -322,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn nobodys_words_show_a_token() {
+    fn no_text_shows_a_token() {
         let token = BotToken::parse("123:AA-b_9").unwrap();
         for words in [
             "at /bot123:AA-b_9/sendMessage",

@@ -1,12 +1,14 @@
-//! Traces: which one an attempt belongs to, and what it tells those it calls.
+//! Traces: which one an attempt belongs to, and how its calls carry it on.
 //!
-//! All attempts at a task are one trace. Its number is computed from the task, so every node knows it without asking, and an attempt
-//! after a crash, on another node, continues it. A span is an attempt or a call; its number is computed, too, from the trace and the
-//! term, which no two attempts share.
+//! All attempts at a task are one trace. Its number is computed from the task, so every node knows
+//! it without asking, and an attempt after a crash, on another node, continues it. A span is an
+//! attempt or a call; its number is computed, too, from the trace and the term, which no two
+//! attempts share.
 //!
-//! Who traces is none of our business here: whoever runs a handler says so around it ([`during`]), and calls made inside tell the
-//! other side (`traceparent`, W3C Trace Context) and report themselves when they are over. Without it nothing is sent: a
-//! number that leads nowhere would only make the other side record spans without their beginning.
+//! Whether an attempt is traced is decided elsewhere: the caller of a handler wraps it in
+//! [`during`]. Calls made inside send the trace to the receiver (`traceparent`, W3C Trace Context)
+//! and are reported when they are over. Without it nothing is sent: a number that leads nowhere
+//! would only make the other side record spans without their beginning.
 
 use std::{fmt, sync::Arc};
 
@@ -27,7 +29,8 @@ pub struct TraceId(pub [u8; 16]);
 pub struct SpanId(pub [u8; 8]);
 
 impl TraceId {
-    /// The trace of all attempts at a task. `service` tells installations apart that report to one place: each has a task 1.
+    /// The trace of all attempts at a task. `service` distinguishes installations that report to
+    /// one collector: each has a task 1.
     pub fn of(service: &str, task: &ClaimedTask) -> Self {
         let parts = [
             service,
@@ -45,7 +48,8 @@ impl TraceId {
         Self(id)
     }
 
-    /// Whether it belongs to this share of all traces: always the same for one trace, on every node.
+    /// Whether it belongs to this share of all traces: always the same for one trace, on every
+    /// node.
     pub fn is_sampled(self, share: f64) -> bool {
         let mut low = [0; 8];
         low.copy_from_slice(&self.0[8..]);
@@ -85,13 +89,13 @@ pub struct Call {
     pub started_at: Timestamp,
     /// When it was over.
     pub ended_at: Timestamp,
-    /// Whom it went to: never the whole address, which may hold secrets.
+    /// The receiver: never the whole address, which may hold secrets.
     pub host: String,
     /// What was answered, if anything was.
     pub status: Option<u16>,
 }
 
-/// Hears of calls. INVARIANT: never waits; a call that nobody has room for is dropped.
+/// Collects calls. INVARIANT: never waits; a call without room in the queue is dropped.
 pub trait Calls: Send + Sync {
     /// A call is over.
     fn made(&self, call: Call);
@@ -102,7 +106,7 @@ pub trait Calls: Send + Sync {
 pub struct Traced {
     pub trace: TraceId,
     pub span: SpanId,
-    /// Who hears of its calls.
+    /// Collects its calls.
     pub calls: Arc<dyn Calls>,
 }
 
@@ -118,7 +122,7 @@ tokio::task_local! {
     static CURRENT: Traced;
 }
 
-/// Does `work` as part of a traced attempt. What it starts on other tasks is not part of it.
+/// Does `work` as part of a traced attempt. What it spawns on other tasks is not part of it.
 pub async fn during<F: Future>(traced: Traced, work: F) -> F::Output {
     CURRENT.scope(traced, work).await
 }
@@ -141,7 +145,7 @@ pub(crate) fn begin(now: Timestamp) -> Option<Under> {
 }
 
 impl Under {
-    /// What the other side is told: the spans it makes belong into this call.
+    /// The header for the receiver: its spans belong into this call.
     pub(crate) fn parent(&self) -> String {
         let trace = u128::from_be_bytes(self.traced.trace.0);
         let span = u64::from_be_bytes(self.span.0);

@@ -1,4 +1,4 @@
-//! What an answer, or none, means to an edition: by its status, never by its words.
+//! What an answer, or none, means to an edition: by its status, never by its text.
 
 use almanack_core::edition::port::{Failure, FailureClass};
 use jiff::Timestamp;
@@ -8,37 +8,37 @@ use crate::{
     http::{Error, Head},
 };
 
-/// Somebody outside who is asked for something.
+/// An external service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Upstream {
-    /// What they are called, at the start of a sentence.
+    /// Its name, at the start of a sentence.
     name: &'static str,
-    /// Whether they know us: then "not you" is about our credentials, else about anybody.
+    /// Whether it has our credentials: then a refusal is about them.
     knows_us: bool,
 }
 
 impl Upstream {
-    /// Somebody who answers everybody.
+    /// A service without credentials.
     pub(crate) const fn open(name: &'static str) -> Self {
         let knows_us = false;
         Self { name, knows_us }
     }
 
-    /// Somebody who wants credentials of ours.
+    /// A service that requires credentials.
     pub(crate) const fn keyed(name: &'static str) -> Self {
         let knows_us = true;
         Self { name, knows_us }
     }
 
-    /// Why an answer with this head brings nothing; `None` if it does.
+    /// Why an answer with this head is a failure, if it is one.
     pub(crate) fn refusal(self, head: &Head, now: Timestamp) -> Option<Failure> {
         let retry_after = freshness::retry_after(&head.headers, now);
         let class = self.class_of(head.status, retry_after.is_some())?;
         let what = match class {
             FailureClass::RateLimited => "asks us to come less often",
             FailureClass::Credentials => "does not accept our credentials",
-            FailureClass::Transient => "has a problem of its own",
-            _ => "does not give this to us",
+            FailureClass::Transient => "has an internal problem",
+            _ => "refuses the request",
         };
         Some(Failure {
             class,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn ed_08_no_answer_is_reported_apart_by_who_is_to_blame() {
+    fn ed_08_a_missing_answer_is_classified_by_its_cause() {
         use FailureClass as C;
         let why = || "x".to_owned();
         let timeout = Error::Timeout {

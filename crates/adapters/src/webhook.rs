@@ -1,8 +1,8 @@
 //! The webhook launcher: a schedule fires by a signed HTTP POST (DP-11).
 //!
-//! Sent, signed and judged exactly like a callback, in `call.rs`; only what is sent differs: the
-//! firing, and the body its target asks for. The receiver recognises a repetition by
-//! `Idempotency-Key`, which is the same for every attempt at one firing.
+//! Signed and sent exactly like a callback, in `call.rs`; only what is sent differs: the firing,
+//! and the body its target asks for. The receiver recognises a repetition by `Idempotency-Key`,
+//! which is the same for every attempt at one firing.
 
 use std::{sync::Arc, time::Duration};
 
@@ -44,13 +44,13 @@ pub struct WebhookLauncher {
 }
 
 impl WebhookLauncher {
-    /// Calls as `settings` say.
+    /// Calls according to `settings`.
     pub fn new(client: Client, clock: Arc<dyn Clock>, settings: WebhookSettings) -> Self {
         let caller = Caller::new(client, clock);
         Self { caller, settings }
     }
 
-    /// Keeps to the limits of hosts.
+    /// Applies the hosts' limits.
     #[must_use]
     pub fn limited(self, hosts: HostLimiter) -> Self {
         let caller = self.caller.limited(hosts);

@@ -1,5 +1,6 @@
-//! How fast events are taken, on librdkafka's mock cluster in this process (ADR 0020): by the bare client, by our consumer before
-//! an intake that does nothing, and by our consumer before the real intake on SQLite. One run, so that the three can be compared.
+//! How fast events are taken, on librdkafka's mock cluster in this process (ADR 0020): by the bare
+//! client, by our consumer before an intake that does nothing, and by our consumer before the real
+//! intake on SQLite. One run, so that the three can be compared.
 //!
 //! `cargo run --release -p almanack-bus --features kafka --example throughput`
 
@@ -52,7 +53,7 @@ use tokio_util::sync::CancellationToken;
 const MESSAGES: usize = 50_000;
 const TOPIC: &str = "articles";
 
-/// Counts what passes, and notes when it began and when all was through.
+/// Counts messages, and records when the first and the last came.
 struct Meter {
     intake: Option<Events>,
     taken: AtomicUsize,
@@ -107,9 +108,9 @@ async fn main() {
     let servers = cluster.bootstrap_servers();
     fill(&servers);
     let bare = bare(&servers).await;
-    publish("the bare client", bare, bare);
+    print_rate("the bare client", bare, bare);
     let idle = ours(&servers, "idle", None).await;
-    publish("our consumer, an intake that does nothing", idle, bare);
+    print_rate("our consumer, an intake that does nothing", idle, bare);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("almanack.db");
     let store = Arc::new(SqliteStore::open(&file, Durability::Full).unwrap());
@@ -120,10 +121,10 @@ async fn main() {
     let rescheduler = Rescheduler::new(store, Arc::new(ManualClock::at(START)), kinds);
     let events = Events::new(Arc::new(rescheduler));
     let real = ours(&servers, "real", Some(events)).await;
-    publish("our consumer, SQLite with full durability", real, bare);
+    print_rate("our consumer, SQLite with full durability", real, bare);
 }
 
-fn publish(what: &str, took: Duration, bare: Duration) {
+fn print_rate(what: &str, took: Duration, bare: Duration) {
     #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
     let rate = MESSAGES as f64 / took.as_secs_f64();
     let ratio = took.as_secs_f64() / bare.as_secs_f64();

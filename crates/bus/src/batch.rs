@@ -1,8 +1,9 @@
-//! A batch of messages on its way to being forgotten.
+//! A batch of messages on its way to being settled.
 //!
-//! Each message is settled once the store has its effect, the dead letters have it, or it is about something else. A round tries all that
-//! are not; whoever runs the rounds waits in between. Only a batch that is settled as a whole may be committed, and only such a batch
-//! can be: an offset stands for everything before it.
+//! Each message is settled once the store has its effect, the dead letters have it, or it is about
+//! something else. A round tries all that are not; the caller waits between rounds. Only a batch
+//! that is settled as a whole may be committed, and only such a batch can be: an offset covers
+//! everything before it.
 
 use almanack_core::{
     event::incoming::{
@@ -30,10 +31,11 @@ const KEPT_BYTES_MAX: usize = 64 << 10;
 /// Longest reason: brokers bound headers, and a reason may quote what was sent.
 const REASON_CHARS_MAX: usize = 1000;
 
-/// Where messages go that make no sense.
+/// Where invalid messages go.
 #[async_trait]
 pub(crate) trait DeadLetters: Send + Sync {
-    /// Hands one over; done means that it was confirmed. `cut` is how long its body was, if this is not all of it.
+    /// Writes one; `Ok` means that it was confirmed. `cut` is the full length of its body, if it
+    /// was cut.
     async fn bury(
         &self,
         message: &Incoming,
@@ -45,14 +47,14 @@ pub(crate) trait DeadLetters: Send + Sync {
 /// Why a dead letter was not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// However often it is tried, it stays too large.
+    /// Too large; a retry cannot help.
     TooLarge(String),
-    /// Anything that may be over some day.
+    /// Any other error; a retry may help.
     NotNow(String),
 }
 
 impl Refusal {
-    fn published(self) -> String {
+    fn text(self) -> String {
         match self {
             Self::TooLarge(why) | Self::NotNow(why) => why,
         }
@@ -62,7 +64,7 @@ impl Refusal {
 /// Why a batch is not settled yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unsettled {
-    /// The intake said "not now".
+    /// The intake postponed it.
     Store(String),
     /// The dead letters did not take one.
     DeadLetters(String),
@@ -148,7 +150,7 @@ impl Batch {
         count(self.bus, Outcome::NotNow, not_now.len());
         match not_now.into_iter().next() {
             Some(why) => Err(Unsettled::Store(why)),
-            // An intake that answers less than it was asked breaks its contract; ask again.
+            // An intake that returns fewer answers than requests breaks its contract; ask again.
             None if self.items.iter().any(|item| item.request().is_some()) => {
                 Err(Unsettled::Store("an answer is missing".to_owned()))
             }
@@ -172,10 +174,10 @@ impl Item {
         }
     }
 
-    /// Said for whoever looks for what became of a message, by the name that its sender gave it.
+    /// Logged so that a message can be found by its sender's id.
     fn taken(&mut self, bus: Bus, receipt: &Receipt) {
         if let Some(request) = self.request() {
-            tracing::debug!(events.bus = bus.as_str(), events.place = %self.message.place, events.id = ?request.id, rule = receipt.rule.as_str(), "a message was taken");
+            tracing::debug!(events.bus = bus.as_str(), events.place = %self.message.place, events.id = ?request.id, rule = receipt.rule.as_str(), "message accepted");
         }
         self.state = State::Settled;
     }
@@ -186,20 +188,20 @@ impl Item {
         };
         let reason: String = reason.chars().take(REASON_CHARS_MAX).collect();
         bury(letters, &self.message, &plain(&reason)).await?;
-        // The reason may quote the message, so it stands with the dead letter and not here.
-        tracing::warn!(events.bus = bus.as_str(), events.place = %self.message.place, events.refused = code, "a message makes no sense; it is among the dead letters with its reason");
+        // The reason may quote the message, so it is kept with the dead letter and not here.
+        tracing::warn!(events.bus = bus.as_str(), events.place = %self.message.place, events.refused = code, "invalid message moved to the dead letters, with its reason");
         count(bus, Outcome::DeadLetter, 1);
         self.state = State::Settled;
         Ok(())
     }
 }
 
-/// Tries with the whole message, with the beginning of its body, and with nothing but where it stood: one that is refused for its size
-/// would hold up everything behind it for good.
+/// Tries with the whole message, with the beginning of its body, and with nothing but its position:
+/// one that is refused for its size would hold up everything behind it for good.
 async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Result<(), String> {
     match letters.bury(message, reason, None).await {
         Err(Refusal::TooLarge(_)) => {}
-        done => return done.map_err(Refusal::published),
+        done => return done.map_err(Refusal::text),
     }
     let cut = Some(message.body.len());
     let beginning = &message.body[..message.body.len().min(KEPT_BYTES_MAX)];
@@ -209,7 +211,7 @@ async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Re
     };
     match letters.bury(&shorter, reason, cut).await {
         Err(Refusal::TooLarge(_)) => {}
-        done => return done.map_err(Refusal::published),
+        done => return done.map_err(Refusal::text),
     }
     let bare = Incoming {
         headers: Vec::new(),
@@ -218,7 +220,7 @@ async fn bury(letters: &dyn DeadLetters, message: &Incoming, reason: &str) -> Re
         ..shorter
     };
     let done = letters.bury(&bare, reason, cut).await;
-    done.map_err(Refusal::published)
+    done.map_err(Refusal::text)
 }
 
 /// A header must stay one line.

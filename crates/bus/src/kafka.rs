@@ -1,8 +1,9 @@
 //! Kafka: a consumer in a group, its dead letters, and a publisher.
 //!
-//! The client is librdkafka (ADR 0020). It commits nothing by itself: `enable.auto.commit` and `enable.auto.offset.store` are off, and
-//! an offset is stored and committed only after its batch is settled. A rebalance may take partitions away in the middle of a batch; what
-//! had taken effect is delivered again to whoever has them now, and changes nothing there.
+//! The client is librdkafka (ADR 0020). It commits nothing by itself: `enable.auto.commit` and
+//! `enable.auto.offset.store` are off, and an offset is stored and committed only after its batch
+//! is settled. A rebalance may take partitions away in the middle of a batch; what had taken effect
+//! is delivered again to their new node, and changes nothing there.
 
 #[cfg(not(feature = "kafka"))]
 mod absent;

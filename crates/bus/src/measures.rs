@@ -42,8 +42,8 @@ pub(crate) fn note_link(ports: &Ports, bus: Bus, state: Result<(), String>) {
     ports.links.note(bus, ports.clock.now(), state);
 }
 
-/// Nobody can tell how many messages wait: a number from before would look as if nothing came. What is not a number is not
-/// shown.
+/// Unknown how many messages wait: an old number would look as if nothing came. What is not a
+/// number is not shown.
 pub(crate) fn lag_unknown(bus: Bus, topic: &str, partition: &str) {
     metrics::gauge!("almanack_events_lag", "bus" => bus.as_str(), "topic" => topic.to_owned(), "partition" => partition.to_owned())
         .set(f64::NAN);
@@ -53,7 +53,7 @@ pub(crate) fn lag_unknown(bus: Bus, topic: &str, partition: &str) {
 pub(crate) fn lag(bus: Bus, topic: &str, partition: &str, waiting: i64) {
     #[expect(
         clippy::cast_precision_loss,
-        reason = "a gauge: beyond 2^53 messages nobody counts them one by one"
+        reason = "a gauge: beyond 2^53 messages it need not be exact"
     )]
     let waiting = waiting as f64;
     metrics::gauge!("almanack_events_lag", "bus" => bus.as_str(), "topic" => topic.to_owned(), "partition" => partition.to_owned())

@@ -1,4 +1,4 @@
-//! What both buses are told: how the connection is kept from view; and why one was not set up.
+//! Settings of both buses: how the connection is encrypted; and why one was not set up.
 
 use std::path::PathBuf;
 
@@ -24,6 +24,6 @@ pub enum Error {
 pub struct Tls {
     /// Certificates that are trusted; the machine's own where there is none.
     pub ca: Option<PathBuf>,
-    /// By which we are recognised: a certificate and its key.
+    /// Our own certificate and its key.
     pub identity: Option<(PathBuf, PathBuf)>,
 }

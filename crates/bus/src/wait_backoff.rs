@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::Ports;
 
-/// Waits grow to half a minute: an outage ends unannounced, and by then a queue has much to bring.
+/// Waits grow to half a minute: an outage ends unannounced, and by then many messages wait.
 const BACKOFF: Backoff = Backoff {
     base: SignedDuration::from_millis(250),
     cap: SignedDuration::from_secs(30),

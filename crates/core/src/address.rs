@@ -9,7 +9,7 @@
 //!                        │
 //!              literal or resolved name
 //!                        ▼
-//!          Guard::judge(IP) ── public, or in the allow-list ──► connect to exactly this IP
+//!          Guard::check_address(IP) ── public, or in the allow-list ──► connect to exactly this IP
 //! ```
 //!
 //! What must stay true:
@@ -150,7 +150,7 @@ impl Reach {
         let url = parse(address)?;
         let is_trusted = Origin::of(&url).is_some_and(|origin| self.trusted.contains(&origin));
         match literal(&url).or_else(|| loopback(&url)) {
-            Some(ip) if !is_trusted => self.guard.judge(ip),
+            Some(ip) if !is_trusted => self.guard.check_address(ip),
             _ => Ok(()),
         }
     }
@@ -177,7 +177,7 @@ impl Guard {
     }
 
     /// Whether this address may be connected to. An IPv4 address inside an IPv6 one is judged as what it is.
-    pub fn judge(&self, ip: IpAddr) -> Result<(), Refusal> {
+    pub fn check_address(&self, ip: IpAddr) -> Result<(), Refusal> {
         let ip = ip.to_canonical();
         let Some(what) = range::special(ip) else {
             return Ok(());
@@ -208,8 +208,8 @@ impl Guard {
                 Err(Refusal::LocalName { allow_key })
             }
             Host::Domain(_) => Ok(()),
-            Host::Ipv4(ip) => self.judge(ip.into()),
-            Host::Ipv6(ip) => self.judge(ip.into()),
+            Host::Ipv4(ip) => self.check_address(ip.into()),
+            Host::Ipv6(ip) => self.check_address(ip.into()),
         }
     }
 
@@ -218,7 +218,7 @@ impl Guard {
     pub fn check_addresses(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
         let (mut fit, mut refused) = (Vec::new(), None);
         for ip in ips {
-            match self.judge(*ip) {
+            match self.check_address(*ip) {
                 Ok(()) => fit.push(*ip),
                 Err(refusal) => refused = refused.or(Some(refusal)),
             }

@@ -1,8 +1,9 @@
-//! A local program as a channel: what knows every other way.
+//! A local program as a channel, for services without a channel here.
 //!
-//! The program stands in the node's own configuration, which alone allows it; no schedule and nobody on the API can name one. It is an
-//! argument vector, never a line for a shell. It gets a clean environment with the first alert in variables, all of them as
-//! JSON to read, and a time after which it and everything it started is stopped. Exit code 0 says that it took them.
+//! Only the node's own configuration can name the program; schedules and API clients cannot. It is
+//! an argument vector, never a line for a shell. It gets a clean environment with the first alert
+//! in variables, all of them as JSON to read, and a time after which it and everything it started
+//! is stopped. Exit code 0 says that it took them.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -17,7 +18,7 @@ use crate::{command, process};
 /// How long a program that ran out of time may take to end by itself.
 const STOP_GRACE: Duration = Duration::from_secs(2);
 
-/// A program, as it is run.
+/// A program and how to run it.
 #[derive(Debug, Clone)]
 pub struct Program {
     /// The program by its full path, and its arguments.
@@ -51,13 +52,16 @@ impl Program {
             Outcome::Retry { error, .. } => {
                 Sent::Unknown(Failure::new(FailureClass::Transient, error))
             }
-            // Only runners say so.
-            _ => Sent::Unknown(Failure::new(FailureClass::Unusable, "its end was not seen")),
+            // Only runners return these.
+            _ => Sent::Unknown(Failure::new(
+                FailureClass::Unusable,
+                "the program's exit status is unknown",
+            )),
         }
     }
 }
 
-/// An environment cannot hold every text.
+/// An environment variable cannot hold every character.
 fn plain(text: &str) -> String {
     text.replace('\0', "")
 }

@@ -12,11 +12,11 @@ use crate::{
     bearer::Bearer,
     call::Seal,
     http::{Limits, Request},
-    publish::{unsent, webhook::judge},
+    publish::{unsent, webhook::result_of},
     signature::SigningKey,
 };
 
-/// How much of an answer is read: nothing in it matters.
+/// How much of a response is read: its content does not matter.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Most characters of a message; ntfy makes a file of longer ones, Slack cuts them.
 const TEXT_CHARS_MAX: usize = 3_000;
@@ -38,7 +38,7 @@ impl Channels {
         self.ask(seal.post(url, self.reporting.timeout, body)).await
     }
 
-    /// As JSON: the headers of the other way cannot hold every script.
+    /// As JSON: ntfy's headers cannot hold every script.
     pub(super) async fn notify(
         &self,
         url: &str,
@@ -87,7 +87,7 @@ impl Channels {
 
     async fn ask(&self, request: Request) -> Sent {
         match self.client.open(request).await {
-            Ok(answer) => match judge(&answer.head, self.clock.now()) {
+            Ok(answer) => match result_of(&answer.head, self.clock.now()) {
                 Sent::Confirmed { receipt: None } => Sent::Confirmed {
                     receipt: Some(format!("HTTP {}", answer.head.status)),
                 },
@@ -98,7 +98,7 @@ impl Channels {
     }
 }
 
-/// Other people's words must not become links or calls to everybody.
+/// Text from outside must not become links or mentions of everybody.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_message_means_anything_to_slack() {
+    fn text_in_a_message_is_escaped_for_slack() {
         assert_eq!(
             escaped("<!channel> & <http://x|y>"),
             "&lt;!channel&gt; &amp; &lt;http://x|y&gt;"

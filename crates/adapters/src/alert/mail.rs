@@ -1,7 +1,9 @@
-//! Mail as a channel: SMTP with TLS from the start, or from `STARTTLS` on, or without where the server is this machine.
+//! Mail as a channel: SMTP with TLS from the start, or from `STARTTLS` on, or without where the
+//! server is this machine.
 //!
-//! A connection for each message: alerts are few, and a connection that was kept for days is one that has died. Whoever gives a password to a
-//! server without TLS gives it to everybody on the way, so that is for loopback alone ([`Security::None`]).
+//! Each message has its own connection: alerts are few, and a connection kept for days is dead. A
+//! password sent without TLS is readable on the way, so that is for loopback alone
+//! ([`Security::None`]).
 
 use std::time::Duration;
 
@@ -22,19 +24,19 @@ use lettre::{
 
 use super::Message;
 
-/// How a connection is kept from view.
+/// How a connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Security {
-    /// `STARTTLS` before anything is said; a server that does not offer it is refused.
+    /// `STARTTLS` before anything is received; a server that does not offer it is refused.
     Starttls,
     /// TLS from the first byte.
     Tls,
-    /// Not at all: for a server on this machine.
+    /// No encryption: for a server on this machine.
     None,
 }
 
 impl Security {
-    /// Where such servers listen.
+    /// The usual port of such servers.
     pub fn port(self) -> u16 {
         match self {
             Self::Starttls => 587,
@@ -49,11 +51,11 @@ impl Security {
 pub struct MailSettings {
     pub host: String,
     pub port: u16,
-    /// How the connection is kept from view.
+    /// How the connection is encrypted.
     pub security: Security,
-    /// Who signs in, and with what.
+    /// User name and password.
     pub login: Option<(String, Secret)>,
-    /// Who it is from: `Almanack <almanack@site.example>`.
+    /// The sender: `Almanack <almanack@site.example>`.
     pub from: String,
     pub to: Vec<String>,
 }
@@ -61,10 +63,10 @@ pub struct MailSettings {
 /// Why mail cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An address is none.
-    #[error("`{address}` is no mail address: {why}")]
+    /// Not a mail address.
+    #[error("`{address}` is not a mail address: {why}")]
     Address {
-        /// The address as it was written.
+        /// The address as written.
         address: String,
         /// What is wrong with it.
         why: String,
@@ -116,7 +118,7 @@ impl Mailer {
         let mail = match self.write(message, at) {
             Ok(mail) => mail,
             Err(error) => {
-                let detail = format!("no mail could be written: {error}");
+                let detail = format!("the mail could not be composed: {error}");
                 return Sent::Failed(Failure::new(FailureClass::Refused, detail));
             }
         };
@@ -124,7 +126,7 @@ impl Mailer {
         let transport = self.transport(timeout);
         match tokio::time::timeout(timeout, transport.send(mail)).await {
             Ok(Ok(response)) => Sent::Confirmed {
-                receipt: Some(said(&response)),
+                receipt: Some(received(&response)),
             },
             Ok(Err(error)) => failed(&error),
             Err(_) => {
@@ -163,7 +165,7 @@ impl Mailer {
             .from(self.from.clone())
             .subject(&message.title)
             .date(at.into())
-            // The same when it is sent again: mail programs show it once.
+            // The same for a repeated mail, so that mail programs show it once.
             .message_id(Some(format!(
                 "<{}@almanack>",
                 message.id.replace(['<', '>', '@', ':'], "_")
@@ -176,12 +178,12 @@ impl Mailer {
     }
 }
 
-fn said(response: &Response) -> String {
+fn received(response: &Response) -> String {
     let words: Vec<&str> = response.message().collect();
     format!("{} {}", response.code(), words.join(" "))
 }
 
-/// What the server refuses for good stays refused; no answer may be one that was lost.
+/// A permanent refusal is final; without an answer, the mail may have been accepted.
 fn failed(error: &lettre::transport::smtp::Error) -> Sent {
     let mut detail = error.to_string();
     let mut cause = std::error::Error::source(error);

@@ -1,4 +1,4 @@
-//! A message, as all channels have it in common: words for people, and the same for programs.
+//! A message as all channels share it: text for people, and the same as data for programs.
 
 use almanack_core::alert::{Severity, port::Notice};
 use jiff::Timestamp;
@@ -7,25 +7,25 @@ use sha2::{Digest, Sha256};
 
 use super::words::Language;
 
-/// The longest name of a message, in bytes: it is a header.
+/// The longest id of a message, in bytes: it is sent as a header.
 const ID_BYTES_MAX: usize = 150;
 
 #[derive(Debug, Clone)]
 pub(super) struct Message {
-    /// Names it for ever; a header can hold it.
+    /// Permanent id; fits into a header.
     pub(super) id: String,
-    /// In a few words.
+    /// A few words.
     pub(super) title: String,
     pub(super) text: String,
-    /// How much the worst of it matters; `None` where it is only good news.
+    /// The highest severity of its alerts; `None` if all of them are resolved.
     pub(super) severity: Option<Severity>,
     pub(super) body: Value,
-    /// What the first of it is about, for programs that read variables: name and value.
+    /// The first alert as name and value, for programs that read environment variables.
     pub(super) facts: Vec<(&'static str, String)>,
 }
 
 impl Message {
-    /// Several notices in one message; none of no notices.
+    /// Several notices in one message; `None` without notices.
     pub(super) fn of_alerts(notices: &[&Notice], language: Language) -> Option<Self> {
         let first = notices.first()?;
         let alerts: Vec<Value> = notices.iter().map(|notice| described(notice)).collect();
@@ -50,7 +50,7 @@ impl Message {
         })
     }
 
-    /// One that says it is only a test.
+    /// A test message.
     pub(super) fn test(language: Language, now: Timestamp) -> Self {
         let (title, text) = language.test();
         Self {
@@ -85,7 +85,7 @@ fn key(notice: &Notice) -> String {
     ))
 }
 
-/// One notice is named by its key, several by all of theirs.
+/// The id of one notice is its key, that of several combines their keys.
 fn id(keys: &[String]) -> String {
     match keys {
         [one] if one.len() <= ID_BYTES_MAX => one.clone(),
@@ -97,7 +97,7 @@ fn id(keys: &[String]) -> String {
     }
 }
 
-/// Whatever things are called, a header can hold it.
+/// Makes any name fit into a header.
 fn header(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_graphic() { c } else { '_' };
     text.chars().map(plain).collect()

@@ -3,7 +3,7 @@
 use almanack_core::alert::{News, Severity, port::Notice, words};
 use jiff::SignedDuration;
 
-/// The languages alerts are told in.
+/// The languages of alerts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
     #[default]
@@ -12,7 +12,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// By its tag: `zh`, `zh-CN`; English where there are no words.
+    /// By its tag: `zh`, `zh-CN`; English for other tags.
     pub fn of(tag: &str) -> Self {
         let first = tag.split(['-', '_']).next().unwrap_or_default();
         if first.eq_ignore_ascii_case("zh") {
@@ -34,7 +34,7 @@ impl Language {
         let what = self.what(notice);
         match (self, notice.news) {
             (Self::English, News::Opened) => format!("Almanack: {what}"),
-            (Self::English, _) => format!("Almanack: over: {what}"),
+            (Self::English, _) => format!("Almanack: resolved: {what}"),
             (Self::Chinese, News::Opened) => format!("Almanack：{what}"),
             (Self::Chinese, _) => format!("Almanack：已恢复：{what}"),
         }
@@ -60,10 +60,10 @@ impl Language {
         match (self, notice.news) {
             (Self::English, News::Opened) => format!("{mark} {} ({detail}).", upper(&what)),
             (Self::English, News::Closed) => {
-                format!("{mark} Over after {lasted}: {what} ({detail}).")
+                format!("{mark} Resolved after {lasted}: {what} ({detail}).")
             }
             (Self::English, News::Passed) => {
-                format!("{mark} Came and went within {lasted}: {what} ({detail}).")
+                format!("{mark} Occurred and resolved within {lasted}: {what} ({detail}).")
             }
             (Self::Chinese, News::Opened) => format!("{mark} {what}（{detail}）。"),
             (Self::Chinese, News::Closed) => {
@@ -86,10 +86,13 @@ impl Language {
     pub(super) fn test(self) -> (&'static str, &'static str) {
         match self {
             Self::English => (
-                "Almanack: a test",
-                "This is only a test: Almanack's alerts reach you here.",
+                "Almanack: test",
+                "This is a test: Almanack's alerts arrive here.",
             ),
-            Self::Chinese => ("Almanack：测试", "这只是测试：Almanack 的告警会送达此处。"),
+            Self::Chinese => (
+                "Almanack：测试",
+                "这是一条测试消息：Almanack 的告警会发送到这里。",
+            ),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! A clock that runs faster than the world's, for demonstrations: a day in minutes.
 //!
-//! It starts at an instant and counts monotonic time, multiplied. Its speed may change while others wait by it; then
-//! they reckon anew how long their wait still is. What must stay true: the clock never goes back and never jumps, also
-//! not when its speed changes, and who waits by [`SpedSleeper`] wakes when this clock shows the instant, whatever the
-//! machine's does. Timeouts of connections are not its business: bytes travel at their own speed.
+//! It starts at an instant and counts monotonic time, multiplied. Its speed may change while others
+//! wait by it; then they compute the rest of their wait again. What must stay true: the clock never
+//! goes back and never jumps, also not when its speed changes. A wait by [`SpedSleeper`] ends when
+//! this clock shows the instant, whatever the machine's clock does. Connection timeouts use real
+//! time.
 
 use std::{
     fmt,
@@ -23,10 +24,10 @@ use super::{NAP_MAX, Stopwatch, pause};
 pub struct Speed(f64);
 
 impl Speed {
-    /// As fast as the world.
+    /// Real time.
     pub const REAL: Self = Self(1.0);
 
-    /// So many times as fast; `None` for what is no speed: nothing, backwards, endless.
+    /// A factor; `None` unless it is positive and finite.
     pub fn new(times: f64) -> Option<Self> {
         (times.is_finite() && times > 0.0).then_some(Self(times))
     }
@@ -36,7 +37,8 @@ impl Speed {
         self.0
     }
 
-    /// How long something takes in the world that takes `shown` by the clock; nothing for what has passed.
+    /// How long something takes in the world that takes `shown` by the clock; nothing for what has
+    /// passed.
     pub fn real(self, shown: SignedDuration) -> Duration {
         let seconds = shown.as_secs_f64().max(0.0) / self.0;
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
@@ -71,13 +73,13 @@ impl Stretch {
     fn at(&self, elapsed: Duration) -> Timestamp {
         let shown = self.speed.shown(elapsed.saturating_sub(self.began));
         let free = self.from.saturating_add(shown).unwrap_or(LATEST);
-        // What it shows already is not taken back.
+        // The clock does not go back.
         self.hold_at
             .map_or(free, |hold_at| free.min(hold_at.max(self.from)))
     }
 }
 
-/// Tells how long it has run; the same in tests, where nobody wants to wait.
+/// How long the clock has run; tests supply the time themselves.
 type Elapsed = Box<dyn Fn() -> Duration + Send + Sync>;
 
 /// A clock with a speed.
@@ -114,12 +116,13 @@ impl SpedClock {
         self.lock().speed
     }
 
-    /// Goes on from what it shows at this speed, and wakes who waits to reckon anew.
+    /// Continues at this speed from the present time, and wakes sleepers so that they compute their
+    /// wait again.
     pub fn set_speed(&self, speed: Speed) {
         self.change(|stretch| stretch.speed = speed);
     }
 
-    /// Stands still when it shows `hold_at`, or no longer does. It goes on from there, as if no time had passed.
+    /// Stops when it shows `hold_at`; `None` lets it continue from there, as if no time had passed.
     pub fn hold_at(&self, hold_at: Option<Timestamp>) {
         self.change(|stretch| stretch.hold_at = hold_at);
     }
@@ -134,14 +137,15 @@ impl SpedClock {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// How long it takes in the world until the clock shows `at`, if its speed stays; nothing if it has come.
+    /// How long it takes in the world until the clock shows `at`, if its speed stays; nothing if it
+    /// has come.
     fn real_until(&self, at: Timestamp) -> Duration {
         let stretch = self.lock();
         let now = stretch.at((self.elapsed)());
         stretch.speed.real(at.duration_since(now))
     }
 
-    /// A stretch is written whole, so one that a panic left behind is whole, too.
+    /// A stretch is replaced as a whole, so a panic leaves a valid one.
     fn lock(&self) -> MutexGuard<'_, Stretch> {
         self.stretch.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,9 +174,11 @@ impl SpedSleeper {
 #[async_trait]
 impl Sleeper for SpedSleeper {
     async fn until(&self, at: Timestamp) {
-        // From before the first look, so that no change falls between a look and its wait.
+        // Subscribed before the first look, so that no change is missed between a look and its
+        // wait.
         let mut changes = self.clock.changes.subscribe();
-        // What the clock shows, not what is left, decides: a wait cut to whole microseconds may end one too early.
+        // What the clock shows, not what is left, decides: a wait cut to whole microseconds may end
+        // one too early.
         while self.clock.now() < at {
             let nap = self.clock.real_until(at).min(NAP_MAX);
             tokio::select! {

@@ -1,4 +1,4 @@
-//! The end of what a command prints: that is where programs say what went wrong.
+//! The end of a command's output, where programs report errors.
 
 use std::{collections::VecDeque, io};
 
@@ -9,7 +9,7 @@ use super::supervise::not_started;
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 4 * 1024;
-/// Marks that something is missing before it.
+/// Marks that output before it was cut.
 const CUT: char = '…';
 
 /// The last bytes of an output, as many as a detail can hold. Bounded, however much is printed.
@@ -20,7 +20,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Reads some more; whether there may be more still. Nothing is lost when it is dropped halfway.
+    /// Reads some more and returns whether more may follow. Cancel-safe: nothing is lost.
     pub(super) async fn listen(&mut self, output: &mut (impl AsyncRead + Unpin)) -> bool {
         let mut chunk = [0; CHUNK_BYTES];
         match output.read(&mut chunk).await {
@@ -39,13 +39,14 @@ impl Tail {
         self.bytes.drain(..over);
     }
 
-    /// Why a supervisor that ended with `code` could not start its command, if that is what it says.
+    /// Why a supervisor that ended with `code` could not start its command, if that is what it
+    /// says.
     pub(super) fn not_started(&self, code: i32) -> Option<io::Error> {
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
         not_started(code, &String::from_utf8_lossy(&bytes))
     }
 
-    /// `what` happened, and as much of the end of the output as fits behind it.
+    /// `what` happened, followed by as much of the end of the output as fits.
     pub(super) fn after(&self, what: &str) -> String {
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_output_is_reported_whole_and_an_empty_one_not_at_all() {
+    fn a_short_output_is_kept_whole_and_an_empty_one_is_left_out() {
         assert_eq!(
             tail(&[b"one\n", b"two\n"]).after("exit code 1"),
             "exit code 1: one\ntwo"
@@ -90,10 +91,10 @@ mod tests {
         let long = "ü".repeat(40_000) + "the reason";
         for split in [1, 7, 4_096] {
             let chunks: Vec<&[u8]> = long.as_bytes().chunks(split).collect();
-            let reported = tail(&chunks).after("exit code 1");
-            assert!(reported.len() <= DETAIL_BYTES_MAX, "{}", reported.len());
-            assert!(reported.starts_with("exit code 1: …ü"), "{reported}");
-            assert!(reported.ends_with("the reason"), "{reported}");
+            let text = tail(&chunks).after("exit code 1");
+            assert!(text.len() <= DETAIL_BYTES_MAX, "{}", text.len());
+            assert!(text.starts_with("exit code 1: …ü"), "{text}");
+            assert!(text.ends_with("the reason"), "{text}");
         }
     }
 }

@@ -22,14 +22,14 @@ pub(super) enum Refused {
         "this program is not in command.programs, which lists programs and directories by their full paths"
     )]
     NotListed,
-    /// A name says nothing about which file is run.
+    /// A bare name does not determine which file is run.
     #[error("command.programs is set, so the program must be written as a full path without `..`")]
     NotAFullPath,
 }
 
 impl Allowed {
-    /// Whether `program` may run. Goes by what is written: a link in an allowed directory was put
-    /// there by somebody who may.
+    /// Whether `program` may run. Checks the path as written: only someone with write access can
+    /// put a link into an allowed directory.
     pub(super) fn check(&self, program: &str) -> Result<(), Refused> {
         let program = Path::new(program);
         match self {

@@ -1,19 +1,21 @@
 //! The process between a node and a command: it ends the command, and all it started, when the node
 //! is gone.
 //!
-//! A node that is killed cannot end what it started, and a child that begins a session of its own
-//! is out of its process group's reach. So a node starts a supervisor, which is the node's own program once
-//! more, and the supervisor starts the command.
+//! A node that is killed cannot end what it started, and a child that starts its own session is out
+//! of its process group's reach. So a node starts a supervisor, which is the node's own program
+//! once more, and the supervisor starts the command.
 //!
 //! ```text
 //!   node ── pipe, held open ──► supervisor ──► command ──► whatever it starts
 //! ```
 //!
-//! - The pipe ends with the node, however that ends: the kernel closes it. Then everything is killed.
-//!   A signal at the parent's death would be sent when the *thread* that started the child ends.
-//! - The supervisor adopts every descendant whose parent has died, so all of them are found below it.
-//! - Asked to end (SIGTERM), it asks the command and all it started; what is left when the command has
-//!   ended, or when the pipe is closed, is killed.
+//! - The pipe ends with the node, however that ends: the kernel closes it. Then everything is
+//!   killed. A signal at the parent's death would be sent when the *thread* that started the child
+//!   ends.
+//! - The supervisor adopts every descendant whose parent has died, so all of them are found below
+//!   it.
+//! - Asked to end (SIGTERM), it asks the command and all it started; what is left when the command
+//!   has ended, or when the pipe is closed, is killed.
 //! - A command that ends by itself leaves behind only what left its process group: a way to start
 //!   something that lasts.
 
@@ -40,11 +42,11 @@ use crate::clock::pause;
 
 /// What the program is called with to be a supervisor; the command follows.
 pub const SUPERVISE: &str = "--supervise-command";
-/// How it ends if the command could not be started; what it says then is [`NOT_STARTED`].
+/// Its exit code if the command could not be started; it then prints [`NOT_STARTED`].
 const NOT_STARTED_CODE: u8 = 126;
-/// How it says so; the system's error number follows.
+/// What it prints then; the system's error number follows.
 const NOT_STARTED: &str = "almanack could not start the command: os error ";
-/// How it ends if the node went away.
+/// Its exit code if the node went away.
 const ABANDONED_CODE: u8 = 137;
 /// Rounds of killing: what forks while it is killed is found in the next.
 const KILLS_MAX: u32 = 100;
@@ -52,8 +54,8 @@ const KILLS_MAX: u32 = 100;
 const KILL_AGAIN: Duration = Duration::from_millis(10);
 
 /// The error of a command that a supervisor could not start.
-pub(super) fn not_started(code: i32, said: &str) -> Option<io::Error> {
-    let number = said.trim_end().strip_prefix(NOT_STARTED)?;
+pub(super) fn not_started(code: i32, output: &str) -> Option<io::Error> {
+    let number = output.trim_end().strip_prefix(NOT_STARTED)?;
     let number = number
         .parse()
         .ok()
@@ -61,7 +63,7 @@ pub(super) fn not_started(code: i32, said: &str) -> Option<io::Error> {
     Some(io::Error::from_raw_os_error(number))
 }
 
-/// Runs a command until it ends, or until standard input is closed; answers the exit code.
+/// Runs a command until it ends, or until standard input is closed; returns the exit code.
 pub fn supervise(command: impl IntoIterator<Item = OsString>) -> u8 {
     let mut command = command.into_iter();
     let Some(program) = command.next() else {
@@ -85,7 +87,7 @@ pub fn supervise(command: impl IntoIterator<Item = OsString>) -> u8 {
 async fn run(mut command: Command) -> io::Result<u8> {
     let mut node = Receiver::from_owned_fd(io::stdin().as_fd().try_clone_to_owned()?)?;
     let mut asked_to_end = signal(SignalKind::terminate())?;
-    let mut somebody_ended = signal(SignalKind::child())?;
+    let mut child_ended = signal(SignalKind::child())?;
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(getpid()))?;
     let mut child = command.spawn()?;
@@ -103,7 +105,7 @@ async fn run(mut command: Command) -> io::Result<u8> {
                 was_asked = true;
                 signal_all(Signal::TERM);
             }
-            _ = somebody_ended.recv() => reap(&child),
+            _ = child_ended.recv() => reap(&child),
         }
     }
 }
@@ -114,12 +116,12 @@ async fn closed(node: &mut Receiver) {
     while node.read(&mut nothing).await.is_ok_and(|count| count > 0) {}
 }
 
-/// The command has ended: clears up behind it, and answers its exit code.
+/// The command has ended: clears up behind it, and returns its exit code.
 async fn after(ended: ExitStatus, group: Option<Pid>, was_asked: bool) -> u8 {
     if was_asked {
         kill_all().await;
     } else if let Some(group) = group {
-        // Failing means that nobody is left.
+        // An error means that no process is left.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let signalled = ended.signal().map(|signal| 128 + signal);
@@ -136,7 +138,7 @@ async fn kill_all() {
     }
 }
 
-/// Signals everything below this process; answers how many there were.
+/// Signals everything below this process; returns how many there were.
 fn signal_all(signal: Signal) -> usize {
     let below: Vec<Process> = descendants();
     let alive = below.iter().filter(|process| !process.is_zombie);
@@ -146,7 +148,7 @@ fn signal_all(signal: Signal) -> usize {
         .count()
 }
 
-/// Lets go of adopted processes that have ended; the command itself is waited for elsewhere.
+/// Reaps adopted processes that have ended; the command itself is waited for elsewhere.
 fn reap(command: &Child) {
     let own = command.id().and_then(|id| i32::try_from(id).ok());
     let adopted = descendants().into_iter().filter(|process| {
@@ -193,7 +195,7 @@ fn processes() -> Vec<Process> {
     .collect()
 }
 
-/// `4711 (a name, which may hold anything) S 1 …`: the state and the parent stand behind the last bracket.
+/// `4711 (a name, which may hold anything) S 1 …`: state and parent follow the last bracket.
 fn read_stat(id: i32, stat: &str) -> Option<Process> {
     let (_, behind) = stat.rsplit_once(')')?;
     let mut fields = behind.split_ascii_whitespace();
@@ -225,11 +227,11 @@ mod tests {
     }
 
     #[test]
-    fn only_a_supervisor_says_that_a_command_was_not_started() {
-        let said = format!("{NOT_STARTED}2\n");
-        let error = not_started(126, &said).unwrap();
+    fn only_a_supervisor_reports_that_a_command_was_not_started() {
+        let output = format!("{NOT_STARTED}2\n");
+        let error = not_started(126, &output).unwrap();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        assert!(not_started(1, &said).is_none());
+        assert!(not_started(1, &output).is_none());
         assert!(not_started(126, "permission denied").is_none());
     }
 }

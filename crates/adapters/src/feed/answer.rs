@@ -6,13 +6,13 @@ use jiff::Timestamp;
 use super::freshness;
 use crate::http::{Error, Head};
 
-/// Why an answer with this status brings no document; `None` if it does.
+/// Why an answer with this status has no document; `None` if it has one.
 pub(crate) fn refusal(head: &Head, now: Timestamp) -> Option<Failure> {
     let retry_after = freshness::retry_after(&head.headers, now);
     let class = class_of(head.status, retry_after.is_some())?;
     Some(Failure {
         class,
-        detail: reported(head.status, class),
+        detail: detail(head.status, class),
         retry_after,
     })
 }
@@ -31,7 +31,7 @@ fn class_of(status: u16, says_when: bool) -> Option<FailureClass> {
     })
 }
 
-fn reported(status: u16, class: FailureClass) -> String {
+fn detail(status: u16, class: FailureClass) -> String {
     let what = match class {
         FailureClass::RateLimited => "the site asks us to come less often",
         FailureClass::Unauthorised => "the site wants credentials that we do not have",
@@ -39,7 +39,7 @@ fn reported(status: u16, class: FailureClass) -> String {
         FailureClass::Gone => "the site says that this is gone for good",
         FailureClass::NotFound => "there is nothing at this address",
         FailureClass::Redirect => "the site redirects in a way that we do not follow",
-        _ if status >= 500 => "the site has a problem of its own",
+        _ if status >= 500 => "the site has an internal problem",
         _ => "the site does not accept the request",
     };
     format!("{what} (HTTP {status})")
@@ -116,11 +116,11 @@ mod tests {
 
     #[test]
     fn sentences_about_statuses() {
-        let reported: Vec<String> = [400, 401, 403, 404, 410, 429, 451, 500, 503]
+        let details: Vec<String> = [400, 401, 403, 404, 410, 429, 451, 500, 503]
             .into_iter()
             .filter_map(|status| Some(check(status, None)?.detail))
             .collect();
-        insta::assert_snapshot!(reported.join("\n"), @"
+        insta::assert_snapshot!(details.join("\n"), @"
         the site does not accept the request (HTTP 400)
         the site wants credentials that we do not have (HTTP 401)
         the site does not let us read this (HTTP 403)
@@ -128,8 +128,8 @@ mod tests {
         the site says that this is gone for good (HTTP 410)
         the site asks us to come less often (HTTP 429)
         the site does not let us read this (HTTP 451)
-        the site has a problem of its own (HTTP 500)
-        the site has a problem of its own (HTTP 503)
+        the site has an internal problem (HTTP 500)
+        the site has an internal problem (HTTP 503)
         ");
     }
 }

@@ -1,39 +1,40 @@
-//! Reading apart from everything else: on a thread of its own, for a limited time.
+//! Reading on a separate thread, for a limited time.
 //!
-//! A document is read in milliseconds, but it comes from anybody. A thread cannot be stopped, so one that takes too long goes
-//! on alone while its source has already failed; it keeps its permit, so that no number of such documents
-//! takes more than a few threads.
+//! Reading a document takes milliseconds, but its author is untrusted. A thread cannot be stopped,
+//! so one that takes too long goes on alone while its source has already failed; it keeps its
+//! permit, so that no number of such documents takes more than a few threads.
 
 use std::{sync::Arc, time::Duration};
 
 use almanack_core::source::check::{Failure, FailureClass};
 use tokio::{sync::Semaphore, task, time::timeout};
 
-/// How long reading one document may take. The wait for a thread does not count: it is others' documents that take long then.
+/// How long reading one document may take. The wait for a thread does not count: it is others'
+/// documents that take long then.
 pub(crate) const TIME_MAX: Duration = Duration::from_secs(20);
 /// How many documents are read at once. Reading takes no other resource than the processor.
 const AT_ONCE: usize = 4;
 
 #[derive(Debug, Clone)]
 pub(crate) struct BlockingPool {
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     time_max: Duration,
 }
 
 impl BlockingPool {
     /// Threads that are waited for no longer than `time_max`.
     pub(crate) fn new(time_max: Duration) -> Self {
-        let places = Arc::new(Semaphore::new(AT_ONCE));
-        Self { places, time_max }
+        let permits = Arc::new(Semaphore::new(AT_ONCE));
+        Self { permits, time_max }
     }
 
-    /// Runs `work`, or fails in its place.
+    /// Runs `work`; fails when it panics or takes too long.
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, Failure>
     where
         T: Send + 'static,
         F: FnOnce() -> Result<T, Failure> + Send + 'static,
     {
-        let permit = Arc::clone(&self.places).acquire_owned().await;
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
         let running = task::spawn_blocking(move || {
             let worked = work();
             drop(permit);
@@ -64,9 +65,9 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn ss_12_waiting_for_a_thread_is_nobodys_failure() {
+    async fn ss_12_waiting_for_a_thread_is_no_failure() {
         let blocking_pool = BlockingPool::new(TIME_MAX);
-        let others = Arc::clone(&blocking_pool.places)
+        let others = Arc::clone(&blocking_pool.permits)
             .acquire_many_owned(4)
             .await
             .unwrap();
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn ss_12_what_takes_too_long_fails_and_keeps_its_place() {
+    async fn ss_12_what_takes_too_long_fails_and_keeps_its_permit() {
         let blocking_pool = BlockingPool::new(Duration::ZERO);
         let mut stuck = Vec::new();
         for _ in 0..AT_ONCE {
@@ -95,12 +96,16 @@ mod tests {
                 insta::assert_snapshot!(failed.detail, @"reading the document took longer than 0 s");
             }
         }
-        assert_eq!(blocking_pool.places.available_permits(), 0, "they go on");
+        assert_eq!(
+            blocking_pool.permits.available_permits(),
+            0,
+            "they continue"
+        );
         drop(stuck);
-        let places = blocking_pool
-            .places
+        let permits = blocking_pool
+            .permits
             .acquire_many(u32::try_from(AT_ONCE).unwrap());
-        assert!(places.await.is_ok(), "each comes back in the end");
+        assert!(permits.await.is_ok(), "each is released in the end");
     }
 
     #[tokio::test]

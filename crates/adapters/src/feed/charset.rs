@@ -1,15 +1,16 @@
 //! From bytes to text, whatever a server says they are.
 //!
-//! What is declared is often wrong: servers add a default to every answer, templates are copied between sites. So
-//! the bytes have the last word: a byte order mark, or text that is UTF-8 throughout, outweighs what anybody
-//! says. No answer is lost here: what cannot be decoded becomes U+FFFD.
+//! What is declared is often wrong: servers add a default to every answer, templates are copied
+//! between sites. So the bytes have the last word: a byte order mark, or text that is UTF-8
+//! throughout, outweighs any declaration. No answer is lost here: what cannot be decoded becomes
+//! U+FFFD.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-/// How much of a document is searched for its own word about its encoding.
+/// How much of a document is searched for its own declaration of its encoding.
 const HEAD_BYTES: usize = 1024;
-/// With so many characters beyond ASCII, text that is valid UTF-8 is UTF-8: a text of two-byte characters of another
-/// encoding passes for it with a chance of about 1 in 7 for each.
+/// With so many characters beyond ASCII, text that is valid UTF-8 is UTF-8: a text of two-byte
+/// characters of another encoding passes for it with a chance of about 1 in 7 for each.
 const SURE_CHARS: usize = 8;
 
 /// The text of an answer.
@@ -45,8 +46,8 @@ fn lossy(encoding: &'static Encoding, bytes: &[u8]) -> String {
     encoding.decode_without_bom_handling(bytes).0.into_owned()
 }
 
-/// Nothing else declared and not UTF-8: either UTF-8 with a few broken places, or the old default of the web,
-/// which at least keeps different texts different.
+/// Nothing else declared and not UTF-8: either UTF-8 with a few broken places, or the old default
+/// of the web, which at least keeps different texts different.
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let text = String::from_utf8_lossy(bytes);
     let broken = text.matches(char::REPLACEMENT_CHARACTER).count();
@@ -67,7 +68,7 @@ fn in_header(content_type: &str) -> Option<&'static Encoding> {
     named_after(content_type, "charset=")
 }
 
-/// The word of an XML declaration, or of a page's `meta`.
+/// The encoding in an XML declaration, or of a page's `meta`.
 fn in_head(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     let head = String::from_utf8_lossy(head);
@@ -119,7 +120,7 @@ mod tests {
                 "né",
                 "the declaration could not be read if it were true",
             ),
-            ("klingon", "né", "nobody knows it"),
+            ("klingon", "né", "an unknown name"),
         ] {
             let document = xml(declared, text);
             check(document.as_bytes(), None, &document, why);

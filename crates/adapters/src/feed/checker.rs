@@ -1,15 +1,15 @@
-//! The checker: one polite look at one source.
+//! The checker: one polite check of one source.
 //!
 //! ```text
-//! Ask ─ lane of the host ─┬─ busy ─► Wait
-//!            ▲            └─ free ─► conditional GET ─┬─ 304 ────────► Unchanged
-//!            └─── redirect to another host ◄──────────┼─ 3xx
-//!                                                     ├─ 2xx ─ read ─► Document │ Failed
-//!                                                     └─ else ───────► Failed, and its lane is held
+//! Ask ─ pace of the host ─┬─ busy ─► Wait
+//!            ▲ └─ free ─► conditional GET ─┬─ 304 ────────► Unchanged └─── redirect to another
+//!            host ◄──────────┼─ 3xx ├─ 2xx ─ read ─► Document │ Failed └─ else ───────► Failed,
+//!            and its host is held
 //! ```
 //!
-//! A look waits for nobody: a busy host costs no connection and no thread, whether the source names it or a redirect does. What a server gave to recognise its answer by is sent back byte for
-//! byte. A host that asks to be left alone is left alone by all of its sources.
+//! A check never waits: a busy host costs no connection and no thread, whether the source names it
+//! or a redirect does. Validators are sent back byte for byte. A host that asks to be left alone is
+//! left alone by all of its sources.
 
 use std::{sync::Arc, time::Duration};
 
@@ -58,7 +58,7 @@ impl FeedChecker {
         Self::with_limits(client, host_paces, Limits::default())
     }
 
-    /// A checker with limits of its own.
+    /// A checker with these limits.
     pub fn with_limits(client: Client, host_paces: HostPaces, limits: Limits) -> Self {
         let blocking_pool = BlockingPool::new(blocking_pool::TIME_MAX);
         Self {
@@ -120,8 +120,8 @@ impl FeedChecker {
         Ok(document)
     }
 
-    /// Everybody downstream is handed the links of entries: readers of editions, subscribers, crawlers. One that leads into a network that
-    /// sources may not lead into is not kept; the entry is.
+    /// Links of entries reach everyone downstream: readers of editions, subscribers, crawlers. A
+    /// link into a network that sources may not reach is dropped; its entry is kept.
     fn drop_foul_links(&self, document: &mut Document) {
         for found in &mut document.entries {
             let link = found.link.take();
@@ -129,8 +129,8 @@ impl FeedChecker {
         }
     }
 
-    /// Leaves the host that answered alone, if it asks for that. Who sent us there is not held: a redirector
-    /// serves many sites, and the lane of each is asked before it is called.
+    /// Leaves the host that answered alone, if it asks for that. A redirecting host is not held: it
+    /// serves many sites, and the pace of each is checked before it is called.
     fn hold(&self, head: &Head, failure: &Failure, now: Timestamp) {
         let wait = match (head.status, failure.retry_after) {
             (429 | 503, Some(wait)) => wait,
@@ -183,11 +183,10 @@ fn request(ask: &Ask) -> Request {
     request
 }
 
-/// "Nothing has changed" is an answer only to somebody who said since when.
+/// HTTP 304 is an answer only to a conditional request.
 fn unchanged(head: &Head, sent: &Validators, now: Timestamp) -> Result<Look, Failure> {
     if *sent == Validators::default() {
-        let detail =
-            "the site says that nothing has changed, though we did not say since when (HTTP 304)";
+        let detail = "the site answered 304 Not Modified to an unconditional request";
         return Err(Failure::new(FailureClass::Malformed, detail));
     }
     Ok(Look::Unchanged(Unchanged {

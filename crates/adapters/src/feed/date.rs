@@ -1,8 +1,9 @@
 //! Publication times, in whatever way people write them.
 //!
-//! Three ways in: a number since 1970, a date that starts with its year, and a date with the name of its month. An offset is applied, a
-//! time without one is UTC, a date without a time is its first instant. `03/04/2026` is refused: nobody can say
-//! whether it is in March or in April, and no time is better than a wrong one.
+//! Three ways in: a number since 1970, a date that starts with its year, and a date with the name
+//! of its month. An offset is applied, a time without one is UTC, a date without a time is its
+//! first instant. `03/04/2026` is refused: it is ambiguous (March or April), and no time is better
+//! than a wrong one.
 
 use jiff::{
     Timestamp,
@@ -14,7 +15,8 @@ mod words;
 
 /// Longer text is no date.
 const DATE_BYTES_MAX: usize = 100;
-/// From here on a number counts milliseconds, then microseconds: as seconds it would be past the year 5000.
+/// From here on a number counts milliseconds, then microseconds: as seconds it would be past the
+/// year 5000.
 const MILLISECONDS_FROM: u64 = 100_000_000_000;
 const MICROSECONDS_FROM: u64 = MILLISECONDS_FROM * 1000;
 
@@ -33,7 +35,7 @@ pub fn parse(text: &str) -> Option<Timestamp> {
     year_first(text.trim()).or_else(|| words::parse(&text))
 }
 
-/// Seconds, milliseconds or microseconds since 1970, told apart by size.
+/// Seconds, milliseconds or microseconds since 1970, distinguished by size.
 pub(crate) fn since_1970(number: u64) -> Option<Timestamp> {
     let signed = i64::try_from(number).ok()?;
     match number {
@@ -143,8 +145,9 @@ fn offset(text: &str) -> Option<Offset> {
     Offset::from_seconds(if east { seconds } else { -seconds }).ok()
 }
 
-/// Seconds east of Greenwich. RFC 2822 knows the American names and counts every name it does not know, the
-/// single letters among them, as UTC; the others here are common in feeds and mean one thing only.
+/// Seconds east of Greenwich. RFC 2822 knows the American names and counts every name it does not
+/// know, the single letters among them, as UTC; the others here are common in feeds and mean one
+/// thing only.
 fn hours_of_zone(name: &str) -> Option<i32> {
     if !name.bytes().all(|byte| byte.is_ascii_alphabetic()) || name.len() > 5 {
         return None;

@@ -1,7 +1,8 @@
 //! From a site's address to its feeds.
 //!
-//! The address may be a feed already; else the page names its feeds; else they may be where programs put them. A person waits
-//! for the answer and the site did not ask for our visit, so all of it takes a handful of requests and less time than a request of the API may take.
+//! The address may be a feed already; else the page names its feeds; else they may be at the usual
+//! paths. A person waits for the answer and the site did not ask for our visit. So a discovery
+//! takes a handful of requests and less time than an API request may take.
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,11 +28,12 @@ use super::{
 };
 use crate::http::{Client, Limits, Request, Response};
 
-/// Where programs put feeds, seen from the page and from the site.
+/// Usual paths of feeds, relative to the page and to the site.
 const USUAL_PLACES: [&str; 5] = ["feed", "rss.xml", "atom.xml", "index.xml", "feed.json"];
 /// Most requests for one discovery, redirects included.
 const REQUESTS_MAX: u32 = 12;
-/// How long one discovery may take: who waits at the API is sent away after 30 s, and should hear a reason before.
+/// How long one discovery may take: an API request times out after 30 s, and its client should get
+/// a reason before.
 const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// What is at an address.
@@ -58,7 +60,7 @@ pub(crate) async fn discover(
     let found = timeout(TIME_MAX, search(&visit, &absolute(site))).await;
     found.unwrap_or_else(|_| {
         let seconds = TIME_MAX.as_secs();
-        let detail = format!("no feed was found in time ({seconds} s): the site is too slow");
+        let detail = format!("no feed found within {seconds} s: the site is too slow");
         Err(Failure::new(FailureClass::Timeout, detail))
     })
 }
@@ -70,13 +72,13 @@ async fn search(visit: &Visit<'_>, site: &str) -> Result<Vec<Candidate>, Failure
         Shown::Page(feeds) if !feeds.is_empty() => return Ok(feeds),
         Shown::Page(_) => {}
     }
-    for place in usual_places(&here) {
-        if let Ok((_, Shown::Feed(feed))) = visit.look(place.as_str()).await {
+    for path in usual_paths(&here) {
+        if let Ok((_, Shown::Feed(feed))) = visit.look(path.as_str()).await {
             return Ok(vec![feed]);
         }
     }
     let detail = format!(
-        "no feed was found: the page names none, and none is at the usual places ({})",
+        "no feed found: the page names none, and none is at the usual paths ({})",
         USUAL_PLACES.join(", ")
     );
     Err(Failure::new(FailureClass::NotAFeed, detail))
@@ -93,19 +95,19 @@ fn absolute(site: &str) -> String {
 }
 
 /// Beside the page, then at the top of the site.
-fn usual_places(here: &Url) -> Vec<Url> {
-    let mut places: Vec<Url> = Vec::new();
+fn usual_paths(here: &Url) -> Vec<Url> {
+    let mut paths: Vec<Url> = Vec::new();
     for name in USUAL_PLACES {
-        for place in [name.to_owned(), format!("/{name}")] {
-            if let Ok(place) = here.join(&place)
-                && !places.contains(&place)
-                && place != *here
+        for path in [name.to_owned(), format!("/{name}")] {
+            if let Ok(path) = here.join(&path)
+                && !paths.contains(&path)
+                && path != *here
             {
-                places.push(place);
+                paths.push(path);
             }
         }
     }
-    places
+    paths
 }
 
 struct Visit<'a> {

@@ -1,7 +1,8 @@
 //! Entries on their way from a document to [`FoundEntry`].
 //!
-//! Every reader brings drafts; here they are told apart, chosen and cleaned, so that all readings keep to the same limits. Cleaning comes last:
-//! of a document with 50,000 entries only the chosen ones are worth it.
+//! Every reader returns drafts; here they are deduplicated, chosen and cleaned, so that all
+//! readings keep to the same limits. Cleaning comes last: of a document with 50,000 entries only
+//! the chosen ones are worth it.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +22,7 @@ use super::{
     text,
 };
 
-/// Longest id that is kept as it is, in bytes; less than a key, which adds a few.
+/// Longest id that is kept unchanged, in bytes; less than a key, which adds a few.
 const ID_BYTES_MAX: usize = 480;
 /// Longest name of an author, in bytes.
 const AUTHOR_BYTES_MAX: usize = 200;
@@ -54,7 +55,7 @@ pub(crate) fn document(
     for draft in drafts {
         let mut found = name(&draft, base);
         found.published_at = draft.published_at.and_then(|at| believable(at, now));
-        // An entry that can be told from no other could never be known again.
+        // An entry without a key could not be recognised again.
         if found.key().is_some_and(|key| seen.insert(key_hash(&key))) {
             named.push((found, draft));
         }
@@ -106,8 +107,9 @@ fn short_id(id: &str) -> String {
     format!("{}#{hash:016x}", text::cut(id, ID_BYTES_MAX - 17))
 }
 
-/// The newest, since new entries are what a source is looked at for, and some show the oldest first. An entry without a time is taken
-/// for as old as its neighbour; if none has one, the first count, since most show the newest first.
+/// The newest, since new entries are what a source is looked at for, and some show the oldest
+/// first. An entry without a time is taken for as old as its neighbour; if none has one, the first
+/// count, since most show the newest first.
 fn newest(entries: Vec<(FoundEntry, Draft)>) -> Vec<(FoundEntry, Draft)> {
     if entries.len() <= ENTRIES_MAX {
         return entries;
@@ -200,7 +202,11 @@ mod tests {
             summary: Some(Markup::Text("x".to_owned())),
             ..Draft::default()
         };
-        assert_eq!(read(vec![nameless]).entries, [], "could not be known again");
+        assert_eq!(
+            read(vec![nameless]).entries,
+            [],
+            "could not be recognised again"
+        );
     }
 
     #[test]
@@ -216,7 +222,7 @@ mod tests {
             ..Draft::default()
         };
         let document = read(vec![draft("1"), draft("2")]);
-        assert_eq!(document.entries.len(), 2, "told apart by their ends");
+        assert_eq!(document.entries.len(), 2, "distinguished by their ends");
         let found = &document.entries[0];
         assert!(found.id.as_deref().unwrap().len() <= ID_BYTES_MAX);
         assert_eq!(found.link, None, "a cut link leads elsewhere");

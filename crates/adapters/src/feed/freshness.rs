@@ -6,7 +6,7 @@ use reqwest::header::{AGE, CACHE_CONTROL, DATE, EXPIRES, HeaderMap, HeaderName, 
 
 use super::date;
 
-/// How long the answer is fresh, as hints. Zero is no request.
+/// How long the answer is fresh, as hints. Zero is no hint.
 pub fn hints(headers: &HeaderMap, now: Timestamp) -> Hints {
     let fresh_for = fresh_for(headers, now).filter(|seconds| *seconds > 0);
     Hints {
@@ -26,7 +26,7 @@ fn fresh_for(headers: &HeaderMap, now: Timestamp) -> Option<u32> {
         for directive in value.to_str().unwrap_or_default().split(',') {
             let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
             match name.trim().to_ascii_lowercase().as_str() {
-                // Whoever wants to be asked each time has no request about when.
+                // A server that wants every request gives no hint about when.
                 "no-cache" | "no-store" => return None,
                 "max-age" => max_age = max_age.or_else(|| seconds(value)),
                 _ => {}
@@ -107,7 +107,7 @@ mod tests {
                 None,
                 "kept too long",
             ),
-            (vec!["cache-control: max-age=0"], None, "no request"),
+            (vec!["cache-control: max-age=0"], None, "no hint"),
             (
                 vec!["cache-control: no-cache, max-age=600"],
                 None,

@@ -1,8 +1,10 @@
-//! Parsing HTML from anybody, with an eye on what it costs.
+//! Parsing untrusted HTML at a bounded cost.
 //!
-//! The parser is that of a browser, and so are its weaknesses: it looks through all open elements at every tag, compares every attribute
-//! with all others of its tag, and opens formatting anew in every paragraph, so that a few kilobytes can ask for hours or for gigabytes. It
-//! is therefore fed in small pieces, and after each piece one looks at what has become of the tree. What grows out of proportion is refused.
+//! The parser is that of a browser, and so are its weaknesses: it looks through all open elements
+//! at every tag, compares every attribute with all others of its tag, and opens formatting anew in
+//! every paragraph, so that a few kilobytes can ask for hours or for gigabytes. It is therefore fed
+//! in small pieces, and the tree is measured after each piece. What grows out of proportion is
+//! refused.
 
 use html5ever::{driver, tendril::TendrilSink};
 use scraper::{Html, HtmlTreeSink, Node};
@@ -28,7 +30,7 @@ pub(crate) enum Excess {
     Depth,
     #[error("has more than {NODES_MAX} elements and texts")]
     Nodes,
-    #[error("has a tag or a comment out of all proportion")]
+    #[error("has a tag or a comment that is far too large")]
     Tag,
 }
 
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_as_they_are_pass() {
+    fn ordinary_pages_pass() {
         for (text, why) in [
             (String::new(), "nothing"),
             ("<div>".repeat(DEPTH_MAX - 10), "as deep as allowed"),

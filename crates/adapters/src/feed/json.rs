@@ -1,7 +1,8 @@
 //! JSON by paths (RFC 9535).
 //!
-//! `items` finds the entries: several values, or one array of them. The other paths start at an entry. Paths come from people, so
-//! how much work one can ask for is bounded: its length, and one `..`, since each more multiplies the steps by the depth.
+//! `items` finds the entries: several values, or one array of them. The other paths start at an
+//! entry. Paths come from people, so how much work one can ask for is bounded: its length, and one
+//! `..`, since each more multiplies the steps by the depth.
 
 use almanack_core::source::{
     check::{Document, Failure, FailureClass},
@@ -98,8 +99,8 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// An entry is known by what these rules find. One that finds nothing anywhere is a mistake, and going on would
-    /// make new entries of all the old ones.
+    /// An entry is known by what these rules find. One that finds nothing anywhere is a mistake,
+    /// and going on would make new entries of all the old ones.
     fn check(&self, drafts: &[Draft]) -> Result<(), Failure> {
         let known_by = [
             (

@@ -1,5 +1,5 @@
-//! JSON Feed. It is short enough to be read field by field, so that a number where a text should be, or a
-//! title that is missing, does not cost the whole feed.
+//! JSON Feed. It is short enough to be read field by field, so that a number where a text should
+//! be, or a title that is missing, does not cost the whole feed.
 
 use almanack_core::source::check::Document;
 use jiff::Timestamp;

@@ -1,7 +1,8 @@
-//! Other people's markup, made harmless.
+//! Untrusted markup, made harmless.
 //!
-//! What is kept of an entry is an HTML fragment of allowed elements: no scripts, no styles, no handlers, only web addresses, and
-//! those absolute. INVARIANT: it is well-formed however it was cut, because whatever is cut is parsed and written again.
+//! What is kept of an entry is an HTML fragment of allowed elements: no scripts, no styles, no
+//! handlers, only web addresses, and those absolute. INVARIANT: it is well-formed however it was
+//! cut, because whatever is cut is parsed and written again.
 
 use ammonia::{Builder, UrlRelative};
 use url::Url;
@@ -16,9 +17,11 @@ pub(crate) enum Markup {
     Text(String),
 }
 
-/// Longest markup that is looked at, as a multiple of what may be left of it: tags and attributes that go take space, too.
+/// Longest markup that is looked at, as a multiple of what may be left of it: tags and attributes
+/// that go take space, too.
 const READ_FACTOR: usize = 8;
-/// How often a cut is repeated. Each leaves half of what was too long, so the last leaves next to nothing.
+/// How often a cut is repeated. Each leaves half of what was too long, so the last leaves next to
+/// nothing.
 const CUTS_MAX: u32 = 16;
 
 /// Cleans the entries of one document.
@@ -29,7 +32,8 @@ impl Sanitiser {
         Self(Builder::default())
     }
 
-    /// At most `bytes_max` of it; `None` when nothing is left. Relative addresses are seen from `base`.
+    /// At most `bytes_max` of it; `None` when nothing is left. Relative addresses are seen from
+    /// `base`.
     pub(crate) fn clean(
         &mut self,
         markup: &Markup,
@@ -154,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_left_is_short_and_stays_as_it_is(html in "(<[a-z]{1,6}( [a-z]+=\"[a-z:/.]{0,9}\")?>|</[a-z]{1,6}>|[a-z&;<> é]{1,9}){0,40}", bytes_max in 1_usize..200) {
+        fn whatever_is_left_is_short_and_stays_unchanged(html in "(<[a-z]{1,6}( [a-z]+=\"[a-z:/.]{0,9}\")?>|</[a-z]{1,6}>|[a-z&;<> é]{1,9}){0,40}", bytes_max in 1_usize..200) {
             if let Some(cleaned) = clean(&html, bytes_max) {
                 prop_assert!(cleaned.len() <= bytes_max);
                 prop_assert_eq!(clean(&cleaned, 10_000), Some(cleaned.clone()));

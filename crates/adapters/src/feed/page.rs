@@ -16,10 +16,12 @@ use super::{
     rules::{self, RulesError},
 };
 
-/// Most items that are looked at: a selector that matches everything is looked for inside of everything.
+/// Most items that are looked at: a selector that matches everything is looked for inside of
+/// everything.
 const ITEMS_MAX: usize = 2000;
-/// Most that all items together may hold, counted in nodes and stretches of text. Items beside each other hold no more than their page;
-/// of items inside each other every one holds all that are in it.
+/// Most that all items together may hold, counted in nodes and stretches of text. Items beside each
+/// other hold no more than their page; of items inside each other every one holds all that are in
+/// it.
 const LOAD_MAX: usize = 2_000_000;
 /// Text and attributes that weigh as much as a node, in bytes.
 const STRETCH_BYTES: usize = 64;
@@ -63,7 +65,7 @@ impl<'a> Selectors<'a> {
         Ok(draft::document(title, drafts, &base, now))
     }
 
-    /// Refuses items that would be looked through, and copied, out of all proportion to their page.
+    /// Refuses items whose processing would cost far more than their page.
     fn weigh(&self, items: &[ElementRef<'_>]) -> Result<(), Failure> {
         let mut left = LOAD_MAX;
         let nodes = items.iter().flat_map(|item| item.descendants());
@@ -94,7 +96,8 @@ impl<'a> Selectors<'a> {
         }
     }
 
-    /// An entry is known by its link or title. A rule for one that finds nothing anywhere is a mistake, or the page has changed.
+    /// An entry is known by its link or title. A rule for one that finds nothing anywhere is a
+    /// mistake, or the page has changed.
     fn check(&self, drafts: &[Draft], title: Option<&str>) -> Result<(), Failure> {
         let rules = self.rules;
         if drafts.is_empty() {
@@ -139,12 +142,12 @@ fn parse_selector(name: &'static str, selector: &str) -> Result<Selector, RulesE
     Selector::parse(selector).map_err(|error| RulesError::Selector {
         name,
         selector: selector.to_owned(),
-        reason: reported(&error.to_string()),
+        reason: reason(&error.to_string()),
     })
 }
 
-/// What the parser's words mean to whoever wrote the selector; most of them are for its own authors.
-fn reported(error: &str) -> String {
+/// The parser's errors in words for the author of the selector.
+fn reason(error: &str) -> String {
     const MEANINGS: [(&str, &str); 5] = [
         ("EmptySelector", "it is empty"),
         ("ClassNeedsIdent", "a name must follow the dot"),

@@ -1,5 +1,5 @@
-//! Rules that cannot be read. They are refused before a source is stored, so that nobody waits for a check to
-//! learn of a typing error.
+//! Rules that cannot be read. They are refused before a source is stored, so that a typing error
+//! shows at once, not at the next check.
 
 /// Longest selector or path, in bytes.
 const RULE_BYTES_MAX: usize = 300;
@@ -33,10 +33,10 @@ pub enum RulesError {
         /// What the parser says.
         reason: String,
     },
-    /// Longer than anybody writes.
+    /// Too long.
     #[error("`{name}` is longer than {RULE_BYTES_MAX} bytes")]
     TooLong { name: &'static str },
-    /// Its sentences could not be shown as they are.
+    /// It could not be shown in a message.
     #[error("`{name}` holds a control character; write it in one line")]
     Control { name: &'static str },
     /// Would look through everything several times over.

@@ -1,7 +1,7 @@
 //! Sitemaps: every page listed is an entry.
 //!
-//! A page is known by its address. What a news sitemap says about it is its title and time; otherwise it has no title, and the
-//! time of its last change stands for its publication.
+//! A page is known by its address. What a news sitemap says about it is its title and time;
+//! otherwise it has no title, and the time of its last change counts as its publication.
 
 use std::{borrow::Cow, io::Read};
 
@@ -21,7 +21,8 @@ use super::{
     text, xml,
 };
 
-/// Largest sitemap, unpacked. The protocol allows 50 MB; who is asked every hour shows less.
+/// Largest sitemap, decompressed. The protocol allows 50 MB; a sitemap that is polled hourly is
+/// smaller.
 const BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// How many of an index's sitemaps are named.
 const NAMED_MAX: usize = 5;
@@ -37,7 +38,7 @@ pub(crate) fn validate(rules: &SitemapRules) -> Result<(), RulesError> {
     }
 }
 
-/// Reads a sitemap, packed or not.
+/// Reads a sitemap, compressed or not.
 pub(crate) fn read(
     rules: &SitemapRules,
     bytes: &[u8],
@@ -75,7 +76,7 @@ pub(crate) fn read(
     }
 }
 
-/// Sitemaps are often stored packed and served as they are.
+/// Sitemaps are often stored and served compressed.
 fn unpack(bytes: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(None);
@@ -85,11 +86,11 @@ fn unpack(bytes: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
         .take(BYTES_MAX + 1)
         .read_to_end(&mut unpacked);
     if read.is_err() {
-        let detail = "the packed sitemap cannot be unpacked, or breaks off";
+        let detail = "the compressed sitemap cannot be decompressed, or is truncated";
         return Err(Failure::new(FailureClass::Malformed, detail));
     }
     if unpacked.len() as u64 > BYTES_MAX {
-        let detail = format!("the sitemap unpacks to more than {BYTES_MAX} bytes");
+        let detail = format!("the sitemap decompresses to more than {BYTES_MAX} bytes");
         return Err(Failure::new(FailureClass::TooLarge, detail));
     }
     Ok(Some(unpacked))
@@ -128,7 +129,7 @@ fn pages(mended: &str) -> Vec<Draft> {
             Ok(Event::End(end)) => {
                 match end.local_name().as_ref() {
                     "url" | "sitemap" => pages.push(std::mem::take(&mut page)),
-                    name => report(&mut page, name, words.trim()),
+                    name => set_field(&mut page, name, words.trim()),
                 }
                 words.clear();
             }
@@ -152,7 +153,7 @@ fn resolve(name: &str) -> String {
 }
 
 /// One field of a page. A picture's own `loc` and `title` come after the page's; the first counts.
-fn report(page: &mut Draft, name: &str, words: &str) {
+fn set_field(page: &mut Draft, name: &str, words: &str) {
     match name {
         "loc" if page.link.is_none() && !words.is_empty() => page.link = Some(words.to_owned()),
         "title" if page.title.is_empty() => words.clone_into(&mut page.title),

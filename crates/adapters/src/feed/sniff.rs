@@ -1,7 +1,7 @@
-//! What an answer is when it is not what it should be, in a sentence that says what to do.
+//! Content sniffing: what an unexpected answer is, in a sentence that says what to do.
 //!
-//! "Not a feed" helps nobody. Most often it is the site's own page, whose feed is one line above; or a login, or a
-//! file. Only titles and addresses are told: what else is in an answer is nobody's business.
+//! "Not a feed" does not help. Most often it is the site's own page, whose feed is one line above;
+//! or a login, or a file. The sentence quotes titles and addresses only, nothing else of an answer.
 
 use almanack_core::source::check::{Failure, FailureClass};
 use url::Url;
@@ -11,7 +11,7 @@ use super::{advertised, page, xml};
 /// How much of a page is looked at.
 const PAGE_BYTES_MAX: usize = 512 * 1024;
 
-/// Beginnings of files that are no text.
+/// First bytes of files that are not text.
 const FILES: [(&[u8], &str); 9] = [
     (b"\x89PNG", "a picture (PNG)"),
     (b"\xff\xd8\xff", "a picture (JPEG)"),

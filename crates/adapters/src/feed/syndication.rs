@@ -1,7 +1,8 @@
 //! RSS and Atom, read by feed-rs.
 //!
-//! What feed-rs leaves out is done around it: [`super::xml`] mends and walks the text first, dates are read by [`super::date`], ids that it would
-//! invent are left away (an invented id would be new at every look), and formats from before 2005 are put under the names it knows.
+//! What feed-rs leaves out is done around it: [`super::xml`] mends and walks the text first, dates
+//! are read by [`super::date`], ids that it would invent are left out (an invented id would be new
+//! at every check), and formats from before 2005 are put under the names it knows.
 
 use std::{fmt::Write as _, time::SystemTime};
 
@@ -163,7 +164,8 @@ fn markup(content: &str, is_text: bool) -> Markup {
     }
 }
 
-/// Where an entry can be read: not its own feed, its comments, a file it comes with, or where it is edited.
+/// Where an entry can be read: not its own feed, its comments, a file it comes with, or where it is
+/// edited.
 fn address(links: &[Link]) -> Option<String> {
     let pages = links.iter().filter(|link| {
         let rel = link.rel.as_deref();
@@ -178,7 +180,8 @@ fn address(links: &[Link]) -> Option<String> {
     by_kind.next().map(|link| link.href.clone())
 }
 
-/// A title as plain text. Atom says what it is; RSS does not, and most publishers escape markup in it.
+/// A title as plain text. Atom says what it is; RSS does not, and most publishers escape markup in
+/// it.
 fn plain(title: &Text, format: &FeedType) -> String {
     if *format == FeedType::Atom && title.content_type.subty() == "plain" {
         text::short_line(&title.content, TITLE_BYTES_MAX)

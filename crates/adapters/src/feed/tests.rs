@@ -1,4 +1,4 @@
-//! Bad input, by name, and input that nobody has a name for.
+//! Known kinds of bad input, and random input.
 
 use std::fmt::Write as _;
 
@@ -62,7 +62,7 @@ fn ss_12_xml_entity_bomb() {
     let item = "<item><title>&lol9;</title><guid>1</guid><description>&lol9;</description></item>";
     let _ = write!(bomb, "]>{}", &rss(item)[21..]);
     let document = feed(bomb.as_bytes()).unwrap();
-    assert_eq!(document.entries[0].title, "&lol9;", "nobody expands it");
+    assert_eq!(document.entries[0].title, "&lol9;", "it is not expanded");
     let outside = "<!DOCTYPE rss [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>".to_owned()
         + &rss("<item><title>&x;</title></item>")[21..];
     assert_eq!(feed(outside.as_bytes()).unwrap().entries[0].title, "&x;");
@@ -85,7 +85,7 @@ fn ss_12_deep_nesting() {
     );
     assert!(
         feed(rss(&content).as_bytes()).is_ok(),
-        "an entry's own nesting is its own loss"
+        "nesting inside an entry costs that entry only"
     );
 }
 
@@ -131,7 +131,7 @@ fn ss_12_duplicate_ids() {
 }
 
 #[test]
-fn ss_12_entries_in_a_namespace_of_their_own_are_not_an_empty_feed() {
+fn ss_12_entries_in_an_unknown_namespace_are_not_an_empty_feed() {
     let foreign =
         "<rss version='2.0' xmlns='urn:x'><channel><item><title>a</title></item></channel></rss>";
     let failure = feed(foreign.as_bytes()).unwrap_err();

@@ -1,10 +1,11 @@
-//! Text for people out of what publishers write: no markup, no control characters, no surprises in length.
+//! Text for people out of what publishers write: no markup, no control characters, no surprises in
+//! length.
 
 use std::borrow::Cow;
 
 use scraper::{Html, Node, node::Element};
 
-/// Elements that titles are decorated with. Others stay as they are written: `Vec<T>` is a title, too.
+/// Elements that titles are decorated with. Others stay as written: `Vec<T>` is a title, too.
 const DECORATION: [&str; 41] = [
     "a",
     "abbr",
@@ -91,7 +92,8 @@ pub(crate) fn undecorated(text: &str, bytes_max: usize) -> String {
     if !text.contains(['<', '&']) {
         return short_line(text, bytes_max);
     }
-    // A title is a line. What is longer than any title is not worth a parser's time, which is not bounded by the length alone.
+    // A title is a line. What is longer than any title is not worth a parser's time, which is not
+    // bounded by the length alone.
     let text = &text[..text.floor_char_boundary(bytes_max.saturating_mul(4))];
     let fragment = Html::parse_fragment(&escape_undecorating(text));
     short_line(&visible_text(&fragment), bytes_max)

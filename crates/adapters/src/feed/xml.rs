@@ -1,8 +1,9 @@
-//! A first walk through an XML document, before anybody believes it.
+//! A first walk through an XML document, to validate it.
 //!
-//! The feed parser takes a document that breaks off for a whole one, reads no `skipHours`, and gives up on text that every
-//! browser reads. So the text is mended, then walked once: the walk tells what the root is, that its end is there, how deep it goes, and when
-//! the publisher wants to be asked again. Entities that a document declares are never expanded, by anyone.
+//! The feed parser takes a document that breaks off for a whole one, reads no `skipHours`, and
+//! gives up on text that every browser reads. So the text is mended, then walked once: the walk
+//! finds the root, checks that its end is there and how deep it goes, and when the publisher wants
+//! to be asked again. Entities that a document declares are never expanded.
 
 use almanack_core::source::check::{Failure, FailureClass};
 use almanack_core::source::hints::Hints;
@@ -15,7 +16,7 @@ use super::{html::DEPTH_MAX, text};
 
 mod place;
 
-use place::{ChangeRequests, Place};
+use place::{Place, PollRequests};
 
 /// Most attributes of an element, counted by their `=`.
 const ATTRIBUTES_MAX: usize = 1000;
@@ -97,10 +98,11 @@ pub(crate) fn outline(text: &str) -> Result<Outline, Failure> {
     })
 }
 
-/// Whether a parser was still waiting for something when the text ended, so many bytes behind the error.
+/// Whether a parser was still waiting for something when the text ended, so many bytes behind the
+/// error.
 fn is_end(error: &quick_xml::Error, behind: u64) -> bool {
     use quick_xml::errors::SyntaxError::InvalidBangMarkup;
-    // A beginning of `<![CDATA[` is no markup of its own, unless it is the end of the text.
+    // A prefix of `<![CDATA[` is not markup, unless it is the end of the text.
     let is_cut_short = behind < "<![CDATA[".len() as u64;
     matches!(error, quick_xml::Error::Syntax(syntax) if *syntax != InvalidBangMarkup || is_cut_short)
 }
@@ -110,7 +112,7 @@ fn is_end(error: &quick_xml::Error, behind: u64) -> bool {
 struct Walk {
     path: Vec<Place>,
     entries: usize,
-    requests: ChangeRequests,
+    requests: PollRequests,
     words: String,
     is_over: bool,
 }
@@ -190,13 +192,13 @@ fn line_at(text: &str, position: u64) -> Option<usize> {
     Some(1 + before.matches('\n').count())
 }
 
-/// Text that a strict parser can read: no declaration (the text is decoded), no control characters, no
-/// references to characters that do not exist, and no bare `&`.
+/// Text that a strict parser can read: no declaration (the text is decoded), no control characters,
+/// no references to characters that do not exist, and no bare `&`.
 pub(crate) fn mend(text: &str) -> String {
     let text = text::printable(text);
     let mut rest = without_declaration(&text);
     let mut mended = String::with_capacity(text.len());
-    // Lines keep their numbers, for those who are told about them.
+    // Lines keep their numbers, because errors name them.
     let dropped = &text[..text.len() - rest.len()];
     mended.extend(dropped.matches('\n'));
     while let Some(at) = rest.find(['&', '<']) {
@@ -214,7 +216,7 @@ pub(crate) fn mend(text: &str) -> String {
     mended
 }
 
-/// The declaration may stand after blanks.
+/// The declaration may follow blanks.
 fn without_declaration(text: &str) -> &str {
     let start = text.trim_start_matches(['\u{feff}', ' ', '\t', '\n']);
     match (start.starts_with("<?xml "), start.find("?>")) {
@@ -223,7 +225,7 @@ fn without_declaration(text: &str) -> &str {
     }
 }
 
-/// How much at `<` is copied as it is: all of a CDATA section or comment, else the bracket.
+/// How much at `<` is copied unchanged: all of a CDATA section or comment, else the bracket.
 fn raw_section(rest: &str) -> usize {
     let end = |open: &str, close: &str| {
         rest.starts_with(open)
@@ -234,7 +236,7 @@ fn raw_section(rest: &str) -> usize {
         .unwrap_or(1)
 }
 
-/// What is written for what stands at `&`, unless it stays, and how much of it is read.
+/// The replacement for the text at `&`, if any, and how much of it is read.
 fn reference(rest: &str) -> (Option<&'static str>, usize) {
     let body = &rest[1..];
     let window = &body[..body.floor_char_boundary(ENTITY_BYTES_MAX)];

@@ -1,4 +1,4 @@
-//! Whether a token is accepted, and what it may do: for whoever wants to know before the first edition.
+//! Whether a token is accepted, and what it may do: a check before the first edition.
 
 use reqwest::Method;
 use serde::Deserialize;

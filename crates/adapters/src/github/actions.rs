@@ -65,9 +65,9 @@ pub struct RunFilter<'a> {
 }
 
 impl Github {
-    /// Starts a workflow by `workflow_dispatch`; answers its run, where GitHub says which. GitHub
-    /// answers before anything runs. After an error that
-    /// [may have taken effect](Error::may_have_taken_effect) the workflow may run all the same.
+    /// Starts a workflow by `workflow_dispatch`; returns its run, where GitHub names it. GitHub
+    /// answers before anything runs. After an error that [may have taken
+    /// effect](Error::may_have_taken_effect) the workflow may run all the same.
     pub async fn dispatch(
         &self,
         repository: &Repository,
@@ -86,7 +86,7 @@ impl Github {
             };
             match self.send(self.posting(url.clone(), &body), &names).await {
                 Ok(answer) => return Ok(started_run(answer).await),
-                // Servers of one's own refuse what they do not know yet, and start nothing.
+                // Older GitHub Enterprise servers refuse unknown fields, and start nothing.
                 Err(error) if error.is_refusal_about(RUN_DETAILS) => {
                     self.names_no_runs.store(true, Ordering::Relaxed);
                 }

@@ -25,7 +25,7 @@ pub struct Limit {
     pub reset_at: Timestamp,
 }
 
-/// The facts of one answer that do not stand in its body.
+/// The facts of one answer that are not in its body.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts {
     status: u16,
@@ -110,11 +110,11 @@ fn instant(date: &str) -> Option<Timestamp> {
 /// GitHub's `message`; an answer that is not GitHub's JSON has none.
 fn message_of(body: &[u8]) -> String {
     #[derive(Deserialize)]
-    struct Reported {
+    struct ErrorBody {
         message: String,
     }
-    let reported = serde_json::from_slice::<Reported>(body);
-    reported.map_or_else(|_| "no message".to_owned(), |reported| reported.message)
+    let read = serde_json::from_slice::<ErrorBody>(body);
+    read.map_or_else(|_| "no message".to_owned(), |body| body.message)
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    fn reported(message: &str) -> Vec<u8> {
+    fn error_body(message: &str) -> Vec<u8> {
         serde_json::json!({"message": message, "documentation_url": "x"})
             .to_string()
             .into_bytes()
@@ -199,7 +199,7 @@ mod tests {
             ),
             (facts(401, None, None, None), "Bad credentials", None, "no"),
         ] {
-            let error = facts.error(&reported(message), &[]);
+            let error = facts.error(&error_body(message), &[]);
             assert_eq!(
                 error.retry_after(),
                 waits.map(SignedDuration::from_secs),

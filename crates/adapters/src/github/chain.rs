@@ -60,7 +60,7 @@ pub struct TargetWorkflows {
 }
 
 impl TargetWorkflows {
-    /// Looks on behalf of the client's token.
+    /// Uses the client's token.
     pub fn new(github: Arc<Github>) -> Self {
         Self { github }
     }

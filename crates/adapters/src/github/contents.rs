@@ -1,8 +1,8 @@
-//! Files on a branch: looked at, and written as one commit each.
+//! Files on a branch: read, and written as one commit each.
 //!
-//! A write names the version of the file that it replaces, so of two writers one is refused (409, or 422
-//! where it named none) and has to look again. Whether a file says what it should is told by its blob id,
-//! which GitHub shows for files of any size and which anybody can compute.
+//! A write names the version of the file that it replaces, so of two writers one is refused (409,
+//! or 422 where it named none) and has to look again. The blob id shows whether a file has the
+//! expected content: GitHub returns it for files of any size, and it can be computed locally.
 
 use std::sync::Arc;
 
@@ -45,15 +45,15 @@ pub struct File {
 /// What a write is to do.
 #[derive(Debug, Clone, Copy)]
 pub struct Change<'a> {
-    /// What the file is to say.
+    /// The file's new content.
     pub content: &'a [u8],
-    /// What the commit says.
+    /// The commit message.
     pub message: &'a str,
     /// The version it replaces; none where there was no file.
     pub replaces: Option<&'a str>,
 }
 
-/// What a write did. Without any of it, it was done all the same, and the answer could not be read.
+/// What a write did. If all of it is missing, the write was done, but its answer could not be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     pub commit: Option<String>,
@@ -62,8 +62,8 @@ pub struct Written {
 }
 
 impl Github {
-    /// What is at a path; nothing where there is no such file, branch or repository, or none for this token:
-    /// GitHub does not say which.
+    /// What is at a path; nothing where there is no such file, branch or repository, or none for
+    /// this token: GitHub does not say which.
     pub async fn read_file(
         &self,
         at: FileAt<'_>,
@@ -79,7 +79,7 @@ impl Github {
         };
         let body = answer.read().await;
         let body = body.map_err(|_| Error::Unreadable { what: WHAT })?;
-        // A folder is shown as a list, which no file can take the place of.
+        // A folder is returned as a list; a file cannot replace it.
         let read = serde_json::from_slice(&body);
         read.map(Some).map_err(|_| Error::Unreadable { what: WHAT })
     }
@@ -137,7 +137,7 @@ impl Shown {
     }
 }
 
-/// The id Git gives to a file that says this.
+/// The id that Git gives to a file with this content.
 pub fn blob_id(content: &[u8]) -> String {
     use std::fmt::Write;
     let mut hash = Sha1::new();

@@ -22,7 +22,7 @@ pub enum Error {
     Spent(#[from] Spent),
     #[error("{why}")]
     NoAnswer {
-        /// What the network said.
+        /// The network's error.
         why: String,
         /// Whether it may have been carried out.
         sent: Sent,

@@ -1,14 +1,15 @@
 //! The workflow launcher: a schedule fires by `workflow_dispatch` (DP-11).
 //!
-//! GitHub has no idempotency key for a dispatch, so a repetition after an unknown outcome could start the
-//! workflow twice. Therefore a try whose outcome is unknown is repeated only after looking at the
-//! workflow's runs, and a run counts only if no other firing can have started it (DP-25,
-//! [`almanack_core::target::runs`]). What cannot be looked at, or cannot be told apart, is not repeated, but
-//! looked at again later: in doubt missed, never fired twice. Chains look by themselves
-//! ([`almanack_core::chain`]); for a node this does ([`WorkflowLauncher::looking`]).
+//! GitHub has no idempotency key for a dispatch, so a repetition after an unknown outcome could
+//! start the workflow twice. Therefore a try whose outcome is unknown is repeated only after
+//! looking at the workflow's runs, and a run counts only if no other firing can have started it
+//! (DP-25, [`almanack_core::target::runs`]). If the runs cannot be read, or a run cannot be
+//! attributed, the dispatch is not repeated, but the runs are read again later: in doubt missed,
+//! never fired twice. Chains look by themselves ([`almanack_core::chain`]); for a node this does
+//! ([`WorkflowLauncher::looking`]).
 //!
-//! A dispatch that is answered names its run, and the detail of the attempt keeps the number: that is
-//! how other firings know that the run is not theirs.
+//! A dispatch that is answered names its run, and the detail of the attempt keeps the number: that
+//! is how other firings know that the run is not theirs.
 //!
 //! Refusals are final: a missing workflow does not appear by asking again.
 
@@ -52,8 +53,8 @@ impl fmt::Debug for WorkflowLauncher {
 }
 
 impl WorkflowLauncher {
-    /// Dispatches on behalf of the client's token, which may be another one than that of the locks. Whoever
-    /// calls this looks at the target before a repetition.
+    /// Dispatches on behalf of the client's token, which may be another one than that of the locks.
+    /// The caller checks the target before a repetition.
     pub fn new(github: Arc<Github>) -> Self {
         Self {
             github,
@@ -61,8 +62,8 @@ impl WorkflowLauncher {
         }
     }
 
-    /// Looks at the target by itself before it repeats a try whose outcome is unknown; `firings` says
-    /// who else may have started what it sees there.
+    /// Looks at the target by itself before it repeats a try whose outcome is unknown; `firings`
+    /// names the other firings that may have started those runs.
     #[must_use]
     pub fn looking(mut self, firings: Arc<dyn OtherFirings>) -> Self {
         self.looking = Some(Looking {
@@ -122,7 +123,7 @@ impl Launcher for WorkflowLauncher {
             Err(outcome) => return outcome,
         };
         let Some(looking) = &self.looking else {
-            return judge(&self.dispatch(call).await);
+            return outcome_of(&self.dispatch(call).await);
         };
         let mut doubt = looking.tries.doubt(task);
         if let Some(settled) = looking.settle(firing, task, doubt).await {
@@ -130,7 +131,7 @@ impl Launcher for WorkflowLauncher {
         }
         let began_at = self.github.clock.now();
         let dispatched = self.dispatch(call).await;
-        let mut outcome = judge(&dispatched);
+        let mut outcome = outcome_of(&dispatched);
         let doubtful = dispatched.is_err_and(|error| error.may_have_taken_effect());
         if doubtful {
             doubt = doubt.or_since(began_at);
@@ -143,7 +144,7 @@ impl Launcher for WorkflowLauncher {
 }
 
 impl Looking {
-    /// What an earlier try came to; `None` if it came to nothing, so that another one is due.
+    /// The outcome of an earlier try; `None` if it had no effect, so that another one is due.
     async fn settle(&self, firing: &Firing, task: &ClaimedTask, doubt: Doubt) -> Option<Outcome> {
         let since = match doubt {
             Doubt::No => return None,
@@ -153,8 +154,10 @@ impl Looking {
         match self.look(firing, task, since).await {
             Ok(Whose::NotOurs) => None,
             Ok(Whose::Ours(run)) => {
-                let said = with_run("an earlier try had started it, by the workflow's runs", run);
-                Some(Outcome::Done { detail: Some(said) })
+                let detail = with_run("an earlier try had started it, by the workflow's runs", run);
+                Some(Outcome::Done {
+                    detail: Some(detail),
+                })
             }
             Ok(Whose::Unclear) => Some(Outcome::Retry {
                 error: "an earlier try may have started the workflow: a run was started since, \
@@ -163,7 +166,7 @@ impl Looking {
                 retry_after: Some(SHOWS_AFTER),
             }),
             Err(error) => Some(Outcome::Retry {
-                error: format!("whether an earlier try started it cannot be seen: {error}"),
+                error: format!("cannot determine whether an earlier try started it: {error}"),
                 retry_after: error.retry_after,
             }),
         }
@@ -180,7 +183,8 @@ impl Looking {
             Some(since) => since,
             None => self.firings.load_decided_at(task).await?,
         };
-        // The runs first: whoever started one of them has a row that says so by the time it is read.
+        // The runs first: a firing that started one of them has recorded it by the time the rows
+        // are read.
         let started = self.runs.list_started(target, since).await?;
         let others = self.firings.load_others(task, target, since).await?;
         Ok(attribute(&started, &others))
@@ -201,10 +205,10 @@ impl Looking {
     }
 }
 
-fn judge(dispatched: &Result<Option<u64>, Error>) -> Outcome {
+fn outcome_of(dispatched: &Result<Option<u64>, Error>) -> Outcome {
     let error = match dispatched {
         Ok(run) => {
-            let detail = Some(with_run("GitHub took it", *run));
+            let detail = Some(with_run("GitHub accepted it", *run));
             return Outcome::Done { detail };
         }
         Err(error) => error,

@@ -1,4 +1,5 @@
-//! Answers remembered with their `ETag`: asking again costs nothing while nothing has changed (DP-13).
+//! Answers remembered with their `ETag`: asking again costs nothing while nothing has changed
+//! (DP-13).
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +18,7 @@ const PAGES_REMEMBERED_MAX: usize = 100;
 /// One page of a list.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// What to show to learn whether it has changed.
+    /// The validator that shows whether it has changed.
     pub(super) etag: Option<String>,
     /// Where the list goes on.
     pub(super) next: Option<String>,

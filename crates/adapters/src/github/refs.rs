@@ -14,10 +14,10 @@ use super::{Error, Github, Repository};
 
 /// Refs in one mutation.
 const REFS_PER_MUTATION: usize = 100;
-/// Refs deleted one by one, where the mutation does not work: each costs a request, and what is left is
-/// there next time too.
+/// Refs deleted one by one, where the mutation does not work: each costs a request, and what is
+/// left is there next time too.
 const SINGLE_DELETIONS_MAX: usize = 20;
-/// The object id that stands for "no longer there".
+/// The object id that means "deleted".
 const NOTHING: &str = "0000000000000000000000000000000000000000";
 const UPDATE_REFS: &str =
     "mutation($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }";
@@ -75,7 +75,7 @@ impl Github {
             .collect())
     }
 
-    /// What a ref points to, asked anew.
+    /// What a ref points to; never from memory.
     pub async fn read_ref(&self, repository: &Repository, name: &str) -> Result<Ref, Error> {
         let mut path = vec!["git", "ref"];
         path.extend(short(name).split('/'));
@@ -100,7 +100,7 @@ impl Github {
         Ok(())
     }
 
-    /// Creates an annotated tag object on a commit, without a ref, and answers its id. No two with
+    /// Creates an annotated tag object on a commit, without a ref, and returns its id. No two with
     /// different messages have the same.
     pub async fn create_tag_object(
         &self,
@@ -112,12 +112,13 @@ impl Github {
         let url = self.repository_url(repository, &["git", "tags"]);
         let body = json!({"tag": tag, "message": message, "object": commit, "type": "commit"});
         let names = repository.names();
-        let made = self.post::<Object>(url, &body, &names, "a tag object");
-        Ok(made.await?.sha)
+        let created = self.post::<Object>(url, &body, &names, "a tag object");
+        Ok(created.await?.sha)
     }
 
-    /// Deletes refs, full names; those that are already gone count as deleted. Many cost one request;
-    /// where that does not work, some are deleted one by one and the rest is left for next time.
+    /// Deletes refs, full names; those that are already gone count as deleted. Many cost one
+    /// request; where that does not work, some are deleted one by one and the rest is left for next
+    /// time.
     pub async fn delete_refs(
         &self,
         repository: &Repository,
@@ -137,7 +138,7 @@ impl Github {
     /// All or none: if one of them is already gone, GitHub refuses all of them.
     async fn delete_at_once(&self, repository: &Repository, names: &[String]) -> Result<(), Error> {
         #[derive(Deserialize)]
-        struct Reported {
+        struct GraphqlAnswer {
             #[serde(default)]
             errors: Vec<Value>,
         }
@@ -149,10 +150,10 @@ impl Github {
             "variables": {"input": {"repositoryId": id, "refUpdates": updates}},
         });
         let hidden = repository.names();
-        let reported: Reported = self
+        let answer: GraphqlAnswer = self
             .post(self.graphql(), &body, &hidden, "deleted refs")
             .await?;
-        if reported.errors.is_empty() {
+        if answer.errors.is_empty() {
             return Ok(());
         }
         // GraphQL refuses with 200 and a list of errors.
@@ -179,7 +180,7 @@ impl Github {
 
     async fn node_id(&self, repository: &Repository) -> Result<String, Error> {
         #[derive(Deserialize)]
-        struct Described {
+        struct RepositoryAnswer {
             node_id: String,
         }
         let what = "a repository";
@@ -192,7 +193,7 @@ impl Github {
         }
         let url = self.repository_url(repository, &[]);
         let page = self.page(&url, &repository.names(), what).await?;
-        let described = serde_json::from_slice::<Described>(&page.body);
+        let described = serde_json::from_slice::<RepositoryAnswer>(&page.body);
         let id = described.map_err(|_| Error::Unreadable { what })?.node_id;
         let mut ids = self
             .node_ids
@@ -203,7 +204,7 @@ impl Github {
         Ok(id)
     }
 
-    /// GraphQL lives beside the REST API: `/graphql`, or `/api/graphql` beside `/api/v3`.
+    /// GraphQL is beside the REST API: `/graphql`, or `/api/graphql` beside `/api/v3`.
     fn graphql(&self) -> Url {
         let path = self.base.path().trim_end_matches('/');
         let root = path.strip_suffix("/v3").unwrap_or(path);

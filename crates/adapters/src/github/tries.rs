@@ -1,9 +1,9 @@
 //! What is known of earlier tries at a firing: whether one of them may have started the workflow.
 //!
-//! Only this process knows how its own tries ended. A try by another node, before a restart, or one that was
-//! handed back may have had any outcome, so after one there is always doubt. Every claim raises the
-//! task's term by one and attempts are not always counted, so the term alone says whether there was
-//! an earlier try, and whether the last one was ours.
+//! Only this process knows how its own tries ended. A try by another node, before a restart, or one
+//! that was handed back may have had any outcome, so after one there is always doubt. Every claim
+//! raises the task's term by one and attempts are not always counted, so the term alone says
+//! whether there was an earlier try, and whether the last one was ours.
 
 use std::{
     collections::BTreeMap,
@@ -18,14 +18,14 @@ use jiff::Timestamp;
 
 /// Firings that are to be tried again, by their task.
 #[derive(Debug, Default)]
-pub(super) struct Tries(Mutex<BTreeMap<TaskId, Tried>>);
+pub(super) struct Tries(Mutex<BTreeMap<TaskId, LastTry>>);
 
 #[derive(Debug)]
-struct Tried {
+struct LastTry {
     /// Which try this was.
     term: Term,
     doubt: Doubt,
-    /// After that nobody tries, so nobody asks.
+    /// No try comes after this, so the entry can go.
     retry_until: Timestamp,
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Doubt {
     No,
     /// One that began then may have.
     Since(Timestamp),
-    /// Somebody else's may have, at any time.
+    /// Another node's try may have, at any time.
     Unknown,
 }
 
@@ -66,7 +66,7 @@ impl Tries {
     pub(super) fn keep(&self, firing: &Firing, task: &ClaimedTask, doubt: Doubt) {
         let mut all = self.all();
         all.retain(|_, tried| tried.retry_until >= task.started_at);
-        let tried = Tried {
+        let tried = LastTry {
             term: task.term,
             doubt,
             retry_until: firing.retry_until,
@@ -79,7 +79,7 @@ impl Tries {
         self.all().remove(&task.id);
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<TaskId, Tried>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<TaskId, LastTry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

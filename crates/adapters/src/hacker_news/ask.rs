@@ -1,6 +1,6 @@
 //! One question, asked again when the failure may pass.
 //!
-//! Every try is paid from the same request budget, so an empty one ends the tries at once.
+//! Every try counts against the same request budget; a spent budget ends the tries at once.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 const REDIRECTS_MAX: usize = 3;
 /// How long the first wait is; each next one is twice as long.
 const WAIT: SignedDuration = SignedDuration::from_secs(1);
-/// Longest wait between two tries. Who wants to be left alone for longer is asked by a later tick.
+/// Longest wait between two tries. A longer wait is left to a later tick.
 const WAIT_MAX: SignedDuration = SignedDuration::from_secs(15);
 
 pub(super) struct Requester {
@@ -84,8 +84,8 @@ impl Requester {
     }
 }
 
-/// How long to wait before the next try, if another one may help: as long as was asked for, and at least twice
-/// as long as before.
+/// How long to wait before the next try, if another one may help: as long as was asked for, and at
+/// least twice as long as before.
 fn next_wait(failure: &Failure, retries: u32) -> Option<SignedDuration> {
     let may_pass = matches!(
         failure.class,

@@ -1,7 +1,8 @@
-//! What Algolia finds, read with longest wait.
+//! What Algolia finds, read leniently.
 //!
-//! Fields are missing, null, or numbers written as text; an item may be anything. What cannot be read costs its item and
-//! never the list. INVARIANT: a story has an id, a title and a time, or it is none.
+//! Fields are missing, null, or numbers written as text; an item may be anything. What cannot be
+//! read costs its item and never the list. INVARIANT: a story has an id, a title and a time, or it
+//! is left out.
 
 use almanack_core::{
     edition::{
@@ -77,11 +78,11 @@ pub(super) struct Story {
     text: Option<String>,
 }
 
-/// The stories of an answer; `None` for what is no such answer.
+/// The stories of an answer; `None` for any other answer.
 pub(super) fn stories(body: &[u8], hits_max: usize) -> Option<Page> {
     let answer = answer(body)?;
     let total = integer(&answer.total).and_then(|total| usize::try_from(total).ok());
-    // No hits are a list; no list could not be told from a day without stories.
+    // No hits are a list; a missing list would look like a day without stories.
     let raw = answer.hits?;
     let hits = read(&raw);
     Some(Page {
@@ -91,7 +92,7 @@ pub(super) fn stories(body: &[u8], hits_max: usize) -> Option<Page> {
     })
 }
 
-/// The comments of an answer, as plain texts without empty ones; `None` for what is no such answer.
+/// The comments of an answer, as plain texts without empty ones; `None` for any other answer.
 pub(super) fn comments(body: &[u8]) -> Option<Vec<String>> {
     let answer = answer(body)?;
     let text = |hit: &Hit| Some(plain_text(hit.comment_text.as_str()?, COMMENT_CHARS_MAX));
@@ -139,12 +140,12 @@ impl Story {
         })
     }
 
-    /// As it is listed; `item_url` is what the address of its discussion begins with.
+    /// For the list; `item_url` is what the address of its discussion begins with.
     pub(super) fn listed(self, item_url: &str) -> Listed {
         let discussion_url = format!("{item_url}{}", self.id);
         Listed {
             key: StoryKey(format!("{KEY_PREFIX}{}", self.id)),
-            // Whoever has a page is read there, even if a text stands beside the link.
+            // A story with a page is read there, even if it has a text as well.
             text: self.text.filter(|_| self.url.is_none()),
             url: self.url.unwrap_or_else(|| discussion_url.clone()),
             discussion_url: Some(discussion_url),
@@ -170,8 +171,8 @@ fn integer(value: &Value) -> Option<i64> {
     text.split('.').next()?.parse().ok()
 }
 
-/// An address as it is written, if it is one of the web and of sane length. Whoever reads addresses overlooks control
-/// characters in them; whoever stores them may not take them.
+/// An address as written, if it is a web address of reasonable length. URL parsers ignore control
+/// characters; databases may not accept them.
 fn web_address(text: &str) -> Option<String> {
     let text = text.trim();
     let url = Url::parse(text).ok()?;

@@ -1,7 +1,7 @@
 //! Bodies: decompressed by us, so that both sides of the decompression are counted.
 //!
-//! A few kilobytes can unpack to gigabytes. What is unpacked goes into a sink that refuses to grow beyond
-//! its limit, so no more is ever held or even unpacked than the caller asked for.
+//! A few kilobytes can decompress to gigabytes. Decompressed bytes go into a sink with a limit, so
+//! no more is ever held or even decompressed than the caller asked for.
 
 use std::{
     io::{self, Write},
@@ -16,14 +16,14 @@ use reqwest::header::CONTENT_ENCODING;
 use super::{Error, Limits, Phase, error};
 use crate::clock::pause;
 
-/// What we can unpack, as a header says it.
+/// The codings we can decompress, as a header value.
 pub(super) const CODINGS: &str = "gzip, br";
-/// How many times larger than what came a body may be. Feeds and pages shrink to a tenth, very repetitive
-/// ones to a fiftieth; only what was made to explode does better.
+/// How many times larger than what came a body may be. Feeds and pages shrink to a tenth, very
+/// repetitive ones to a fiftieth; only what was made to explode does better.
 const RATIO_MAX: usize = 200;
-/// Unpacked bytes that nobody minds, whatever the ratio.
+/// Decompressed bytes that are allowed at any ratio.
 const RATIO_FREE_BYTES: usize = 1024 * 1024;
-/// The step in which brotli is unpacked.
+/// The step in which brotli is decompressed.
 const BROTLI_STEP_BYTES: usize = 16 * 1024;
 
 /// The end of one exchange's time.
@@ -54,7 +54,7 @@ impl Deadline {
     }
 }
 
-/// Reads and unpacks a body within `limits`.
+/// Reads and decompresses a body within `limits`.
 pub(super) async fn read(
     response: &mut reqwest::Response,
     limits: Limits,
@@ -73,7 +73,7 @@ pub(super) async fn read(
     }
 }
 
-/// Where unpacked bytes go. Once it has refused, it refuses for good.
+/// Where decompressed bytes go. Once it has refused, it refuses for good.
 struct Sink {
     unpacked: Vec<u8>,
     taken_bytes: usize,
@@ -154,7 +154,7 @@ impl Unpacking {
     }
 
     fn finish(mut self) -> Result<Vec<u8>, Error> {
-        // An answer without a body (304, HEAD) may name a coding all the same.
+        // An answer without a body (304, HEAD) may still name a coding.
         if self.sink().taken_bytes > 0 {
             let finished = match &mut self {
                 Self::Plain(_) => Ok(()),

@@ -25,7 +25,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    fn reported(self) -> &'static str {
+    fn text(self) -> &'static str {
         match self {
             Self::Connect => "could not connect in time",
             Self::Answer => "no answer in time",
@@ -38,7 +38,7 @@ impl Phase {
 /// Why there is no answer. No text holds more of an address than an IP or a port.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The address, or that of a redirect, is not one we connect to. Nobody has been called there.
+    /// The address, or that of a redirect, is not one we connect to. No request was sent there.
     #[error("{}{refusal}", after_redirects(*hops))]
     Refused {
         refusal: Refusal,
@@ -48,45 +48,45 @@ pub enum Error {
     /// The name leads nowhere, at least not now.
     #[error("the name could not be resolved: {why}")]
     Dns {
-        /// What the resolver said.
+        /// The resolver's error.
         why: String,
     },
-    /// Nobody answers at that address and port.
+    /// No server answers at that address and port.
     #[error("could not connect: {why}")]
     Connect {
-        /// What the network said.
+        /// The network's error.
         why: String,
     },
-    /// Somebody answers, but not as who they should be.
+    /// A server answers, but TLS cannot verify it.
     #[error("no secure connection: {why}")]
     Tls { why: String },
     /// It takes longer than allowed.
-    #[error("{} ({} s)", phase.reported(), after.as_secs_f32())]
+    #[error("{} ({} s)", phase.text(), after.as_secs_f32())]
     Timeout {
         /// What was waited for.
         phase: Phase,
         after: Duration,
     },
-    /// The body is larger than allowed, after unpacking.
+    /// The body is larger than allowed, after decompression.
     #[error("the answer has more than {bytes_max} bytes")]
     TooLarge {
         /// How much is allowed.
         bytes_max: usize,
     },
     /// The body grows more than honest ones do.
-    #[error("the answer unpacks to more than {ratio_max} times its size")]
+    #[error("the answer decompresses to more than {ratio_max} times its size")]
     Inflated {
         /// How much is allowed.
         ratio_max: usize,
     },
-    /// The body is packed in a way we did not ask for.
+    /// The body is compressed in a way we did not ask for.
     #[error("the answer is compressed in a way that was not asked for")]
     Coding,
-    /// The body does not unpack.
+    /// The body does not decompress.
     #[error("the answer's compression is broken")]
     Unpacked,
     /// The body ends before it should.
-    #[error("the answer broke off before its end")]
+    #[error("the answer ended early")]
     Truncated,
     /// More redirects than allowed.
     #[error("more than {max} redirects")]
@@ -103,14 +103,14 @@ pub enum Error {
     /// What came is not HTTP, or the connection ended before an answer.
     #[error("no usable answer: {why}")]
     Broken {
-        /// What the network said.
+        /// The network's error.
         why: String,
     },
     /// The caller's budget is spent; nothing was sent.
     #[error(transparent)]
     Spent(#[from] Spent),
-    /// The caller's gate lets nobody to this host now; nothing was sent there.
-    #[error("the host is not asked before {until}")]
+    /// The host's pace allows no request now; nothing was sent there.
+    #[error("the host takes no request before {until}")]
     Busy {
         /// When to come back.
         until: Timestamp,
@@ -121,7 +121,7 @@ fn after_redirects(hops: usize) -> &'static str {
     if hops == 0 {
         ""
     } else {
-        "a redirect leads where we do not go: "
+        "a redirect leads to a refused address: "
     }
 }
 
@@ -138,13 +138,13 @@ impl Error {
         }
     }
 
-    /// Whether the same request can succeed later without anyone of us changing anything. A refused address
+    /// Whether the same request can succeed later without a change on our side. A refused address
     /// does not become a public one by waiting.
     pub fn is_transient(&self) -> bool {
         !matches!(self, Self::Refused { .. })
     }
 
-    /// Whether somebody may have read the request all the same.
+    /// Whether the request may have arrived all the same.
     pub fn may_have_arrived(&self) -> bool {
         match self {
             Self::Refused { hops, .. } => *hops > 0,
@@ -155,7 +155,7 @@ impl Error {
     }
 }
 
-/// What the pool says about a request without an answer.
+/// The pool's error for a request without an answer.
 pub(super) fn from_reqwest(error: reqwest::Error, connect_timeout: Duration) -> Error {
     let error = error.without_url();
     if let Some(unresolved) = find::<Unresolved>(&error) {
@@ -178,7 +178,7 @@ pub(super) fn from_reqwest(error: reqwest::Error, connect_timeout: Duration) -> 
     }
 }
 
-/// What the pool says about a body that does not come to its end.
+/// The pool's error for a body that ends early.
 pub(super) fn from_body(error: reqwest::Error) -> Error {
     let error = error.without_url();
     let broke_off = |error: &io::Error| {

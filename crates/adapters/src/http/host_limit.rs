@@ -1,7 +1,7 @@
-//! Host limits with permits: whoever was let in leaves, however the call ends.
+//! Host limits with permits: a permit is released however the call ends.
 //!
-//! What is decided stands in `core::host_limit`. One limiter serves all callers of a node, so that a host
-//! that hangs has one share, by whichever way it is called.
+//! The decisions are in `core::host_limit`. One limiter serves all callers of a node, so that a
+//! host that hangs has one share of all calls.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,8 +23,8 @@ impl HostLimiter {
         Self(Arc::new(Mutex::new(HostLimits::new(calls_max))))
     }
 
-    /// Asks to call `url`; an error says when to come again. What is no address is let through: the
-    /// call itself says what is wrong with it.
+    /// Asks to call `url`; an error says when to come again. An invalid address passes: the call
+    /// itself reports what is wrong with it.
     pub(crate) fn enter(&self, url: &str, clock: &Arc<dyn Clock>) -> Result<Permit, Timestamp> {
         let now = clock.now();
         let host = Url::parse(url).ok().and_then(|url| {

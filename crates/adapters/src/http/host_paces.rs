@@ -1,8 +1,9 @@
-//! Host paces with permits: whoever was let in leaves, however the visit ends.
+//! Host paces with permits: a permit is released however the visit ends.
 //!
-//! What lanes decide is in `core::host_pace`; here they are shared between tasks, and leaving cannot be
-//! forgotten: a permit leaves when it is dropped, by an answer, an error or a cancelled attempt. Where nodes share a
-//! database, they share their lanes as well ([`HostPaces::sharing`]), so that a host does not notice how many nodes there are.
+//! The decisions are in `core::host_pace`; here paces are shared between tasks, and no permit is
+//! forgotten: it is released when dropped, by an answer, an error or a cancelled attempt. Nodes
+//! that share a database share their paces as well ([`HostPaces::sharing`]), so that a host does
+//! not notice how many nodes there are.
 
 mod shared;
 
@@ -25,7 +26,7 @@ use shared::{Entered, SharedHostPaces, SharedPermit};
 /// When to come back while the database does not answer.
 const AWAY_WAIT: SignedDuration = SignedDuration::from_secs(5);
 
-/// The lanes of this process. Clones are the same lanes.
+/// The host paces of this process. Clones share them.
 #[derive(Clone)]
 pub struct HostPaces {
     of_process: Arc<Mutex<host_pace::HostPaces>>,
@@ -43,7 +44,7 @@ pub enum Enter {
 }
 
 impl HostPaces {
-    /// Empty lanes; `clock` tells how long visits take.
+    /// No visits yet; `clock` measures how long visits take.
     pub fn new(pace: Pace, clock: Arc<dyn Clock>) -> Self {
         Self {
             of_process: Arc::new(Mutex::new(host_pace::HostPaces::new(pace))),
@@ -52,7 +53,8 @@ impl HostPaces {
         }
     }
 
-    /// The same, and all nodes together keep to the pace. Belongs into a runtime: it starts a task there.
+    /// The same, and all nodes together keep to the pace. Call it inside a runtime: it starts a
+    /// task there.
     pub fn sharing(pace: Pace, sharing: Sharing) -> Self {
         let clock = Arc::clone(&sharing.clock);
         Self {
@@ -61,13 +63,14 @@ impl HostPaces {
         }
     }
 
-    /// Asks to enter the lane of `host`. Waits for nobody inside: who is sent away has a turn of their own.
+    /// Asks for a permit to visit `host`. Never waits for other visits: a refused visit gets a time
+    /// to come back.
     pub async fn enter(&self, host: &str, now: Timestamp) -> Enter {
         let turn = self.own().enter(host, now);
         if let Turn::At(turn) = turn {
             return Enter::At(turn);
         }
-        // From here on whoever is dropped leaves.
+        // From here on, dropping the permit releases it.
         let mut permit = Permit {
             host_paces: self.clone(),
             host: host.to_owned(),
@@ -91,7 +94,7 @@ impl HostPaces {
         }
     }
 
-    /// Nobody enters the lane of `host` before `until`: it said so (429, `Retry-After`).
+    /// Allows no visit to `host` before `until`, because it said so (429, `Retry-After`).
     pub fn hold(&self, host: &str, until: Timestamp, now: Timestamp) {
         let until = self.own().hold(host, until, now);
         if let Some(shared) = &self.shared {
@@ -99,7 +102,7 @@ impl HostPaces {
         }
     }
 
-    /// One visit that begins at `now`, with as many lanes as its redirects need.
+    /// One visit that begins at `now`, with a permit for each host that its redirects lead to.
     pub(crate) fn visit(&self, now: Timestamp) -> Visit {
         Visit {
             host_paces: self.clone(),
@@ -138,7 +141,7 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// As if it had never entered; answers when to come again.
+    /// Undoes the entry; returns when to come again.
     fn turned_away(mut self, until: Timestamp, now: Timestamp) -> Timestamp {
         self.is_inside = false;
         self.host_paces.own().turn_away(&self.host, until, now)
@@ -153,8 +156,9 @@ impl Drop for Permit {
     }
 }
 
-/// A visit to one host after the other. It stays in every lane that it entered until it ends: who redirected is not asked by others
-/// while the answer is under way, and nobody ever waits inside, so no two visits can wait for each other.
+/// A visit to one host after the other. It keeps every permit until it ends: other visits leave a
+/// redirecting host alone while the answer is under way. No visit ever waits while it holds a
+/// permit, so no two can wait for each other.
 pub(crate) struct Visit {
     host_paces: HostPaces,
     now: Timestamp,
@@ -212,7 +216,7 @@ mod tests {
         let now = Timestamp::from_second(1_767_600_000).unwrap();
         let host_paces = HostPaces::new(Pace::default(), Arc::new(Stopped(now)));
         let Enter::Now(permit) = host_paces.enter("a.test", now).await else {
-            panic!("nobody is there");
+            panic!("no node is there");
         };
         drop(permit);
         assert!(matches!(

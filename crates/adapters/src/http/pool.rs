@@ -1,4 +1,4 @@
-//! Connection pools, and the resolver inside them that hands out judged addresses only.
+//! Connection pools, and the resolver inside them that returns checked addresses only.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -14,20 +14,20 @@ const HEADER_BYTES_MAX: u32 = 64 * 1024;
 /// Most headers of an answer (HTTP/1).
 const HEADERS_MAX: usize = 200;
 
-/// A pool that connects where `guard` lets it; without one, anywhere.
+/// A pool that connects where `guard` allows it; without one, anywhere.
 pub(super) fn build(
     settings: &Settings,
     guard: Option<Arc<Guard>>,
 ) -> Result<reqwest::Client, NoClient> {
     // Installing twice is harmless: the first one stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let resolver = Judging {
+    let resolver = CheckedResolver {
         resolver: Arc::clone(&settings.resolver),
         guard,
     };
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is the client that everybody else is given"
+        reason = "this is the client that all other code receives"
     )]
     let builder = reqwest::Client::builder();
     builder
@@ -48,7 +48,7 @@ pub(super) fn build(
         .map_err(NoClient)
 }
 
-/// Who we are and, if the operator says so, who to write to.
+/// The program and, if configured, a contact.
 fn user_agent(contact: Option<&str>) -> String {
     let program = concat!("almanack/", env!("CARGO_PKG_VERSION"));
     match contact {
@@ -66,23 +66,23 @@ pub(super) enum Unresolved {
     NoName(#[from] NoName),
 }
 
-struct Judging {
+struct CheckedResolver {
     resolver: Arc<dyn Resolve>,
     guard: Option<Arc<Guard>>,
 }
 
-impl dns::Resolve for Judging {
+impl dns::Resolve for CheckedResolver {
     fn resolve(&self, name: dns::Name) -> dns::Resolving {
         let (resolver, guard) = (Arc::clone(&self.resolver), self.guard.clone());
         Box::pin(async move {
-            let judged = judged(resolver.as_ref(), guard.as_deref(), name.as_str()).await?;
-            Ok(Box::new(judged.into_iter()) as dns::Addrs)
+            let checked = checked(resolver.as_ref(), guard.as_deref(), name.as_str()).await?;
+            Ok(Box::new(checked.into_iter()) as dns::Addrs)
         })
     }
 }
 
-/// What a name leads to and may be connected to. Port 0 stands for the address's own.
-async fn judged(
+/// The addresses of a name that may be connected to. Port 0 means the address's own.
+async fn checked(
     resolver: &dyn Resolve,
     guard: Option<&Guard>,
     host: &str,

@@ -1,9 +1,9 @@
 //! Redirects: where the trail leads, and when it has gone far enough.
 //!
-//! Followed by hand, because every hop is a new address that somebody else chose. A trail that only says
-//! "moved for good" (301, 308) is reported, so that the caller may remember the new address; one that
-//! leaves https on its way is followed, but never remembered: a feed that was private on the wire does not
-//! become readable to others for good because one answer said so.
+//! Followed by hand, because every hop is a new, untrusted address. A trail of permanent redirects
+//! only (301, 308) is reported, so that the caller may remember the new address; one that leaves
+//! https on its way is followed, but never remembered: a feed that was private on the wire does not
+//! become readable to others because of one answer.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(super) enum Step {
     Stay,
     /// Ask again there, with everything.
     SameOrigin,
-    /// Ask again there, without what is secret.
+    /// Ask again there, without secrets.
     OtherOrigin,
 }
 
@@ -78,7 +78,7 @@ impl Trail {
 
     fn location(&self, headers: &HeaderMap) -> Result<Url, Error> {
         let location = headers.get(LOCATION).ok_or(Error::BadRedirect)?;
-        // Some servers write the bytes of a name as they are.
+        // Some servers write a name's bytes unescaped.
         let location = std::str::from_utf8(location.as_bytes()).map_err(|_| Error::BadRedirect)?;
         let next = self
             .here
@@ -87,7 +87,7 @@ impl Trail {
         Ok(without_fragment(next))
     }
 
-    /// Where the trail ended, and that same address if every hop on the way was for good.
+    /// Where the trail ended, and that same address if every hop on the way was permanent.
     pub(super) fn end(self) -> (Url, Option<Url>) {
         let moved = self.permanent && self.hops() > 0;
         let moved_to = moved.then(|| self.here.clone());

@@ -1,4 +1,4 @@
-//! What is asked, and what comes back.
+//! Requests and answers.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ use super::{
 pub struct Limits {
     /// From the first hop to the last byte.
     pub total: Duration,
-    /// Between two pieces of a body: who drips a byte now and then is not waited for.
+    /// Between two pieces of a body: a server that sends a byte now and then is not waited for.
     pub idle: Duration,
     /// Of a body, after decompression.
     pub body_bytes: usize,
@@ -44,20 +44,20 @@ pub enum Redirects {
     UpTo(usize),
 }
 
-/// One request. `Debug` tells the method only: address and headers may hold secrets.
+/// One request. `Debug` shows the method only: address and headers may hold secrets.
 #[derive(Clone)]
 pub struct Request {
     pub method: Method,
     pub address: String,
-    /// What is told along.
+    /// The headers.
     pub headers: HeaderMap,
     pub body: Option<Vec<u8>>,
     /// How much it may take.
     pub limits: Limits,
-    /// Whether it may be sent elsewhere.
+    /// Whether redirects are followed.
     pub redirects: Redirects,
     pub budget: Option<Arc<Budget>>,
-    /// Who is asked before a host is.
+    /// Decides about every host before it is called.
     pub host_admission: Option<Arc<dyn HostAdmission>>,
 }
 
@@ -81,7 +81,7 @@ impl Request {
         Self::new(Method::GET, address)
     }
 
-    /// Asks an address what a look at it would bring, without the looking.
+    /// Asks for the head of what a GET would return.
     pub fn head(address: impl Into<String>) -> Self {
         Self::new(Method::HEAD, address)
     }
@@ -93,8 +93,8 @@ impl Request {
         request
     }
 
-    /// Tells something along. What no header can hold is left out: it could only come from text that was
-    /// never checked, and the other side misses a hint, not the request.
+    /// Adds a header. A value that no header can hold is left out: it could only come from
+    /// unchecked text, and the receiver misses a hint, not the request.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
@@ -117,14 +117,14 @@ impl Request {
         self
     }
 
-    /// Is paid from this request budget, hop by hop.
+    /// Counts against this request budget, hop by hop.
     #[must_use]
     pub fn paid_by(mut self, budget: Arc<Budget>) -> Self {
         self.budget = Some(budget);
         self
     }
 
-    /// Goes to no host that `host_admission` does not let it pass to.
+    /// Calls only hosts that `host_admission` allows.
     #[must_use]
     pub fn through(mut self, host_admission: Arc<dyn HostAdmission>) -> Self {
         self.host_admission = Some(host_admission);
@@ -151,9 +151,9 @@ pub struct Head {
     /// Its status, whatever it is.
     pub status: u16,
     pub headers: HeaderMap,
-    /// Who answered: the address after all redirects, without fragment.
+    /// The address that answered, after all redirects, without fragment.
     pub address: Url,
-    /// The same address, if there were redirects and all of them said "for good" (301, 308).
+    /// The same address, if there were redirects and all of them were permanent (301, 308).
     pub moved_to: Option<Url>,
 }
 

@@ -1,25 +1,25 @@
-//! Where names lead: a port, so that tests can change a name's mind.
+//! Name resolution: a port, so that tests can change what a name resolves to.
 
 use std::net::IpAddr;
 
 use async_trait::async_trait;
 
-/// A name that leads nowhere, at least not now.
+/// A name that does not resolve, at least not now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct NoName {
-    /// What the resolver said.
+    /// The resolver's error.
     pub why: String,
 }
 
-/// Knows where names lead.
+/// Resolves names.
 #[async_trait]
 pub trait Resolve: Send + Sync {
-    /// All addresses of `host`, best first; at least one. Asked once per connection.
+    /// All addresses of `host`, best first; at least one. Called once per connection.
     async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, NoName>;
 }
 
-/// Asks the operating system, which has a cache and a configuration of its own.
+/// Asks the operating system, which has its own cache and configuration.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 

@@ -1,15 +1,15 @@
 //! Locks on any Git server, over the git command line.
 //!
-//! A lock is a ref that a push may only create. Git decides atomically, on every server and over every
-//! transport, and brings its own credentials: this module never sees them, and an address that
-//! contains a password is refused, because addresses stand in argument lists for everybody to see.
+//! A lock is a ref that a push may only create. Git decides atomically, on every server and over
+//! every transport, and has its own credentials: this module never sees them. An address that
+//! contains a password is refused, because argument lists are visible to every user of the machine.
 //!
-//! Every attempt pushes a commit of its own, with a random mark in it. Without that, two nodes would
-//! push the same object, git would tell the second one "up to date" with exit code 0, and both would
-//! believe they won. So only the status "new" wins; and after a push whose answer was lost, finding
-//! one's own commit on the ref wins too, because nobody else has it.
+//! Every attempt pushes a separate commit with a random number in it. Without that, two nodes would
+//! push the same object, git would answer the second one "up to date" with exit code 0, and both
+//! would believe they won. So only the status "new" wins; and after a push whose answer was lost,
+//! finding its own commit on the ref wins too, because no other node has it.
 //!
-//! Commits are made in a scratch repository of the node's own; nothing is ever fetched.
+//! Commits are made in the node's own scratch repository; nothing is ever fetched.
 
 mod porcelain;
 mod run;
@@ -29,7 +29,7 @@ use async_trait::async_trait;
 use tokio::sync::OnceCell;
 use url::Url;
 
-use porcelain::{Pushed, read_refs, read_statuses};
+use porcelain::{PushStatus, read_refs, read_statuses};
 use run::{Git, Output};
 
 /// Refs deleted by one push: their names and leases must fit into an argument list.
@@ -42,7 +42,7 @@ const SCRATCH_KEEPS: &str = "--expire=1.hour.ago";
 pub struct GitSettings {
     /// The repository: `https://…`, `ssh://…`, `git@host:owner/name.git`, a path.
     pub url: String,
-    /// A directory of this node's own, made if it is missing.
+    /// This node's own directory, created if it is missing.
     pub scratch: PathBuf,
     /// How long one git command may take.
     pub timeout: Duration,
@@ -93,7 +93,7 @@ impl GitLock {
         Ok(made.await?.as_str())
     }
 
-    /// A commit that nobody else has.
+    /// A commit that no other attempt has.
     async fn commit(&self, key: &LockKey) -> Result<String, Error> {
         let tree = self.prepare().await?;
         let at = key.slot().as_second().max(0);
@@ -115,15 +115,17 @@ impl GitLock {
         let refspec = format!("{commit}:{name}");
         let output = self.git.push(&[lease], &[refspec]).await?;
         let won = match self.status_of(&output, &name)? {
-            Pushed::New => true,
-            // Somebody has it. Ourselves, if the first push arrived after all.
-            Pushed::UpToDate | Pushed::Exists => in_doubt && self.is_own(&name, commit).await?,
-            Pushed::Deleted | Pushed::Refused => return Err(self.git.refusal(&output)),
+            PushStatus::New => true,
+            // The lock is taken; by us, if the first push arrived after all.
+            PushStatus::UpToDate | PushStatus::Exists => {
+                in_doubt && self.is_own(&name, commit).await?
+            }
+            PushStatus::Deleted | PushStatus::Refused => return Err(self.git.refusal(&output)),
         };
         Ok(if won { Acquired::Won } else { Acquired::Lost })
     }
 
-    fn status_of(&self, output: &Output, name: &str) -> Result<Pushed, Error> {
+    fn status_of(&self, output: &Output, name: &str) -> Result<PushStatus, Error> {
         let statuses = read_statuses(&output.stdout, &output.stderr);
         let found = statuses.into_iter().find(|(of, _)| of == name);
         found
@@ -156,7 +158,7 @@ impl GitLock {
         let refspecs: Vec<String> = seen.iter().map(|(name, _)| format!(":{name}")).collect();
         let output = self.git.push(&leases, &refspecs).await?;
         for (name, _) in seen {
-            if self.status_of(&output, name)? == Pushed::Refused {
+            if self.status_of(&output, name)? == PushStatus::Refused {
                 return Err(self.git.refusal(&output));
             }
         }

@@ -1,16 +1,16 @@
-//! Locks as refs over GitHub's REST API: 201 won, 422 "Reference already exists" lost, everything else
-//! no answer (DP-05, DP-06).
+//! Locks as refs over GitHub's REST API: 201 won, 422 "Reference already exists" lost, everything
+//! else no answer (DP-05, DP-06).
 //!
-//! One request per lock, because the hourly budget is small (DP-13). That leaves a question: the answer
-//! to a creation got lost, and the repetition finds the ref; whose is it? All chains would point their
-//! locks to the same commit, so the ref itself would not tell. Therefore each process makes one
-//! annotated tag object at its first lock, with a random mark in it, and points all its locks there: one
-//! request per process instead of one per lock, and a lock shows whose it is. Only after a lost answer
-//! is it looked at.
+//! One request per lock, because the hourly budget is small (DP-13). That leaves a question: the
+//! answer to a creation got lost, and the repetition finds the ref; whose is it? All chains would
+//! point their locks to the same commit, so the ref itself would not show it. Therefore each
+//! process makes one annotated tag object at its first lock, its receipt, with a random number in
+//! it, and points all its locks there: one request per process instead of one per lock, and a lock
+//! shows whose it is. It is read only after a lost answer.
 //!
-//! Within a process the tag object does not tell callers apart; there, what was won is written down,
-//! and nobody wins it again. Where GitHub refuses to make the tag object, locks point to the commit, and
-//! a doubtful one counts as lost: a slot may then be missed, but is never fired twice.
+//! Within a process the tag object does not distinguish callers; there, won locks are recorded, and
+//! no caller wins one again. Where GitHub refuses to make the tag object, locks point to the
+//! commit, and a doubtful one counts as lost: a slot may then be missed, but is never fired twice.
 
 use std::{
     collections::BTreeSet,
@@ -26,13 +26,13 @@ use tokio::sync::OnceCell;
 
 use crate::github::{self, Github, Repository};
 
-/// Won locks that are written down; far more than are ever in doubt at once.
+/// Won locks that are recorded; far more than are ever in doubt at once.
 const WON_MAX: usize = 10_000;
 
 /// What locks of this process point to.
-struct Mark {
+struct Receipt {
     sha: String,
-    /// Whether nobody else's do.
+    /// Whether no other process's locks do.
     is_own: bool,
 }
 
@@ -48,12 +48,13 @@ pub struct GithubLock {
     repository: Repository,
     commit: String,
     entropy: Arc<dyn Entropy>,
-    mark: OnceCell<Mark>,
+    receipt: OnceCell<Receipt>,
     book: Mutex<Book>,
 }
 
 impl GithubLock {
-    /// Locks in `repository`. `commit` is any commit in it, such as the one that the workflow runs on.
+    /// Locks in `repository`. `commit` is any commit in it, such as the one that the workflow runs
+    /// on.
     pub fn new(
         github: Arc<Github>,
         repository: Repository,
@@ -65,12 +66,12 @@ impl GithubLock {
             repository,
             commit,
             entropy,
-            mark: OnceCell::new(),
+            receipt: OnceCell::new(),
             book: Mutex::default(),
         }
     }
 
-    async fn mark(&self) -> Result<&Mark, github::Error> {
+    async fn receipt(&self) -> Result<&Receipt, github::Error> {
         let make = async || {
             let message = format!(
                 "{:016x}{:016x}",
@@ -82,25 +83,27 @@ impl GithubLock {
                 .create_tag_object(&self.repository, &self.commit, "lock", &message)
                 .await;
             match made {
-                Ok(sha) => Ok(Mark { sha, is_own: true }),
-                Err(github::Error::Refused { .. }) => Ok(Mark {
+                Ok(sha) => Ok(Receipt { sha, is_own: true }),
+                Err(github::Error::Refused { .. }) => Ok(Receipt {
                     sha: self.commit.clone(),
                     is_own: false,
                 }),
                 Err(error) => Err(error),
             }
         };
-        self.mark.get_or_try_init(make).await
+        self.receipt.get_or_try_init(make).await
     }
 
     async fn try_acquire(&self, key: &LockKey, in_doubt: bool) -> Result<bool, github::Error> {
-        let mark = self.mark().await?;
+        let receipt = self.receipt().await?;
         let name = key.ref_name();
-        let created = self.github.create_ref(&self.repository, &name, &mark.sha);
+        let created = self
+            .github
+            .create_ref(&self.repository, &name, &receipt.sha);
         match created.await {
             Ok(()) => Ok(true),
             Err(error) if error.refused_with(422, "reference already exists") => {
-                Ok(in_doubt && mark.is_own && self.points_to(&name, &mark.sha).await?)
+                Ok(in_doubt && receipt.is_own && self.points_to(&name, &receipt.sha).await?)
             }
             Err(error) => Err(error),
         }
@@ -121,7 +124,7 @@ impl GithubLock {
 }
 
 impl Book {
-    /// Writes down a win; whether it is the first.
+    /// Records a win; returns whether it is the first.
     fn win(&mut self, key: LockKey) -> bool {
         if self.won.len() >= WON_MAX {
             self.won.clear();

@@ -1,8 +1,9 @@
 //! Asking: one question, as many tries as it may take.
 //!
-//! An answer that says "later" is waited for and asked for again, so often and so long as the settings allow.
-//! Every try is paid; where the request budget is empty nobody waits, and what the last try said is what is told:
-//! it was answered, so it is a failure and not a lack of budget.
+//! An answer that says "later" is waited for and asked for again, so often and so long as the
+//! settings allow. Every try counts against the request budget. With a spent budget there is no
+//! wait, and the result is the last try's error: it was answered, so it is a failure and not a lack
+//! of budget.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use super::{
 };
 use crate::http::{Client, Limits, Request};
 
-/// The first wait where nobody says how long; each further one is twice as long.
+/// The first wait where the service names none; each further one is twice as long.
 const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(1);
 /// How much of an answer is read.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
@@ -32,7 +33,7 @@ pub(super) struct Requester {
     client: Client,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
-    /// Over all questions, so that no service sees more of us at once than it allows.
+    /// Over all questions: the service's limit of concurrent requests.
     permits: Semaphore,
     headers: HeaderMap,
     address: String,
@@ -76,7 +77,7 @@ impl Requester {
             if pause > self.settings.wait_max || budget.left() == 0 {
                 break;
             }
-            debug!(model = %self.settings.model, class = failure.class.as_str(), left, "the model is asked again");
+            debug!(model = %self.settings.model, class = failure.class.as_str(), left, "asking the model again");
             let until = self.clock.now().saturating_add(pause);
             self.sleeper
                 .until(until.unwrap_or(jiff::Timestamp::MAX))
@@ -104,7 +105,7 @@ impl Requester {
     }
 
     async fn complete(&self, prompt: &Prompt, budget: &Arc<Budget>) -> Result<Completion, Failure> {
-        // Nobody closes it; without a permit the request would only be one too many.
+        // It is never closed; without a permit the request would only be one too many.
         let _permit = self.permits.acquire().await.ok();
         let request = self.request(prompt).paid_by(Arc::clone(budget));
         let response = self.client.send(request).await;

@@ -5,7 +5,7 @@
 //! | 200 with a text | the reply |
 //! | 200 with an error inside | what its code says, as services in front of models do |
 //! | 200 with anything else | unusable |
-//! | 401, 402, 403 | credentials: a person must act |
+//! | 401, 402, 403 | credentials: needs attention |
 //! | 429 | asked too often; ask again |
 //! | 408, 409, 425, 5xx, no answer | trouble that may pass; ask again |
 //! | anything else, redirects included | refused |
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::prompt::Prompt;
 use crate::{http, redact::redact};
 
-/// What codes and types of errors contain, and the status they stand for.
+/// What codes and types of errors contain, and the matching status.
 const STATUS_WORDS: [(&str, u16); 6] = [
     ("rate_limit", 429),
     ("server_error", 500),
@@ -60,14 +60,16 @@ pub(super) fn body(model: &str, prompt: &Prompt) -> Vec<u8> {
     body.to_string().into_bytes()
 }
 
-/// What an answer means. `secret` is taken out of whatever is told.
+/// What an answer means. `secret` is removed from every text.
 pub(super) fn read(
     answer: Answer<'_>,
     secret: &str,
     now: Timestamp,
 ) -> Result<Completion, Failure> {
-    let said: Option<Said> = serde_json::from_slice(answer.body).ok();
-    let error = said.as_ref().and_then(|said| said.error.as_ref());
+    let answered: Option<AnswerBody> = serde_json::from_slice(answer.body).ok();
+    let error = answered
+        .as_ref()
+        .and_then(|answered| answered.error.as_ref());
     if answer.status != 200 || error.is_some() {
         let inside = error
             .filter(|_| answer.status == 200)
@@ -81,10 +83,11 @@ pub(super) fn read(
             ..refusal(inside.unwrap_or(answer.status), message.as_deref())
         });
     }
-    let unusable = |reported: &str| Failure::new(FailureClass::Unusable, reported);
-    let said = said.ok_or_else(|| unusable("the model's answer is not a chat completion"))?;
-    let usage = said.usage.unwrap_or_default();
-    let choice = said.choices.into_iter().next();
+    let unusable = |detail: &str| Failure::new(FailureClass::Unusable, detail);
+    let answered =
+        answered.ok_or_else(|| unusable("the model's answer is not a chat completion"))?;
+    let usage = answered.usage.unwrap_or_default();
+    let choice = answered.choices.into_iter().next();
     let text = choice.and_then(|choice| choice.message).map(Message::text);
     Ok(Completion {
         text: text.unwrap_or_default(),
@@ -93,7 +96,7 @@ pub(super) fn read(
     })
 }
 
-/// What a status other than 200 means. What is said about credentials is not repeated: services show
+/// What a status other than 200 means. A message about credentials is not repeated: services show
 /// parts of a key there.
 fn refusal(status: u16, message: Option<&str>) -> Failure {
     let (class, repeated) = match status {
@@ -106,16 +109,16 @@ fn refusal(status: u16, message: Option<&str>) -> Failure {
     };
     let what = match status {
         401 | 403 => "the model's key was not accepted",
-        402 => "the model wants to be paid first",
+        402 => "the model's service requires payment",
         200..=299 => "the model's service answered with an error",
         _ => "the model did not answer",
     };
     let message = message.filter(|message| repeated && !message.is_empty());
-    let reported = match message {
+    let detail = match message {
         Some(message) => format!("{what} (HTTP {status}): {message}"),
         None => format!("{what} (HTTP {status})"),
     };
-    Failure::new(class, reported)
+    Failure::new(class, detail)
 }
 
 /// What no answer at all means.
@@ -130,9 +133,10 @@ pub(super) fn unanswered(error: &http::Error) -> Failure {
     Failure::new(class, format!("the model did not answer: {error}"))
 }
 
-/// The parts of an answer that matter. Whatever is missing or of another type does not keep the rest from being read.
+/// The parts of an answer that matter. Whatever is missing or of another type does not keep the
+/// rest from being read.
 #[derive(Deserialize)]
-struct Said {
+struct AnswerBody {
     #[serde(default)]
     choices: Vec<Choice>,
     #[serde(default)]

@@ -1,4 +1,5 @@
-//! Writing without a model: titles stay, summaries are the text's own sentences, everything may be printed.
+//! Writing without a model: titles stay, summaries are the text's own sentences, every title may be
+//! published.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use almanack_core::{
 };
 use async_trait::async_trait;
 
-/// Asks nobody (ED-36).
+/// Sends no request (ED-36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extractive {
     /// How long a summary may be, in characters.
@@ -44,8 +45,8 @@ impl Writer for Extractive {
             Text::Comments(comments) => extract(&comments.join("\n\n"), self.summary_chars),
         };
         if summary.is_empty() {
-            let reported = "there is no sentence to summarise with";
-            return Err(Failure::new(FailureClass::Unusable, reported));
+            let detail = "there is no sentence to summarise with";
+            return Err(Failure::new(FailureClass::Unusable, detail));
         }
         Ok(summary)
     }
@@ -66,7 +67,7 @@ mod tests {
 
     #[tokio::test]
     async fn ed_36_without_a_model_titles_stay_and_summaries_are_taken_from_the_text() {
-        // An empty request budget: whoever asked anybody would be refused.
+        // An empty request budget: any request would be refused.
         let budget = Budget::new(0);
         let writer = Extractive::default();
         let titles = ["A title".to_owned(), "Another".to_owned()];

@@ -39,7 +39,7 @@ pub(super) struct Language {
     writes: Script,
 }
 
-/// How a language is written, as far as one can tell it from another by its letters.
+/// How a language is written, as far as its letters distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Script {
     Cjk,
@@ -77,9 +77,10 @@ impl Language {
         Self { name, writes }
     }
 
-    /// Whether a reply is a translation of a title. One that gives the title back is one only where there was nothing to
-    /// translate: no letters (`1984`), letters of the language already, or nothing but a name
-    /// (`SQLite 3.50`). Everything else went through untranslated, which must not pass for a translation (ED-09).
+    /// Whether a reply is a translation of a title. One that gives the title back is one only where
+    /// there was nothing to translate: no letters (`1984`), letters of the language already, or
+    /// nothing but a name (`SQLite 3.50`). Everything else went through untranslated, which must
+    /// not pass for a translation (ED-09).
     pub(super) fn translates(&self, title: &str, reply: &str) -> bool {
         let letters = |text: &str| -> String {
             let letters = text.chars().filter(|c| c.is_alphanumeric());
@@ -106,8 +107,9 @@ impl Script {
     }
 }
 
-/// Whether a title may be a name and nothing else (which spaces tell, so not of scripts without them): one word, or a few of which at most one is written like a word
-/// (`Rust 1.90`, `GPT-5`, `iPhone 17 Pro`) and none in small letters only.
+/// Whether a title may be a name and nothing else (by its spaces, so not in scripts without them):
+/// one word, or a few of which at most one is written like a word (`Rust 1.90`, `GPT-5`, `iPhone 17
+/// Pro`) and none in small letters only.
 fn is_name(title: &str) -> bool {
     let words: Vec<&str> = title.split_whitespace().collect();
     let is_odd = |word: &str| {

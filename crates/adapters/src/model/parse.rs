@@ -1,21 +1,22 @@
-//! What a model's reply says, place by place.
+//! Reads a model's reply, index by index.
 //!
-//! A model is asked for an array of objects that carry the index of what they answer to. It may put prose
-//! or a fence around it, leave commas behind, wrap it, shuffle it, stop in the middle, or answer with
-//! something else. Reading is generous; placing is not, because a title at the wrong story is worse than
-//! none (ED-09):
+//! A model is asked for an array of objects that carry the index of what they answer to. It may put
+//! prose or a fence around it, leave commas behind, wrap it, shuffle it, stop in the middle, or
+//! answer with something else. Reading is generous; placing is not, because a title at the wrong
+//! story is worse than none (ED-09):
 //!
 //! ```text
-//! reply ─► every JSON value in it, mended where that is safe ─► lists ─► each placed ─► the fullest wins
+//! reply ─► every JSON value in it, mended where safe ─► lists ─► each placed ─► the fullest wins
 //! ```
 //!
-//! - An element that names its index goes there and nowhere else. Two that claim one index and differ
-//!   are both void; an index outside the list is nobody's.
-//! - Nobody has claimed index 0: then it is not certain that counting began there. Exactly `1..=count` is
-//!   taken for counting from one, anything else is void as a whole.
-//! - Elements without indices count by their places, and only if there are exactly as many as asked for.
+//! - An element that names its index goes there and nowhere else. Two that claim one index and
+//!   differ are both void; an index outside the list is ignored.
+//! - If no element claims index 0, it is not certain that counting began there. Exactly `1..=count`
+//!   is taken for counting from one, anything else is void as a whole.
+//! - Elements without indices count by their positions, and only if there are exactly as many as
+//!   asked for.
 //!
-//! Pure; never panics, and always answers with as many places as were asked about.
+//! Pure; never panics, and always returns as many elements as were asked for.
 
 mod json;
 
@@ -30,12 +31,12 @@ const TITLE_KEYS: [&str; 4] = ["title", "translation", "translated_title", "text
 /// Names under which they give a verdict.
 const VERDICT_KEYS: [&str; 3] = ["classification", "class", "verdict"];
 
-/// The titles of a reply, each at its place; `None` where the reply has none.
+/// The titles of a reply, each at its index; `None` where the reply has none.
 pub fn titles(reply: &str, count: usize) -> Vec<Option<String>> {
     placed(reply, count, |value| title(text_of(value, &TITLE_KEYS)?))
 }
 
-/// Whether each of the titles may be printed; `None` unless the reply judges every one of them.
+/// Whether each of the titles may be published; `None` unless the reply judges every one of them.
 pub fn verdicts(reply: &str, count: usize) -> Option<Vec<bool>> {
     let placed = placed(reply, count, |value| {
         match text_of(value, &VERDICT_KEYS)?
@@ -51,7 +52,8 @@ pub fn verdicts(reply: &str, count: usize) -> Option<Vec<bool>> {
     placed.into_iter().collect()
 }
 
-/// A title is one line, and neither empty nor a page. Control characters go: not every database takes them.
+/// A title is one line, and neither empty nor a page. Control characters go: not every database
+/// takes them.
 fn title(text: &str) -> Option<String> {
     let is_text = |c: &char| c.is_whitespace() || !c.is_control();
     let text: String = text.chars().filter(is_text).collect();
@@ -69,8 +71,8 @@ fn text_of<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a str> {
     }
 }
 
-/// The elements of a reply at their places, of the list that fills most of them; among equals the last,
-/// because who thinks aloud ends with the answer.
+/// The elements of a reply at their indices, of the list that fills most of them; among equals the
+/// last, because a model that reasons first ends with the answer.
 fn placed<T: Clone + PartialEq>(
     reply: &str,
     count: usize,
@@ -118,7 +120,8 @@ impl List {
         }
     }
 
-    /// From what it counts: 0 if somebody claims that place, 1 if the claims are exactly `1..=count`.
+    /// From what it counts: 0 if an element claims that index, 1 if the claims are exactly
+    /// `1..=count`.
     fn base(&self, count: usize) -> Option<usize> {
         let mut claimed: Vec<usize> = self
             .elements
@@ -151,7 +154,7 @@ impl List {
     }
 }
 
-/// What all who claim one place say.
+/// The value on which all claims of one index agree.
 fn agreed<T: PartialEq>(claims: Vec<Option<T>>) -> Option<T> {
     let mut claims = claims.into_iter();
     let first = claims.next()?;

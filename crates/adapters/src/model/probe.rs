@@ -1,4 +1,4 @@
-//! Whether a service accepts the key: for whoever wants to know before the first edition.
+//! Whether a service accepts the key: a check before the first edition.
 
 use almanack_core::{edition::port::Failure, time::Clock};
 
@@ -11,11 +11,11 @@ use crate::http::{Client, Limits, Request};
 /// Most of the list of models that is read; it does not matter.
 const LIST_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What a service says about a key.
+/// The service's answer about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probed {
     Accepted,
-    /// It answers, and has no list of models to ask for: nobody knows.
+    /// Unknown: it answers, but has no list of models to ask for.
     Unsaid,
 }
 

@@ -1,8 +1,8 @@
-//! What a model is told and given.
+//! The prompts of a model.
 //!
-//! Instructions stand in the system's message alone; the user's message is data, and the instructions say so.
-//! Titles travel as JSON, so nothing in a title can end its string. Other texts stand between marks that
-//! cannot occur within them.
+//! Instructions are in the system's message alone; the user's message is data, and the instructions
+//! say so. Titles travel as JSON, so nothing in a title can end its string. Other texts are between
+//! delimiters that cannot occur within them.
 
 use almanack_core::edition::{
     port::{Sensitivity, Text},
@@ -17,12 +17,12 @@ use super::language::Language;
 const ARTICLE_CHARS_MAX: usize = 12_000;
 /// How much of all comments together.
 const COMMENTS_CHARS_MAX: usize = 5_000;
-/// Stands between two comments.
+/// Separates two comments.
 const COMMENT_RULE: &str = "\n\n---\n\n";
-/// What a text stands between.
+/// The delimiters around a text.
 pub(super) const MARKS: [&str; 2] = ["<<<TEXT", "TEXT>>>"];
-/// Tokens that are always allowed. A bound on models that do not stop, not on what is paid: models that think before they
-/// answer count that too.
+/// Tokens that are always allowed. A bound on models that do not stop, not on what is paid: models
+/// that think before they answer count that too.
 const TOKENS_MIN: usize = 2_048;
 /// Tokens that one title, or one character of a summary, may take.
 const TOKENS_PER_TITLE: usize = 200;
@@ -38,7 +38,7 @@ pub(super) struct Prompt {
 }
 
 #[derive(Serialize)]
-struct Titled<'a> {
+struct IndexedTitle<'a> {
     index: usize,
     title: &'a str,
 }
@@ -56,7 +56,7 @@ impl Prompt {
         Self::about(titles, system, 0.3)
     }
 
-    /// Say which of these may be printed.
+    /// Asks which of these may be published.
     pub(super) fn judge(titles: &[String], sensitivity: Sensitivity) -> Self {
         let refused = match sensitivity {
             Sensitivity::Low => "plainly illegal or sexually explicit content",
@@ -78,7 +78,7 @@ impl Prompt {
         Self::about(titles, system, 0.1)
     }
 
-    /// Sum this up; nothing where there is no text.
+    /// Asks for a summary; `None` without text.
     pub(super) fn summary(language: &Language, text: Text<'_>, chars: usize) -> Option<Self> {
         let (what, data) = match text {
             Text::Article(article) => (
@@ -110,10 +110,10 @@ impl Prompt {
     }
 
     fn about(titles: &[String], system: String, temperature: f32) -> Self {
-        let titles: Vec<Titled<'_>> = titles
+        let titles: Vec<IndexedTitle<'_>> = titles
             .iter()
             .enumerate()
-            .map(|(index, title)| Titled { index, title })
+            .map(|(index, title)| IndexedTitle { index, title })
             .collect();
         Self {
             system,
@@ -132,7 +132,8 @@ fn joined(comments: &[String]) -> String {
     cut_chars(&joined, COMMENTS_CHARS_MAX).trim().to_owned()
 }
 
-/// A text without the marks. A space takes their place, so that what stood around one cannot become another.
+/// A text without the delimiters. A space replaces them, so that the text around one cannot form
+/// another.
 fn unmarked(text: &str) -> String {
     let [open, close] = MARKS;
     text.replace(open, " ").replace(close, " ")
@@ -159,16 +160,16 @@ mod tests {
     #[test]
     fn each_level_of_sensitivity_refuses_what_the_one_before_does() {
         let titles = ["a".to_owned()];
-        let reported = |level| Prompt::judge(&titles, level).system;
+        let system = |level| Prompt::judge(&titles, level).system;
         for level in [Sensitivity::Low, Sensitivity::Medium, Sensitivity::High] {
-            assert!(reported(level).contains("plainly illegal"));
-            assert!(reported(level).contains("SAFE") && reported(level).contains("SENSITIVE"));
+            assert!(system(level).contains("plainly illegal"));
+            assert!(system(level).contains("SAFE") && system(level).contains("SENSITIVE"));
         }
-        assert!(!reported(Sensitivity::Low).contains("political"));
-        assert!(reported(Sensitivity::Medium).contains("political controversy"));
-        assert!(!reported(Sensitivity::Medium).contains("censorship"));
-        assert!(reported(Sensitivity::High).contains("political controversy"));
-        assert!(reported(Sensitivity::High).contains("censorship"));
+        assert!(!system(Sensitivity::Low).contains("political"));
+        assert!(system(Sensitivity::Medium).contains("political controversy"));
+        assert!(!system(Sensitivity::Medium).contains("censorship"));
+        assert!(system(Sensitivity::High).contains("political controversy"));
+        assert!(system(Sensitivity::High).contains("censorship"));
     }
 
     #[test]

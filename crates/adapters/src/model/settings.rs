@@ -9,13 +9,13 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 /// How a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// What `/chat/completions` is put after: `https://api.deepseek.com/v1`.
+    /// The base of `/chat/completions`: `https://api.deepseek.com/v1`.
     pub base_url: String,
     /// The model's name at that service.
     pub model: String,
-    /// The service's key, blanks around it left out; a model of one's own may need none.
+    /// The service's key, trimmed; a self-hosted model may need none.
     pub key: Option<Secret>,
-    /// What is told along: some services want to know who asks (`HTTP-Referer`, `X-Title`).
+    /// Further headers: some services want to know the client (`HTTP-Referer`, `X-Title`).
     pub headers: Vec<(String, String)>,
     /// The language to write in, as a tag.
     pub language: String,
@@ -25,7 +25,8 @@ pub struct Settings {
     pub timeout: Duration,
     /// How often an answer that says "later", or none in time, is asked for again.
     pub tries_more: u32,
-    /// Longest wait that is waited for before the next try; who wants more is not asked again.
+    /// Longest wait that is waited for before the next try; a service that wants a longer wait is
+    /// not asked again.
     pub wait_max: SignedDuration,
     /// How long a summary may be, in characters.
     pub summary_chars: usize,

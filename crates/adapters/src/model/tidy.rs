@@ -16,13 +16,13 @@ const LEAD_INS: [&str; 9] = [
     "summary",
     "tl;dr",
 ];
-/// What stands around such a word.
+/// Decoration around such a word.
 const ORNAMENTS: [char; 7] = ['*', '#', '_', ' ', '【', '】', '>'];
-/// A summary may be so much longer than asked for, in hundredths, before it is cut: a whole sentence is
-/// worth more than a bound that nobody sees.
+/// A summary may be so much longer than asked for, in hundredths, before it is cut: a whole
+/// sentence is worth more than an exact bound.
 const SLACK: usize = 150;
 
-/// How a reply begins that announces what follows; it ends with a colon and stands alone.
+/// How a reply begins that announces what follows; it ends with a colon and is alone on its line.
 const ANNOUNCEMENTS: [&str; 7] = ["好的", "当然", "以下", "这是", "sure", "here", "certainly"];
 /// How one ends that offers more.
 const OFFERS: [&str; 7] = [
@@ -48,8 +48,8 @@ const EXCUSES: [&str; 8] = [
 /// A longer one that begins like this has something to say.
 const EXCUSE_CHARS_MAX: usize = 120;
 
-/// The summary in a reply, not much longer than asked for; nothing where there is none: an empty reply, an
-/// excuse, or the text given back.
+/// The summary in a reply, not much longer than asked for; `None` where it has none: an empty
+/// reply, an excuse, or the text given back.
 pub(super) fn summary(reply: &str, chars: usize) -> Option<String> {
     let reply = without_controls(reply);
     let text = without_politeness(without_fence(without_thoughts(&reply)));

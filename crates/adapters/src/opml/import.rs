@@ -17,7 +17,7 @@ use super::{
 };
 use crate::feed::{charset, text, xml};
 
-/// Takes what can be taken from a file.
+/// Imports as much of a file as can be read.
 pub fn import(bytes: &[u8]) -> Result<Imported, Error> {
     if bytes.len() > BYTES_MAX {
         return Err(Error::TooLarge);

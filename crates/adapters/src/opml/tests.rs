@@ -27,12 +27,12 @@ const NESTED: &str = r#"<?xml version="1.0" encoding="ISO-8859-1"?>
 #[test]
 fn ss_16_folders_are_categories_and_broken_entries_are_reported() {
     let imported = import(NESTED.as_bytes()).unwrap();
-    let reported: Vec<String> = imported
+    let errors: Vec<String> = imported
         .subscriptions
         .iter()
         .map(|feed| format!("{} | {} | {}", feed.category, feed.title, feed.address))
         .collect();
-    insta::assert_snapshot!(reported.join("\n"), @"
+    insta::assert_snapshot!(errors.join("\n"), @"
     News & more/World | Paper A | https://a.example/feed
     News & more/World | Paper B &bogus; AT&T | https://b.example/feed?x=1&y=2
     Tech/Rust | C | https://c.example/
@@ -63,11 +63,11 @@ fn ss_16_what_breaks_off_is_taken_as_far_as_it_goes() {
 
 #[test]
 fn sentences_about_other_files() {
-    let reported = |bytes: &[u8]| import(bytes).unwrap_err().to_string();
-    insta::assert_snapshot!(reported(b""), @"this is not an OPML file: it is empty");
-    insta::assert_snapshot!(reported(b"https://a.example/feed"), @"this is not an OPML file: it is not XML");
-    insta::assert_snapshot!(reported(b"<rss/>"), @"this is not an OPML file: its root is <rss>, not <opml>");
-    insta::assert_snapshot!(reported(&vec![b' '; BYTES_MAX + 1]), @"the file has more than 10485760 bytes");
+    let errors = |bytes: &[u8]| import(bytes).unwrap_err().to_string();
+    insta::assert_snapshot!(errors(b""), @"this is not an OPML file: it is empty");
+    insta::assert_snapshot!(errors(b"https://a.example/feed"), @"this is not an OPML file: it is not XML");
+    insta::assert_snapshot!(errors(b"<rss/>"), @"this is not an OPML file: its root is <rss>, not <opml>");
+    insta::assert_snapshot!(errors(&vec![b' '; BYTES_MAX + 1]), @"the file has more than 10485760 bytes");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A local directory: the document is one file in it, whole or not at all.
 //!
-//! It is written beside its place, forced to the disk and moved over, so that whoever reads the directory (a
-//! web server, a site generator) never sees half of it, not even after the power failed.
+//! It is written to a temporary file, synced to disk and renamed, so that a reader of the directory
+//! (a web server, a site generator) never sees half of it, not even after a power failure.
 
 use std::{
     fs, io,
@@ -43,13 +43,13 @@ pub struct DirectoryPublisher {
 }
 
 impl DirectoryPublisher {
-    /// Delivers as `settings` say; files that are not complete yet have names out of `entropy`.
+    /// Delivers according to `settings`; incomplete files have names from `entropy`.
     pub fn new(settings: DirectoryPublisherSettings, entropy: Arc<dyn Entropy>) -> Self {
         Self { settings, entropy }
     }
 
-    fn place(&self, message: &Message<'_>) -> Place {
-        Place {
+    fn file(&self, message: &Message<'_>) -> FilePath {
+        FilePath {
             root: self.settings.root.clone(),
             path: self.settings.path.fill(message.document.inputs.date),
         }
@@ -66,7 +66,7 @@ impl Publisher for DirectoryPublisher {
         vec![None]
     }
 
-    /// Never asked: a look can tell.
+    /// Never used: a look decides.
     fn on_unknown(&self) -> OnUnknown {
         OnUnknown::Repeat
     }
@@ -80,9 +80,9 @@ impl Publisher for DirectoryPublisher {
     }
 
     async fn send(&self, message: &Message<'_>, _: &Arc<Budget>) -> Sent {
-        let (place, body) = (self.place(message), message.body.as_bytes().to_vec());
-        let mark = self.entropy.next_u64();
-        let written = blocking_pool(move || place.write(&body, mark).map(|()| place.receipt()));
+        let (file, body) = (self.file(message), message.body.as_bytes().to_vec());
+        let suffix = self.entropy.next_u64();
+        let written = blocking_pool(move || file.write(&body, suffix).map(|()| file.receipt()));
         match written.await {
             Ok(receipt) => Sent::Confirmed {
                 receipt: Some(receipt),
@@ -92,9 +92,9 @@ impl Publisher for DirectoryPublisher {
     }
 
     async fn look(&self, message: &Message<'_>, _: &Arc<Budget>) -> Presence {
-        let (place, body) = (self.place(message), message.body.as_bytes().to_vec());
+        let (file, body) = (self.file(message), message.body.as_bytes().to_vec());
         let found =
-            blocking_pool(move || place.says(&body).map(|same| same.then(|| place.receipt())));
+            blocking_pool(move || file.says(&body).map(|same| same.then(|| file.receipt())));
         match found.await {
             Ok(receipt @ Some(_)) => Presence::There { receipt },
             Ok(None) => Presence::NotThere,
@@ -103,7 +103,7 @@ impl Publisher for DirectoryPublisher {
     }
 }
 
-/// Disks make one wait; the runtime's threads do not.
+/// Disk access blocks, so it does not run on the runtime's threads.
 async fn blocking_pool<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
@@ -143,12 +143,12 @@ impl From<Error> for Failure {
     }
 }
 
-struct Place {
+struct FilePath {
     root: PathBuf,
     path: String,
 }
 
-impl Place {
+impl FilePath {
     fn receipt(&self) -> String {
         self.root.join(&self.path).display().to_string()
     }
@@ -162,7 +162,7 @@ impl Place {
         }
     }
 
-    /// Whether the file is there and says this.
+    /// Whether the file exists with this content.
     fn says(&self, body: &[u8]) -> Result<bool, Error> {
         match fs::read(self.root.join(&self.path)) {
             Ok(present) => Ok(present == body),
@@ -171,21 +171,21 @@ impl Place {
         }
     }
 
-    fn write(&self, body: &[u8], mark: u64) -> Result<(), Error> {
+    fn write(&self, body: &[u8], suffix: u64) -> Result<(), Error> {
         let (folder, name) = self.folder()?;
         let target = folder.join(name);
-        let draft = folder.join(format!(".{name}.{mark:016x}.tmp"));
+        let draft = folder.join(format!(".{name}.{suffix:016x}.tmp"));
         let moved = write_whole(&draft, body).and_then(|()| fs::rename(&draft, &target));
         if moved.is_err() {
-            // What is left of it is of no use; that it cannot be removed is not the news.
+            // The rest of it is of no use; the first error is the one to report.
             let _ = fs::remove_file(&draft);
         }
         let kept = moved.and_then(|()| fs::File::open(&folder)?.sync_all());
         kept.map_err(self.error("write"))
     }
 
-    /// The folder that the file stands in, made if it is missing, and the file's name. Every folder on the
-    /// way is looked at before the next is made: a link may lead anywhere.
+    /// The file's folder, created if it is missing, and the file's name. Every folder on the way is
+    /// looked at before the next is made: a link may lead anywhere.
     fn folder(&self) -> Result<(PathBuf, &str), Error> {
         let opened = fs::create_dir_all(&self.root).and_then(|()| self.root.canonicalize());
         let root = opened.map_err(self.error("make the folder of"))?;

@@ -1,8 +1,9 @@
 //! GitHub contents: the document is one file on a branch, always at the same path.
 //!
-//! Looking is cheap and certain, so every sending looks first: a file that already says it is a success
-//! without a commit, another one is replaced by its id, and who was overtaken (409, or 422 about `sha`) looks
-//! again. A lost answer is settled the same way, by looking.
+//! Looking is cheap and certain, so every sending looks first: a file that already says it is a
+//! success without a commit, another one is replaced by its id, and a write that was overtaken
+//! (409, or 422 about `sha`) is repeated after another look. A lost answer is settled the same way,
+//! by looking.
 
 use std::sync::Arc;
 
@@ -19,15 +20,15 @@ use async_trait::async_trait;
 use super::template::{PathTemplate, Template};
 use crate::github::{Change, Error, FileAt, Github, Repository, Written, blob_id};
 
-/// The branch, where the settings name none.
+/// The default branch.
 pub const BRANCH: &str = "main";
-/// The path, where the settings name none.
+/// The default path.
 pub const PATH: &str = "_posts/{date}-daily.md";
-/// What commits say, where the settings say nothing.
+/// The default commit message.
 pub const MESSAGE: &str = "Add the edition of {date}";
-/// How often one sending writes before it leaves the file to whoever else keeps changing it.
+/// How often one delivery writes before it gives up on a file that keeps changing.
 const WRITES_MAX: u32 = 3;
-/// What to look at when GitHub says "not found" of a place to write to.
+/// What to check when GitHub answers a write with "not found".
 const HINT: &str = "check the repository, the branch and that the token may write its contents";
 
 /// Where the file goes.
@@ -48,14 +49,14 @@ pub struct GithubPublisher {
 }
 
 /// How one try at writing ended.
-enum Tried {
+enum WriteResult {
     Ended(Sent),
-    /// Somebody changed the file after it was looked at.
+    /// The file changed after it was read.
     Overtaken(Failure),
 }
 
 impl GithubPublisher {
-    /// Delivers on behalf of the client's token.
+    /// Delivers with the client's token.
     pub fn new(github: Arc<Github>, settings: GithubPublisherSettings) -> Self {
         Self { github, settings }
     }
@@ -72,17 +73,17 @@ impl GithubPublisher {
         }
     }
 
-    async fn try_once(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Tried {
+    async fn try_once(&self, message: &Message<'_>, budget: &Arc<Budget>) -> WriteResult {
         let path = self.path(message);
         let content = message.body.as_bytes();
         let id = blob_id(content);
         let present = match self.github.read_file(self.at(&path), budget).await {
             Ok(present) => present,
-            // A look changes nothing, whatever became of it.
-            Err(error) => return Tried::Ended(Sent::Failed(failure(&error))),
+            // A look changes nothing, whatever its result.
+            Err(error) => return WriteResult::Ended(Sent::Failed(failure(&error))),
         };
         if let Some(file) = present.as_ref().filter(|file| file.sha == id) {
-            return Tried::Ended(confirmed(&id, file.html_url.as_deref()));
+            return WriteResult::Ended(confirmed(&id, file.html_url.as_deref()));
         }
         let change = Change {
             content,
@@ -90,7 +91,7 @@ impl GithubPublisher {
             replaces: present.as_ref().map(|file| file.sha.as_str()),
         };
         let written = self.github.write_file(self.at(&path), change, budget);
-        judge(written.await, &id)
+        result_of(written.await, &id)
     }
 }
 
@@ -104,7 +105,7 @@ impl Publisher for GithubPublisher {
         vec![None]
     }
 
-    /// Never asked: a look can tell.
+    /// Never used: a look decides.
     fn on_unknown(&self) -> OnUnknown {
         OnUnknown::Repeat
     }
@@ -122,9 +123,11 @@ impl Publisher for GithubPublisher {
         let mut tries = 1;
         loop {
             match self.try_once(message, budget).await {
-                Tried::Ended(sent) => return sent,
-                Tried::Overtaken(failure) if tries == WRITES_MAX => return Sent::Failed(failure),
-                Tried::Overtaken(_) => tries += 1,
+                WriteResult::Ended(sent) => return sent,
+                WriteResult::Overtaken(failure) if tries == WRITES_MAX => {
+                    return Sent::Failed(failure);
+                }
+                WriteResult::Overtaken(_) => tries += 1,
             }
         }
     }
@@ -142,19 +145,19 @@ impl Publisher for GithubPublisher {
     }
 }
 
-fn judge(written: Result<Written, Error>, id: &str) -> Tried {
+fn result_of(written: Result<Written, Error>, id: &str) -> WriteResult {
     let error = match written {
         Ok(written) => {
             let sha = written.commit.as_deref().unwrap_or(id);
-            return Tried::Ended(confirmed(sha, written.html_url.as_deref()));
+            return WriteResult::Ended(confirmed(sha, written.html_url.as_deref()));
         }
         Err(error) => error,
     };
     if error.refused_with(409, "") || error.refused_with(422, "sha") {
-        let reported = format!("the file changes while it is written: {error}");
-        return Tried::Overtaken(Failure::new(FailureClass::Transient, reported));
+        let detail = format!("the file changes while it is written: {error}");
+        return WriteResult::Overtaken(Failure::new(FailureClass::Transient, detail));
     }
-    Tried::Ended(if error.may_have_taken_effect() {
+    WriteResult::Ended(if error.may_have_taken_effect() {
         Sent::Unknown(failure(&error))
     } else {
         Sent::Failed(failure(&error))
@@ -167,7 +170,8 @@ fn confirmed(sha: &str, html_url: Option<&str>) -> Sent {
     }
 }
 
-/// The commit or else the blob, and where people can look at it, without what not every database takes.
+/// The commit or else the blob, and where people can look at it, without what not every database
+/// takes.
 fn receipt(sha: &str, html_url: Option<&str>) -> String {
     let receipt = match html_url {
         Some(url) => format!("{sha} {url}"),

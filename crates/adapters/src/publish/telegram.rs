@@ -1,9 +1,10 @@
 //! Telegram: the edition as a few messages in a chat.
 //!
-//! Telegram takes no file and no long text, so the edition is written anew for it (`telegram/message.rs`) and
-//! cut at the borders of stories. A chat shows a message twice if it is sent twice and nobody can look, so
-//! what becomes of a doubtful one is the operator's choice, and so is whether readers get a second document of
-//! an edition after the first.
+//! Telegram takes no file and no long text, so the edition is rendered separately for it
+//! (`telegram/message.rs`) and cut at the borders of stories. A chat shows a message twice if it is
+//! sent twice, and a bot cannot read the chat. So the operator chooses what happens to a message
+//! with an unknown result, and so is whether readers get a second document of an edition after the
+//! first.
 
 mod html;
 mod message;
@@ -24,14 +25,14 @@ use jiff::SignedDuration;
 
 use crate::telegram::{Bot, Form};
 
-/// Stories in one message, where the settings say nothing.
+/// The default number of stories in one message.
 pub const STORIES_PER_MESSAGE: u8 = 2;
 /// Most stories in one message.
 pub const STORIES_PER_MESSAGE_MAX: u8 = 10;
 /// Between two messages; Telegram takes about one a second of a bot in one chat, and short bursts.
 const PAUSE: SignedDuration = SignedDuration::from_millis(500);
 
-/// How many stories stand in one message: 1 to 10.
+/// How many stories are in one message: 1 to 10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PerMessage(NonZeroU8);
 
@@ -52,9 +53,9 @@ impl PerMessage {
 pub struct TelegramPublisherSettings {
     /// The destination's name in the configuration.
     pub destination: String,
-    /// How many stories stand in one message.
+    /// How many stories are in one message.
     pub per_message: PerMessage,
-    /// What to do when nobody knows whether a message arrived.
+    /// What to do when it is unknown whether a message arrived.
     pub on_unknown: OnUnknown,
     /// What to do with a second document. The messages of the first stay either way.
     pub on_revision: OnRevision,
@@ -104,8 +105,8 @@ impl Publisher for TelegramPublisher {
         self.bot.say(message.body, Form::Html, Some(budget)).await
     }
 
-    /// Nobody sees what a chat has. But a bot that is not answered at all is in an outage, and nothing is decided about a
-    /// message in one.
+    /// A bot cannot read a chat. But no answer at all means an outage, and nothing is decided about
+    /// a message during one.
     async fn look(&self, _: &Message<'_>, budget: &Arc<Budget>) -> Presence {
         match self.bot.reach(Some(budget)).await {
             Ok(_) => Presence::CannotVerify,

@@ -1,8 +1,7 @@
 //! Names that depend on the edition's day: `_posts/{date}-daily.md`.
 //!
-//! An edition has one name for ever, so that a second sending finds the first and takes its place instead of
-//! standing beside it. Paths are checked when they are read: whatever the day, none leaves the place it is
-//! relative to.
+//! An edition has one name for ever, so that a second delivery replaces the first instead of adding
+//! a file. Paths are checked when they are read: whatever the day, none leaves its base folder.
 
 use jiff::civil::Date;
 
@@ -14,10 +13,10 @@ pub enum BadTemplate {
     /// Nothing, or too much.
     #[error("a template has 1 to {CHARS_MAX} characters")]
     Length,
-    /// A brace that opens nothing we know.
-    #[error("`{{{0}` is no placeholder; there are {{date}}, {{year}}, {{month}} and {{day}}")]
+    /// A brace without a known placeholder.
+    #[error("`{{{0}` is not a placeholder; use {{date}}, {{year}}, {{month}} or {{day}}")]
     Placeholder(String),
-    /// A path that is not one, or that leaves its place.
+    /// Not a path, or one that leaves its base folder.
     #[error(
         "a path is relative, with `/` between its parts, and no part is empty, `.`, `..` or `.git`: not `{0}`"
     )]
@@ -33,7 +32,7 @@ enum Piece {
     Day,
 }
 
-/// A text with places for the edition's day.
+/// A text with placeholders for the edition's day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template(Vec<Piece>);
 
@@ -83,7 +82,7 @@ fn placeholder(name: &str) -> Option<Piece> {
     }
 }
 
-/// A template that gives a path below some place.
+/// A template of a path below a base folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathTemplate(Template);
 
@@ -135,12 +134,12 @@ mod tests {
         }
         assert_eq!(
             Template::parse("x/{week}.md").unwrap_err().to_string(),
-            "`{week}.md` is no placeholder; there are {date}, {year}, {month} and {day}"
+            "`{week}.md` is not a placeholder; use {date}, {year}, {month} or {day}"
         );
     }
 
     #[test]
-    fn ed_34_a_path_does_not_leave_its_place() {
+    fn ed_34_a_path_does_not_leave_its_base_folder() {
         for (path, stays) in [
             ("_posts/{date}-daily.md", true),
             ("a/..b/c.md", true),

@@ -32,7 +32,7 @@ impl TerminalPublisher {
         }
     }
 
-    /// All at once, so that what others print does not stand in between.
+    /// All at once, so that no other output comes in between.
     fn print(&self, text: &str) -> io::Result<()> {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         out.write_all(text.as_bytes())?;
@@ -50,7 +50,7 @@ impl Publisher for TerminalPublisher {
         vec![None]
     }
 
-    /// Who looks at a terminal sees what stands there twice.
+    /// A repetition in a terminal is harmless.
     fn on_unknown(&self) -> OnUnknown {
         OnUnknown::Repeat
     }
@@ -67,8 +67,8 @@ impl Publisher for TerminalPublisher {
         match self.print(&page(message)) {
             Ok(()) => Sent::Confirmed { receipt: None },
             Err(error) => {
-                let reported = format!("could not print: {error}");
-                Sent::Failed(Failure::new(FailureClass::Transient, reported))
+                let detail = format!("could not print: {error}");
+                Sent::Failed(Failure::new(FailureClass::Transient, detail))
             }
         }
     }

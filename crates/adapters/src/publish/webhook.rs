@@ -1,8 +1,8 @@
-//! A signed webhook: the whole edition as JSON, to an address of one's own.
+//! A signed webhook: the whole edition as JSON, to an address of the operator.
 //!
-//! Sealed as every call of ours (Standard Webhooks), with the delivery's key both as the message's id and as
-//! `Idempotency-Key`: it is the same however often a part is sent, so a receiver that keeps keys takes it
-//! once. That is why a doubtful one is repeated.
+//! Signed like all our calls (Standard Webhooks), with the delivery's key both as the message's id
+//! and as `Idempotency-Key`: it is the same however often a part is sent, so a receiver that keeps
+//! keys takes it once. That is why a delivery with an unknown result is repeated.
 
 use std::{sync::Arc, time::Duration};
 
@@ -81,9 +81,9 @@ impl Publisher for WebhookPublisher {
     }
 
     async fn send(&self, message: &Message<'_>, budget: &Arc<Budget>) -> Sent {
-        let Ok(body) = serde_json::to_vec(&Published::of(message)) else {
-            let reported = "the edition cannot be written as JSON";
-            return Sent::Failed(Failure::new(FailureClass::Refused, reported));
+        let Ok(body) = serde_json::to_vec(&WebhookBody::of(message)) else {
+            let detail = "the edition cannot be written as JSON";
+            return Sent::Failed(Failure::new(FailureClass::Refused, detail));
         };
         let seal = Seal {
             idempotency_key: &message.key,
@@ -95,7 +95,7 @@ impl Publisher for WebhookPublisher {
             .post(&self.settings.url, self.settings.timeout, body)
             .paid_by(Arc::clone(budget));
         match self.client.open(request).await {
-            Ok(answer) => judge(&answer.head, self.clock.now()),
+            Ok(answer) => result_of(&answer.head, self.clock.now()),
             Err(error) => unsent(&error),
         }
     }
@@ -106,7 +106,7 @@ impl Publisher for WebhookPublisher {
 }
 
 /// What a receiver's answer means. Its status is all that counts.
-pub(crate) fn judge(head: &Head, now: Timestamp) -> Sent {
+pub(crate) fn result_of(head: &Head, now: Timestamp) -> Sent {
     let (class, more) = match head.status {
         200..=299 => return Sent::Confirmed { receipt: None },
         408 | 425 | 500..=599 => (FailureClass::Transient, ""),
@@ -121,7 +121,7 @@ pub(crate) fn judge(head: &Head, now: Timestamp) -> Sent {
         detail: format!("HTTP {}{more}", head.status),
         retry_after: asked.and_then(|text| wait_asked_for(text, now)),
     };
-    // Who breaks in the middle may have kept it before.
+    // A receiver that fails in the middle may have kept it.
     if head.status >= 500 {
         Sent::Unknown(failure)
     } else {
@@ -130,20 +130,20 @@ pub(crate) fn judge(head: &Head, now: Timestamp) -> Sent {
 }
 
 #[derive(Serialize)]
-struct Published<'a> {
+struct WebhookBody<'a> {
     r#type: &'static str,
     date: Date,
     revision: u32,
     title: &'a str,
     language: &'a str,
     markdown: &'a str,
-    stories: Vec<Reported<'a>>,
+    stories: Vec<WebhookStory<'a>>,
     left_out: u32,
 }
 
-/// A story as receivers see it; a promise of its own, so that documents can change without it.
+/// A story as receivers see it; separate, so that documents can change without it.
 #[derive(Serialize)]
-struct Reported<'a> {
+struct WebhookStory<'a> {
     rank: u32,
     key: &'a str,
     title: &'a str,
@@ -157,7 +157,7 @@ struct Reported<'a> {
     note: Option<&'static str>,
 }
 
-impl<'a> Published<'a> {
+impl<'a> WebhookBody<'a> {
     fn of(message: &'a Message<'_>) -> Self {
         let inputs = &message.document.inputs;
         Self {
@@ -167,13 +167,13 @@ impl<'a> Published<'a> {
             title: &inputs.title,
             language: &inputs.language,
             markdown: message.body,
-            stories: inputs.stories.iter().map(Reported::of).collect(),
+            stories: inputs.stories.iter().map(WebhookStory::of).collect(),
             left_out: inputs.left_out,
         }
     }
 }
 
-impl<'a> Reported<'a> {
+impl<'a> WebhookStory<'a> {
     fn of(story: &'a Printed) -> Self {
         Self {
             rank: story.rank,

@@ -1,7 +1,7 @@
-//! A crawler behind an API: it is told an address and answers with the page's text.
+//! A crawler behind an API: it gets an address and answers with the page's text.
 //!
-//! The address of the API is used exactly as it is configured, nothing is appended. What it is sent is `{"url": …}`, what it
-//! answers `{"success": …, "markdown": …, "error": …}`.
+//! The address of the API is used exactly as configured, nothing is appended. The request is
+//! `{"url": …}`, the answer `{"success": …, "markdown": …, "error": …}`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use reqwest::header::ACCEPT;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{LIMITS, check, judge_article};
+use super::{LIMITS, check, check_article};
 use crate::{
     bearer::Bearer,
     http::{Client, Limits, Request},
@@ -56,7 +56,7 @@ impl CrawlerApi {
         }
     }
 
-    /// The same with limits of its own.
+    /// The same with these limits.
     #[must_use]
     pub fn within(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -84,16 +84,17 @@ impl Reader for CrawlerApi {
         if let Some(failure) = CRAWLER.refusal(&response.head, self.clock.now()) {
             return Err(failure);
         }
-        judge_article(&text_of(&response.body, url)?)
+        check_article(&text_of(&response.body, url)?)
     }
 }
 
-/// What a crawler found. Its words about an error are kept, without the address that they are about.
+/// What a crawler found. Its words about an error are kept, without the address that they are
+/// about.
 fn text_of(body: &[u8], url: &str) -> Result<String, Failure> {
     // A list would pass for an object whose fields are not named.
     let object = Some(body).filter(|body| body.trim_ascii_start().starts_with(b"{"));
     let answer = object.and_then(|body| serde_json::from_slice::<Answer>(body).ok());
-    let answer = answer.ok_or_else(|| CRAWLER.unusable("did not answer with what was agreed"))?;
+    let answer = answer.ok_or_else(|| CRAWLER.unusable("did not answer in the expected format"))?;
     match answer.markdown {
         Value::String(text) if answer.success == Value::Bool(true) => Ok(text),
         _ => {
@@ -129,10 +130,13 @@ mod tests {
                 r#"{"success": "true", "markdown": "x", "error": 7}"#,
                 Err("the crawler could not read the page: it does not say why"),
             ),
-            ("[]", Err("the crawler did not answer with what was agreed")),
+            (
+                "[]",
+                Err("the crawler did not answer in the expected format"),
+            ),
             (
                 "<html>",
-                Err("the crawler did not answer with what was agreed"),
+                Err("the crawler did not answer in the expected format"),
             ),
         ] {
             let came = text_of(body.as_bytes(), url);

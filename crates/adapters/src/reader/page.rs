@@ -1,4 +1,4 @@
-//! The reader that needs nobody else: fetches a page and finds the article in it.
+//! The built-in reader: fetches a page and finds the article in it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use dom_smoothie::{Config, Readability, TextMode};
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 
-use super::{LIMITS, judge_article};
+use super::{LIMITS, check_article};
 use crate::{
     feed::{blocking_pool::BlockingPool, charset, html},
     http::{Client, Limits, Request},
@@ -22,7 +22,8 @@ use crate::{
 const REDIRECTS_MAX: usize = 5;
 /// How long finding the article may take.
 const TIME_MAX: Duration = Duration::from_secs(10);
-/// Most elements that are searched for an article; the search compares many of them with each other.
+/// Most elements that are searched for an article; the search compares many of them with each
+/// other.
 const ELEMENTS_MAX: usize = 50_000;
 
 const SITE: Upstream = Upstream::open("the site");
@@ -46,7 +47,7 @@ impl PageReader {
         }
     }
 
-    /// The same with limits of its own.
+    /// The same with these limits.
     #[must_use]
     pub fn within(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -62,7 +63,7 @@ impl PageReader {
         }
     }
 
-    async fn fetch(&self, url: &str, budget: &Arc<Budget>) -> Result<Fetched, Failure> {
+    async fn fetch(&self, url: &str, budget: &Arc<Budget>) -> Result<RawPage, Failure> {
         let request = Request::get(url)
             .header(
                 ACCEPT,
@@ -80,7 +81,7 @@ impl PageReader {
         // What is no text is not even fetched.
         kind_of(content_type.as_deref())?;
         let body = answer.read().await;
-        Ok(Fetched {
+        Ok(RawPage {
             body: body.map_err(|error| SITE.no_answer(&error))?,
             address: answer.head.address.into(),
             content_type,
@@ -111,13 +112,14 @@ enum Kind {
 }
 
 /// A page as it came.
-struct Fetched {
+struct RawPage {
     body: Vec<u8>,
     address: String,
     content_type: Option<String>,
 }
 
-/// The article in a page that came from `address`. Pure, and what it takes is bounded by the page's size alone.
+/// The article in a page that came from `address`. Pure, and what it takes is bounded by the page's
+/// size alone.
 pub fn read_page(
     body: &[u8],
     content_type: Option<&str>,
@@ -126,8 +128,8 @@ pub fn read_page(
     let kind = kind_of(content_type)?;
     let text = charset::decode(body, content_type);
     match kind {
-        Kind::Text => judge_article(&text),
-        Kind::Html => judge_article(&extract(&text, address)?),
+        Kind::Text => check_article(&text),
+        Kind::Html => check_article(&extract(&text, address)?),
     }
 }
 
@@ -135,18 +137,18 @@ fn kind_of(content_type: Option<&str>) -> Result<Kind, Failure> {
     let named = content_type.unwrap_or_default().split(';').next();
     let named = named.unwrap_or_default().trim().to_ascii_lowercase();
     match named.as_str() {
-        // Browsers take what is not named for a page, and so do those who serve it.
+        // Browsers treat an unnamed type as a page, and so do servers.
         "text/html" | "application/xhtml+xml" | "" => Ok(Kind::Html),
         "text/plain" | "text/markdown" | "text/x-markdown" => Ok(Kind::Text),
-        _ => Err(SITE.unusable("shows something else than a text")),
+        _ => Err(SITE.unusable("shows something other than text")),
     }
 }
 
-/// The text of the article in a page. The page is parsed under watch first, because who searches it for an
-/// article parses it without.
+/// The text of the article in a page. The page is parsed with limits first, because the article
+/// search parses it without.
 fn extract(page: &str, address: &str) -> Result<String, Failure> {
     if !html::is_harmless(page) {
-        return Err(SITE.unusable("shows a page out of all proportion"));
+        return Err(SITE.unusable("shows a page that is too complex"));
     }
     let config = Config {
         max_elements_to_parse: ELEMENTS_MAX,
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn ed_35_an_article_is_what_is_left_without_what_stands_around_it() {
+    fn ed_35_an_article_is_found_without_the_text_around_it() {
         let paragraph = "The harbour was quiet that morning, and the ferries left on time, one after the other, as they had for years.";
         let article = format!("<p>{paragraph}</p>").repeat(8);
         let page = format!(
@@ -212,15 +214,15 @@ mod tests {
             ("<div>".repeat(100_000), "deep"),
         ] {
             let read = extract(&page, "https://site.example/");
-            let judged = read.and_then(|text| judge_article(&text));
-            let class = judged.unwrap_err().class;
+            let checked = read.and_then(|text| check_article(&text));
+            let class = checked.unwrap_err().class;
             assert_eq!(class, FailureClass::Unusable, "{why}");
         }
     }
 
     #[test]
     fn ed_35_hostile_pages_end_as_failures_or_as_bounded_texts() {
-        let sentence = "The tide comes in twice a day, and nobody minds, since it leaves again. ";
+        let sentence = "The tide comes in twice a day, and no one minds, since it leaves again. ";
         let nested = format!("{}{sentence}", "<div><p>".repeat(200)).repeat(20);
         for (page, why) in [
             (

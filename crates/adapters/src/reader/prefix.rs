@@ -1,7 +1,8 @@
-//! A service that reads whatever address is put behind its own, like `https://r.jina.ai/https://site.example/`.
+//! A service that reads whatever address is put behind its own, like
+//! `https://r.jina.ai/https://site.example/`.
 //!
-//! Without a key such a service answers a few times a minute, with one more often, and the two are counted separately: who
-//! alternates has the sum of both.
+//! Without a key such a service answers a few times a minute, with one more often, and the two are
+//! counted separately: alternating gives the sum of both.
 
 use std::sync::{
     Arc,
@@ -16,7 +17,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 
-use super::{LIMITS, check, judge_article};
+use super::{LIMITS, check, check_article};
 use crate::{
     bearer::Bearer,
     feed::charset,
@@ -28,7 +29,7 @@ use crate::{
 pub const PREFIX: &str = "https://r.jina.ai/";
 /// Redirects that are followed.
 const REDIRECTS_MAX: usize = 3;
-/// What stands between what the service says about a page and the page itself.
+/// Separates the service's remarks about a page from the page itself.
 const CONTENT: &str = "Markdown Content:";
 /// How the service says that the page answered with an error.
 const WARNING: &str = "Warning: Target URL returned error";
@@ -46,8 +47,8 @@ pub struct ReaderPrefix {
     key: Option<Bearer>,
     /// Whether the key is left out every other time.
     rotates: bool,
-    /// Whether the key was told the last time.
-    reported: AtomicBool,
+    /// Whether the last request had the key.
+    sent_key: AtomicBool,
 }
 
 impl ReaderPrefix {
@@ -60,18 +61,18 @@ impl ReaderPrefix {
             prefix,
             key,
             rotates: false,
-            reported: AtomicBool::new(false),
+            sent_key: AtomicBool::new(false),
         }
     }
 
-    /// The same, but the key is told the first time and then every other time.
+    /// The same, but the key is sent the first time and then every other time.
     #[must_use]
     pub fn rotating(self) -> Self {
         let rotates = true;
         Self { rotates, ..self }
     }
 
-    /// The same with limits of its own.
+    /// The same with these limits.
     #[must_use]
     pub fn within(self, limits: Limits) -> Self {
         Self { limits, ..self }
@@ -90,7 +91,7 @@ impl ReaderPrefix {
     }
 
     fn next_key(&self) -> Option<&Bearer> {
-        let left_out = self.rotates && self.reported.fetch_not(Ordering::Relaxed);
+        let left_out = self.rotates && self.sent_key.fetch_not(Ordering::Relaxed);
         self.key.as_ref().filter(|_| !left_out)
     }
 }
@@ -106,7 +107,7 @@ impl Reader for ReaderPrefix {
         }
         let content_type = response.head.header(&CONTENT_TYPE);
         let text = charset::decode(&response.body, content_type);
-        judge_article(content_of(&text)?)
+        check_article(content_of(&text)?)
     }
 }
 
@@ -118,7 +119,7 @@ fn content_of(text: &str) -> Result<&str, Failure> {
         _ => ("", text),
     };
     if head.contains(WARNING) {
-        return Err(SERVICE.unusable("was shown an error by the site"));
+        return Err(SERVICE.unusable("got an error from the site"));
     }
     Ok(content)
 }

@@ -1,8 +1,9 @@
-//! Addresses that are judged before somebody else is sent there.
+//! Addresses that are checked before another service fetches them.
 //!
-//! A crawler or a reader service goes wherever it is told, from inside whatever network it runs in. A feed that links to
-//! `http://169.254.169.254/` must not find its way there through us (SS-14). So an address is judged as if we were to call it
-//! ourselves, by the same allow-list; what its name leads to for them, we cannot know, and they should guard their own network as well.
+//! A crawler or a reader service fetches any address, from inside the network it runs in. A feed
+//! that links to `http://169.254.169.254/` must not find its way there through us (SS-14). So an
+//! address is checked as if we called it ourselves, by the same allow-list. What its name resolves
+//! to for the service, we cannot know; it should guard its own network as well.
 
 use std::sync::Arc;
 
@@ -14,14 +15,14 @@ use async_trait::async_trait;
 
 use crate::http::Client;
 
-/// Somebody else who reads pages, sent to public addresses only.
+/// A reader service that gets public addresses only.
 pub struct Sent<R> {
     reader: R,
     client: Client,
 }
 
 impl<R> Sent<R> {
-    /// Judges as `client` would where it calls.
+    /// Checks addresses as `client` does.
     pub fn new(reader: R, client: Client) -> Self {
         Self { reader, client }
     }

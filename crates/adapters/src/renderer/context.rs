@@ -1,6 +1,6 @@
 //! What a template finds: the edition as users know it (docs/guide/editions-template.md).
 //!
-//! A view of its own: a change of the inputs must not change what users' templates see by accident.
+//! A separate view: a change of the inputs must not change what users' templates see by accident.
 
 pub(super) mod sample;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::filter;
 
-/// Where talk about a story is called by its own name.
+/// Names of discussion sites.
 const HACKER_NEWS: &str = "https://news.ycombinator.com/";
 
 #[derive(Serialize)]
@@ -34,7 +34,7 @@ struct Story<'a> {
     original_title: &'a str,
     url: &'a str,
     discussion_url: Option<&'a str>,
-    /// What the place of the discussion is called.
+    /// The name of the discussion site.
     discussion_name: &'static str,
     score: Option<i64>,
     /// `2026-01-09 12:34 UTC`.
@@ -42,9 +42,9 @@ struct Story<'a> {
     content_summary: Option<&'a str>,
     comment_summary: Option<&'a str>,
     note: Option<&'static str>,
-    /// The summary of the page, or words that stand for it.
+    /// The summary of the page, or a text in its place.
     description: &'a str,
-    /// The summary of the comments, or words that stand for it.
+    /// The summary of the comments, or a text in its place.
     comments: &'a str,
 }
 
@@ -87,7 +87,7 @@ const ENGLISH: Labels = Labels {
 };
 
 impl Labels {
-    /// The words of a language; English where we have none.
+    /// The words of a language; English for other languages.
     fn of(language: &str) -> &'static Self {
         let main = language.split(['-', '_']).next().unwrap_or_default();
         if main.eq_ignore_ascii_case("zh") {
@@ -118,9 +118,9 @@ impl<'a> Story<'a> {
     fn of(story: &'a Printed, labels: &'static Labels) -> Self {
         let discussion_url = story.discussion_url.as_deref();
         let at_hacker_news = discussion_url.is_some_and(|url| url.starts_with(HACKER_NEWS));
-        let own = said(Some(&story.original_title)).unwrap_or(&story.url);
-        let content_summary = said(story.content_summary.as_deref());
-        let comment_summary = said(story.comment_summary.as_deref());
+        let own = visible(Some(&story.original_title)).unwrap_or(&story.url);
+        let content_summary = visible(story.content_summary.as_deref());
+        let comment_summary = visible(story.comment_summary.as_deref());
         let instead = match story.note {
             Some(Note::TitleOnly) => labels.title_only,
             Some(Note::NotSummarised) => labels.not_summarised,
@@ -130,7 +130,7 @@ impl<'a> Story<'a> {
         Self {
             rank: story.rank,
             key: &story.key.0,
-            title: said(Some(&story.title)).unwrap_or(own),
+            title: visible(Some(&story.title)).unwrap_or(own),
             original_title: own,
             url: &story.url,
             discussion_url,
@@ -150,7 +150,7 @@ impl<'a> Story<'a> {
     }
 }
 
-/// A text of which something is left when it is printed. A story always has a title: its own, or its address.
-fn said(text: Option<&str>) -> Option<&str> {
+/// A text that is not empty when rendered. A story always has a title: its own, or its address.
+fn visible(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !filter::line(text).is_empty())
 }

@@ -1,7 +1,7 @@
-//! Other people's words as Markdown, YAML and addresses that stay what they are.
+//! Untrusted text, escaped for Markdown, YAML and addresses.
 //!
-//! The escapes are those that both `CommonMark` and kramdown (which GitHub's sites use) understand. Braces are among
-//! them because such sites run a template language of their own over the page before anything else.
+//! The escapes are those that both `CommonMark` and kramdown (which GitHub's sites use) understand.
+//! Braces are among them because such sites run their own template language over the page first.
 
 use std::fmt::Write as _;
 
@@ -45,15 +45,17 @@ pub(super) fn line(text: &str) -> String {
     line
 }
 
-/// A text on one line without what nobody sees. That goes before anything is looked for by its place: behind a mark of
-/// byte order, `#` would be the second character of its text and the first of its line.
+/// A text on one line without invisible characters. They go before anything is matched by position:
+/// behind a byte order mark, `#` would be the second character of its text and the first of its
+/// line.
 fn visible(text: &str) -> String {
     let is_seen = |c: &char| c.is_whitespace() || !(c.is_control() || is_invisible(*c));
     let text: String = text.chars().filter(is_seen).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text in paragraphs, one for each of its lines, with nothing in them that Markdown takes for markup.
+/// A text in paragraphs, one for each of its lines, with nothing in them that Markdown takes for
+/// markup.
 pub(super) fn paragraphs(text: &str) -> String {
     let lines = text.lines().map(line).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join("\n\n")

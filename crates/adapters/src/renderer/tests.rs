@@ -18,7 +18,7 @@ fn edition(language: &str) -> Inputs {
 }
 
 #[test]
-fn ed_11_the_built_in_template_prints_the_markdown_of_the_compat_documents() {
+fn ed_11_the_built_in_template_renders_the_markdown_of_the_founding_documents() {
     let mut inputs = edition("zh-CN");
     inputs.stories.truncate(2);
     insta::assert_snapshot!(print(BUILT_IN, &inputs), @r#"
@@ -95,7 +95,7 @@ fn ed_11_it_speaks_the_editions_language_and_says_what_is_missing() {
 }
 
 #[test]
-fn ed_11_what_others_wrote_breaks_nothing() {
+fn ed_11_untrusted_text_breaks_nothing() {
     let mut inputs = edition("zh-CN");
     inputs.title = "News: \"the\" {{ best }}\n---".to_owned();
     inputs.stories = vec![Printed {
@@ -144,7 +144,7 @@ fn ed_11_what_others_wrote_breaks_nothing() {
 }
 
 #[test]
-fn a_template_of_ones_own_finds_everything_and_ends_in_one_line_break() {
+fn a_custom_template_finds_everything_and_ends_in_one_line_break() {
     let template = "{{ title }} {{ date }} r{{ revision }} {{ language }} -{{ left_out }}\n\
         {% for story in stories %}\n\
         {{ story.rank }} {{ story.key }} {{ story.score }} {{ story.note }} {{ story.content_summary or 'x' }}\n\

@@ -1,4 +1,4 @@
-//! Alerts as those who are told meet them.
+//! Alerts as their receivers see them.
 
 mod exec;
 mod general;
@@ -74,7 +74,7 @@ impl World {
             telegram,
             status,
             received,
-            channels: reported_by(channels),
+            channels: notifying(channels),
             _stop: cancel.drop_guard(),
         }
     }
@@ -105,7 +105,7 @@ fn channel(name: &str, way: Way) -> Channel {
     }
 }
 
-fn reported_by(channels: Vec<Channel>) -> Channels {
+fn notifying(channels: Vec<Channel>) -> Channels {
     let reporting = Reporting {
         language: Language::Chinese,
         timeout: Duration::from_secs(30),
@@ -210,7 +210,7 @@ async fn ed_12_a_channel_that_took_it_is_not_asked_again_for_the_other() {
 async fn ed_12_failures_name_the_channel_and_no_secret() {
     let gone = "http://127.0.0.1:1025";
     let channels = vec![hook(&format!("{gone}/hush")), chat(gone)];
-    let answers = notify(&reported_by(channels), &unreached(), News::Opened).await;
+    let answers = notify(&notifying(channels), &unreached(), News::Opened).await;
     let names: Vec<&str> = answers.iter().map(|it| it.channel.as_str()).collect();
     assert_eq!(names, ["pager", "ops chat"]);
     for Answer { outcome, .. } in answers {
@@ -219,12 +219,12 @@ async fn ed_12_failures_name_the_channel_and_no_secret() {
             "{outcome:?}"
         );
     }
-    let none = reported_by(Vec::new());
+    let none = notifying(Vec::new());
     assert_eq!(notify(&none, &unreached(), News::Opened).await, []);
 }
 
 #[tokio::test]
-async fn ed_12_a_channel_that_will_never_take_it_keeps_nobody_from_hearing_the_end() {
+async fn ed_12_a_channel_that_refuses_does_not_keep_others_from_the_resolution() {
     let mut world = World::start().await;
     let alert = unreached();
     for status in [400, 401, 403, 404, 410] {
@@ -236,7 +236,7 @@ async fn ed_12_a_channel_that_will_never_take_it_keeps_nobody_from_hearing_the_e
         }
     }
     assert_eq!(world.texts().len(), 10, "the chat heard all of it");
-    // What may pass is told again: here by the chat.
+    // What may pass is sent again: here by the chat.
     let limit = Effect::Limited { retry_after_s: 9 };
     let rule = fault::Rule::on_send(When::Always, limit);
     world.telegram.handle.add_fault(rule);

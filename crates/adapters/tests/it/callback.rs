@@ -1,4 +1,4 @@
-//! The callback as a business service meets it.
+//! The callback as a business service sees it.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use tokio::{net::TcpListener, sync::mpsc};
 
 use crate::fixture::{Fixed, SECRET, client, task};
 
-/// A service with one route per way to answer; tells what it received.
+/// A service with one route per way to answer; records what it received.
 async fn service() -> (String, mpsc::UnboundedReceiver<(HeaderMap, Bytes)>) {
     let (seen, received) = mpsc::unbounded_channel();
     let coded = |status: StatusCode, code: &'static str| async move {
@@ -130,7 +130,7 @@ async fn the_call_carries_what_the_service_needs_to_be_idempotent() {
     assert_eq!(
         std::str::from_utf8(&body).unwrap(),
         r#"{"task_id":42,"subject":"article:7","kind":"ARTICLE_PUBLISH","attempt":2,"term":3,"revision":5,"execute_at":"2026-01-05T07:59:50Z","payload":{"price": 1.10, "ids": [1, 2]}}"#,
-        "the payload arrives as it was written"
+        "the payload arrives unchanged"
     );
 }
 
@@ -192,13 +192,13 @@ async fn a_service_that_never_answers_is_a_retry() {
 
 #[tokio::test]
 async fn a_service_that_is_not_there_is_a_retry_and_its_address_stays_private() {
-    // Taken and given back, so nobody listens there.
+    // Taken and given back, so no server listens there.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
     let url = format!("http://{address}/hook?token=hush");
     let Outcome::Retry { error, .. } = handler(None).attempt(&task(Some(url))).await else {
-        panic!("nobody there is a retry");
+        panic!("a missing server is a retry");
     };
     assert!(error.starts_with("could not connect"), "{error}");
     assert!(!error.contains("hush"), "{error}");
@@ -232,7 +232,7 @@ async fn an_address_that_is_none_is_given_up() {
 
 #[tokio::test]
 async fn ss_14_a_task_s_own_address_may_not_lead_into_a_network_that_is_not_allowed() {
-    for (url, reported) in [
+    for (url, text) in [
         ("http://10.0.0.7/hook?token=hush", "outbound.allow"),
         (
             "http://[::ffff:169.254.169.254]/latest?hush",
@@ -245,10 +245,7 @@ async fn ss_14_a_task_s_own_address_may_not_lead_into_a_network_that_is_not_allo
         let Outcome::GiveUp { error } = outcome else {
             panic!("{url}: {outcome:?}: it does not become public by waiting");
         };
-        assert!(
-            error.contains(reported) && !error.contains("hush"),
-            "{error}"
-        );
+        assert!(error.contains(text) && !error.contains("hush"), "{error}");
     }
     let unknown = task(Some("http://almanack.invalid/".to_owned()));
     let outcome = handler(None).attempt(&unknown).await;

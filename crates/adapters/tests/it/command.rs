@@ -45,10 +45,13 @@ async fn run(argv: &[&str]) -> Outcome {
 }
 
 fn done(outcome: Outcome) -> String {
-    let Outcome::Done { detail: Some(said) } = outcome else {
+    let Outcome::Done {
+        detail: Some(output),
+    } = outcome
+    else {
         panic!("{outcome:?}");
     };
-    said
+    output
 }
 
 fn retried(outcome: Outcome) -> String {
@@ -67,8 +70,8 @@ fn given_up(outcome: Outcome) -> String {
 
 #[tokio::test]
 async fn dp_11_a_command_sees_its_firing_and_a_clean_environment() {
-    let said = done(run(&["env"]).await);
-    let seen: BTreeMap<&str, &str> = said
+    let output = done(run(&["env"]).await);
+    let seen: BTreeMap<&str, &str> = output
         .trim_start_matches("exit code 0: ")
         .lines()
         .filter_map(|line| line.split_once('='))
@@ -88,21 +91,21 @@ async fn dp_11_a_command_sees_its_firing_and_a_clean_environment() {
 
 #[tokio::test]
 async fn dp_11_arguments_are_not_read_by_a_shell() {
-    let said = done(run(&["echo", "$HOME; exit 3", "*"]).await);
-    assert_eq!(said, "exit code 0: $HOME; exit 3 *");
+    let output = done(run(&["echo", "$HOME; exit 3", "*"]).await);
+    assert_eq!(output, "exit code 0: $HOME; exit 3 *");
 }
 
 #[tokio::test]
 async fn a_command_runs_where_it_should_and_reads_nothing() {
     let directory = TempDir::new().unwrap();
     let firing = firing(json!({"type": "command", "argv": ["sh", "-c", "cat; pwd -P"]}));
-    let said = done(launcher(directory.path()).fire(&firing, &task(None)).await);
+    let output = done(launcher(directory.path()).fire(&firing, &task(None)).await);
     let there = directory.path().canonicalize().unwrap();
-    assert_eq!(said, format!("exit code 0: {}", there.display()));
+    assert_eq!(output, format!("exit code 0: {}", there.display()));
 }
 
 #[tokio::test]
-async fn dp_12_a_failure_is_retried_and_says_why_in_the_order_it_was_said() {
+async fn dp_12_a_failure_is_retried_and_keeps_the_order_of_the_output() {
     let script = "echo one; echo two >&2; echo three; exit 7";
     let error = retried(run(&["sh", "-c", script]).await);
     assert_eq!(error, "exit code 7: one\ntwo\nthree");
@@ -187,8 +190,8 @@ impl Grandchild {
             .await
     }
 
-    /// Whether nobody holds the pipe any more. Opened and closed once more, so that there is an end
-    /// to be seen even if the grandchild was stopped before it could open it.
+    /// Whether no process holds the pipe any more. Opened and closed once more, so that there is an
+    /// end to be seen even if the grandchild was stopped before it could open it.
     async fn is_gone(&mut self) -> bool {
         let path = self.directory.path().join("held");
         drop(std::fs::OpenOptions::new().write(true).open(path).unwrap());
@@ -223,8 +226,8 @@ async fn a_command_out_of_time_may_tidy_up() {
 async fn what_a_command_leaves_behind_ends_with_it() {
     let mut grandchild = Grandchild::new();
     let script = "(: > opened; exec sleep 1000) > held & until [ -e opened ]; do :; done; echo ok";
-    let said = done(grandchild.fire(script, "1m").await);
-    assert_eq!(said, "exit code 0: ok");
+    let output = done(grandchild.fire(script, "1m").await);
+    assert_eq!(output, "exit code 0: ok");
     assert!(grandchild.is_gone().await);
 }
 

@@ -1,4 +1,4 @@
-//! The webhook publisher as a subscriber meets it.
+//! The webhook publisher as a subscriber sees it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -62,7 +62,8 @@ fn event() -> CloudEvent {
     .unwrap()
 }
 
-/// Only who never answers is not waited for: everybody else may take as long as a busy machine needs.
+/// Only the server that never answers has a short timeout: the others may take as long as a busy
+/// machine needs.
 fn publisher(url: String, key: Option<SigningKey>) -> WebhookEventPublisher {
     publisher_in(Mode::Structured, url, key)
 }
@@ -107,10 +108,15 @@ async fn a_event_is_a_signed_cloud_event_known_by_its_id() {
         assert_eq!(body, serde_json::to_value(event()).unwrap());
         ids.push(headers["webhook-id"].to_str().unwrap().to_owned());
     }
-    assert_eq!(ids, ["task-12-3", "task-12-3"], "the same when told again");
+    assert_eq!(
+        ids,
+        ["task-12-3", "task-12-3"],
+        "the same when delivered again"
+    );
 }
 
-/// In binary mode the body is the data alone, and the rest can be read from the headers as it can from the event.
+/// In binary mode the body is the data alone, and the rest can be read from the headers as it can
+/// from the event.
 #[tokio::test]
 async fn a_event_in_binary_mode_has_its_attributes_in_headers() {
     let (url, mut received) = subscriber().await;
@@ -136,7 +142,7 @@ async fn a_event_in_binary_mode_has_its_attributes_in_headers() {
 }
 
 #[tokio::test]
-async fn only_who_is_gone_is_not_reported_again() {
+async fn only_a_gone_receiver_gets_no_retry() {
     assert_eq!(publish("/gone").await.name(), "give_up");
     for path in ["/missing", "/never", "/moved"] {
         assert_eq!(publish(path).await.name(), "retry", "{path}");
@@ -149,9 +155,9 @@ async fn only_who_is_gone_is_not_reported_again() {
 
 #[tokio::test]
 async fn an_address_stays_out_of_the_error() {
-    let nobody = publisher("http://127.0.0.1:1025/hush".to_owned(), None);
-    let Outcome::Retry { error, .. } = nobody.publish(&event()).await else {
-        panic!("nobody there is a retry");
+    let absent = publisher("http://127.0.0.1:1025/hush".to_owned(), None);
+    let Outcome::Retry { error, .. } = absent.publish(&event()).await else {
+        panic!("a missing server is a retry");
     };
     assert!(!error.contains("hush"), "{error}");
 }

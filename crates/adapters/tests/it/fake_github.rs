@@ -127,7 +127,7 @@ fn routes(fake_github: Arc<FakeGithub>) -> Router {
         )
         .route(&repo("/actions/workflows/{file}/runs"), get(runs))
         .route("/graphql", post(graphql))
-        .fallback(|| async { reported(404, "Not Found") })
+        .fallback(|| async { message_answer(404, "Not Found") })
         .layer(middleware::from_fn_with_state(
             Arc::clone(&fake_github),
             gate,
@@ -135,7 +135,7 @@ fn routes(fake_github: Arc<FakeGithub>) -> Router {
         .with_state(fake_github)
 }
 
-/// Writes down every request, and lets faults happen.
+/// Records every request, and injects faults.
 async fn gate(State(fake_github): App, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
@@ -170,7 +170,7 @@ async fn gate(State(fake_github): App, request: Request, next: Next) -> Response
     response
 }
 
-fn reported(status: u16, message: &str) -> Response {
+fn message_answer(status: u16, message: &str) -> Response {
     (
         StatusCode::from_u16(status).unwrap(),
         Json(json!({"message": message})),
@@ -186,7 +186,7 @@ async fn create(State(fake_github): App, Json(body): Json<Value>) -> Response {
     let (name, sha) = (body["ref"].as_str().unwrap(), body["sha"].as_str().unwrap());
     let mut refs = fake_github.refs.lock().unwrap();
     if refs.contains_key(name) {
-        return reported(422, "Reference already exists");
+        return message_answer(422, "Reference already exists");
     }
     refs.insert(name.to_owned(), sha.to_owned());
     (StatusCode::CREATED, Json(shown(name, sha))).into_response()
@@ -196,7 +196,7 @@ async fn show(State(fake_github): App, Path(name): Path<String>) -> Response {
     let name = format!("refs/{name}");
     match fake_github.refs.lock().unwrap().get(&name) {
         Some(sha) => Json(shown(&name, sha)).into_response(),
-        None => reported(404, "Not Found"),
+        None => message_answer(404, "Not Found"),
     }
 }
 
@@ -208,7 +208,7 @@ async fn remove(State(fake_github): App, Path(name): Path<String>) -> Response {
         .remove(&format!("refs/{name}"))
     {
         Some(_) => StatusCode::NO_CONTENT.into_response(),
-        None => reported(422, "Reference does not exist"),
+        None => message_answer(422, "Reference does not exist"),
     }
 }
 
@@ -258,7 +258,7 @@ async fn runs(State(fake_github): App, headers: HeaderMap) -> Response {
     )
 }
 
-/// With an `ETag`, or 304 to whoever knows it.
+/// With an `ETag`, or 304 to a client that has it.
 fn tagged(headers: &HeaderMap, body: Value, next: Option<String>) -> Response {
     let etag = format!(
         "W/\"{:x}\"",

@@ -1,4 +1,4 @@
-//! Looking at sources over HTTP: the world's feeds, the hostile ones by name, and manners.
+//! Looking at sources over HTTP: the world's feeds, the hostile ones by name, and polite behaviour.
 
 mod by_name;
 mod discovery;
@@ -52,14 +52,14 @@ fn now() -> Timestamp {
     Fixed.now()
 }
 
-/// A checker whose lanes are as default.
+/// A checker with the default pace.
 fn checker(client: &Client) -> FeedChecker {
     checker_within(client, Limits::default())
 }
 
 fn checker_within(client: &Client, limits: Limits) -> FeedChecker {
-    let lanes = HostPaces::new(Pace::default(), Arc::new(Fixed));
-    let checker = FeedChecker::with_limits(client.clone(), lanes, limits);
+    let host_paces = HostPaces::new(Pace::default(), Arc::new(Fixed));
+    let checker = FeedChecker::with_limits(client.clone(), host_paces, limits);
     // Builds for tests are slow, and so are machines that run many tests at once.
     checker.reading_within(Duration::from_mins(10))
 }
@@ -72,7 +72,7 @@ fn ask(address: &str) -> Ask {
     }
 }
 
-/// A look with lanes of its own.
+/// A check with separate host paces.
 async fn look(client: &Client, address: &str) -> Result<Document, Failure> {
     outcome(checker(client).look(&ask(address), now()).await)
 }
@@ -85,7 +85,7 @@ fn outcome(look: Look) -> Result<Document, Failure> {
     }
 }
 
-/// A small world whose clock stands still, until the guard goes.
+/// A small world whose clock is stopped, until the guard goes.
 async fn world() -> (Running, DropGuard) {
     let cancel = CancellationToken::new();
     let config = Config {

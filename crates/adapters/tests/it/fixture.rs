@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a clock that stands still, a claimed task, a firing, a server.
+//! What the tests of this crate share: a stopped clock, a claimed task, a firing, a server.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -35,7 +35,7 @@ impl Resolve for Nameless {
     }
 }
 
-/// A client that may go to this machine, as somebody who tries things out allows.
+/// A client that may connect to this machine.
 pub(crate) fn client() -> Client {
     let home = parse_net("127.0.0.1").unwrap();
     Client::new(&Settings {

@@ -118,20 +118,16 @@ async fn dp_12_refusals_are_final_and_limits_and_troubles_are_waited_out() {
             Some(9),
         ),
     ] {
-        let reported = format!("{fault:?}");
+        let shown = format!("{fault:?}");
         let message = fault.body["message"].as_str().unwrap().to_owned();
         let outcome = fire_into(fault).await;
-        assert_eq!(outcome.name(), expected, "{reported}");
+        assert_eq!(outcome.name(), expected, "{shown}");
         assert!(
             error_of(&outcome).contains(&message),
             "{outcome:?}: GitHub's own words"
         );
         if let Outcome::Retry { retry_after, .. } = outcome {
-            assert_eq!(
-                retry_after,
-                waits.map(SignedDuration::from_secs),
-                "{reported}"
-            );
+            assert_eq!(retry_after, waits.map(SignedDuration::from_secs), "{shown}");
         }
     }
 }
@@ -144,7 +140,7 @@ async fn dp_12_a_dispatch_whose_answer_is_lost_is_retried_and_says_so() {
         error_of(&outcome).contains("may have been started"),
         "{outcome:?}"
     );
-    // Taken and given back, so nobody listens there.
+    // Taken and given back, so no server listens there.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);

@@ -1,4 +1,4 @@
-//! The one HTTP client against servers that mean harm.
+//! The one HTTP client against hostile servers.
 
 mod bodies;
 mod connections;

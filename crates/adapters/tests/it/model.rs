@@ -105,19 +105,20 @@ fn titles() -> Vec<String> {
     titles.map(str::to_owned).to_vec()
 }
 
-/// Whether a translation belongs to its original: the simulated model leaves a word of each as it is.
-fn belongs(place: usize, translation: &str) -> bool {
-    let kept = ["databases", "<b>web</b>", "tides,", "dump"][place];
+/// Whether a translation belongs to its original: the simulated model leaves a word of each
+/// unchanged.
+fn belongs(index: usize, translation: &str) -> bool {
+    let kept = ["databases", "<b>web</b>", "tides,", "dump"][index];
     translation.contains(kept) && translation.contains("译文")
 }
 
 #[tokio::test]
-async fn ed_07_all_titles_of_a_batch_are_one_request_each_at_its_place() {
+async fn ed_07_all_titles_of_a_batch_are_one_request_each_at_its_index() {
     let fixture = Fixture::open().await;
     let (translated, spend) = fixture.titles(&titles()).await;
-    for (place, title) in translated.iter().enumerate() {
+    for (index, title) in translated.iter().enumerate() {
         let title = title.as_deref().unwrap();
-        assert!(belongs(place, title), "{place}: {title}");
+        assert!(belongs(index, title), "{index}: {title}");
     }
     let seen = fixture.handle().requests();
     let asked = seen[0].asked.as_ref().unwrap();
@@ -145,15 +146,15 @@ async fn ed_36_summaries_are_of_the_text_and_of_the_length_asked_for() {
     assert!(summary.contains("harbour"), "{summary}");
     assert!(summary.chars().count() <= 60, "{summary}");
     let comments = ["Nice harbour", "No harbour", "Yes"].map(str::to_owned);
-    let said = fixture
+    let summary = fixture
         .writer
         .summary(Text::Comments(&comments), &budget)
         .await;
-    assert!(said.unwrap().contains("harbour"));
+    assert!(summary.unwrap().contains("harbour"));
     assert_eq!(fixture.handle().count(Kind::Summary), 2);
     let nothing = fixture.writer.summary(Text::Article(" "), &budget).await;
     assert_eq!(nothing.unwrap_err().class, FailureClass::Unusable);
-    assert_eq!(budget.spent(), 2, "nobody is asked about nothing");
+    assert_eq!(budget.spent(), 2, "no request for nothing");
 }
 
 #[tokio::test]
@@ -182,24 +183,21 @@ async fn nothing_is_asked_about_no_titles() {
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_for_a_person_and_is_never_reported() {
+async fn a_wrong_key_needs_attention_and_is_never_shown() {
     let wrong = "sk-wrong-0123456789abcdef";
     let fixture = Fixture::open_with(|_, settings| settings.key = Some(Secret::new(wrong))).await;
     let budget = Budget::new(45);
     let failure = fixture.writer.titles(&titles(), &budget).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Credentials);
-    let reported = format!("{failure:?} {failure}");
-    assert!(
-        !reported.contains("sk-") && !reported.contains("cdef"),
-        "{reported}"
-    );
+    let text = format!("{failure:?} {failure}");
+    assert!(!text.contains("sk-") && !text.contains("cdef"), "{text}");
     assert_eq!(budget.spent(), 1, "a wrong key is not tried twice");
     let settings = Settings::new("https://example.org", "m", Some(Secret::new(wrong)));
     assert!(!format!("{settings:?}").contains("wrong"));
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_exist_is_refused_with_what_was_said() {
+async fn a_model_that_does_not_exist_is_refused_with_the_service_s_message() {
     let fixture =
         Fixture::open_with(|config, _| config.setup.models = vec!["other".to_owned()]).await;
     let failure = fixture.writer.titles(&titles(), &Budget::new(9)).await;
@@ -208,13 +206,13 @@ async fn a_model_that_does_not_exist_is_refused_with_what_was_said() {
     assert!(failure.detail.contains("does not exist"), "{failure}");
 }
 
-/// What a service of a test's own was told in headers.
-type Reported = Arc<Mutex<Vec<HeaderMap>>>;
+/// The headers that a test's own service received.
+type ReceivedHeaders = Arc<Mutex<Vec<HeaderMap>>>;
 
-/// A writer, in English, at a service that answers everybody with this.
-async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Reported) {
-    let reported = Reported::default();
-    let noting = Arc::clone(&reported);
+/// A writer, in English, at a service that answers every request with this.
+async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, ReceivedHeaders) {
+    let received = ReceivedHeaders::default();
+    let noting = Arc::clone(&received);
     let answer = post(move |headers: HeaderMap| async move {
         noting.lock().unwrap().push(headers);
         let elsewhere = [
@@ -232,18 +230,18 @@ async fn at_a_service(status: StatusCode, body: &'static str) -> (ChatModel, Rep
     ];
     let sleeper = Arc::new(Impatient::default());
     let writer = ChatModel::new(client(), Arc::new(Fixed), sleeper, settings);
-    (writer.unwrap(), reported)
+    (writer.unwrap(), received)
 }
 
 #[tokio::test]
-async fn a_service_is_reported_who_asks() {
+async fn a_service_gets_the_client_s_headers() {
     let body = r#"{"choices":[{"message":{"content":"It is."}}]}"#;
-    let (writer, reported) = at_a_service(StatusCode::OK, body).await;
+    let (writer, received) = at_a_service(StatusCode::OK, body).await;
     let budget = Budget::new(1);
     let summary = writer.summary(Text::Article("Tides."), &budget).await;
     assert_eq!(summary.unwrap(), "It is.");
-    let reported = reported.lock().unwrap();
-    let header = |name: &str| reported[0].get(name).unwrap().to_str().unwrap().to_owned();
+    let received = received.lock().unwrap();
+    let header = |name: &str| received[0].get(name).unwrap().to_str().unwrap().to_owned();
     assert_eq!(header("authorization"), format!("Bearer {KEY}"));
     assert_eq!(header("http-referer"), "https://news.example");
     assert_eq!(header("x-title"), "Daily");
@@ -257,12 +255,12 @@ async fn a_service_is_reported_who_asks() {
 
 #[tokio::test]
 async fn a_service_that_sends_us_elsewhere_is_not_followed() {
-    let (writer, reported) = at_a_service(StatusCode::TEMPORARY_REDIRECT, "").await;
+    let (writer, received) = at_a_service(StatusCode::TEMPORARY_REDIRECT, "").await;
     let failure = writer
         .summary(Text::Article("Tides."), &Budget::new(9))
         .await;
     assert_eq!(failure.unwrap_err().class, FailureClass::Refused);
-    assert_eq!(reported.lock().unwrap().len(), 1);
+    assert_eq!(received.lock().unwrap().len(), 1);
 }
 
 #[test]

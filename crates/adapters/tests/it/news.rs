@@ -1,4 +1,5 @@
-//! What an edition is made from: the world's news site, its search, its pages and those who read them for others.
+//! What an edition is made from: the world's news site, its search, its pages and the reader
+//! services.
 
 mod days;
 mod failing;
@@ -27,7 +28,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::fixture::client;
 
-/// 2026-01-05T08:00:00Z: when everybody looks.
+/// 2026-01-05T08:00:00Z: the time of all tests.
 const MORNING: Timestamp = Timestamp::constant(1_767_600_000, 0);
 /// The day before, from its first second to the first after it.
 const DAY_S: (i64, i64) = (1_767_484_800, 1_767_571_200);
@@ -47,7 +48,7 @@ impl Sleeper for Waits {
     }
 }
 
-/// The world's news site on a fixed morning, and somebody who makes an edition of it.
+/// The world's news site on a fixed morning, and a source of stories for it.
 struct News {
     running: Running,
     clock: Arc<ManualClock>,
@@ -98,7 +99,7 @@ impl News {
 
     fn hacker_news_within(&self, list: List, timeout: Duration) -> HackerNews {
         let settings = Settings {
-            // As people write it, and as it is.
+            // As people write it, and in canonical form.
             firebase_url: self.url("/"),
             algolia_url: self.url(""),
             list,
@@ -116,7 +117,7 @@ impl News {
         listed
     }
 
-    /// Every request that came was paid for, and none that did not.
+    /// Every request that came was counted, and none that did not.
     fn assert_paid(&self, budget: &Budget) {
         assert_eq!(u64::from(budget.spent()), self.handle().total());
     }

@@ -1,4 +1,4 @@
-//! The webhook launcher as its receiver meets it.
+//! The webhook launcher as its receiver sees it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -84,7 +84,7 @@ async fn dp_11_a_webhook_is_signed_and_says_what_fires() {
 }
 
 #[tokio::test]
-async fn dp_12_answers_are_judged_as_callbacks_are() {
+async fn dp_12_answers_mean_the_same_as_for_callbacks() {
     assert_eq!(
         fire("/known").await.name(),
         "done",
@@ -111,7 +111,7 @@ async fn a_redirect_is_not_followed() {
 async fn dp_15_an_address_stays_out_of_the_error() {
     let target = json!({"type": "webhook", "url": "http://127.0.0.1:1025/hush"});
     let Outcome::Retry { error, .. } = launcher().fire(&firing(target), &task(None)).await else {
-        panic!("nobody there is a retry");
+        panic!("a missing server is a retry");
     };
     assert!(!error.contains("hush"), "{error}");
 }

@@ -55,7 +55,7 @@ impl Intake for Scripted {
 
 /// Takes letters once it is open.
 #[derive(Default)]
-struct Cemetery {
+struct DeadLetterBox {
     open: Mutex<bool>,
     /// Most bytes of body and headers, if there is a bound.
     bytes_max: Option<usize>,
@@ -65,7 +65,7 @@ struct Cemetery {
 }
 
 #[async_trait]
-impl DeadLetters for Cemetery {
+impl DeadLetters for DeadLetterBox {
     async fn bury(
         &self,
         message: &Incoming,
@@ -115,7 +115,7 @@ async fn rs_10_only_what_is_not_settled_is_tried_again() {
         reason: "no\nkind".to_owned(),
     };
     let intake = Scripted::new(vec![vec![taken(), not_now(), refused], vec![taken()]]);
-    let letters = Cemetery::default();
+    let letters = DeadLetterBox::default();
     let other = PUT.replace("put.v1", "other.v1");
     let messages = vec![
         message("a", PUT),
@@ -125,13 +125,13 @@ async fn rs_10_only_what_is_not_settled_is_tried_again() {
         message("e", &other),
     ];
     let mut batch = Batch::read(Bus::Kafka, messages, &reading());
-    let published = batch.round(&intake, &letters).await;
+    let outcome = batch.round(&intake, &letters).await;
     assert_eq!(
-        published,
+        outcome,
         Err(Unsettled::Store("the store is away".to_owned()))
     );
-    let published = batch.round(&intake, &letters).await;
-    assert_eq!(published, Err(Unsettled::DeadLetters("closed".to_owned())));
+    let outcome = batch.round(&intake, &letters).await;
+    assert_eq!(outcome, Err(Unsettled::DeadLetters("closed".to_owned())));
     *letters.open.lock().unwrap() = true;
     assert_eq!(batch.round(&intake, &letters).await, Ok(()));
     assert_eq!(
@@ -152,14 +152,11 @@ async fn rs_10_only_what_is_not_settled_is_tried_again() {
 #[tokio::test]
 async fn rs_10_an_answer_that_is_missing_settles_nothing() {
     let intake = Scripted::new(vec![vec![taken()]]);
-    let letters = Cemetery::default();
+    let letters = DeadLetterBox::default();
     let messages = vec![message("a", PUT), message("b", PUT)];
     let mut batch = Batch::read(Bus::Kafka, messages, &reading());
-    let published = batch.round(&intake, &letters).await;
-    assert!(
-        matches!(published, Err(Unsettled::Store(_))),
-        "{published:?}"
-    );
+    let outcome = batch.round(&intake, &letters).await;
+    assert!(matches!(outcome, Err(Unsettled::Store(_))), "{outcome:?}");
 }
 
 #[tokio::test]
@@ -180,10 +177,10 @@ async fn rs_10_a_dead_letter_that_is_too_large_is_cut_and_stops_nothing() {
             "its headers are too large as well",
         ),
     ] {
-        let letters = Cemetery {
+        let letters = DeadLetterBox {
             open: Mutex::new(true),
             bytes_max: Some(bytes_max),
-            ..Cemetery::default()
+            ..DeadLetterBox::default()
         };
         let mut message = message("a", &large);
         message.headers = vec![("x".to_owned(), vec![b'y'; header_bytes])];

@@ -1,4 +1,5 @@
-//! In place of the client in a build that has none. Whoever configures Kafka is told before any of this is called.
+//! Replaces the client in a build without one. A configuration with Kafka is refused before any of
+//! this is called.
 
 use almanack_core::{
     event::outgoing::{CloudEvent, EventPublisher, Mode},
@@ -13,13 +14,13 @@ use crate::{Error, Ports};
 pub struct Consumer;
 
 impl Consumer {
-    /// Takes what a client would.
+    /// Same signature as the real client.
     pub fn new(_: Settings, _: Ports) -> Self {
         Self
     }
 
-    /// Says why, and ends.
-    #[expect(clippy::unused_async, reason = "stands in for one that waits")]
+    /// Logs why, and ends.
+    #[expect(clippy::unused_async, reason = "same signature as the real client")]
     pub async fn run(self, _: CancellationToken) {
         tracing::error!(events.bus = "kafka", "{}", Error::NotBuilt);
     }

@@ -19,16 +19,17 @@ impl Mechanism {
 }
 
 impl Connection {
-    /// What every client of ours is told.
+    /// The settings of every client.
     pub(crate) fn client(&self) -> ClientConfig {
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", self.brokers.join(","));
         config.set("client.id", "almanack");
-        // A broker that is away is asked again soon enough, and not so often that the log fills. Whoever waits for a broker has the
-        // client try again after half the first of these, however long it has been refused: with its own 100 ms, twenty times a second.
+        // A broker that is away is asked again soon enough, and not so often that the log fills. A
+        // client that waits for a broker tries again after half the first of these, however long it
+        // has been refused: with its own 100 ms, twenty times a second.
         config.set("reconnect.backoff.ms", "1000");
         config.set("reconnect.backoff.max.ms", "15000");
-        // Said by our own warning; each broken connection need not repeat it.
+        // Covered by our own warning; each broken connection need not repeat it.
         config.set("log.connection.close", "false");
         let protocol = match (&self.tls, &self.sasl) {
             (None, None) => "plaintext",
@@ -48,7 +49,8 @@ impl Connection {
         config
     }
 
-    /// What a client that writes is told: a message counts as written when every replica in sync has it, once, and in order.
+    /// The settings of a client that writes: a message counts as written when every replica in sync
+    /// has it, once, and in order.
     pub(crate) fn producer(&self) -> ClientConfig {
         let mut config = self.client();
         config.set("acks", "all");
@@ -60,7 +62,8 @@ impl Connection {
 }
 
 fn encrypt(config: &mut ClientConfig, tls: &Tls) {
-    // The client's own OpenSSL was built elsewhere and knows nothing of where this machine keeps its certificates.
+    // The client's own OpenSSL was built elsewhere and knows nothing of where this machine keeps
+    // its certificates.
     let ca = tls.ca.as_ref().map(|ca| ca.display().to_string());
     config.set("ssl.ca.location", ca.unwrap_or_else(|| "probe".to_owned()));
     if let Some((certificate, key)) = &tls.identity {
@@ -72,40 +75,41 @@ fn encrypt(config: &mut ClientConfig, tls: &Tls) {
     }
 }
 
-/// The client as it was made, or what is wrong with its settings.
-pub(crate) fn made<T>(result: KafkaResult<T>) -> Result<T, Error> {
+/// The client, or what is wrong with its settings.
+pub(crate) fn created<T>(result: KafkaResult<T>) -> Result<T, Error> {
     result.map_err(|error| Error::Settings {
         bus: "Kafka",
-        what: published(&error),
+        what: describe(&error),
     })
 }
 
-/// Somebody answers who speaks something else, or hangs up: the client cannot tell that from nobody.
-const UNREACHABLE: &str = "no broker answers, or not as expected: check in [events.kafka] that brokers names them, tls, and tls_certificate and tls_key if they ask for a certificate";
+/// A peer that speaks another protocol, or hangs up, looks to the client like no peer.
+const UNREACHABLE: &str = "no broker answers, or not as expected: in [events.kafka], check brokers, tls, and tls_certificate and tls_key if the brokers require a certificate";
 const NOT_RECOGNISED: &str =
-    "a broker refuses who signs in: check sasl, username and password in [events.kafka]";
-const NOT_TRUSTED: &str = "no encrypted connection comes about: check in [events.kafka] that tls_ca vouches for the brokers, that brokers has the names of their certificates, and tls_certificate and tls_key if they ask for a certificate";
+    "a broker refuses the login: check sasl, username and password in [events.kafka]";
+const NOT_TRUSTED: &str = "no encrypted connection: in [events.kafka], check that tls_ca signed the brokers' certificates, that brokers has the names in their certificates, and tls_certificate and tls_key if the brokers require a certificate";
 
-/// An error in words. The library's own repeat the value of a setting, which may be the password.
-pub(crate) fn published(error: &KafkaError) -> String {
+/// An error as text. The library's own text repeats the value of a setting, which may be the
+/// password.
+pub(crate) fn describe(error: &KafkaError) -> String {
     match error {
         KafkaError::ClientConfig(_, _, key, _) => format!("`{key}` has a value it does not accept"),
-        other => trouble(other).map_or_else(|| other.to_string(), Trouble::published),
+        other => trouble(other).map_or_else(|| other.to_string(), Trouble::describe),
     }
 }
 
-/// Why there is no connection that is of any use.
+/// Why there is no usable connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// No broker can be talked to.
     Unreachable,
-    /// Brokers answer, and it is of no use; their own words are in the client's line of the log, shortly before.
+    /// Brokers answer, but refuse; their own reason is in the client's log line shortly before.
     Refused(&'static str),
 }
 
 impl Trouble {
-    /// What to look at.
-    pub(crate) fn published(self) -> String {
+    /// What to check.
+    pub(crate) fn describe(self) -> String {
         match self {
             Self::Unreachable => UNREACHABLE.to_owned(),
             Self::Refused(why) => why.to_owned(),
@@ -150,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_is_reported_how_it_is_to_be_reached_and_recognised() {
+    fn the_client_gets_its_addresses_and_credentials() {
         let plain = Connection {
             tls: None,
             sasl: None,
@@ -166,12 +170,16 @@ mod tests {
         let config = whole.client();
         assert_eq!(config.get("bootstrap.servers"), Some("a:9092,b:9092"));
         assert_eq!(config.get("sasl.mechanisms"), Some("SCRAM-SHA-512"));
-        let made: KafkaResult<BaseConsumer> = config.create();
-        assert!(made.is_ok(), "the client accepts it: {:?}", made.err());
+        let created: KafkaResult<BaseConsumer> = config.create();
+        assert!(
+            created.is_ok(),
+            "the client accepts it: {:?}",
+            created.err()
+        );
     }
 
     #[test]
-    fn without_certificates_of_its_own_the_machine_s_are_looked_for() {
+    fn without_configured_certificates_the_machine_s_are_used() {
         let mut connection = connection("hunter2");
         let trusted = |connection: &Connection| {
             let config = connection.client();
@@ -186,16 +194,16 @@ mod tests {
     }
 
     #[test]
-    fn no_password_is_reported() {
+    fn no_password_is_in_an_error() {
         let connection = connection("hunter2");
         assert!(!format!("{connection:?} {:?}", connection.client()).contains("hunter2"));
         let mut config = connection.client();
         config.set("sasl.pasword", "hunter2");
-        let made: KafkaResult<BaseConsumer> = config.create();
-        let published = super::made(made).err().map(|error| error.to_string());
-        let published = published.expect("there is no such setting");
+        let created: KafkaResult<BaseConsumer> = config.create();
+        let text = super::created(created).err().map(|error| error.to_string());
+        let text = text.expect("there is no such setting");
         assert_eq!(
-            published,
+            text,
             "Kafka client: `sasl.pasword` has a value it does not accept"
         );
     }

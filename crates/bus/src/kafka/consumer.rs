@@ -1,8 +1,9 @@
-//! A member of a consumer group that forgets a message only when it may.
+//! A member of a consumer group that commits a message only once it is settled.
 //!
-//! One batch at a time: gather what is there, settle it, store and commit the offsets behind it. While a batch cannot be settled the
-//! partitions are paused and the client is polled on, because a member that does not poll is put out of its group and its messages
-//! would go to a node that has the same trouble.
+//! One batch at a time: gather what is there, settle it, store and commit the offsets behind it.
+//! While a batch cannot be settled the partitions are paused and the client is polled on, because a
+//! member that does not poll is put out of its group and its messages would go to a node that has
+//! the same trouble.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +22,7 @@ use rdkafka::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    connection::{Trouble, made, published, trouble},
+    connection::{Trouble, created, describe, trouble},
     context::Context,
     dead_letters::{DeadLetterQueue, place},
     settings::Settings,
@@ -39,7 +40,7 @@ pub struct Consumer {
 }
 
 /// How a session with the cluster ended.
-enum Ended {
+enum SessionEnd {
     Stopped,
     Failed(String),
 }
@@ -52,19 +53,21 @@ impl Consumer {
         Self { settings, ports }
     }
 
-    /// Reads until `stop`. What does not answer is waited for.
+    /// Reads until `stop`. Waits for brokers and stores that do not answer.
     pub async fn run(self, stop: CancellationToken) {
         let mut wait_backoff = WaitBackoff::default();
         measures::note_link(&self.ports, Bus::Kafka, Err("not connected yet".to_owned()));
         loop {
             let ended = match self.connect() {
                 Ok((client, letters)) => self.session(client, letters, &stop).await,
-                Err(error) => Ended::Failed(error.to_string()),
+                Err(error) => SessionEnd::Failed(error.to_string()),
             };
-            let Ended::Failed(error) = ended else { return };
+            let SessionEnd::Failed(error) = ended else {
+                return;
+            };
             measures::note_link(&self.ports, Bus::Kafka, Err(error.clone()));
             let again_at = wait_backoff.next(&self.ports);
-            tracing::warn!(events.bus = "kafka", error, %again_at, "reading events broke off; it is begun anew");
+            tracing::warn!(events.bus = "kafka", error, %again_at, "reading events failed; connecting again");
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = self.ports.sleeper.until(again_at) => {}
@@ -85,7 +88,7 @@ impl Consumer {
         config.set("group.id", group);
         config.set("enable.auto.commit", "false");
         config.set("enable.auto.offset.store", "false");
-        // A group that is new must not miss what was written before it came.
+        // A new group must not miss what was written before it.
         config.set("auto.offset.reset", "earliest");
         // Partitions that stay are not taken away and given back whenever a node comes or goes.
         config.set("partition.assignment.strategy", "cooperative-sticky");
@@ -94,8 +97,8 @@ impl Consumer {
         config.set("heartbeat.interval.ms", beat.to_string());
         config.set("statistics.interval.ms", "5000");
         config.set("queued.max.messages.kbytes", "16384");
-        let client: Client = made(config.create_with_context(Context::of(topic, &self.ports)))?;
-        made(client.subscribe(&[topic]))?;
+        let client: Client = created(config.create_with_context(Context::of(topic, &self.ports)))?;
+        created(client.subscribe(&[topic]))?;
         Ok((client, DeadLetterQueue::new(connection, dead_letter)?))
     }
 
@@ -104,7 +107,7 @@ impl Consumer {
         client: Client,
         letters: DeadLetterQueue,
         stop: &CancellationToken,
-    ) -> Ended {
+    ) -> SessionEnd {
         let session = Session {
             troubles: Mutex::default(),
             settings: &self.settings,
@@ -115,12 +118,12 @@ impl Consumer {
         };
         let ended = session.read().await;
         let client = session.client;
-        // Both wait for the cluster, and the last one out says goodbye to the group.
+        // Both wait for the cluster, and the last one leaves the group.
         let closed = tokio::task::spawn_blocking(move || {
             if let Err(error) = client.commit_consumer_state(CommitMode::Sync) {
                 tracing::debug!(
                     events.bus = "kafka",
-                    error = published(&error),
+                    error = describe(&error),
                     "last commit"
                 );
             }
@@ -139,19 +142,20 @@ struct Session<'a> {
     client: Arc<Client>,
     letters: DeadLetterQueue,
     stop: &'a CancellationToken,
-    /// What was complained about since events were read last: each try fails anew, several ways in turn, and each is worth one line.
+    /// Warnings since events were last read: each try fails again, in several ways in turn, and
+    /// each is worth one line.
     troubles: Mutex<BTreeSet<String>>,
 }
 
 /// Messages that were delivered and the offsets behind them.
 #[derive(Default)]
-struct Gathered {
+struct PendingMessages {
     messages: Vec<Incoming>,
     bytes: usize,
     behind: BTreeMap<i32, i64>,
 }
 
-impl Gathered {
+impl PendingMessages {
     fn push(&mut self, message: &BorrowedMessage<'_>) {
         let behind = self.behind.entry(message.partition()).or_insert(0);
         *behind = (*behind).max(message.offset() + 1);
@@ -166,24 +170,24 @@ impl Gathered {
 }
 
 impl Session<'_> {
-    /// Batch after batch, until told to stop or until the client has broken for good.
-    async fn read(&self) -> Ended {
-        let mut held = Gathered::default();
+    /// Batch after batch, until stopped or until the client has failed for good.
+    async fn read(&self) -> SessionEnd {
+        let mut held = PendingMessages::default();
         let mut wait_backoff = WaitBackoff::default();
         loop {
             if let Some((code, why)) = self.client.client().fatal_error() {
-                return Ended::Failed(format!("{code}: {why}"));
+                return SessionEnd::Failed(format!("{code}: {why}"));
             }
             if held.messages.is_empty() {
                 tokio::select! {
                     biased;
-                    () = self.stop.cancelled() => return Ended::Stopped,
+                    () = self.stop.cancelled() => return SessionEnd::Stopped,
                     got = self.client.recv() => match got {
                         Ok(message) => held.push(&message),
                         Err(error) => {
                             self.complain(&error);
                             let until = wait_backoff.next(self.ports);
-                            if self.wait(until, &mut held).await { return Ended::Stopped }
+                            if self.wait(until, &mut held).await { return SessionEnd::Stopped }
                             self.turn(Flow::Resume);
                             continue;
                         }
@@ -201,7 +205,7 @@ impl Session<'_> {
     }
 
     /// Adds what is there already, without waiting.
-    fn gather(&self, held: &mut Gathered) {
+    fn gather(&self, held: &mut PendingMessages) {
         while !held.is_full() {
             match self.client.recv().now_or_never() {
                 Some(Ok(message)) => held.push(&message),
@@ -211,9 +215,14 @@ impl Session<'_> {
         }
     }
 
-    /// Tries a batch until it is settled, then forgets it. Otherwise we were told to stop, or a client has broken for good.
-    async fn settle(&self, gathered: Gathered, held: &mut Gathered) -> Result<(), Ended> {
-        let Gathered {
+    /// Tries a batch until it is settled, then commits it. Otherwise we were stopped, or a client
+    /// has failed for good.
+    async fn settle(
+        &self,
+        gathered: PendingMessages,
+        held: &mut PendingMessages,
+    ) -> Result<(), SessionEnd> {
+        let PendingMessages {
             messages, behind, ..
         } = gathered;
         let mut batch = Batch::read(Bus::Kafka, messages, &self.settings.reading);
@@ -221,25 +230,25 @@ impl Session<'_> {
         let mut paused = false;
         while let Err(why) = batch.round(intake, &self.letters).await {
             let again_at = wait_backoff.next(self.ports);
-            say(&why, again_at);
+            warn(&why, again_at);
             paused = true;
             if let Some(why) = self.letters.broken() {
-                return Err(Ended::Failed(why));
+                return Err(SessionEnd::Failed(why));
             }
             if self.wait(again_at, held).await {
-                return Err(Ended::Stopped);
+                return Err(SessionEnd::Stopped);
             }
         }
         self.forget(&behind);
         if paused {
-            tracing::info!(events.bus = "kafka", "events are taken again");
+            tracing::info!(events.bus = "kafka", "the store takes events again");
             self.turn(Flow::Resume);
         }
         Ok(())
     }
 
-    /// Waits with all partitions paused, polling on. Answers whether we were told to stop.
-    async fn wait(&self, until: Timestamp, held: &mut Gathered) -> bool {
+    /// Waits with all partitions paused, polling on. Returns whether we were stopped.
+    async fn wait(&self, until: Timestamp, held: &mut PendingMessages) -> bool {
         self.turn(Flow::Pause);
         let sleep = self.ports.sleeper.until(until);
         tokio::pin!(sleep);
@@ -266,14 +275,15 @@ impl Session<'_> {
         if let Err(error) = turned {
             tracing::debug!(
                 events.bus = "kafka",
-                error = published(&error),
+                error = describe(&error),
                 ?flow,
                 "pause or resume"
             );
         }
     }
 
-    /// Stores and commits the offsets behind a settled batch. A partition that went elsewhere refuses, rightly.
+    /// Stores and commits the offsets behind a settled batch. A partition that moved to another
+    /// node refuses, rightly.
     fn forget(&self, behind: &BTreeMap<i32, i64>) {
         for (partition, offset) in behind {
             let mut list = TopicPartitionList::new();
@@ -286,13 +296,13 @@ impl Session<'_> {
                 tracing::debug!(
                     events.bus = "kafka",
                     partition,
-                    error = published(&error),
+                    error = describe(&error),
                     "store offset"
                 );
             }
         }
         if let Err(error) = self.client.commit_consumer_state(CommitMode::Async) {
-            tracing::debug!(events.bus = "kafka", error = published(&error), "commit");
+            tracing::debug!(events.bus = "kafka", error = describe(&error), "commit");
         }
     }
 
@@ -300,24 +310,24 @@ impl Session<'_> {
         let Ok(mut troubles) = self.troubles.lock() else {
             return;
         };
-        // Brokers that all refuse count as "down", too; that would only hide what to do.
+        // Brokers that all refuse count as "down", too; that would only hide the reason.
         if trouble(error) == Some(Trouble::Unreachable) && !troubles.is_empty() {
             return;
         }
-        let error = published(error);
+        let error = describe(error);
         self.client.context().hear(&error);
         if troubles.insert(error.clone()) {
-            tracing::warn!(events.bus = "kafka", events.topic = %self.settings.topic, error, "events cannot be read; it is tried on");
+            tracing::warn!(events.bus = "kafka", events.topic = %self.settings.topic, error, "cannot read events; retrying");
         }
     }
 
-    /// Says that all trouble is over, if there was any.
+    /// Logs that all trouble is over, if there was any.
     fn relieve(&self) {
         let troubles = self.troubles.lock();
         let troubles = troubles.map(|mut troubles| std::mem::take(&mut *troubles));
         if troubles.is_ok_and(|troubles| !troubles.is_empty()) {
             self.client.context().relieve();
-            tracing::info!(events.bus = "kafka", events.topic = %self.settings.topic, "events are read again");
+            tracing::info!(events.bus = "kafka", events.topic = %self.settings.topic, "reading events again");
         }
     }
 }
@@ -328,13 +338,13 @@ enum Flow {
     Resume,
 }
 
-fn say(why: &Unsettled, again_at: Timestamp) {
+fn warn(why: &Unsettled, again_at: Timestamp) {
     match why {
         Unsettled::Store(why) => {
             tracing::warn!(events.bus = "kafka", why, %again_at, "the store does not take events; they wait in their topic");
         }
         Unsettled::DeadLetters(why) => {
-            tracing::error!(events.bus = "kafka", why, %again_at, "a dead letter cannot be written; its topic waits");
+            tracing::error!(events.bus = "kafka", why, %again_at, "cannot write a dead letter; its topic waits");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the client calls back about: its log, its numbers, rebalances and commits.
+//! The client's callbacks: its log, its statistics, rebalances and commits.
 
 use std::{
     collections::BTreeSet,
@@ -14,16 +14,17 @@ use rdkafka::{
     statistics::Partition,
 };
 
-use super::connection::{Trouble, published, trouble};
+use super::connection::{Trouble, describe, trouble};
 use crate::{Ports, measures};
 
-/// Hears what the client says about itself, and about one topic.
+/// Receives the client's callbacks for one topic.
 pub(crate) struct Context {
     topic: String,
-    /// Partitions whose lag was told, so that a partition that went elsewhere does not keep its last number here.
-    published: Mutex<BTreeSet<i32>>,
-    said: LoggedOnce,
-    /// What a try that failed said last.
+    /// Partitions whose lag was reported, so that a partition that moved to another node does not
+    /// keep its last number here.
+    reported_lags: Mutex<BTreeSet<i32>>,
+    logged: LoggedOnce,
+    /// The last error of a failed try.
     heard: Mutex<Option<String>>,
     ports: Ports,
 }
@@ -32,8 +33,8 @@ impl Context {
     pub(crate) fn of(topic: &str, ports: &Ports) -> Self {
         Self {
             topic: topic.to_owned(),
-            published: Mutex::default(),
-            said: LoggedOnce::default(),
+            reported_lags: Mutex::default(),
+            logged: LoggedOnce::default(),
             heard: Mutex::default(),
             ports: ports.clone(),
         }
@@ -48,7 +49,7 @@ impl Context {
 
     /// Events are read: what failed before is over.
     pub(crate) fn relieve(&self) {
-        self.said.forget();
+        self.logged.forget();
     }
 }
 
@@ -70,11 +71,9 @@ impl Context {
     }
 
     fn forget_lags(&self) {
-        let published = self
-            .published
-            .lock()
-            .map(|mut published| std::mem::take(&mut *published));
-        for partition in published.unwrap_or_default() {
+        let reported = self.reported_lags.lock();
+        let reported = reported.map(|mut lags| std::mem::take(&mut *lags));
+        for partition in reported.unwrap_or_default() {
             measures::lag_unknown(Bus::Kafka, &self.topic, &partition.to_string());
         }
     }
@@ -82,12 +81,12 @@ impl Context {
 
 impl ClientContext for Context {
     fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
-        self.said.log(level, fac, message);
+        self.logged.log(level, fac, message);
     }
 
-    /// Comes again with every try, and the client's log and the consumer have said it by then.
+    /// Comes again with every try, and the client's log and the consumer have reported it by then.
     fn error(&self, error: KafkaError, reason: &str) {
-        tracing::debug!(events.bus = "kafka", error = published(&error), "{reason}");
+        tracing::debug!(events.bus = "kafka", error = describe(&error), "{reason}");
     }
 
     /// Comes every few seconds, whether there is a broker or not.
@@ -101,7 +100,7 @@ impl ClientContext for Context {
         let Some(topic) = statistics.topics.get(&self.topic) else {
             return;
         };
-        let Ok(mut before) = self.published.lock() else {
+        let Ok(mut before) = self.reported_lags.lock() else {
             return;
         };
         let lags = topic.partitions.values().filter_map(lag_of);
@@ -120,21 +119,22 @@ impl ClientContext for Context {
 impl ConsumerContext for Context {
     fn pre_rebalance(&self, consumer: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
         match rebalance {
-            // Whoever gets these partitions begins where we say we are; what is not said comes twice. Said without waiting for an
-            // answer: this runs within a poll, and a broker that is slow must not hold up whatever else runs on this thread.
+            // The next node of these partitions begins at our last commit; what is not committed
+            // comes twice. Sent without waiting for an answer: this runs within a poll, and a
+            // broker that is slow must not hold up whatever else runs on this thread.
             Rebalance::Revoke(_) => match consumer.commit_consumer_state(CommitMode::Async) {
                 Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
                 Err(error) => {
                     tracing::debug!(
                         events.bus = "kafka",
-                        error = published(&error),
+                        error = describe(&error),
                         "commit before a rebalance"
                     );
                 }
             },
             Rebalance::Assign(_) => {}
             Rebalance::Error(error) => {
-                tracing::warn!(events.bus = "kafka", error = published(error), "rebalance");
+                tracing::warn!(events.bus = "kafka", error = describe(error), "rebalance");
             }
         }
     }
@@ -142,10 +142,10 @@ impl ConsumerContext for Context {
     fn post_rebalance(&self, _: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
         match rebalance {
             Rebalance::Assign(list) => {
-                tracing::info!(events.bus = "kafka", events.topic = %self.topic, partitions = list.count(), "partitions were given to this node");
+                tracing::info!(events.bus = "kafka", events.topic = %self.topic, partitions = list.count(), "partitions assigned to this node");
             }
             Rebalance::Revoke(list) => {
-                tracing::info!(events.bus = "kafka", events.topic = %self.topic, partitions = list.count(), "partitions were taken from this node");
+                tracing::info!(events.bus = "kafka", events.topic = %self.topic, partitions = list.count(), "partitions revoked from this node");
             }
             Rebalance::Error(_) => {}
         }
@@ -153,40 +153,42 @@ impl ConsumerContext for Context {
 
     fn commit_callback(&self, result: KafkaResult<()>, _: &TopicPartitionList) {
         if let Err(error) = result {
-            // Harmless: the next commit stands for this one too, and without one the messages come again.
-            tracing::debug!(events.bus = "kafka", error = published(&error), "commit");
+            // Harmless: the next commit covers this one too, and without one the messages come
+            // again.
+            tracing::debug!(events.bus = "kafka", error = describe(&error), "commit");
         }
     }
 }
 
-/// A client that only writes. It keeps what it heard last, because a message that was not confirmed in time does not say why.
+/// A client that only writes. It keeps the last error, because a message that was not confirmed in
+/// time does not say why.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Writing {
     heard: Arc<Mutex<Option<Trouble>>>,
-    said: Arc<LoggedOnce>,
+    logged: Arc<LoggedOnce>,
 }
 
 impl Writing {
-    /// An error in words, with what was heard where it only says that something took too long.
-    pub(crate) fn published(&self, error: &KafkaError) -> String {
+    /// An error as text, with the last error heard where it only says that something took too long.
+    pub(crate) fn describe(&self, error: &KafkaError) -> String {
         let in_vain = error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageTimedOut);
         let heard = self.heard.lock().ok().and_then(|heard| *heard);
         match heard.filter(|_| in_vain || trouble(error) == Some(Trouble::Unreachable)) {
-            Some(trouble) => trouble.published(),
+            Some(trouble) => trouble.describe(),
             None if in_vain => "no broker confirmed it in time".to_owned(),
-            None => published(error),
+            None => describe(error),
         }
     }
 
     /// Why there is no answer: what was heard, or else the error itself.
     pub(crate) fn reason(&self, error: &KafkaError) -> String {
         let heard = self.heard.lock().ok().and_then(|heard| *heard);
-        heard.map_or_else(|| published(error), Trouble::published)
+        heard.map_or_else(|| describe(error), Trouble::describe)
     }
 
-    /// Something was confirmed: whatever was heard before is over.
+    /// Something was confirmed: earlier errors are over.
     pub(crate) fn relieve(&self) {
-        self.said.forget();
+        self.logged.forget();
         if let Ok(mut heard) = self.heard.lock() {
             *heard = None;
         }
@@ -195,12 +197,13 @@ impl Writing {
 
 impl ClientContext for Writing {
     fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
-        self.said.log(level, fac, message);
+        self.logged.log(level, fac, message);
     }
 
-    /// Brokers that all refuse count as unreachable, too, and that is said more often: it does not take a refusal's place.
+    /// Brokers that all refuse count as unreachable, too, and that is reported more often: it does
+    /// not replace a refusal.
     fn error(&self, error: KafkaError, reason: &str) {
-        tracing::debug!(events.bus = "kafka", error = published(&error), "{reason}");
+        tracing::debug!(events.bus = "kafka", error = describe(&error), "{reason}");
         let Ok(mut heard) = self.heard.lock() else {
             return;
         };
@@ -214,12 +217,13 @@ impl ClientContext for Writing {
 
 impl ConsumerContext for Writing {}
 
-/// What the client said about failures since it last got on. It repeats itself with every try, so each is passed on once.
+/// What the client logged about failures since its last success. It repeats itself with every try,
+/// so each is passed on once.
 #[derive(Debug, Default)]
 struct LoggedOnce(Mutex<BTreeSet<String>>);
 
-/// More than there are ways to fail. Whoever finds others is heard.
-const SAID_MAX: usize = 50;
+/// More than there are ways to fail; beyond that, lines are logged again.
+const LOGGED_MAX: usize = 50;
 
 impl LoggedOnce {
     fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
@@ -240,30 +244,30 @@ impl LoggedOnce {
         }
     }
 
-    /// Whether this was not said yet, however long it took this time.
+    /// Whether this was not logged yet, apart from its duration.
     fn is_new(&self, fac: &str, message: &str) -> bool {
         if fac != "FAIL" {
             return true;
         }
         let lasting = message.rsplit_once(" (after ");
         let lasting = lasting.map_or(message, |(lasting, _)| lasting);
-        let Ok(mut said) = self.0.lock() else {
+        let Ok(mut logged) = self.0.lock() else {
             return true;
         };
-        if said.len() >= SAID_MAX {
-            said.clear();
+        if logged.len() >= LOGGED_MAX {
+            logged.clear();
         }
-        said.insert(lasting.to_owned())
+        logged.insert(lasting.to_owned())
     }
 
     fn forget(&self) {
-        if let Ok(mut said) = self.0.lock() {
-            said.clear();
+        if let Ok(mut logged) = self.0.lock() {
+            logged.clear();
         }
     }
 }
 
-/// Whether a broker is there and we have our place in the group: without either nothing comes.
+/// Whether a broker is there and we are a member of the group: without either nothing comes.
 fn is_member(statistics: &Statistics) -> bool {
     let mut brokers = statistics.brokers.values();
     let is_up = brokers.any(|broker| broker.state == "UP");
@@ -285,15 +289,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_said_once_until_it_is_over() {
-        let said = LoggedOnce::default();
+    fn a_failure_is_logged_once_until_it_is_over() {
+        let logged = LoggedOnce::default();
         let failure = |ms| format!("kafka:9092: Connect failed (after {ms}ms in state CONNECT)");
-        assert!(said.is_new("FAIL", &failure(1)));
-        assert!(!said.is_new("FAIL", &failure(2)));
-        assert!(said.is_new("FAIL", "kafka:9092: Disconnected"));
-        assert!(said.is_new("OTHER", &failure(3)), "not about a connection");
-        said.forget();
-        assert!(said.is_new("FAIL", &failure(4)));
+        assert!(logged.is_new("FAIL", &failure(1)));
+        assert!(!logged.is_new("FAIL", &failure(2)));
+        assert!(logged.is_new("FAIL", "kafka:9092: Disconnected"));
+        assert!(
+            logged.is_new("OTHER", &failure(3)),
+            "not about a connection"
+        );
+        logged.forget();
+        assert!(logged.is_new("FAIL", &failure(4)));
     }
 
     #[test]

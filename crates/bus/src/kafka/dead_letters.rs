@@ -1,4 +1,4 @@
-//! Dead letters of Kafka: another topic, with the message as it was and why it is there.
+//! Dead letters of Kafka: another topic, with the unchanged message and why it is there.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use rdkafka::{
     util::Timeout,
 };
 
-use super::{connection::made, context::Writing, settings::Connection};
+use super::{connection::created, context::Writing, settings::Connection};
 use crate::{
     Error,
     batch::{CUT, DeadLetters, REASON, Refusal},
 };
 
-/// Where a message stood, so that it can be found and compared.
+/// A message's original position, so that it can be found and compared.
 const PLACE: &str = "almanack-place";
 /// How long a message may wait for room in the client before that counts as a failure.
 const ROOM_WITHIN: Timeout = Timeout::After(Duration::from_secs(5));
@@ -34,7 +34,7 @@ impl DeadLetterQueue {
     pub(crate) fn new(connection: &Connection, topic: &str) -> Result<Self, Error> {
         let writing = Writing::default();
         Ok(Self {
-            producer: made(settings(connection).create_with_context(writing.clone()))?,
+            producer: created(settings(connection).create_with_context(writing.clone()))?,
             writing,
             topic: topic.to_owned(),
         })
@@ -52,7 +52,7 @@ impl DeadLetterQueue {
         let why = format!(
             "write to topic `{}`: {}",
             self.topic,
-            self.writing.published(error)
+            self.writing.describe(error)
         );
         match error.rdkafka_error_code() {
             Some(RDKafkaErrorCode::MessageSizeTooLarge | RDKafkaErrorCode::InvalidMessageSize) => {
@@ -79,7 +79,7 @@ impl DeadLetters for DeadLetterQueue {
             })
         });
         let (topic, place) = (message.channel.as_str(), message.place.as_str());
-        let (partition, offset) = apart(place);
+        let (partition, offset) = partition_and_offset(place);
         let added = [
             (REASON, reason),
             (PLACE, place),
@@ -108,8 +108,8 @@ impl DeadLetters for DeadLetterQueue {
     }
 }
 
-/// A letter is as large as the message was, and more by its headers; how large is too large is the broker's to say. One at a time, so that
-/// what it says is about that one.
+/// A letter is as large as the message was, and more by its headers; the broker decides how large
+/// is too large. One at a time, so that its answer is about that one.
 fn settings(connection: &Connection) -> ClientConfig {
     let mut config = connection.producer();
     config.set("message.max.bytes", "1000000000");
@@ -117,13 +117,13 @@ fn settings(connection: &Connection) -> ClientConfig {
     config
 }
 
-/// Where a message stands: `articles/3@17`.
+/// A message's position: `articles/3@17`.
 pub(super) fn place(topic: &str, partition: i32, offset: i64) -> String {
     format!("{topic}/{partition}@{offset}")
 }
 
-/// Partition and offset of a place. A topic's name has neither of the two signs.
-fn apart(place: &str) -> (&str, &str) {
+/// Partition and offset of a position. A topic's name has neither of the two signs.
+fn partition_and_offset(place: &str) -> (&str, &str) {
     let within = place.rsplit_once('/').map_or("", |(_, within)| within);
     within.split_once('@').unwrap_or(("", ""))
 }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_taken_apart_as_it_was_put_together() {
-        assert_eq!(apart(&place("a.b-c_d", 3, 17)), ("3", "17"));
+    fn a_position_reads_back_as_written() {
+        assert_eq!(partition_and_offset(&place("a.b-c_d", 3, 17)), ("3", "17"));
     }
 }

@@ -1,18 +1,19 @@
-//! Whether a cluster would serve a node: for who looks before one is started. Nothing is created, changed or read.
+//! Whether a cluster would serve a node: a check before one is started. Nothing is created, changed
+//! or read.
 
 use std::time::Duration;
 
 use rdkafka::consumer::{BaseConsumer, Consumer as _};
 
-use super::{connection::made, context::Writing, settings::Connection};
+use super::{connection::created, context::Writing, settings::Connection};
 use crate::Error;
 
 /// How long one question may take.
 const WITHIN: Duration = Duration::from_secs(10);
-/// How often the client is asked why it failed: what it heard comes one by one.
+/// How often the client is asked why it failed: its errors come one by one.
 const EXPLANATIONS: usize = 20;
 
-/// Signs in, and looks for topics. Answers what is missing, a sentence each.
+/// Signs in, and looks for topics. Returns what is missing, a sentence each.
 pub async fn look(connection: &Connection, topics: &[&str]) -> Result<Vec<String>, Error> {
     let connection = connection.clone();
     let topics: Vec<String> = topics.iter().map(|topic| (*topic).to_owned()).collect();
@@ -20,11 +21,11 @@ pub async fn look(connection: &Connection, topics: &[&str]) -> Result<Vec<String
     looked.unwrap_or_else(|error| Err(unavailable(error.to_string())))
 }
 
-/// A consumer's client: a producer's would have topics made that it asks about.
+/// A consumer's client: a producer's would create the topics it asks about.
 fn missing(connection: &Connection, topics: &[String]) -> Result<Vec<String>, Error> {
     let heard = Writing::default();
     let client: BaseConsumer<Writing> =
-        made(connection.client().create_with_context(heard.clone()))?;
+        created(connection.client().create_with_context(heard.clone()))?;
     let ask = |topic: Option<&str>| {
         client.fetch_metadata(topic, WITHIN).map_err(|error| {
             for _ in 0..EXPLANATIONS {
@@ -38,8 +39,8 @@ fn missing(connection: &Connection, topics: &[String]) -> Result<Vec<String>, Er
     }
     let mut missing = Vec::new();
     for topic in topics {
-        let published = ask(Some(topic))?;
-        let found = published.topics().iter().find(|it| it.name() == topic);
+        let describe = ask(Some(topic))?;
+        let found = describe.topics().iter().find(|it| it.name() == topic);
         if found.is_none_or(|it| it.error().is_some() || it.partitions().is_empty()) {
             missing.push(format!("there is no topic `{topic}`"));
         }

@@ -1,7 +1,7 @@
 //! Events out to a Kafka topic.
 //!
-//! Done means that every replica in sync has the message. Events about one subject share a key and thereby a partition, so that they are
-//! read in the order they were written.
+//! Done means that every replica in sync has the message. Events about one subject share a key and
+//! thereby a partition, so that they are read in the order they were written.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -20,12 +20,12 @@ use rdkafka::{
     util::Timeout,
 };
 
-use super::{connection::made, context::Writing, settings::Connection};
+use super::{connection::created, context::Writing, settings::Connection};
 use crate::Error;
 
 const ROOM_WITHIN: Timeout = Timeout::After(Duration::from_secs(5));
 
-/// Hands events over to a topic.
+/// Publishes events to a topic.
 pub struct KafkaEventPublisher {
     connection: Connection,
     producer: Mutex<FutureProducer<Writing>>,
@@ -47,17 +47,19 @@ impl KafkaEventPublisher {
         })
     }
 
-    /// The client to write with: a new one where the last has broken for good, since it would refuse everything from then on.
+    /// The client to write with: a new one where the last has failed for good, since it would
+    /// refuse everything from then on.
     fn producer(&self) -> Result<FutureProducer<Writing>, Error> {
         let mut held = self.producer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((code, why)) = held.client().fatal_error() {
-            tracing::warn!(events.bus = "kafka", events.topic = %self.topic, error = format!("{code}: {why}"), "the client broke for good; another takes its place");
+            tracing::warn!(events.bus = "kafka", events.topic = %self.topic, error = format!("{code}: {why}"), "the client failed for good; starting a new one");
             *held = connect(&self.connection, &self.writing)?;
         }
         Ok(held.clone())
     }
 
-    /// What is too large stays too large until somebody allows more; everything else may be over some day.
+    /// What is too large stays so until an operator allows more; for everything else a retry may
+    /// help.
     fn failed(&self, error: &KafkaError, bytes: usize) -> Outcome {
         let topic = &self.topic;
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageSizeTooLarge) {
@@ -68,7 +70,7 @@ impl KafkaEventPublisher {
         }
         again(format!(
             "write to topic `{topic}`: {}",
-            self.writing.published(error)
+            self.writing.describe(error)
         ))
     }
 }
@@ -105,9 +107,9 @@ impl EventPublisher for KafkaEventPublisher {
 
 fn connect(connection: &Connection, writing: &Writing) -> Result<FutureProducer<Writing>, Error> {
     let mut config = connection.producer();
-    // How large is too large is the broker's to say.
+    // The broker decides how large is too large.
     config.set("message.max.bytes", "1000000000");
-    made(config.create_with_context(writing.clone()))
+    created(config.create_with_context(writing.clone()))
 }
 
 fn again(error: String) -> Outcome {

@@ -1,4 +1,4 @@
-//! What is said about a cluster and about what is read there.
+//! Settings of a cluster and of what is read there.
 
 use std::time::Duration;
 
@@ -23,16 +23,16 @@ pub const CONFIRM_WITHIN: Duration = Duration::from_secs(20);
 /// A name and a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sasl {
-    /// How they are shown.
+    /// How they are sent.
     pub mechanism: Mechanism,
     pub username: String,
     pub password: Secret,
 }
 
-/// How a password is shown.
+/// How a password is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
-    /// As it is: only over TLS.
+    /// In plain text: only over TLS.
     Plain,
     /// SCRAM with SHA-256.
     ScramSha256,
@@ -40,15 +40,15 @@ pub enum Mechanism {
     ScramSha512,
 }
 
-/// What a consumer is told.
+/// The settings of a consumer.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// How the cluster is reached.
     pub connection: Connection,
     pub topic: String,
-    /// Who shares the work: members of one group get different partitions.
+    /// The group that shares the work: its members get different partitions.
     pub group: String,
-    /// Where messages go that make no sense.
+    /// Where invalid messages go.
     pub dead_letter: String,
     /// How long a member may be silent before its partitions pass on to others; see [`SILENCE`].
     pub silence: Duration,
@@ -56,5 +56,6 @@ pub struct Settings {
     pub reading: Reading,
 }
 
-/// Shorter than the client's own 45 seconds: what a dead node had is to be read soon. A member speaks three times within it.
+/// Shorter than the client's own 45 seconds: what a dead node had is to be read soon. A member
+/// speaks three times within it.
 pub const SILENCE: Duration = Duration::from_secs(12);

@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 use almanack_core::secret::Secret;
 use async_nats::{ConnectErrorKind, ConnectOptions, connection::State, jetstream};
 
-use super::trouble::{LOST, Line, published};
+use super::trouble::{LOST, Line, error_text};
 use crate::{Error, Tls};
 
-/// A server that is away does not take anything; what it was not told it delivers again.
+/// A server that is away takes nothing; it delivers unacknowledged messages again.
 const FLUSH_WITHIN: Duration = Duration::from_secs(2);
 
 /// How a server is reached.
@@ -20,11 +20,11 @@ pub struct Connection {
     pub login: Login,
 }
 
-/// Who we are to a server.
+/// Our credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Login {
     #[default]
-    Nobody,
+    Anonymous,
     Token(Secret),
     /// The text of a credentials file: a JWT and its key.
     Credentials(Secret),
@@ -35,7 +35,7 @@ pub enum Login {
     },
 }
 
-/// A connection that came about. From then on the client finds its server again by itself, for as long as that takes.
+/// An established connection. The client reconnects by itself, for as long as that takes.
 #[derive(Clone)]
 pub(crate) struct Link {
     context: jetstream::Context,
@@ -43,15 +43,16 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// The way to the server, or why there is none: the client would keep a question until it finds its server again, and whoever asks
-    /// would wait in vain.
+    /// The way to the server, or why there is none: the client would keep a request until it finds
+    /// its server again, and the caller would wait in vain.
     pub(super) fn context(&self) -> Result<&jetstream::Context, String> {
         self.trouble().map_or(Ok(&self.context), Err)
     }
 
-    /// Why something failed: the reason why there is no connection, if that is so, or else what was said.
-    pub(super) fn published(&self, said: String) -> String {
-        self.trouble().unwrap_or(said)
+    /// Why something failed: the reason why there is no connection, if that is so, or else the
+    /// given text.
+    pub(super) fn describe(&self, text: String) -> String {
+        self.trouble().unwrap_or(text)
     }
 
     /// Whether the client is looking for its server.
@@ -59,13 +60,14 @@ impl Link {
         self.context.client().connection_state() != State::Connected
     }
 
-    /// Why there is no connection, if that is so. The client's state decides: what it tells comes later, and may get lost on the way.
+    /// Why there is no connection, if that is so. The client's state decides: its events come
+    /// later, and may get lost.
     fn trouble(&self) -> Option<String> {
-        let published = || self.line.trouble().unwrap_or_else(|| LOST.to_owned());
-        self.is_down().then(published)
+        let error_text = || self.line.trouble().unwrap_or_else(|| LOST.to_owned());
+        self.is_down().then(error_text)
     }
 
-    /// Waits until all that was said has been sent, acknowledgements above all.
+    /// Waits until everything has been sent, acknowledgements above all.
     pub(super) async fn flush(&self) {
         if self.is_down() {
             return;
@@ -79,8 +81,8 @@ impl Link {
 }
 
 impl Connection {
-    /// Connects, once: whoever asks says why it failed and asks again. The client itself would keep both to itself, and go on for ever
-    /// after nobody wants it any more.
+    /// Connects, once: the caller logs why it failed and tries again. The client alone would do
+    /// neither visibly, and would never end.
     pub(crate) async fn open(&self) -> Result<Link, Error> {
         let line = Arc::new(Line::default());
         let (listening, looking) = (Arc::clone(&line), Arc::clone(&line));
@@ -88,7 +90,8 @@ impl Connection {
             listening.hear(&event);
             std::future::ready(())
         });
-        // Asked where to try next, it is told what became of the tries before. The choice stays the client's own.
+        // The callback for the next server sees the results of earlier tries. The choice stays the
+        // client's own.
         let options = options.reconnect_to_server_callback(move |servers, _| {
             looking.look_back(&servers);
             std::future::ready(None)
@@ -101,7 +104,7 @@ impl Connection {
             },
             _ => Error::Unavailable {
                 what: "connect",
-                why: published(&error),
+                why: error_text(&error),
             },
         })?;
         let context = jetstream::new(client);
@@ -110,10 +113,11 @@ impl Connection {
 
     fn options(&self) -> Result<ConnectOptions, Error> {
         let options = ConnectOptions::new().name("almanack");
-        // Servers name others in their first line, which is not encrypted: whoever can change it would have us sign in where he likes.
+        // Servers name others in their first line, which is not encrypted: an attacker who changes
+        // it could have us sign in anywhere.
         let mut options = options.ignore_discovered_servers();
         options = match &self.login {
-            Login::Nobody => options,
+            Login::Anonymous => options,
             Login::Token(token) => options.token(token.expose().to_owned()),
             Login::Password { username, password } => {
                 options.user_and_password(username.clone(), password.expose().to_owned())

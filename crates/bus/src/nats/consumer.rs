@@ -1,6 +1,7 @@
-//! A durable pull consumer that acknowledges a message only when it may.
+//! A durable pull consumer that acknowledges a message only once it is settled.
 //!
-//! Nodes share one durable: the server gives each message to one of them, and to another if it is not acknowledged in time.
+//! Nodes share one durable: the server gives each message to one of them, and to another if it is
+//! not acknowledged in time.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -24,11 +25,11 @@ use crate::{
     wait_backoff::WaitBackoff,
 };
 
-/// Other nodes may have a message, but not before our own request for messages is gone: given back at once, it would be delivered
-/// to that one, and nobody would read it until the server's longest wait ends.
+/// Other nodes may have a message, but not before our own request for messages is gone: given back
+/// at once, it would be delivered to that one, and stay unread until the server's ack wait ends.
 const HANDED_BACK: AckKind = AckKind::Nak(Some(Duration::from_millis(500)));
 
-/// What a consumer is told.
+/// The settings of a consumer.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// How the server is reached.
@@ -39,18 +40,19 @@ pub struct Settings {
     pub subject: String,
     /// The consumer's name: nodes with the same one share the work.
     pub durable: String,
-    /// Where messages go that make no sense.
+    /// Where invalid messages go.
     pub dead_letter: String,
-    /// How long the server waits for a sign of life before it delivers a message again, and we for one of the server; see
-    /// [`ACK_WITHIN`].
+    /// How long the server waits for a sign of life before it delivers a message again, and we for
+    /// one from the server; see [`ACK_WITHIN`].
     pub ack_within: Duration,
     /// How messages are read.
     pub reading: Reading,
 }
 
-/// Shorter than the server's own 30 seconds: what a dead node had is to be read soon. A node that works on messages says so three times
-/// within it. Those that came and are not looked at yet wait for a batch to be settled, which rarely takes a second; where it takes this
-/// long they come again, and harm nothing.
+/// Shorter than the server's own 30 seconds: what a dead node had is to be read soon. A node that
+/// works on messages says so three times within it. Those that came and are not looked at yet wait
+/// for a batch to be settled, which rarely takes a second; where it takes this long they come
+/// again, and harm nothing.
 pub const ACK_WITHIN: Duration = Duration::from_secs(15);
 
 pub struct Consumer {
@@ -60,18 +62,18 @@ pub struct Consumer {
 
 /// How a session ended.
 #[derive(Debug, PartialEq, Eq)]
-enum Ended {
-    /// It was told to stop.
+enum SessionEnd {
+    /// It was stopped.
     Stopped,
-    /// It broke off; why.
+    /// It failed; why.
     Broken(String),
 }
 
-/// How it goes: what failed in a row, and what was said about it.
+/// Failures in a row, and what was logged about them.
 #[derive(Default)]
 struct Course {
     wait_backoff: WaitBackoff,
-    said: LoggedOnce,
+    logged: LoggedOnce,
 }
 
 impl Consumer {
@@ -80,7 +82,7 @@ impl Consumer {
         Self { settings, ports }
     }
 
-    /// Reads until `stop`. What does not answer is waited for.
+    /// Reads until `stop`. Waits for servers and stores that do not answer.
     pub async fn run(self, stop: CancellationToken) {
         let (mut link, mut course) = (None, Course::default());
         self.is_cut_off("not connected yet");
@@ -91,15 +93,15 @@ impl Consumer {
             };
             let ended = match prepared {
                 Ok((pull, letters)) => self.session(pull, &letters, &stop, &mut course).await,
-                Err(error) => Ended::Broken(error.to_string()),
+                Err(error) => SessionEnd::Broken(error.to_string()),
             };
-            let Ended::Broken(why) = ended else {
+            let SessionEnd::Broken(why) = ended else {
                 break;
             };
             self.is_cut_off(&why);
-            // Of its connection the client tells by itself.
+            // The client reports its connection by itself.
             if !link.as_ref().is_some_and(Link::is_down) {
-                self.complain(&why, &mut course.said);
+                self.complain(&why, &mut course.logged);
             }
             let again_at = course.wait_backoff.next(&self.ports);
             tokio::select! {
@@ -112,22 +114,23 @@ impl Consumer {
         }
     }
 
-    fn complain(&self, error: &str, said: &mut LoggedOnce) {
-        if said.is_new(error) {
-            tracing::warn!(events.bus = "nats", events.stream = %self.settings.stream, error, "events cannot be read; it is tried on");
+    fn complain(&self, error: &str, logged: &mut LoggedOnce) {
+        if logged.is_new(error) {
+            tracing::warn!(events.bus = "nats", events.stream = %self.settings.stream, error, "cannot read events; retrying");
         }
     }
 
-    /// The server serves us. Before that nothing is well: it may take everything that we prepare and refuse what we ask for.
+    /// The server serves us. Only then is all well: it may accept the setup and still refuse the
+    /// request for messages.
     fn is_well(&self, course: &mut Course) {
         course.wait_backoff.renew();
         measures::note_link(&self.ports, Bus::Nats, Ok(()));
-        if course.said.forget() {
-            tracing::info!(events.bus = "nats", events.stream = %self.settings.stream, "events are read again");
+        if course.logged.forget() {
+            tracing::info!(events.bus = "nats", events.stream = %self.settings.stream, "reading events again");
         }
     }
 
-    /// It does not. How much waits there nobody can tell.
+    /// It does not. How many messages wait there is unknown.
     fn is_cut_off(&self, why: &str) {
         let Settings {
             stream, durable, ..
@@ -136,7 +139,8 @@ impl Consumer {
         measures::lag_unknown(Bus::Nats, stream, durable);
     }
 
-    /// Connects where there is no connection yet, makes everything ready there, and asks for messages.
+    /// Connects where there is no connection yet, makes everything ready there, and asks for
+    /// messages.
     async fn prepare(&self, link: &mut Option<Link>) -> Result<(Pull, DeadLetterQueue), Error> {
         let link = match link {
             Some(link) => link.clone(),
@@ -162,13 +166,13 @@ impl Consumer {
         letters: &DeadLetterQueue,
         stop: &CancellationToken,
         course: &mut Course,
-    ) -> Ended {
+    ) -> SessionEnd {
         loop {
             let next = tokio::select! {
                 biased;
                 () = stop.cancelled() => {
                     answer(&pull.all_at_once(), HANDED_BACK).await;
-                    return Ended::Stopped;
+                    return SessionEnd::Stopped;
                 }
                 next = pull.next() => next,
             };
@@ -183,7 +187,7 @@ impl Consumer {
                     self.is_cut_off(&why);
                     continue;
                 }
-                Err(why) => return Ended::Broken(why),
+                Err(why) => return SessionEnd::Broken(why),
             };
             self.is_well(course);
             let mut batch = batch_of(first, &mut pull);
@@ -191,12 +195,13 @@ impl Consumer {
             if !self.settle((&batch, &pull), letters, stop).await {
                 batch.extend(pull.all_at_once());
                 answer(&batch, HANDED_BACK).await;
-                return Ended::Stopped;
+                return SessionEnd::Stopped;
             }
         }
     }
 
-    /// Tries a batch until it is settled, then acknowledges it. Answers whether it was; otherwise we were told to stop.
+    /// Tries a batch until it is settled, then acknowledges it. Returns whether it was; otherwise
+    /// we were stopped.
     async fn settle(
         &self,
         (messages, pull): (&[jetstream::Message], &Pull),
@@ -216,7 +221,8 @@ impl Consumer {
         settled
     }
 
-    /// Round after round, until nothing is left to settle. A round that is under way is never broken off.
+    /// Round after round, until nothing is left to settle. A round that is under way is never
+    /// cancelled.
     async fn work(
         &self,
         mut batch: Batch,
@@ -226,7 +232,7 @@ impl Consumer {
         let mut wait_backoff = WaitBackoff::default();
         while let Err(why) = batch.round(self.ports.intake.as_ref(), letters).await {
             let again_at = wait_backoff.next(&self.ports);
-            say(&why, again_at);
+            warn(&why, again_at);
             tokio::select! {
                 () = stop.cancelled() => return false,
                 () = self.ports.sleeper.until(again_at) => {}
@@ -235,7 +241,8 @@ impl Consumer {
         true
     }
 
-    /// Says over and over that these are being worked on, or the server would give them to another node that has the same trouble.
+    /// Reports regularly that these are being worked on, or the server would give them to another
+    /// node that has the same trouble.
     async fn hold(&self, messages: &[jetstream::Message], pull: &Pull) -> Infallible {
         loop {
             let now = self.ports.clock.now();
@@ -295,13 +302,13 @@ async fn answer(messages: &[jetstream::Message], kind: AckKind) {
     }
 }
 
-fn say(why: &Unsettled, again_at: Timestamp) {
+fn warn(why: &Unsettled, again_at: Timestamp) {
     match why {
         Unsettled::Store(why) => {
             tracing::warn!(events.bus = "nats", why, %again_at, "the store does not take events; they wait in their stream");
         }
         Unsettled::DeadLetters(why) => {
-            tracing::error!(events.bus = "nats", why, %again_at, "a dead letter cannot be published; its stream waits");
+            tracing::error!(events.bus = "nats", why, %again_at, "cannot publish a dead letter; its stream waits");
         }
     }
 }
@@ -319,7 +326,7 @@ fn owned(message: &jetstream::Message, stream: &str) -> Incoming {
         channel: stream.to_owned(),
         place: format!("{stream}@{number}"),
         headers: headers.collect(),
-        // NATS has no keys; the subject stands where a key would, at the end of its name.
+        // NATS has no keys; the end of the subject's name serves as one.
         key: Some(message.subject.as_str().as_bytes().to_vec()),
         body: message.payload.to_vec(),
     }

@@ -1,4 +1,5 @@
-//! Dead letters of NATS: another subject, kept by a stream, with the message as it was and why it is there.
+//! Dead letters of NATS: another subject, kept by a stream, with the unchanged message and why it
+//! is there.
 
 use std::error::Error as _;
 
@@ -16,7 +17,7 @@ use async_trait::async_trait;
 use super::connection::Link;
 use crate::batch::{CUT, DeadLetters, REASON, Refusal};
 
-/// Where a message stood, so that it can be found and compared.
+/// A message's original position, so that it can be found and compared.
 const PLACE: &str = "almanack-place";
 
 /// Publishes dead letters to a subject.
@@ -26,7 +27,8 @@ pub(crate) struct DeadLetterQueue {
 }
 
 impl DeadLetterQueue {
-    /// Makes sure that some stream keeps the subject: a message that nobody keeps would never be confirmed.
+    /// Makes sure that some stream keeps the subject: a message that no stream keeps would never be
+    /// confirmed.
     pub(crate) async fn prepare(&self, stream: &str) -> Result<(), String> {
         let context = self.link.context()?;
         let kept = context.stream_by_subject(self.subject.as_str()).await;
@@ -45,7 +47,7 @@ impl DeadLetterQueue {
 
 impl DeadLetterQueue {
     fn refusal(&self, error: &PublishError) -> Refusal {
-        let why = self.link.published(error.to_string());
+        let why = self.link.describe(error.to_string());
         let why = format!("publish to `{}`: {why}", self.subject);
         if is_too_large(error) {
             Refusal::TooLarge(why)

@@ -1,4 +1,5 @@
-//! The consumer that nodes share, as the server keeps it: made if it is not there, changed to what is configured if it is.
+//! The consumer that nodes share, as the server keeps it: created if it is missing, updated to the
+//! configuration if it exists.
 
 use async_nats::jetstream::consumer::{
     self, AckPolicy, DeliverPolicy, FromConsumer as _, PullConsumer, pull,
@@ -7,12 +8,12 @@ use async_nats::jetstream::consumer::{
 use super::{connection::Link, consumer::Settings};
 use crate::{Error, batch::MESSAGES_MAX};
 
-/// The consumer that nodes share, as it is configured.
+/// The consumer that nodes share, as configured.
 pub(super) async fn prepare(settings: &Settings, link: &Link) -> Result<PullConsumer, Error> {
     let unavailable = |what| {
         move |why: String| Error::Unavailable {
             what,
-            why: link.published(why),
+            why: link.describe(why),
         }
     };
     let Settings {
@@ -23,14 +24,14 @@ pub(super) async fn prepare(settings: &Settings, link: &Link) -> Result<PullCons
     let found = found.map_err(|error| unavailable("find the stream")(error.to_string()))?;
     let wanted = config(settings);
     let made = found.get_or_create_consumer(durable, wanted.clone()).await;
-    let made = made.map_err(|error| unavailable("make the consumer")(error.to_string()))?;
+    let made = made.map_err(|error| unavailable("create the consumer")(error.to_string()))?;
     let renewed = renewed(&made.cached_info().config, &wanted);
     let Some(config) = renewed.map_err(unavailable("use the consumer"))? else {
         return Ok(made);
     };
     let updated = found.update_consumer(config).await;
     let updated = updated.map_err(|error| unavailable("change the consumer")(error.to_string()))?;
-    tracing::info!(events.bus = "nats", events.stream = %stream, events.durable = durable, "the consumer was changed to what is configured");
+    tracing::info!(events.bus = "nats", events.stream = %stream, events.durable = durable, "consumer updated to the configuration");
     Ok(updated)
 }
 
@@ -51,16 +52,18 @@ fn config(settings: &Settings) -> pull::Config {
     }
 }
 
-/// What a consumer that was made earlier, by other settings, should be; `None` if it is. Only what is ours to say is changed.
+/// What a consumer that was made earlier, by other settings, should be; `None` if it is. Only our
+/// own settings are changed.
 ///
-/// Its subject is not: the server has passed over what did not match until now, and would never deliver it.
+/// Its subject is not: the server has passed over what did not match until now, and would never
+/// deliver it.
 fn renewed(
     found: &consumer::Config,
     wanted: &pull::Config,
 ) -> Result<Option<pull::Config>, String> {
     if found.filter_subject != wanted.filter_subject || !found.filter_subjects.is_empty() {
         return Err(
-            "the consumer was made for another subject and has passed over the others; name another `durable`, or remove this one"
+            "the consumer was created for another subject and has skipped the others; choose another `durable`, or delete this one"
                 .to_owned(),
         );
     }

@@ -1,4 +1,5 @@
-//! Whether a server would serve a node: for who looks before one is started. Nothing is created, changed or read.
+//! Whether a server would serve a node: a check before one is started. Nothing is created, changed
+//! or read.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use crate::Error;
 /// How long it may take altogether.
 const WITHIN: Duration = Duration::from_secs(10);
 
-/// Signs in, and looks for streams and for streams that keep subjects. Answers what is missing, a sentence each.
+/// Signs in, and looks for streams and for streams that keep subjects. Returns what is missing, a
+/// sentence each.
 pub async fn look(
     connection: &Connection,
     streams: &[&str],
@@ -36,7 +38,7 @@ async fn missing(
     let link = connection.open().await?;
     let unavailable = |why: String| Error::Unavailable {
         what: "ask JetStream",
-        why: link.published(why),
+        why: link.describe(why),
     };
     let context = link.context().map_err(unavailable)?;
     let mut missing = Vec::new();
@@ -59,8 +61,8 @@ async fn missing(
 
 fn is_unknown(error: &ClientError<GetStreamErrorKind>) -> bool {
     match error.kind() {
-        GetStreamErrorKind::JetStream(published) => {
-            published.error_code() == ErrorCode::STREAM_NOT_FOUND
+        GetStreamErrorKind::JetStream(error_text) => {
+            error_text.error_code() == ErrorCode::STREAM_NOT_FOUND
         }
         GetStreamErrorKind::InvalidStreamName | GetStreamErrorKind::EmptyName => true,
         GetStreamErrorKind::Request => false,

@@ -1,6 +1,7 @@
 //! Events out to a NATS subject.
 //!
-//! Done means that a stream has the message. Its `Nats-Msg-Id` is the event's id, so a stream that remembers ids keeps one of two.
+//! Done means that a stream has the message. Its `Nats-Msg-Id` is the event's id, so a stream that
+//! remembers ids keeps one of two.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,10 +22,10 @@ use super::{
     dead_letters::is_too_large,
 };
 
-/// A try to connect, of which all who wait for it hear the end.
+/// A try to connect, whose result all waiting events share.
 type Opening = Shared<BoxFuture<'static, Result<Link, String>>>;
 
-/// Hands events over to a subject.
+/// Publishes events to a subject.
 pub struct NatsEventPublisher {
     connection: Connection,
     /// The connection, or the try that is under way.
@@ -44,8 +45,8 @@ impl NatsEventPublisher {
         }
     }
 
-    /// The connection. Many events that come at once wait for one try, not each for a try of its own; whoever comes after it failed
-    /// begins another.
+    /// The connection. Concurrent events wait for one try; an event after a failed try begins
+    /// another.
     async fn link(&self) -> Result<Link, String> {
         let opening = self.opening();
         let opened = opening.clone().await;
@@ -72,7 +73,7 @@ impl NatsEventPublisher {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers the message's number in its stream, or what became of the attempt.
+    /// Returns the message's number in its stream, or the outcome of the attempt.
     async fn send(&self, headers: HeaderMap, body: String) -> Result<u64, Outcome> {
         let bytes = body.len();
         let again = |why: String| self.again(&why);
@@ -86,7 +87,8 @@ impl NatsEventPublisher {
         Ok(confirmed.sequence)
     }
 
-    /// What is too large stays too large until somebody allows more; everything else may be over some day.
+    /// What is too large stays so until an operator allows more; for everything else a retry may
+    /// help.
     fn failed(&self, link: &Link, error: &PublishError, bytes: usize) -> Outcome {
         if is_too_large(error) {
             let error = format!(
@@ -95,7 +97,7 @@ impl NatsEventPublisher {
             );
             return Outcome::GiveUp { error };
         }
-        self.again(&format!("publish: {}", link.published(error.to_string())))
+        self.again(&format!("publish: {}", link.describe(error.to_string())))
     }
 
     fn again(&self, why: &str) -> Outcome {

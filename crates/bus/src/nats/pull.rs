@@ -1,7 +1,7 @@
-//! The standing request for messages, and why it breaks off.
+//! The standing request for messages, and why it ends.
 //!
-//! A server that has nothing to deliver says so every now and then. One that is silent does not serve us, and nobody would ever hear why:
-//! it drops a request that it does not allow.
+//! A server that has nothing to deliver says so every now and then. A silent one does not serve us,
+//! and gives no reason: it drops a request that it does not allow.
 
 use std::{error::Error as _, time::Duration};
 
@@ -49,7 +49,7 @@ impl Pull {
         // The client misses a sign of life after twice this.
         let messages = messages.heartbeat(within / 3).messages().await;
         Ok(Self {
-            messages: messages.map_err(|error| link.published(error.to_string()))?,
+            messages: messages.map_err(|error| link.describe(error.to_string()))?,
             link: link.clone(),
             consumer: consumer.clone(),
             name: format!("{}.{}", info.stream_name, info.name),
@@ -59,12 +59,15 @@ impl Pull {
 
     /// What comes next; or why the server does not serve us.
     pub(super) async fn next(&mut self) -> Result<Next, String> {
-        // Not by the port: the client's own timer, which must end first, knows the machine's time alone.
+        // Not by the port: the client's own timer, which must end first, knows the machine's time
+        // alone.
         let next = tokio::time::timeout(self.within, self.messages.next()).await;
         match next {
             Ok(Some(Ok(message))) => Ok(Next::Message(Box::new(message))),
-            Ok(Some(Err(error))) => self.judge(&error).map(|()| self.down()),
-            Ok(None) => Err(self.link.published("the server broke off".to_owned())),
+            Ok(Some(Err(error))) => self.check_error(&error).map(|()| self.down()),
+            Ok(None) => Err(self
+                .link
+                .describe("the server ended the request".to_owned())),
             Err(_) if self.link.is_down() => Ok(self.down()),
             Err(_) => Ok(Next::Nothing),
         }
@@ -81,7 +84,7 @@ impl Pull {
     }
 
     fn down(&self) -> Next {
-        Next::Down(self.link.published(LOST.to_owned()))
+        Next::Down(self.link.describe(LOST.to_owned()))
     }
 
     /// A message that has been delivered to us and is not looked at yet.
@@ -93,23 +96,24 @@ impl Pull {
         std::iter::from_fn(|| self.next_at_once()).collect()
     }
 
-    /// Whether it can go on; otherwise why not. Without a connection every server is silent: the client finds it again and asks anew.
-    fn judge(&self, error: &MessagesError) -> Result<(), String> {
+    /// Whether it can go on; otherwise why not. Without a connection every server is silent: the
+    /// client reconnects and asks again.
+    fn check_error(&self, error: &MessagesError) -> Result<(), String> {
         let is_silent = error.kind() == MessagesErrorKind::MissingHeartbeat;
         if is_silent && self.link.is_down() {
             return Ok(());
         }
-        Err(self.link.published(published(error, &self.name)))
+        Err(self.link.describe(error_text(error, &self.name)))
     }
 }
 
-fn published(error: &MessagesError, name: &str) -> String {
+fn error_text(error: &MessagesError, name: &str) -> String {
     match (error.kind(), error.source()) {
         (MessagesErrorKind::MissingHeartbeat, _) => format!(
-            "the server is silent: check that whoever signs in may publish to $JS.API.CONSUMER.MSG.NEXT.{name} and subscribe to _INBOX.>"
+            "the server is silent: check that the user may publish to $JS.API.CONSUMER.MSG.NEXT.{name} and subscribe to _INBOX.>"
         ),
         (MessagesErrorKind::RequestLimitExceeded, Some(limit)) => format!(
-            "the consumer does not allow what a node asks for, {MESSAGES_MAX} messages at once ({limit}): allow it, or name another `durable`"
+            "the consumer does not allow a node's request for {MESSAGES_MAX} messages at once ({limit}): allow it, or choose another `durable`"
         ),
         _ => error.to_string(),
     }

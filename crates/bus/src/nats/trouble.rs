@@ -1,9 +1,10 @@
-//! Why there is no connection, in words that say what to look at, each said once.
+//! Why there is no connection, in words that say what to check, each logged once.
 //!
-//! The client tries again by itself for as long as it takes and tells of each try; a person wants one line when it begins and one when it
-//! is over. Whoever waits for an answer meanwhile only learns that there was none, and finds the reason here.
+//! The client tries again by itself for as long as it takes and reports each try; an operator wants
+//! one line when it begins and one when it is over. A caller that waits for an answer meanwhile
+//! only learns that there was none, and finds the reason here.
 //!
-//! Of a try that failed the client tells its kind at once, and its reason when it is about to try again.
+//! The client reports the kind of a failed try at once, and its reason before the next try.
 
 use std::{
     collections::BTreeSet,
@@ -14,15 +15,15 @@ use std::{
 
 use async_nats::{ClientError, ConnectError, ConnectErrorKind, Event, Server, ServerError, rustls};
 
-/// Somebody answers who speaks something else, or hangs up: that cannot be told from nobody.
-const UNREACHABLE: &str = "no server answers, or not as expected: check in [events.nats] that servers names them, tls, that tls_ca vouches for them, and tls_certificate and tls_key if they ask for a certificate";
-const NOT_RECOGNISED: &str = "the server refuses who signs in: check credentials, token, or username and password in [events.nats]";
-const NOT_TRUSTED: &str = "no encrypted connection comes about: check in [events.nats] tls, that tls_ca vouches for the servers, that servers has the names of their certificates, and tls_certificate and tls_key if they ask for a certificate";
-const NO_FILES: &str = "no encrypted connection can be tried: check in [events.nats] that the files of tls_ca, tls_certificate and tls_key are there, can be read and are PEM; where tls_ca is left out, the machine's own certificates";
+/// A peer that speaks another protocol, or hangs up, looks like no peer.
+const UNREACHABLE: &str = "no server answers, or not as expected: in [events.nats], check servers, tls, that tls_ca signed the servers' certificates, and tls_certificate and tls_key if the servers require a certificate";
+const NOT_RECOGNISED: &str = "the server refuses the login: check credentials, token, or username and password in [events.nats]";
+const NOT_TRUSTED: &str = "no encrypted connection: in [events.nats], check tls, that tls_ca signed the servers' certificates, that servers has the names in their certificates, and tls_certificate and tls_key if the servers require a certificate";
+const NO_FILES: &str = "cannot try an encrypted connection: in [events.nats], check that the files of tls_ca, tls_certificate and tls_key exist, are readable and are PEM; without tls_ca, check the machine's own certificates";
 /// Where nothing more is known yet.
-pub(super) const LOST: &str = "the connection is lost and looked for again";
+pub(super) const LOST: &str = "the connection is lost; reconnecting";
 
-/// The kinds that the client has words for when it tells of a try.
+/// The kinds that the client names when it reports a try.
 const KINDS: [ConnectErrorKind; 6] = [
     ConnectErrorKind::Dns,
     ConnectErrorKind::Authentication,
@@ -41,7 +42,7 @@ const HANDSHAKE: [&str; 5] = [
     "peer misbehaved",
 ];
 
-/// What to look at, and the client's own reason, which names no secret: what was shown to the server is not part of it.
+/// What to check, and the client's own reason, which contains no secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Trouble {
     words: &'static str,
@@ -91,7 +92,7 @@ impl fmt::Display for Trouble {
 }
 
 /// Why a connection did not come about.
-pub(super) fn published(error: &ConnectError) -> String {
+pub(super) fn error_text(error: &ConnectError) -> String {
     let words = if is_about_tls(error) {
         NOT_TRUSTED
     } else {
@@ -118,35 +119,35 @@ fn is_about_tls(error: &ConnectError) -> bool {
     reason.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
 }
 
-/// What was complained about since things last went well. Each try fails anew, and each complaint is worth one line.
+/// Warnings since the last success. Each try fails again, and each warning is worth one line.
 #[derive(Debug, Default)]
 pub(super) struct LoggedOnce(BTreeSet<String>);
 
-/// More than there are ways to fail. Whoever finds others is heard.
-const SAID_MAX: usize = 50;
+/// More than there are ways to fail; beyond that, lines are logged again.
+const LOGGED_MAX: usize = 50;
 
 impl LoggedOnce {
-    /// Whether this was not said yet; from now on it was.
+    /// Whether this was not logged yet; now it counts as logged.
     pub(super) fn is_new(&mut self, text: &str) -> bool {
-        if self.0.len() >= SAID_MAX {
+        if self.0.len() >= LOGGED_MAX {
             self.0.clear();
         }
         self.0.insert(text.to_owned())
     }
 
-    /// All is well. Answers whether there was anything to complain about.
+    /// All is well. Returns whether there was any warning.
     pub(super) fn forget(&mut self) -> bool {
         !std::mem::take(&mut self.0).is_empty()
     }
 }
 
-/// What one client tells of its connection.
+/// What one client reports about its connection.
 #[derive(Debug, Default)]
 pub(super) struct Line(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    said: LoggedOnce,
+    logged: LoggedOnce,
     /// Why there is no connection, as far as the client knows.
     trouble: Option<Trouble>,
     /// Whether there was a try since there was a connection.
@@ -154,9 +155,9 @@ struct State {
 }
 
 impl State {
-    /// One line for each thing to look at, whatever the reasons.
+    /// One line for each thing to check, whatever the reasons.
     fn complain(&mut self, trouble: Trouble) {
-        if self.said.is_new(trouble.words) {
+        if self.logged.is_new(trouble.words) {
             tracing::warn!(events.bus = "nats", "{trouble}");
         }
         self.trouble = Some(trouble);
@@ -181,12 +182,12 @@ impl Line {
                 state.complain(Trouble::of(ConnectErrorKind::AuthorizationViolation));
             }
             other => match failed(other) {
-                // A server whose name nobody knows is not counted as tried, and has no reason.
+                // A server whose name does not resolve is not counted as tried, and has no reason.
                 Some(ConnectErrorKind::Dns) => state.complain(Trouble::of(ConnectErrorKind::Dns)),
                 Some(kind) => {
                     state.trouble.get_or_insert_with(|| Trouble::of(kind));
                 }
-                None if state.said.is_new(&other.to_string()) => {
+                None if state.logged.is_new(&other.to_string()) => {
                     tracing::warn!(events.bus = "nats", "{other}");
                 }
                 None => {}
@@ -194,7 +195,8 @@ impl Line {
         }
     }
 
-    /// Before each try: what became of earlier ones. All of that is from before the connection was lost when it is the first.
+    /// Before each try: what became of earlier ones. All of that is from before the connection was
+    /// lost when it is the first.
     pub(super) fn look_back(&self, servers: &[Server]) {
         let mut state = self.state();
         if !std::mem::replace(&mut state.is_tried, true) {
@@ -211,7 +213,7 @@ impl Line {
     }
 }
 
-/// As what a try failed, if that is what is told.
+/// The kind of a failed try, if the event is about one.
 fn failed(event: &Event) -> Option<ConnectErrorKind> {
     let Event::ClientError(ClientError::Other(text)) = event else {
         return None;

@@ -1,4 +1,5 @@
-//! The receiving side of every test: a real store behind the real intake, and ways to make it misbehave.
+//! The receiving side of every test: a real store behind the real intake, and ways to make it
+//! misbehave.
 
 use std::{
     collections::BTreeSet,
@@ -45,7 +46,7 @@ use tokio::sync::Notify;
 /// How long a test waits for what must come before it gives up.
 const WAIT_MAX: Duration = Duration::from_mins(1);
 
-/// A store and what happened at its door.
+/// A store and the calls to its intake.
 pub(crate) struct Fixture {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) connector: Arc<Connector>,
@@ -60,11 +61,11 @@ pub(crate) enum Behaviour {
     Open,
     /// As if the store were away.
     Closed,
-    /// The store has the effect, and then the node dies before it can say so.
+    /// The store has the effect, and then the node dies before it can answer.
     Dies,
 }
 
-/// The real intake, with a porter.
+/// The real intake, which tests can make misbehave.
 pub(crate) struct Connector {
     events: Events,
     behaviour: Mutex<Behaviour>,
@@ -74,7 +75,8 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// By the rules of every node: what is configured is one kind, and nothing within one's own network.
+    /// By the rules of every node: what is configured is one kind, and nothing within one's own
+    /// network.
     fn to(store: Arc<dyn Store>) -> Arc<Self> {
         let kinds = Kinds {
             configured: [almanack_testkit::fixture::kind(PUBLISH)].into(),
@@ -97,7 +99,7 @@ impl Connector {
         *self.behaviour.lock().unwrap() = behaviour;
     }
 
-    /// How often somebody asked.
+    /// How often it was called.
     pub(crate) fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
@@ -131,7 +133,7 @@ impl Intake for Connector {
     }
 }
 
-/// Keeps until when somebody wanted to wait. Each wait is over in a moment.
+/// Records until when a consumer wanted to wait. Each wait is over in a moment.
 #[derive(Default)]
 struct Waits {
     asked: Mutex<Vec<Timestamp>>,
@@ -165,7 +167,7 @@ impl Fixture {
         }
     }
 
-    /// Another door to the same store.
+    /// Another intake of the same store.
     pub(crate) fn beside(&self) -> Arc<Connector> {
         Connector::to(self.store.clone())
     }
@@ -195,7 +197,7 @@ impl Fixture {
         self.waits().len()
     }
 
-    /// How long each time: the clock stands still at [`START`].
+    /// How long each time: the clock stays at [`START`].
     pub(crate) fn waits(&self) -> Vec<SignedDuration> {
         let asked = self.waits.asked.lock().unwrap();
         asked.iter().map(|at| at.duration_since(START)).collect()
@@ -206,7 +208,7 @@ impl Fixture {
         found.unwrap().pop().unwrap()
     }
 
-    /// Whom all tasks are about that there are.
+    /// The subjects of all tasks.
     pub(crate) async fn subjects(&self) -> Vec<String> {
         let all = TaskFilter {
             limit: 100,
@@ -217,7 +219,7 @@ impl Fixture {
         subjects.collect()
     }
 
-    /// The revision that stands, 0 for none.
+    /// The present revision, 0 for none.
     pub(crate) async fn revision(&self, subject: &str) -> i64 {
         self.task(subject).await.map_or(0, |task| task.revision.0)
     }
@@ -239,7 +241,7 @@ pub(crate) async fn until(what: &str, holds: impl AsyncFn() -> bool) {
         }
     };
     let held = tokio::time::timeout(WAIT_MAX, holding).await;
-    assert!(held.is_ok(), "it never came about that {what}");
+    assert!(held.is_ok(), "this never happened: {what}");
 }
 
 /// How most tests read.
@@ -266,7 +268,7 @@ pub(crate) fn data(revision: i64) -> Value {
     json!({ "kind": PUBLISH, "execute_at": at, "revision": revision })
 }
 
-/// A message that no bus may bring, and what its dead letter says.
+/// A message that every bus refuses, and what its dead letter says.
 pub(crate) struct Refused {
     /// Of a message in binary mode.
     pub(crate) attributes: Vec<(&'static str, &'static str)>,
@@ -283,8 +285,8 @@ impl Refused {
     }
 }
 
-/// Every sort that the API refuses, too: the engine's own kinds by either verb (SF-04), callbacks that would never be called, and
-/// events without a name (RS-11).
+/// Every sort that the API refuses, too: the engine's own kinds by either verb (SF-04), callbacks
+/// that would never be called, and events without a name (RS-11).
 pub(crate) fn refused() -> Vec<Refused> {
     let structured = |event: &Value, reason| Refused {
         attributes: Vec::new(),

@@ -1,4 +1,4 @@
-//! What is said in the log, by everything that runs on the thread of a test: such a test has one thread.
+//! The log of everything that runs on the thread of a test: such a test has one thread.
 
 use std::{
     collections::BTreeSet,
@@ -8,7 +8,7 @@ use std::{
 
 use tracing::subscriber::DefaultGuard;
 
-/// Keeps what is said from here on.
+/// Keeps all lines from here on.
 pub(crate) struct Heard {
     paper: Paper,
     _listening: DefaultGuard,
@@ -34,16 +34,17 @@ impl Heard {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Each line with these words stands there once, and there are no more than so many: one trouble may have several names.
+    /// Each line with these words occurs once, and there are at most `max`: one trouble may have
+    /// several names.
     pub(crate) fn assert_each_once(&self, words: &str, max: usize) {
         let all = self.all();
         let lines = all.lines().filter(|line| line.contains(words));
         // Without the instant in front.
-        let said = lines.filter_map(|line| line.split_once(' '));
-        let said: Vec<&str> = said.map(|(_, said)| said).collect();
-        let distinct: BTreeSet<&str> = said.iter().copied().collect();
-        assert_eq!(said.len(), distinct.len(), "each trouble once: {all}");
-        assert!((1..=max).contains(&said.len()), "{all}");
+        let found = lines.filter_map(|line| line.split_once(' '));
+        let found: Vec<&str> = found.map(|(_, found)| found).collect();
+        let distinct: BTreeSet<&str> = found.iter().copied().collect();
+        assert_eq!(found.len(), distinct.len(), "each trouble once: {all}");
+        assert!((1..=max).contains(&found.len()), "{all}");
     }
 
     /// How many lines have these words.

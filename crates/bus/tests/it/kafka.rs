@@ -51,7 +51,7 @@ async fn rs_10_redelivery_and_reordering_change_nothing() {
     }
     cluster.write("2", &put("article:2", 1), &[]).await;
     let member = Member::join(&cluster, fixture.ports());
-    until("each is judged", async || {
+    until("each has an answer", async || {
         fixture.connector.rules().len() >= 7
     })
     .await;

@@ -1,4 +1,5 @@
-//! Events over real clients: librdkafka's own mock cluster, and a NATS server that the test command starts.
+//! Events over real clients: librdkafka's own mock cluster, and a NATS server that the test command
+//! starts.
 
 #![expect(
     clippy::unwrap_used,

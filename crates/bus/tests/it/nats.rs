@@ -23,12 +23,12 @@ use crate::{
     heard::Heard,
 };
 
-const WARNED: &str = "events cannot be read; it is tried on";
-const READ_AGAIN: &str = "events are read again";
+const WARNED: &str = "cannot read events; retrying";
+const READ_AGAIN: &str = "reading events again";
 
 /// As long as the server waits for a sign of life here.
 const SOON: Duration = Duration::from_secs(2);
-/// The same, where a node waits for one of the server in vain.
+/// The same, where the server sends none.
 const AT_ONCE: Duration = Duration::from_millis(600);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -68,7 +68,7 @@ async fn rs_10_events_over_nats_take_effect_in_any_order_and_are_acknowledged() 
 async fn rs_10_a_poison_message_over_nats_becomes_a_dead_letter() {
     let (stage, fixture) = (Stage::new("POISON").await, Fixture::new());
     stage.write("{\"no\": \"event\"", &[("x", "y")]).await;
-    let unknown = put("article:1", 9).replace(PUBLISH, "NOBODY");
+    let unknown = put("article:1", 9).replace(PUBLISH, "UNKNOWN");
     stage.write(&unknown, &[]).await;
     stage.write(&put("article:1", 1), &[]).await;
     let member = stage.join(fixture.ports());
@@ -154,7 +154,7 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
         durable_name: Some(DURABLE.to_owned()),
         filter_subject: subject.to_owned(),
         ack_wait: Duration::from_secs(3),
-        description: Some("somebody's note".to_owned()),
+        description: Some("an operator's note".to_owned()),
         ..jetstream::consumer::pull::Config::default()
     };
     let found = async || {
@@ -168,8 +168,9 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
     member.leave().await;
     let config = found().await;
     assert_eq!(config.ack_wait, ACK_WITHIN);
-    assert_eq!(config.description.as_deref(), Some("somebody's note"));
-    // Of another subject it has passed over messages that would never come: that is refused, and nothing is changed.
+    assert_eq!(config.description.as_deref(), Some("an operator's note"));
+    // Of another subject it has passed over messages that would never come: that is refused, and
+    // nothing is changed.
     stream.delete_consumer(DURABLE).await.unwrap();
     stream
         .create_consumer(earlier("FOLLOWS.asia"))
@@ -185,7 +186,7 @@ async fn a_consumer_that_is_there_follows_its_configuration() {
 }
 
 #[tokio::test]
-async fn a_consumer_that_does_not_allow_what_is_asked_for_is_said_once() {
+async fn a_consumer_that_does_not_allow_the_request_is_reported_once() {
     let (stage, fixture) = (Stage::new("NARROW").await, Fixture::new());
     let heard = Heard::listen();
     let stream = stage.context.get_stream("NARROW").await.unwrap();
@@ -220,8 +221,8 @@ async fn a_server_that_has_nothing_to_deliver_serves_us() {
     until("it finds no stream", async || heard.count(WARNED) == 1).await;
     let stage = Stage::new("QUIET").await;
     until("it is well", async || heard.count(READ_AGAIN) == 1).await;
-    // It hears from the server longer than it would wait for that in vain.
-    until("it is told that there is nothing", async || {
+    // It receives heartbeats for longer than it would wait without one.
+    until("it receives heartbeats", async || {
         heard.count("received idle heartbeat") >= 8
     })
     .await;
@@ -243,7 +244,7 @@ async fn rs_10_while_the_store_is_away_nats_keeps_its_messages() {
     .await;
     assert_eq!(stage.open().await, (1, 0), "delivered and not acknowledged");
     assert!(fixture.is_connected(), "the bus is not what is away");
-    // Told to stop, it hands the message back, and another node has it at once.
+    // When stopped, it hands the message back, and another node has it at once.
     member.leave().await;
     let other = fixture.beside();
     let member = stage.join(fixture.ports_at(&other));
@@ -288,7 +289,7 @@ async fn what_is_worked_on_for_long_is_not_delivered_again() {
     };
     let member = Member::of(settings, fixture.ports());
     fixture.has("article:1", 1).await;
-    // Somebody who says nothing gets it again, and after that the node would have.
+    // A silent client gets it again, and so would the node.
     let silent = jetstream::consumer::pull::Config {
         ack_wait: SOON,
         ..jetstream::consumer::pull::Config::default()
@@ -302,7 +303,8 @@ async fn what_is_worked_on_for_long_is_not_delivered_again() {
     }
     let info = stage.info().await;
     assert_eq!((info.num_ack_pending, info.num_redelivered), (1, 0));
-    // No wait is as long as it says; that the server hears of it in time follows from what was asked for.
+    // No wait is as long as it says; that the server hears of it in time follows from what was
+    // asked for.
     let waits = fixture.waits();
     assert!(!waits.is_empty());
     for wait in waits {
@@ -312,7 +314,7 @@ async fn what_is_worked_on_for_long_is_not_delivered_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_does_not_answer_keeps_nobody_from_stopping() {
+async fn a_server_that_does_not_answer_does_not_keep_a_node_from_stopping() {
     let fixture = Fixture::new();
     let settings = Settings {
         connection: Connection {
@@ -331,14 +333,14 @@ async fn a_server_that_does_not_answer_keeps_nobody_from_stopping() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_event_reported_twice_over_nats_is_kept_once() {
+async fn an_event_delivered_twice_over_nats_is_kept_once() {
     let stage = Stage::new("OUTWARD").await;
-    let publisher = NatsEventPublisher::new(stage.connection(), "OUTWARD.told", Mode::Structured);
+    let publisher = NatsEventPublisher::new(stage.connection(), "OUTWARD.events", Mode::Structured);
     for _ in 0..2 {
         let outcome = publisher.publish(&event()).await;
         assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     }
-    let binary = NatsEventPublisher::new(stage.connection(), "OUTWARD.told", Mode::Binary);
+    let binary = NatsEventPublisher::new(stage.connection(), "OUTWARD.events", Mode::Binary);
     let mut other = event();
     other.id = "task-8-done".to_owned();
     assert!(matches!(binary.publish(&other).await, Outcome::Done { .. }));
@@ -350,13 +352,14 @@ async fn a_event_reported_twice_over_nats_is_kept_once() {
         "task-8-done",
         "the second of the first was not kept"
     );
-    let nobody = NatsEventPublisher::new(stage.connection(), "nobody.keeps.this", Mode::Structured);
-    let outcome = nobody.publish(&event()).await;
+    let unkept =
+        NatsEventPublisher::new(stage.connection(), "no.stream.keeps.this", Mode::Structured);
+    let outcome = unkept.publish(&event()).await;
     assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_event_that_is_too_large_for_nats_is_given_up() {
+async fn an_event_that_is_too_large_for_nats_is_given_up() {
     let stage = Stage::new("LARGE-EVENT").await;
     let small = stream::Config {
         name: stage.stream.clone(),
@@ -365,9 +368,9 @@ async fn a_event_that_is_too_large_for_nats_is_given_up() {
         ..stream::Config::default()
     };
     stage.context.update_stream(small).await.unwrap();
-    let subject = "LARGE-EVENT.told";
+    let subject = "LARGE-EVENT.events";
     let publisher = NatsEventPublisher::new(stage.connection(), subject, Mode::Binary);
-    // More than its stream takes, and more than the server takes from anybody.
+    // More than its stream takes, and more than the server takes at all.
     for bytes in [20_000, 2_000_000] {
         let mut large = event();
         let data = serde_json::json!("x".repeat(bytes)).to_string();

@@ -163,7 +163,7 @@ fn channels_that_are_wrong_are_refused() {
         ),
         (
             "[alerts.smtp]\nhost = \"post.example\"\nfrom = \"ab.example\"\nto = [\"c@d.example\"]",
-            "is no mail address",
+            "is not a mail address",
         ),
         (
             "[heartbeat]\nurl = \"https://hc.example/hush\"",

@@ -243,7 +243,7 @@ fn ss_14_a_refusal_says_what_to_do_and_no_more_of_the_address_than_it_must() {
     let guard = guard(&[]);
     let ip = literal(&parse("http://[::ffff:10.0.0.7]/a?token=s3cr3t").unwrap()).unwrap();
     insta::assert_snapshot!(
-        guard.judge(ip).unwrap_err(),
+        guard.check_address(ip).unwrap_err(),
         @r#"10.0.0.7 is an address of a private network, and only public addresses are called; if it is yours to be called, add it to `outbound.allow`, like ["10.0.0.7/32"]"#
     );
     for text in [
@@ -275,9 +275,9 @@ proptest! {
         let ip = Ipv4Addr::from_bits(bits);
         let known = ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_multicast()
             || ip.is_unspecified() || ip.is_documentation() || ip.is_broadcast();
-        let refused = guard(&[]).judge(ip.into()).is_err();
+        let refused = guard(&[]).check_address(ip.into()).is_err();
         prop_assert!(refused || !known, "{ip}");
-        let mapped = guard(&[]).judge(ip.to_ipv6_mapped().into()).is_err();
+        let mapped = guard(&[]).check_address(ip.to_ipv6_mapped().into()).is_err();
         prop_assert_eq!(mapped, refused, "mapped {}", ip);
         for written in [format!("{bits}"), format!("{bits:#x}"), format!("0{bits:o}")] {
             let url = Url::parse(&format!("http://{written}/")).unwrap();
@@ -288,7 +288,7 @@ proptest! {
     #[test]
     fn ss_14_only_global_unicast_is_public_in_v6(bits: u128) {
         let ip = Ipv6Addr::from_bits(bits);
-        if ip.to_ipv4_mapped().is_none() && guard(&[]).judge(ip.into()).is_ok() {
+        if ip.to_ipv4_mapped().is_none() && guard(&[]).check_address(ip.into()).is_ok() {
             prop_assert_eq!(ip.segments()[0] >> 13, 1, "{}", ip);
         }
     }
@@ -296,7 +296,7 @@ proptest! {
     #[test]
     fn ss_14_no_text_makes_it_panic(text in ".{0,60}") {
         if let Ok(url) = parse(&text) {
-            literal(&url).map(|ip| guard(&[]).judge(ip));
+            literal(&url).map(|ip| guard(&[]).check_address(ip));
         }
     }
 }

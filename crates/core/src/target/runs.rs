@@ -255,8 +255,8 @@ mod tests {
 
     #[test]
     fn the_run_in_a_detail_is_read_again() {
-        assert_eq!(run_of(&with_run("GitHub took it", Some(7))), Some(7));
-        assert_eq!(run_of(&with_run("GitHub took it", None)), None);
+        assert_eq!(run_of(&with_run("GitHub accepted it", Some(7))), Some(7));
+        assert_eq!(run_of(&with_run("GitHub accepted it", None)), None);
         assert_eq!(run_of("a dry run 7"), None);
     }
 }

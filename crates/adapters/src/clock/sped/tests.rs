@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A clock whose real time is told by the test.
-struct Reported {
+/// A clock whose real time the test controls.
+struct ManualTime {
     real_us: Arc<AtomicU64>,
     clock: Arc<SpedClock>,
 }
@@ -16,7 +16,7 @@ fn speed(times: f64) -> Speed {
     Speed::new(times).unwrap()
 }
 
-impl Reported {
+impl ManualTime {
     fn new(times: f64) -> Self {
         let real_us = Arc::new(AtomicU64::new(7_000_000));
         let seen = Arc::clone(&real_us);
@@ -40,46 +40,37 @@ impl Reported {
 
 #[test]
 fn a_second_is_a_minute_at_sixty_and_a_change_goes_on_from_there() {
-    let reported = Reported::new(60.0);
-    assert_eq!(reported.shown(), SignedDuration::ZERO);
-    reported.pass(Duration::from_secs(1));
-    assert_eq!(reported.shown(), SignedDuration::from_mins(1));
-    reported.clock.set_speed(speed(3_600.0));
-    assert_eq!(reported.shown(), SignedDuration::from_mins(1), "no jump");
-    reported.pass(Duration::from_secs(2));
-    assert_eq!(reported.shown(), SignedDuration::from_mins(121));
-    reported.clock.set_speed(Speed::REAL);
-    reported.pass(Duration::from_mins(1));
-    assert_eq!(reported.shown(), SignedDuration::from_mins(122));
+    let time = ManualTime::new(60.0);
+    assert_eq!(time.shown(), SignedDuration::ZERO);
+    time.pass(Duration::from_secs(1));
+    assert_eq!(time.shown(), SignedDuration::from_mins(1));
+    time.clock.set_speed(speed(3_600.0));
+    assert_eq!(time.shown(), SignedDuration::from_mins(1), "no jump");
+    time.pass(Duration::from_secs(2));
+    assert_eq!(time.shown(), SignedDuration::from_mins(121));
+    time.clock.set_speed(Speed::REAL);
+    time.pass(Duration::from_mins(1));
+    assert_eq!(time.shown(), SignedDuration::from_mins(122));
 }
 
 #[test]
-fn a_clock_that_is_held_stands_still_and_then_goes_on_from_there() {
-    let reported = Reported::new(60.0);
-    reported
-        .clock
+fn a_held_clock_stops_and_then_continues_from_there() {
+    let time = ManualTime::new(60.0);
+    time.clock
         .hold_at(Some(START + SignedDuration::from_mins(2)));
-    reported.pass(Duration::from_secs(1));
-    assert_eq!(
-        reported.shown(),
-        SignedDuration::from_mins(1),
-        "not there yet"
-    );
-    reported.pass(Duration::from_secs(9));
-    assert_eq!(reported.shown(), SignedDuration::from_mins(2));
-    reported.clock.set_speed(speed(600.0));
-    reported.pass(Duration::from_secs(1));
-    assert_eq!(reported.shown(), SignedDuration::from_mins(2), "still held");
-    reported.clock.hold_at(None);
-    assert_eq!(reported.shown(), SignedDuration::from_mins(2), "no jump");
-    reported.pass(Duration::from_secs(1));
-    assert_eq!(reported.shown(), SignedDuration::from_mins(12));
-    reported.clock.hold_at(Some(START));
-    assert_eq!(
-        reported.shown(),
-        SignedDuration::from_mins(12),
-        "never back"
-    );
+    time.pass(Duration::from_secs(1));
+    assert_eq!(time.shown(), SignedDuration::from_mins(1), "not there yet");
+    time.pass(Duration::from_secs(9));
+    assert_eq!(time.shown(), SignedDuration::from_mins(2));
+    time.clock.set_speed(speed(600.0));
+    time.pass(Duration::from_secs(1));
+    assert_eq!(time.shown(), SignedDuration::from_mins(2), "still held");
+    time.clock.hold_at(None);
+    assert_eq!(time.shown(), SignedDuration::from_mins(2), "no jump");
+    time.pass(Duration::from_secs(1));
+    assert_eq!(time.shown(), SignedDuration::from_mins(12));
+    time.clock.hold_at(Some(START));
+    assert_eq!(time.shown(), SignedDuration::from_mins(12), "never back");
 }
 
 #[test]
@@ -107,29 +98,29 @@ proptest! {
     fn it_never_goes_back_and_shows_what_all_stretches_come_to(
         stretches in prop::collection::vec((0_u64..5_000_000, 1_u32..10_000), 1..20),
     ) {
-        let reported = Reported::new(1.0);
-        let (mut expected_us, mut before) = (0.0, reported.clock.now());
+        let time = ManualTime::new(1.0);
+        let (mut expected_us, mut before) = (0.0, time.clock.now());
         for (real_us, times) in stretches {
-            reported.clock.set_speed(speed(f64::from(times)));
-            prop_assert!(reported.clock.now() >= before);
-            reported.pass(Duration::from_micros(real_us));
+            time.clock.set_speed(speed(f64::from(times)));
+            prop_assert!(time.clock.now() >= before);
+            time.pass(Duration::from_micros(real_us));
             #[expect(clippy::cast_precision_loss, reason = "five seconds in microseconds are exact")]
             let real_us = real_us as f64;
             expected_us += real_us * f64::from(times);
-            prop_assert!(reported.clock.now() >= before);
-            before = reported.clock.now();
+            prop_assert!(time.clock.now() >= before);
+            before = time.clock.now();
         }
-        let shown_us = reported.shown().as_secs_f64() * 1e6;
+        let shown_us = time.shown().as_secs_f64() * 1e6;
         prop_assert!((shown_us - expected_us).abs() < 100.0, "{shown_us} for {expected_us}");
     }
 
     #[test]
     fn a_wait_as_long_as_it_says_ends_at_its_instant(times in 1_u32..10_000, ahead_ms in 0_i64..100_000_000) {
-        let reported = Reported::new(f64::from(times));
+        let time = ManualTime::new(f64::from(times));
         let at = START + SignedDuration::from_millis(ahead_ms);
-        let wait = reported.clock.real_until(at);
-        reported.pass(wait);
-        let early = at.duration_since(reported.clock.now());
+        let wait = time.clock.real_until(at);
+        time.pass(wait);
+        let early = at.duration_since(time.clock.now());
         // The test counts whole microseconds of real time, of which each is `times` of the clock's.
         prop_assert!(early <= SignedDuration::from_micros(i64::from(times) + 1), "{early}");
     }
@@ -145,25 +136,26 @@ async fn is_over(wait: &mut (impl Future<Output = ()> + Unpin)) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_wakes_when_the_clock_shows_it_also_after_the_speed_changed() {
-    let reported = Reported::new(1.0);
-    let sleeper = SpedSleeper::new(Arc::clone(&reported.clock));
+async fn a_sleeper_wakes_at_its_instant_also_after_the_speed_changed() {
+    let time = ManualTime::new(1.0);
+    let sleeper = SpedSleeper::new(Arc::clone(&time.clock));
     let at = START + SignedDuration::from_hours(1);
     let mut wait = Box::pin(sleeper.until(at));
     assert!(!is_over(&mut wait).await, "an hour is left");
-    reported.clock.set_speed(speed(3_600.0));
+    time.clock.set_speed(speed(3_600.0));
     assert!(!is_over(&mut wait).await, "a second is left");
-    reported.pass(Duration::from_secs(1));
-    // Time is paused and moves only to the end of the nap: a sleeper that had not reckoned anew would nap for a minute.
+    time.pass(Duration::from_secs(1));
+    // Time is paused and moves only to the end of the nap: a sleeper that did not compute its wait
+    // again would nap for a minute.
     let woken = tokio::time::timeout(Duration::from_secs(2), wait).await;
-    assert_eq!((woken, reported.clock.now()), (Ok(()), at));
+    assert_eq!((woken, time.clock.now()), (Ok(()), at));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_has_passed_is_not_waited_for() {
-    let reported = Reported::new(60.0);
-    reported.pass(Duration::from_secs(1));
-    let sleeper = SpedSleeper::new(Arc::clone(&reported.clock));
+    let time = ManualTime::new(60.0);
+    time.pass(Duration::from_secs(1));
+    let sleeper = SpedSleeper::new(Arc::clone(&time.clock));
     let mut wait = Box::pin(sleeper.until(START));
     assert!(is_over(&mut wait).await);
 }

@@ -1,7 +1,8 @@
 //! Dates with the name of a month: RFC 822 as feeds write it, `asctime`, `date`, and plain English.
 //!
-//! Words are taken in any order, since publishers use any order: a name of a month, a time with colons, a day of
-//! one or two digits and a year tell themselves apart. The day of the week is often wrong and never read.
+//! Words are taken in any order, since publishers use any order: a name of a month, a time with
+//! colons, a day of one or two digits and a year are distinct. The day of the week is often wrong
+//! and never read.
 
 use jiff::{Timestamp, civil::Date, civil::Time, tz::Offset};
 
@@ -10,9 +11,9 @@ const MONTHS: [&str; 12] = [
 ];
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/// What the words read so far have told.
+/// What the words read so far contain.
 #[derive(Default)]
-struct Reported<'a> {
+struct Parts<'a> {
     day: Option<i8>,
     month: Option<i8>,
     year: Option<i16>,
@@ -25,14 +26,14 @@ struct Reported<'a> {
 pub(super) fn parse(text: &str) -> Option<Timestamp> {
     // A comment may follow the zone: `+0200 (CEST)`.
     let text = text.split('(').next()?;
-    let mut reported = Reported::default();
+    let mut parts = Parts::default();
     for word in text.split([' ', ',', '\t', '\n']) {
-        reported.word(word)?;
+        parts.word(word)?;
     }
-    reported.instant()
+    parts.instant()
 }
 
-impl<'a> Reported<'a> {
+impl<'a> Parts<'a> {
     /// Takes one word; `None` for one that fits nowhere.
     fn word(&mut self, word: &'a str) -> Option<()> {
         let lower = word.to_ascii_lowercase();

@@ -39,13 +39,13 @@ const LIST: &str = r#"{"data": {"list": [
 fn ss_12_json_is_read_by_paths() {
     for items in ["$.data.list[*]", "$.data.list", "data.list", "$..list[*]"] {
         let document = read(&rules(items), LIST).unwrap();
-        let reported: Vec<_> = document
+        let entries: Vec<_> = document
             .entries
             .iter()
             .map(|found| (found.title.as_str(), found.link.as_deref().unwrap()))
             .collect();
         assert_eq!(
-            reported,
+            entries,
             [
                 ("One", "https://site.example/1"),
                 ("Two & more", "https://other.example/2"),
@@ -82,19 +82,19 @@ fn ss_12_json_is_read_by_paths() {
 
 #[test]
 fn sentences_about_json() {
-    let reported = |rules: &JsonRules, text: &str| {
+    let error = |rules: &JsonRules, text: &str| {
         let failure = read(rules, text).unwrap_err();
         format!("{}: {}", failure.class, failure.detail)
     };
-    insta::assert_snapshot!(reported(&rules("$.nothing[*]"), LIST), @"rules: the path `$.nothing[*]` for `items` finds nothing in this document");
-    insta::assert_snapshot!(reported(&JsonRules { title: "$.titel".to_owned(), ..rules("$.data.list") }, LIST), @"rules: the path `$.titel` for `title` finds nothing in any of the 3 items");
-    insta::assert_snapshot!(reported(&JsonRules { link: Some("$.href".to_owned()), ..rules("$.data.list") }, LIST), @"rules: the path `$.href` for `link` finds nothing in any of the 3 items");
-    insta::assert_snapshot!(reported(&rules("$.data.list"), &LIST[..100]), @"malformed: the JSON breaks off before its end");
-    insta::assert_snapshot!(reported(&rules("$.data.list"), "<html>"), @"malformed: this is not JSON at line 1, column 1");
-    insta::assert_snapshot!(reported(&rules("$[?"), LIST), @"rules: `items`: `$[?` is not a JSON path (RFC 9535): in long-hand segment, parser error");
-    insta::assert_snapshot!(reported(&rules("$..a..b"), LIST), @"rules: `items` uses `..` more than once; name the way to it instead");
-    insta::assert_snapshot!(reported(&rules(&"a".repeat(301)), LIST), @"rules: `items` is longer than 300 bytes");
-    insta::assert_snapshot!(reported(&rules("$"), &"[".repeat(100_000)), @"malformed: this is not JSON at line 1, column 128");
+    insta::assert_snapshot!(error(&rules("$.nothing[*]"), LIST), @"rules: the path `$.nothing[*]` for `items` finds nothing in this document");
+    insta::assert_snapshot!(error(&JsonRules { title: "$.titel".to_owned(), ..rules("$.data.list") }, LIST), @"rules: the path `$.titel` for `title` finds nothing in any of the 3 items");
+    insta::assert_snapshot!(error(&JsonRules { link: Some("$.href".to_owned()), ..rules("$.data.list") }, LIST), @"rules: the path `$.href` for `link` finds nothing in any of the 3 items");
+    insta::assert_snapshot!(error(&rules("$.data.list"), &LIST[..100]), @"malformed: the JSON breaks off before its end");
+    insta::assert_snapshot!(error(&rules("$.data.list"), "<html>"), @"malformed: this is not JSON at line 1, column 1");
+    insta::assert_snapshot!(error(&rules("$[?"), LIST), @"rules: `items`: `$[?` is not a JSON path (RFC 9535): in long-hand segment, parser error");
+    insta::assert_snapshot!(error(&rules("$..a..b"), LIST), @"rules: `items` uses `..` more than once; name the way to it instead");
+    insta::assert_snapshot!(error(&rules(&"a".repeat(301)), LIST), @"rules: `items` is longer than 300 bytes");
+    insta::assert_snapshot!(error(&rules("$"), &"[".repeat(100_000)), @"malformed: this is not JSON at line 1, column 128");
 }
 
 #[test]

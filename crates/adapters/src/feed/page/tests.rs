@@ -73,18 +73,18 @@ fn ss_12_a_page_is_read_by_selectors() {
 
 #[test]
 fn sentences_about_selectors() {
-    let reported = |rules: &HtmlRules, text: &str| {
+    let error = |rules: &HtmlRules, text: &str| {
         let failure = read(rules, text).unwrap_err();
         format!("{}: {}", failure.class, failure.detail)
     };
-    insta::assert_snapshot!(reported(&HtmlRules { item: "article".to_owned(), ..rules() }, PAGE), @"rules: the selector `article` for `item` matches nothing on the page “The Weekly”");
-    insta::assert_snapshot!(reported(&rules(), "plain text"), @"rules: the selector `li.post` for `item` matches nothing on the page");
-    insta::assert_snapshot!(reported(&HtmlRules { title: "h3".to_owned(), ..rules() }, PAGE), @"rules: the selector `li.post` for `item` matches 3, but `h3` for `title` finds nothing in any of them");
-    insta::assert_snapshot!(reported(&HtmlRules { link: Some("a.more".to_owned()), ..rules() }, PAGE), @"rules: the selector `li.post` for `item` matches 3, but `a.more` for `link` finds nothing in any of them");
-    insta::assert_snapshot!(reported(&HtmlRules { item: "li..post".to_owned(), ..rules() }, PAGE), @"rules: `item`: `li..post` is not a CSS selector we can read: a name must follow the dot");
-    insta::assert_snapshot!(reported(&HtmlRules { title: String::new(), ..rules() }, PAGE), @"rules: `title`: `` is not a CSS selector we can read: it is empty");
-    insta::assert_snapshot!(reported(&HtmlRules { title: "a".repeat(301), ..rules() }, PAGE), @"rules: `title` is longer than 300 bytes");
-    insta::assert_snapshot!(reported(&rules(), &"<div>".repeat(1_000_000)), @"malformed: the page is nested more than 512 deep");
+    insta::assert_snapshot!(error(&HtmlRules { item: "article".to_owned(), ..rules() }, PAGE), @"rules: the selector `article` for `item` matches nothing on the page “The Weekly”");
+    insta::assert_snapshot!(error(&rules(), "plain text"), @"rules: the selector `li.post` for `item` matches nothing on the page");
+    insta::assert_snapshot!(error(&HtmlRules { title: "h3".to_owned(), ..rules() }, PAGE), @"rules: the selector `li.post` for `item` matches 3, but `h3` for `title` finds nothing in any of them");
+    insta::assert_snapshot!(error(&HtmlRules { link: Some("a.more".to_owned()), ..rules() }, PAGE), @"rules: the selector `li.post` for `item` matches 3, but `a.more` for `link` finds nothing in any of them");
+    insta::assert_snapshot!(error(&HtmlRules { item: "li..post".to_owned(), ..rules() }, PAGE), @"rules: `item`: `li..post` is not a CSS selector we can read: a name must follow the dot");
+    insta::assert_snapshot!(error(&HtmlRules { title: String::new(), ..rules() }, PAGE), @"rules: `title`: `` is not a CSS selector we can read: it is empty");
+    insta::assert_snapshot!(error(&HtmlRules { title: "a".repeat(301), ..rules() }, PAGE), @"rules: `title` is longer than 300 bytes");
+    insta::assert_snapshot!(error(&rules(), &"<div>".repeat(1_000_000)), @"malformed: the page is nested more than 512 deep");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_part_that_cannot_be_shown_is_refused() {
 
 #[test]
 fn sentences_about_sitemaps() {
-    let reported = |rules: &SitemapRules, bytes: &[u8]| {
+    let error = |rules: &SitemapRules, bytes: &[u8]| {
         let failure = read_by(rules, bytes).unwrap_err();
         format!("{}: {}", failure.class, failure.detail)
     };
@@ -87,12 +87,12 @@ fn sentences_about_sitemaps() {
             (0..count).map(child).collect::<String>()
         )
     };
-    insta::assert_snapshot!(reported(&all, children(0).as_bytes()), @"not_a_feed: this is an index of sitemaps, and it is empty");
-    insta::assert_snapshot!(reported(&all, children(2).as_bytes()), @"not_a_feed: this is an index of sitemaps; choose one of https://site.example/s0.xml, https://site.example/s1.xml");
-    insta::assert_snapshot!(reported(&all, children(9).as_bytes()), @"not_a_feed: this is an index of sitemaps; choose one of https://site.example/s0.xml, https://site.example/s1.xml, https://site.example/s2.xml, https://site.example/s3.xml, https://site.example/s4.xml and 4 more");
-    insta::assert_snapshot!(reported(&containing("/news/"), SITEMAP.as_bytes()), @"rules: none of the sitemap's 3 pages has `/news/` in its address");
-    insta::assert_snapshot!(reported(&all, &SITEMAP.as_bytes()[..400]), @"malformed: the document breaks off in or after entry 3");
-    insta::assert_snapshot!(reported(&all, b"<rss/>"), @"not_a_feed: this is not a sitemap: it is a feed");
-    insta::assert_snapshot!(reported(&all, b"\x1f\x8bnot packed"), @"malformed: the packed sitemap cannot be unpacked, or breaks off");
-    insta::assert_snapshot!(reported(&all, &pack(&vec![b' '; 17 * 1024 * 1024])), @"too_large: the sitemap unpacks to more than 16777216 bytes");
+    insta::assert_snapshot!(error(&all, children(0).as_bytes()), @"not_a_feed: this is an index of sitemaps, and it is empty");
+    insta::assert_snapshot!(error(&all, children(2).as_bytes()), @"not_a_feed: this is an index of sitemaps; choose one of https://site.example/s0.xml, https://site.example/s1.xml");
+    insta::assert_snapshot!(error(&all, children(9).as_bytes()), @"not_a_feed: this is an index of sitemaps; choose one of https://site.example/s0.xml, https://site.example/s1.xml, https://site.example/s2.xml, https://site.example/s3.xml, https://site.example/s4.xml and 4 more");
+    insta::assert_snapshot!(error(&containing("/news/"), SITEMAP.as_bytes()), @"rules: none of the sitemap's 3 pages has `/news/` in its address");
+    insta::assert_snapshot!(error(&all, &SITEMAP.as_bytes()[..400]), @"malformed: the document breaks off in or after entry 3");
+    insta::assert_snapshot!(error(&all, b"<rss/>"), @"not_a_feed: this is not a sitemap: it is a feed");
+    insta::assert_snapshot!(error(&all, b"\x1f\x8bnot packed"), @"malformed: the compressed sitemap cannot be decompressed, or is truncated");
+    insta::assert_snapshot!(error(&all, &pack(&vec![b' '; 17 * 1024 * 1024])), @"too_large: the sitemap decompresses to more than 16777216 bytes");
 }

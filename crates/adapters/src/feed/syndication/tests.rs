@@ -46,7 +46,7 @@ fn ss_12_every_version_of_rss_and_atom_is_read() {
         (rss("rss version='0.94'"), "RSS 0.94"),
         (rdf("http://purl.org/rss/1.0/"), "RSS 1.0"),
         (rss("rss version='2.0'"), "RSS 2.0"),
-        (rss("rss version='2.0.1'"), "a version nobody made"),
+        (rss("rss version='2.0.1'"), "a version that does not exist"),
         (rss("rss"), "no version"),
         (
             rss("rss version='2.0' xmlns='http://backend.userland.com/rss2'"),
@@ -168,7 +168,7 @@ fn ss_13_times_are_the_publishers_or_none() {
         rss("<dc:date>2026-01-02</dc:date>").as_deref(),
         Some("2026-01-02T00:00:00Z")
     );
-    assert_eq!(rss(""), None, "never the time of the look");
+    assert_eq!(rss(""), None, "never the time of the check");
     assert_eq!(rss("<pubDate>yesterday</pubDate>"), None);
     assert_eq!(
         rss("<pubDate>Fri, 02 Jan 2037 05:04:05 GMT</pubDate>"),

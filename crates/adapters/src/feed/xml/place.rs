@@ -52,9 +52,9 @@ impl Place {
     }
 }
 
-/// What was heard on the way.
+/// The publisher's requests found so far.
 #[derive(Debug, Default)]
-pub(super) struct ChangeRequests {
+pub(super) struct PollRequests {
     ttl: Option<u32>,
     period: Option<u32>,
     frequency: Option<u32>,
@@ -62,7 +62,7 @@ pub(super) struct ChangeRequests {
     skip_days: u32,
 }
 
-impl ChangeRequests {
+impl PollRequests {
     pub(super) fn hear(&mut self, place: Place, words: &str) {
         match place {
             Place::Ttl => self.ttl = minutes(words).or(self.ttl),

@@ -7,7 +7,7 @@ fn hints(head: &str) -> Hints {
 }
 
 #[test]
-fn ss_12_a_feed_reports_when_to_come_again() {
+fn ss_12_a_feed_says_when_to_poll_again() {
     let every = |seconds| Hints {
         every: Some(seconds),
         ..Hints::default()
@@ -99,10 +99,10 @@ fn ss_12_a_truncated_feed_is_noticed_wherever_it_breaks_off() {
 
 #[test]
 fn sentences_about_broken_documents() {
-    let reported = |text: &str| outline(text).unwrap_err().detail;
-    insta::assert_snapshot!(reported("<rss><channel><item>"), @"the document breaks off in its first entry");
-    insta::assert_snapshot!(reported("<rss><channel>\n<item></channel></rss>"), @"the document is not well-formed XML at line 2: expected `</item>`, but `</channel>` was found");
-    insta::assert_snapshot!(reported(&"<rss>".repeat(1000)), @"the document is nested more than 512 deep");
+    let error = |text: &str| outline(text).unwrap_err().detail;
+    insta::assert_snapshot!(error("<rss><channel><item>"), @"the document breaks off in its first entry");
+    insta::assert_snapshot!(error("<rss><channel>\n<item></channel></rss>"), @"the document is not well-formed XML at line 2: expected `</item>`, but `</channel>` was found");
+    insta::assert_snapshot!(error(&"<rss>".repeat(1000)), @"the document is nested more than 512 deep");
 }
 
 #[test]

@@ -1,23 +1,24 @@
-//! The lanes that all nodes share, as one node uses them.
+//! The host paces that all nodes share, as one node uses them.
 //!
-//! A node's own lane stays in front: the database is asked only about hosts that the node by itself would ask. Behind
-//! it, one desk per process talks with the store. It knows how many places the node has in which lane, and
-//! says so whenever that changes, whenever somebody wants in, and every few seconds to keep its
-//! leases; whatever gathers while one call is under way goes into the next.
+//! The node's own pace comes first: the database is asked only about hosts that the node alone
+//! would visit. Behind it, one permit keeper per process talks to the store. It counts the node's
+//! permits for each host. It reports them whenever they change, whenever a visit asks for one, and
+//! every few seconds to renew its leases; what gathers while one call is under way goes into the
+//! next.
 //!
 //! ```text
-//! enter ──►┐                                   ┌──► In(place), until it is dropped
-//! leave ──►├─ desk: one call at a time ─ store ┼──► At(when the pace lets the next one in)
-//! hold ───►┘                                   └──► Away: the database does not answer
+//! enter ──►┐                                     ┌──► In(permit), until it is dropped
+//! leave ──►├─ keeper: one call at a time ─ store ┼──► At(when the pace allows the next one)
+//! hold ───►┘                                     └──► Away: the database does not answer
 //! ```
 //!
 //! What must stay true:
 //!
-//! - Nobody enters without the database's word. While it is away, whoever wants in is sent away.
-//! - Calls follow each other: what a call says about the node's places is true when it is answered.
-//! - A place that was granted to somebody who has gone meanwhile is given back.
-//! - Leases outlive the trust in which attempts run (`engine::trust`), so a node that is cut off has stopped its visits
-//!   before its places pass on.
+//! - No visit starts without a permit from the database. While it is away, visits are refused.
+//! - Calls are sequential: what a call says about the node's permits is true when it is answered.
+//! - A permit granted to a visit that was cancelled meanwhile is given back.
+//! - Leases outlive the lease validity in which attempts run, so a node that is cut off has stopped
+//!   its visits before its permits pass on.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -33,15 +34,15 @@ use tokio::sync::{mpsc, oneshot};
 /// Limits in one call, at most.
 const ASKS_MAX: usize = 1_000;
 
-/// What the lanes of a node share with others through.
+/// What nodes need to share their host paces.
 #[derive(Clone)]
 pub struct Sharing {
-    /// Where all nodes meet.
+    /// The store that all nodes share.
     pub store: Arc<dyn PermitStore>,
     pub clock: Arc<dyn Clock>,
-    /// How the desk waits.
+    /// How the keeper waits.
     pub sleeper: Arc<dyn Sleeper>,
-    /// How long places are kept for a node that says nothing.
+    /// How long the permits of a silent node stay taken.
     pub lease: LeasePolicy,
     /// This run of this process: random, so that no two are the same.
     pub visitor: String,
@@ -49,82 +50,82 @@ pub struct Sharing {
 
 /// Whether one may enter.
 pub(super) enum Entered {
-    /// Yes, for as long as the place is kept.
+    /// Yes, for as long as the permit is kept.
     In(SharedPermit),
     At(Timestamp),
-    /// Nobody knows: the database does not answer.
+    /// Unknown: the database does not answer.
     Away,
 }
 
-/// A way to the desk. The desk closes when the last one is gone.
+/// A handle to the permit keeper, which ends with the last handle.
 #[derive(Clone)]
 pub(super) struct SharedHostPaces {
-    words: mpsc::UnboundedSender<Word>,
+    messages: mpsc::UnboundedSender<Message>,
 }
 
-enum Word {
+enum Message {
     Enter(String, oneshot::Sender<Entered>),
     Leave(String),
     Hold(String, Timestamp),
 }
 
-/// A place in a shared lane; left when it is dropped.
+/// A permit for a host, shared among nodes; released when dropped.
 pub(super) struct SharedPermit {
     limit: String,
-    words: mpsc::WeakUnboundedSender<Word>,
+    messages: mpsc::WeakUnboundedSender<Message>,
 }
 
 impl Drop for SharedPermit {
     fn drop(&mut self) {
-        // A desk that has closed has given back everything.
-        if let Some(words) = self.words.upgrade() {
-            let _ = words.send(Word::Leave(std::mem::take(&mut self.limit)));
+        // A keeper that has ended has given back everything.
+        if let Some(messages) = self.messages.upgrade() {
+            let _ = messages.send(Message::Leave(std::mem::take(&mut self.limit)));
         }
     }
 }
 
 impl SharedHostPaces {
-    /// Opens the desk; it works as a task of the runtime.
+    /// Starts the keeper as a task of the runtime.
     pub(super) fn open(sharing: Sharing, pace: Pace) -> Self {
-        let (words, heard) = mpsc::unbounded_channel();
-        let desk = PermitKeeper {
+        let (sender, messages) = mpsc::unbounded_channel();
+        let keeper = PermitKeeper {
             sharing,
             pace,
-            words: words.downgrade(),
+            messages: sender.downgrade(),
             limits: BTreeMap::new(),
-            said_at: Timestamp::MIN,
+            reported_at: Timestamp::MIN,
         };
-        tokio::spawn(desk.run(heard));
-        Self { words }
+        tokio::spawn(keeper.run(messages));
+        Self { messages: sender }
     }
 
     pub(super) async fn enter(&self, host: &str) -> Entered {
         let (reply, answer) = oneshot::channel();
-        let _ = self.words.send(Word::Enter(lane_of(host), reply));
+        let _ = self.messages.send(Message::Enter(limit_of(host), reply));
         answer.await.unwrap_or(Entered::Away)
     }
 
     pub(super) fn hold(&self, host: &str, until: Timestamp) {
-        let _ = self.words.send(Word::Hold(lane_of(host), until));
+        let _ = self.messages.send(Message::Hold(limit_of(host), until));
     }
 }
 
-fn lane_of(host: &str) -> String {
+fn limit_of(host: &str) -> String {
     format!("host:{host}")
 }
 
-/// What the node has in a lane, and what it has to say about it.
+/// The node's permits for a host, and what to report about them.
 #[derive(Default)]
 struct Counter {
     permits: usize,
     waiting: Vec<oneshot::Sender<Entered>>,
     hold_until: Option<Timestamp>,
-    /// Whether the database believes something else.
+    /// Whether the database has another state.
     changed: bool,
 }
 
 impl Counter {
-    fn has_word(&self) -> bool {
+    fn has_report(&self) -> bool {
         self.changed || !self.waiting.is_empty()
     }
 }
@@ -132,38 +133,38 @@ impl Counter {
 struct PermitKeeper {
     sharing: Sharing,
     pace: Pace,
-    words: mpsc::WeakUnboundedSender<Word>,
+    messages: mpsc::WeakUnboundedSender<Message>,
     limits: BTreeMap<String, Counter>,
-    said_at: Timestamp,
+    reported_at: Timestamp,
 }
 
 impl PermitKeeper {
-    async fn run(mut self, mut heard: mpsc::UnboundedReceiver<Word>) {
+    async fn run(mut self, mut messages: mpsc::UnboundedReceiver<Message>) {
         let mut renew_at = self.renewal();
         loop {
-            let word = tokio::select! {
-                // The renewal first: where there is always a word, places would run out otherwise.
+            let message = tokio::select! {
+                // The renewal first: a constant stream of messages must not let leases run out.
                 biased;
                 () = self.sharing.sleeper.until(renew_at) => {
                     renew_at = self.renewal();
-                    self.say(|counter| counter.permits > 0 || counter.has_word()).await;
+                    self.report(|counter| counter.permits > 0 || counter.has_report()).await;
                     continue;
                 }
-                word = heard.recv() => word,
+                message = messages.recv() => message,
             };
-            let Some(word) = word else { break };
-            self.note(word);
-            while let Ok(word) = heard.try_recv() {
-                self.note(word);
+            let Some(message) = message else { break };
+            self.note(message);
+            while let Ok(message) = messages.try_recv() {
+                self.note(message);
             }
-            self.say(Counter::has_word).await;
+            self.report(Counter::has_report).await;
         }
-        // Whoever is inside knows the way to the desk, so nobody is.
+        // Every permit holds a handle, so none is left.
         for counter in self.limits.values_mut() {
             counter.permits = 0;
             counter.changed = true;
         }
-        self.say(Counter::has_word).await;
+        self.report(Counter::has_report).await;
     }
 
     fn renewal(&self) -> Timestamp {
@@ -172,15 +173,15 @@ impl PermitKeeper {
             .unwrap_or(Timestamp::MAX)
     }
 
-    fn note(&mut self, word: Word) {
-        match word {
-            Word::Enter(limit, reply) => self.counter(limit).waiting.push(reply),
-            Word::Leave(limit) => {
+    fn note(&mut self, message: Message) {
+        match message {
+            Message::Enter(limit, reply) => self.counter(limit).waiting.push(reply),
+            Message::Leave(limit) => {
                 let counter = self.counter(limit);
                 counter.permits = counter.permits.saturating_sub(1);
                 counter.changed = true;
             }
-            Word::Hold(limit, until) => {
+            Message::Hold(limit, until) => {
                 let counter = self.counter(limit);
                 counter.hold_until = counter.hold_until.max(Some(until));
                 counter.changed = true;
@@ -192,8 +193,8 @@ impl PermitKeeper {
         self.limits.entry(limit).or_default()
     }
 
-    /// Says what is to be said about the chosen lanes, and answers those who wait there.
-    async fn say(&mut self, chosen: impl Fn(&Counter) -> bool) {
+    /// Reports the chosen hosts to the store, and answers the visits that wait for them.
+    async fn report(&mut self, chosen: impl Fn(&Counter) -> bool) {
         let chosen = self.limits.iter().filter(|(_, counter)| chosen(counter));
         let asks: Vec<PermitRequest> = chosen
             .map(|(limit, counter)| self.ask(limit, counter))
@@ -210,7 +211,7 @@ impl PermitKeeper {
                     tracing::warn!(
                         error = error.chain(),
                         limits = asks.len(),
-                        "lanes wait for the database; who wants in is sent away"
+                        "host paces need the database, which does not answer; visits are postponed"
                     );
                     for ask in asks {
                         self.send_away(ask);
@@ -219,7 +220,7 @@ impl PermitKeeper {
             }
         }
         self.limits
-            .retain(|_, counter| counter.permits > 0 || counter.has_word());
+            .retain(|_, counter| counter.permits > 0 || counter.has_report());
     }
 
     fn ask(&self, limit: &str, counter: &Counter) -> PermitRequest {
@@ -233,11 +234,17 @@ impl PermitKeeper {
         }
     }
 
-    /// An older word would be taken for one that got stuck, so time never stands still here.
+    /// The store ignores older reports as late ones, so this time always advances.
     fn visitor(&mut self) -> Visitor {
-        let next = self.said_at.saturating_add(SignedDuration::from_micros(1));
-        let now = self.sharing.clock.now().max(next.unwrap_or(self.said_at));
-        self.said_at = now;
+        let next = self
+            .reported_at
+            .saturating_add(SignedDuration::from_micros(1));
+        let now = self
+            .sharing
+            .clock
+            .now()
+            .max(next.unwrap_or(self.reported_at));
+        self.reported_at = now;
         let lease = &self.sharing.lease;
         let lease_until = now.saturating_add(lease.ttl + lease.beat);
         Visitor {
@@ -248,14 +255,14 @@ impl PermitKeeper {
     }
 
     fn answer(&mut self, ask: &PermitRequest, answer: PermitGrant, now: Timestamp) {
-        let words = self.words.clone();
+        let messages = self.messages.clone();
         let Some(counter) = self.limits.get_mut(&ask.limit) else {
             return;
         };
         counter.changed = false;
         counter.hold_until = None;
         counter.permits += answer.granted;
-        // A lane that is full has no time to tell; somebody leaves, or a lease passes.
+        // A full host has no time to name: a visit ends, or a lease passes.
         let full_until = now.saturating_add(ask.gap).unwrap_or(now);
         let at = if answer.free_at > now {
             answer.free_at
@@ -264,10 +271,10 @@ impl PermitKeeper {
         };
         for (number, reply) in counter.waiting.drain(..).enumerate() {
             let limit = ask.limit.clone();
-            let words = words.clone();
-            // Whoever has gone drops its place, and so leaves.
+            let messages = messages.clone();
+            // A cancelled visit drops its permit, and so releases it.
             let _ = reply.send(if number < answer.granted {
-                Entered::In(SharedPermit { limit, words })
+                Entered::In(SharedPermit { limit, messages })
             } else {
                 Entered::At(at)
             });
@@ -276,7 +283,7 @@ impl PermitKeeper {
 
     fn send_away(&mut self, ask: &PermitRequest) {
         if let Some(counter) = self.limits.get_mut(&ask.limit) {
-            // The call may have arrived all the same.
+            // The call may still have arrived.
             counter.changed = true;
             for reply in counter.waiting.drain(..) {
                 let _ = reply.send(Entered::Away);

@@ -1,8 +1,8 @@
-//! What git says, read strictly: everything that is not clearly one of the known answers is none.
+//! Git's output, read strictly: only the known answers count.
 
 /// What became of one ref in a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pushed {
+pub(super) enum PushStatus {
     /// Created by this push.
     New,
     /// It pointed there before. Nothing was created.
@@ -17,18 +17,18 @@ pub(super) enum Pushed {
 
 /// Each ref's status from `git push --porcelain`: a flag, `from:to` and a summary, between tabs.
 ///
-/// A server that noticed the race only while writing says no more than "failed to update ref" in the
-/// summary; the reason is then in a remark of its own (`remarks`).
-pub(super) fn read_statuses(stdout: &str, remarks: &str) -> Vec<(String, Pushed)> {
+/// A server that noticed the race only while writing says no more than "failed to update ref" in
+/// the summary; the reason is then in a separate remark (`remarks`).
+pub(super) fn read_statuses(stdout: &str, remarks: &str) -> Vec<(String, PushStatus)> {
     let status = |line: &str| {
         let mut parts = line.split('\t');
         let (flag, refspec, summary) = (parts.next()?, parts.next()?, parts.next()?);
         let (_, name) = refspec.rsplit_once(':')?;
         let pushed = match flag {
-            "*" => Pushed::New,
-            "=" => Pushed::UpToDate,
-            "-" => Pushed::Deleted,
-            "!" => judge_rejection(name, summary, remarks)?,
+            "*" => PushStatus::New,
+            "=" => PushStatus::UpToDate,
+            "-" => PushStatus::Deleted,
+            "!" => read_rejection(name, summary, remarks)?,
             _ => return None,
         };
         Some((name.to_owned(), pushed))
@@ -36,20 +36,20 @@ pub(super) fn read_statuses(stdout: &str, remarks: &str) -> Vec<(String, Pushed)
     stdout.lines().filter_map(status).collect()
 }
 
-/// `None` where nobody knows what happened: the answer got lost, or somebody else was just writing.
-fn judge_rejection(name: &str, summary: &str, remarks: &str) -> Option<Pushed> {
+/// `None` where the result is unknown: the answer got lost, or another writer was active.
+fn read_rejection(name: &str, summary: &str, remarks: &str) -> Option<PushStatus> {
     let says = |words: &str| summary.contains(words);
     if says("stale info") || says("already exists") || says("does not exist") {
-        return Some(Pushed::Exists);
+        return Some(PushStatus::Exists);
     }
     if says("remote failure") {
         return None;
     }
     if says("failed to update ref") || says("cannot lock ref") {
         let about = |line: &&str| line.contains(name) && line.contains("already exists");
-        return remarks.lines().find(about).map(|_| Pushed::Exists);
+        return remarks.lines().find(about).map(|_| PushStatus::Exists);
     }
-    Some(Pushed::Refused)
+    Some(PushStatus::Refused)
 }
 
 /// Names and object ids from `git ls-remote`.
@@ -78,23 +78,23 @@ mod tests {
         &'static str,
         &'static str,
         &'static str,
-        Option<Pushed>,
+        Option<PushStatus>,
         &'static str,
     );
 
     #[rustfmt::skip]
     const ROWS: [Row; 13] = [
-        ("*", "[new tag]", "", Some(Pushed::New), "created"),
-        ("*", "[new reference]", "", Some(Pushed::New), "created"),
-        ("=", "[up to date]", "", Some(Pushed::UpToDate), "exit code 0, and yet not ours"),
-        ("!", "[rejected] (stale info)", "", Some(Pushed::Exists), "seen before the push"),
-        ("!", "[remote rejected] (reference already exists)", "", Some(Pushed::Exists), "by the server"),
-        ("!", FAILED, RACED, Some(Pushed::Exists), "raced"),
+        ("*", "[new tag]", "", Some(PushStatus::New), "created"),
+        ("*", "[new reference]", "", Some(PushStatus::New), "created"),
+        ("=", "[up to date]", "", Some(PushStatus::UpToDate), "exit code 0, and yet not ours"),
+        ("!", "[rejected] (stale info)", "", Some(PushStatus::Exists), "seen before the push"),
+        ("!", "[remote rejected] (reference already exists)", "", Some(PushStatus::Exists), "by the server"),
+        ("!", FAILED, RACED, Some(PushStatus::Exists), "raced"),
         ("!", FAILED, OTHER, None, "about another ref"),
-        ("!", FAILED, BUSY, None, "somebody is writing"),
-        ("!", FAILED, "", None, "nobody knows"),
+        ("!", FAILED, BUSY, None, "another writer is active"),
+        ("!", FAILED, "", None, "unknown"),
         ("!", "[remote failure] (remote failed to report status)", "", None, "the answer got lost"),
-        ("!", "[remote rejected] (pre-receive hook declined)", "", Some(Pushed::Refused), "a rule"),
+        ("!", "[remote rejected] (pre-receive hook declined)", "", Some(PushStatus::Refused), "a rule"),
         (" ", "1..2", "", None, "a fast-forward would be no creation"),
         ("+", "1...2 (forced update)", "", None, "neither would an update"),
     ];

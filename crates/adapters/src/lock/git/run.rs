@@ -1,4 +1,5 @@
-//! Running git: without a terminal, without traces, within its time, and without telling where.
+//! Running git: without a terminal, without traces, within its time, and without addresses in
+//! errors.
 
 use std::{io, process::Stdio};
 
@@ -14,8 +15,8 @@ use crate::{process, redact::redact};
 
 /// Most that is read of what git prints. A list of 10,000 locks has about 1 MiB.
 const OUTPUT_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// What git is not to find: variables that would lead it to another repository, and traces, which show
-/// credentials.
+/// Variables that git must not see: those that would lead it to another repository, and traces,
+/// which show credentials.
 const HIDDEN: [&str; 10] = [
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -63,7 +64,7 @@ impl Git {
         Ok(())
     }
 
-    /// Writes an object and answers its id.
+    /// Writes an object and returns its id.
     pub(super) async fn write(&self, what: &str, content: Vec<u8>) -> Result<String, Error> {
         let write = ["hash-object", "-w", "-t", what, "--stdin"];
         let output = self.local(self.command().args(write), content).await?;
@@ -98,13 +99,13 @@ impl Git {
         command
             .env("GIT_DIR", &self.settings.scratch)
             .env("GIT_TERMINAL_PROMPT", "0")
-            // Its words are read.
+            // Its output is parsed, so it must be in English.
             .env("LC_ALL", "C")
             .envs(&self.settings.environment);
         command
     }
 
-    /// Runs a command that needs nobody else, and must work.
+    /// Runs a local command that must succeed.
     async fn local(&self, command: &mut Command, input: Vec<u8>) -> Result<Output, Error> {
         let output = self.run(command, input).await?;
         if output.success {
@@ -113,7 +114,7 @@ impl Git {
         Err(Error::Refused {
             why: format!(
                 "the scratch repository is not usable: {}",
-                self.reported(&output.stderr)
+                self.reason(&output.stderr)
             ),
         })
     }
@@ -131,22 +132,22 @@ impl Git {
 
     /// What a command that got no answer from the server means.
     pub(super) fn failure(&self, output: &Output) -> Error {
-        let said = output.stderr.to_ascii_lowercase();
-        if HOPELESS.iter().any(|words| said.contains(words)) {
+        let text = output.stderr.to_ascii_lowercase();
+        if HOPELESS.iter().any(|words| text.contains(words)) {
             self.refusal(output)
         } else {
-            Error::unavailable(self.reported(&output.stderr))
+            Error::unavailable(self.reason(&output.stderr))
         }
     }
 
     pub(super) fn refusal(&self, output: &Output) -> Error {
         Error::Refused {
-            why: self.reported(&output.stderr),
+            why: self.reason(&output.stderr),
         }
     }
 
-    /// The line that says what went wrong, without where.
-    fn reported(&self, stderr: &str) -> String {
+    /// The line that says what went wrong, without the address.
+    fn reason(&self, stderr: &str) -> String {
         let reason = |line: &&str| {
             ["fatal: ", "error: ", "remote: "]
                 .iter()
@@ -181,7 +182,7 @@ async fn talk(command: &mut Command, input: Vec<u8>) -> io::Result<Output> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let give = async {
         if let Some(mut stdin) = stdin {
-            // Who does not listen to the end has said why.
+            // A command that closes its input early has printed why.
             let _ = stdin.write_all(&input).await;
         }
     };

@@ -104,7 +104,7 @@ fn an_answer_without_a_reply_says_what_can_be_done() {
             200,
             r#"{"error":{"code":"odd"},"choices":[]}"#,
             Unusable,
-            "no telling",
+            "unknown",
         ),
         (
             200,
@@ -135,24 +135,24 @@ fn an_answer_without_a_reply_says_what_can_be_done() {
 }
 
 #[test]
-fn no_key_is_reported() {
+fn no_key_is_in_an_error() {
     for status in [200, 400, 401, 403, 404, 429, 500] {
         let body = format!(
             r#"{{"error":{{"message":"Incorrect key sk-secret (sk-s*****cret)"}},"choices":["{KEY}"]}}"#
         );
-        let reported = read_at(status, None, &body).unwrap_err().to_string();
-        assert!(!reported.contains(KEY), "{reported}");
+        let error = read_at(status, None, &body).unwrap_err().to_string();
+        assert!(!error.contains(KEY), "{error}");
         assert!(
-            !(401..=403).contains(&status) || !reported.contains("cret"),
-            "{reported}"
+            !(401..=403).contains(&status) || !error.contains("cret"),
+            "{error}"
         );
     }
-    let reported = |status, body: &str| read_at(status, None, body).unwrap_err().to_string();
+    let error = |status, body: &str| read_at(status, None, body).unwrap_err().to_string();
     let body = r#"{"error":{"message":"max_tokens is too large","code":"invalid"}}"#;
-    insta::assert_snapshot!(reported(400, body), @"the model did not answer (HTTP 400): max_tokens is too large");
-    insta::assert_snapshot!(reported(401, body), @"the model's key was not accepted (HTTP 401)");
-    insta::assert_snapshot!(reported(500, ""), @"the model did not answer (HTTP 500)");
-    insta::assert_snapshot!(reported(200, body), @"the model's service answered with an error (HTTP 200): max_tokens is too large");
+    insta::assert_snapshot!(error(400, body), @"the model did not answer (HTTP 400): max_tokens is too large");
+    insta::assert_snapshot!(error(401, body), @"the model's key was not accepted (HTTP 401)");
+    insta::assert_snapshot!(error(500, ""), @"the model did not answer (HTTP 500)");
+    insta::assert_snapshot!(error(200, body), @"the model's service answered with an error (HTTP 200): max_tokens is too large");
 }
 
 #[test]

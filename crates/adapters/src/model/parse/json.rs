@@ -1,38 +1,38 @@
 //! The JSON in a text, with what models do to it undone.
 //!
-//! Every bracket may begin a value. What does not parse is mended once: commas before a closing bracket go,
-//! typographic quotes and wide commas become plain ones, line breaks in strings are escaped, and a quote
-//! within a string that does not look like its end is taken for a part of it. That last one is a guess,
-//! and whoever uses the value is told.
+//! Every bracket may begin a value. What does not parse is mended once: commas before a closing
+//! bracket go, typographic quotes and wide commas become plain ones, line breaks in strings are
+//! escaped, and a quote within a string that does not look like its end is taken for a part of it.
+//! That last one is a guess, which the value records.
 
 use serde_json::{Deserializer, Value};
 
 /// How much of a reply is read, in bytes; what is asked for is far shorter.
 const REPLY_BYTES_MAX: usize = 256 * 1024;
-/// How many brackets may begin something. Each costs at most one look at what follows, and somebody may write
-/// nothing but brackets.
+/// How many brackets may begin something. Each costs at most one look at what follows, and a reply
+/// may consist of brackets only.
 const STARTS_MAX: usize = 500;
 
 /// A value in a text.
-pub(super) struct Found {
+pub(super) struct JsonValue {
     pub(super) value: Value,
     /// Whether the end of a string had to be guessed.
     pub(super) guessed: bool,
 }
 
-/// The arrays and objects of a text, none of them within another; once as mended, and once as it stands.
-pub(super) fn values(text: &str) -> Vec<Found> {
+/// The arrays and objects of a text, none of them within another; once mended, and once unchanged.
+pub(super) fn values(text: &str) -> Vec<JsonValue> {
     let text = text
         .get(..text.floor_char_boundary(REPLY_BYTES_MAX))
         .unwrap_or(text);
     let (mended, guessed) = mend(text);
     let mut found = scan(&mended, guessed);
-    // As it stands comes last, so that it wins wherever mending adds nothing.
+    // The unchanged one comes last, so that it wins wherever mending adds nothing.
     found.extend(scan(text, false));
     found
 }
 
-fn scan(text: &str, guessed: bool) -> Vec<Found> {
+fn scan(text: &str, guessed: bool) -> Vec<JsonValue> {
     let mut found = Vec::new();
     let mut from = 0;
     for _ in 0..STARTS_MAX {
@@ -48,14 +48,14 @@ fn scan(text: &str, guessed: bool) -> Vec<Found> {
         } else {
             1
         };
-        found.extend(parsed.map(|value| Found { value, guessed }));
+        found.extend(parsed.map(|value| JsonValue { value, guessed }));
         from += start + length;
     }
     found
 }
 
-/// Where the mending stands.
-enum Place {
+/// Where the mending is.
+enum Position {
     Outside,
     /// Within a string that ends with this quote.
     Within(char),
@@ -65,21 +65,21 @@ enum Place {
 fn mend(text: &str) -> (String, bool) {
     let mut mended = String::with_capacity(text.len());
     let mut guessed = false;
-    let mut place = Place::Outside;
+    let mut position = Position::Outside;
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
         let after = text.get(at + c.len_utf8()..).unwrap_or_default();
-        match place {
-            Place::Outside => place = mend_outside(c, after, &mut mended),
-            Place::Within(_) if c == '\\' => {
+        match position {
+            Position::Outside => position = mend_outside(c, after, &mut mended),
+            Position::Within(_) if c == '\\' => {
                 mended.push(c);
                 mended.extend(chars.next().map(|(_, escaped)| escaped));
             }
-            Place::Within(quote) if c == quote && ends_string(after) => {
+            Position::Within(quote) if c == quote && ends_string(after) => {
                 mended.push('"');
-                place = Place::Outside;
+                position = Position::Outside;
             }
-            Place::Within(quote) => {
+            Position::Within(quote) => {
                 guessed |= c == quote;
                 push_within(c, &mut mended);
             }
@@ -89,18 +89,18 @@ fn mend(text: &str) -> (String, bool) {
 }
 
 /// Between strings. Prose has quotes too; they are mended along and harm nothing.
-fn mend_outside(c: char, after: &str, mended: &mut String) -> Place {
+fn mend_outside(c: char, after: &str, mended: &mut String) -> Position {
     match c {
         '"' | '“' | '”' | '„' => {
             mended.push('"');
-            return Place::Within(if c == '"' { '"' } else { '”' });
+            return Position::Within(if c == '"' { '"' } else { '”' });
         }
         ',' | '，' if after.trim_start().starts_with([']', '}']) => {}
         '，' => mended.push(','),
         '：' => mended.push(':'),
         _ => mended.push(c),
     }
-    Place::Outside
+    Position::Outside
 }
 
 fn push_within(c: char, mended: &mut String) {

@@ -140,11 +140,7 @@ const REPLIES: &[(&str, &str, &str)] = &[
         "甲 \"上\"|乙|丙",
         "quotes escaped",
     ),
-    (
-        r#"["甲","乙"]"#,
-        "-|-|-",
-        "one too few, and no telling which",
-    ),
+    (r#"["甲","乙"]"#, "-|-|-", "one too few, and unknown which"),
     (r#"["甲","乙","丙","丁"]"#, "-|-|-", "one too many"),
     (
         r#"[{"title":"甲"},{"title":"乙"}]"#,
@@ -168,7 +164,7 @@ const REPLIES: &[(&str, &str, &str)] = &[
     (
         r#"[{"index":0,"title":"甲"},{"index":9,"title":"乙"},{"index":2,"title":"丙"}]"#,
         "甲|-|丙",
-        "an index of nobody's",
+        "an index outside the list",
     ),
     (
         r#"[{"index":-1,"title":"甲"},{"index":0,"title":"乙"},{"index":1.5,"title":"丙"}]"#,
@@ -178,7 +174,7 @@ const REPLIES: &[(&str, &str, &str)] = &[
     (
         r#"[{"index":0,"title":"甲"},{"index":0,"title":"乙"},{"index":2,"title":"丙"}]"#,
         "-|-|丙",
-        "two claim one place",
+        "two claim one index",
     ),
     (
         r#"[{"index":0,"title":"甲"},{"index":0,"title":"甲"},{"index":2,"title":"丙"}]"#,
@@ -232,7 +228,7 @@ const REPLIES: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn ed_09_a_reply_says_what_it_says_and_no_place_is_guessed() {
+fn ed_09_a_reply_is_read_as_written_and_no_index_is_guessed() {
     assert!(REPLIES.len() >= 40);
     for (reply, expected, why) in REPLIES {
         let placed = titles(reply, 3);
@@ -263,7 +259,7 @@ fn ed_09_a_reply_says_what_it_says_and_no_place_is_guessed() {
 }
 
 #[test]
-fn a_judgement_counts_only_if_everyone_is_judged() {
+fn a_judgement_counts_only_if_every_title_is_judged() {
     for (reply, expected, why) in [
         (
             r#"[{"index":0,"classification":"SAFE"},{"index":1,"classification":"SENSITIVE"}]"#,
@@ -311,7 +307,7 @@ fn a_reply_of_nothing_but_brackets_is_read_in_passing() {
     }
 }
 
-/// Titles at shuffled places.
+/// Titles at shuffled indices.
 fn shuffled() -> impl Strategy<Value = (Vec<String>, Vec<usize>)> {
     proptest::collection::vec("[a-z数据\"\\\\,\\[\\]{}:“” ]{0,12}x", 0..12).prop_flat_map(
         |titles| {
@@ -325,7 +321,7 @@ proptest! {
     #[test]
     fn ed_09_every_order_of_indexed_titles_is_put_right((titles_in, order) in shuffled()) {
         let objects: Vec<Value> = order.iter()
-            .map(|place| json!({"index": place, "title": titles_in[*place]}))
+            .map(|index| json!({"index": index, "title": titles_in[*index]}))
             .collect();
         let expected: Vec<Option<String>> = titles_in.iter().map(|it| title(it)).collect();
         let reply = json!(objects).to_string();

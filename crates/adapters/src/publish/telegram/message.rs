@@ -4,9 +4,9 @@
 //!   head │ story ── story │ story ── story │ story · end
 //! ```
 //!
-//! INVARIANT: every story stands whole in one message, in order, and every message is one that Telegram takes.
-//! Stories that do not fit together stand apart; one that does not fit alone loses the ends of its texts,
-//! never its title.
+//! INVARIANT: every story is whole in one message, in order, and every message is one that Telegram
+//! accepts. Stories that do not fit together are in separate messages; one that does not fit alone
+//! loses the ends of its texts, never its title.
 
 use almanack_core::edition::document::{Inputs, Printed};
 
@@ -16,7 +16,7 @@ use crate::telegram::{MESSAGE_UNITS_MAX, cut};
 const DIVIDER: &str = "\n\n━━━━━━━━━━━━━━━━━━━━\n\n";
 /// Longest title, in UTF-16 units; longer ones are cut.
 const TITLE_UNITS_MAX: usize = 500;
-/// Longest address that is linked to. Longer ones would fill messages with what nobody sees.
+/// Longest address that is linked to. Longer ones would fill messages with invisible text.
 const URL_BYTES_MAX: usize = 2_000;
 /// Signs of the first ranks.
 const RANKS: [&str; 10] = ["1️⃣", "2️⃣", "3️⃣", "4️⃣", "5️⃣", "6️⃣", "7️⃣", "8️⃣", "9️⃣", "🔟"];
@@ -49,7 +49,7 @@ fn head(inputs: &Inputs, language: Language) -> Html {
     html.text("\n").text(&inputs.date.to_string())
 }
 
-/// So many stories together as are wanted, or as fit.
+/// As many stories together as configured, or as fit.
 fn grouped(stories: impl Iterator<Item = Html>, per_message: usize) -> Vec<Html> {
     let mut groups: Vec<(Html, usize)> = Vec::new();
     for story in stories {
@@ -79,24 +79,24 @@ fn close(messages: &mut Vec<Html>, end: Html) {
 
 /// A story, with its texts cut as little as makes it fit into one message.
 fn block(story: &Printed, language: Language) -> Html {
-    let whole = written(story, language, usize::MAX);
+    let whole = render(story, language, usize::MAX);
     if whole.fits() {
         return whole;
     }
     let (mut fits, mut too_long) = (0, MESSAGE_UNITS_MAX + 1);
     while too_long - fits > 1 {
         let middle = usize::midpoint(fits, too_long);
-        if written(story, language, middle).fits() {
+        if render(story, language, middle).fits() {
             fits = middle;
         } else {
             too_long = middle;
         }
     }
-    written(story, language, fits)
+    render(story, language, fits)
 }
 
 /// A story whose texts have at most so many units each.
-fn written(story: &Printed, language: Language, units_max: usize) -> Html {
+fn render(story: &Printed, language: Language, units_max: usize) -> Html {
     let text = |text: Option<&String>, instead: &'static str| {
         let text = text.map(|text| clean(text)).unwrap_or_default();
         if text.is_empty() {

@@ -1,9 +1,9 @@
-//! What stands around the stories, in the edition's language.
+//! The text around the stories, in the edition's language.
 
 use almanack_core::edition::story::Note;
 use jiff::civil::Date;
 
-/// The languages there are words in.
+/// The supported languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     English,
@@ -11,7 +11,7 @@ pub(super) enum Language {
 }
 
 impl Language {
-    /// By its tag; English where there are no words.
+    /// By its tag; English for other tags.
     pub(super) fn of(tag: &str) -> Self {
         let first = tag.split(['-', '_']).next().unwrap_or_default();
         if first.eq_ignore_ascii_case("zh") {

@@ -1,4 +1,5 @@
-//! Editions that templates are tried on before a real one is: what can be missing is missing somewhere.
+//! Editions that templates are tried on before a real one is: what can be missing is missing
+//! somewhere.
 
 use almanack_core::edition::{
     document::{Inputs, Printed},

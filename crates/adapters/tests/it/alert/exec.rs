@@ -1,4 +1,4 @@
-//! A local program that is told.
+//! A local program as a channel.
 
 use std::{collections::BTreeMap, fs, time::Duration};
 
@@ -28,7 +28,7 @@ async fn notified(folder: &tempfile::TempDir, script: &str, timeout: Duration) -
 #[tokio::test]
 async fn a_program_reads_it_as_json_and_in_variables() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "cat > told; echo \"$ALMANACK_ALERT_NEWS|$ALMANACK_ALERT_RULE|$ALMANACK_ALERT_ABOUT|\
+    let script = "cat > alerts; echo \"$ALMANACK_ALERT_NEWS|$ALMANACK_ALERT_RULE|$ALMANACK_ALERT_ABOUT|\
                   $ALMANACK_ALERT_SEVERITY|$ALMANACK_ALERT_COUNT|$ALMANACK_ALERT_TITLE|$HOME|$1\" > seen; echo sent";
     let outcome = notified(&folder, script, Duration::from_secs(30)).await;
     assert_eq!(outcome.as_str(), "taken", "{outcome:?}");
@@ -39,7 +39,7 @@ async fn a_program_reads_it_as_json_and_in_variables() {
         seen,
         "opened|failing|schedule:nightly|critical|1|Almanack: schedule nightly fails again and again||$HOME `id`"
     );
-    let body = fs::read_to_string(folder.path().join("told")).unwrap();
+    let body = fs::read_to_string(folder.path().join("alerts")).unwrap();
     let body: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(body["alerts"][0]["about"], "schedule:nightly");
 }

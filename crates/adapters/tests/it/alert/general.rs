@@ -83,7 +83,7 @@ struct Asked {
     body: Bytes,
 }
 
-/// Somebody who takes everything, or answers with this.
+/// A receiver that takes everything, or answers with this.
 async fn listener(status: u16) -> (String, mpsc::UnboundedReceiver<Asked>) {
     let (seen, received) = mpsc::unbounded_channel();
     let take = move |uri: Uri, headers: HeaderMap, body: Bytes| async move {
@@ -194,14 +194,14 @@ async fn slack_gets_one_message_in_which_nothing_means_anything() {
     assert_eq!(
         read(&asked)["text"],
         "🚨 Schedule nightly fails again and again (HTTP 500: &lt;!channel&gt; &amp; co).\n\
-         ✅ Over after 10m: source 17 is silent for longer than is its habit \
+         ✅ Resolved after 10m: source 17 is silent for longer than is its habit \
          (HTTP 500: &lt;!channel&gt; &amp; co)."
     );
     assert!(received.try_recv().is_err(), "one message for both");
 }
 
 #[tokio::test]
-async fn a_channel_is_reported_what_it_wants_and_has_not_taken() {
+async fn a_channel_gets_what_it_asks_for_and_has_not_taken() {
     let (url, mut received) = listener(200).await;
     let channel = |name: &str, wants| Channel {
         name: name.to_owned(),
@@ -231,9 +231,13 @@ async fn a_channel_is_reported_what_it_wants_and_has_not_taken() {
     assert!(channels.notify(&[]).await.is_empty());
     while received.try_recv().is_ok() {}
     let tested = channels.test(Some("few")).await;
-    assert_eq!(tested.len(), 1, "a test is told whatever is wanted");
+    assert_eq!(
+        tested.len(),
+        1,
+        "a test is sent whatever alerts it asks for"
+    );
     let text = read(&received.recv().await.unwrap())["text"].to_string();
-    assert!(text.contains("only a test"), "{text}");
+    assert!(text.contains("This is a test"), "{text}");
 }
 
 #[tokio::test]

@@ -18,10 +18,10 @@ use tokio::{
 
 use super::general::{channels, failing};
 
-/// What clients said, and what is answered to some of it.
+/// The lines of clients, and special answers to some of them.
 #[derive(Clone, Default)]
 struct Server {
-    said: Arc<Mutex<Vec<String>>>,
+    received: Arc<Mutex<Vec<String>>>,
     /// What a line begins with, and what is answered instead.
     answers: Vec<(&'static str, &'static str)>,
 }
@@ -45,7 +45,7 @@ impl Server {
         writer.write_all(b"220 post.example ESMTP\r\n").await?;
         let mut in_data = false;
         while let Some(line) = lines.next_line().await? {
-            self.said.lock().unwrap().push(line.clone());
+            self.received.lock().unwrap().push(line.clone());
             if in_data && line != "." {
                 continue;
             }
@@ -72,8 +72,8 @@ impl Server {
         }
     }
 
-    fn said(&self) -> Vec<String> {
-        self.said.lock().unwrap().clone()
+    fn received(&self) -> Vec<String> {
+        self.received.lock().unwrap().clone()
     }
 }
 
@@ -105,26 +105,30 @@ async fn people_get_a_mail_they_can_read() {
     let outcome = notified(&server, Security::None).await;
     assert_eq!(outcome.as_str(), "taken", "{outcome:?}");
     assert!(outcome.detail().contains("queued as 42"), "{outcome:?}");
-    let said = server.said();
-    let has = |line: &str| said.iter().any(|it| it == line);
+    let received = server.received();
+    let has = |line: &str| received.iter().any(|it| it == line);
     let login = BASE64_STANDARD.encode("\0ops\0hush-hush");
-    assert!(has(&format!("AUTH PLAIN {login}")), "{said:#?}");
+    assert!(has(&format!("AUTH PLAIN {login}")), "{received:#?}");
     for to in ["<ada@site.example>", "<ed@site.example>"] {
         assert!(
-            said.iter()
+            received
+                .iter()
                 .any(|it| it.starts_with(&format!("RCPT TO:{to}"))),
-            "{said:#?}"
+            "{received:#?}"
         );
     }
-    assert!(has("From: Almanack <almanack@site.example>"), "{said:#?}");
+    assert!(
+        has("From: Almanack <almanack@site.example>"),
+        "{received:#?}"
+    );
     assert!(
         has("Date: Mon, 05 Jan 2026 08:00:00 +0000"),
-        "by the clock: {said:#?}"
+        "by the clock: {received:#?}"
     );
     let name =
         "Message-ID: <almanack-alert-failing-schedule_nightly-opened-1767600000000000@almanack>";
-    assert!(has(name), "the same when it is sent again: {said:#?}");
-    let text = said.join("\n");
+    assert!(has(name), "the same when it is sent again: {received:#?}");
+    let text = received.join("\n");
     let subject = BASE64_STANDARD.encode("Almanack：");
     assert!(
         text.contains(&subject[..subject.len() - 4]),
@@ -133,10 +137,10 @@ async fn people_get_a_mail_they_can_read() {
 }
 
 #[tokio::test]
-async fn what_the_server_refuses_is_reported_apart_and_no_password_is() {
+async fn refusals_of_the_server_are_distinguished_and_show_no_password() {
     for (begin, answer, outcome) in [
         ("AUTH", "535 5.7.8 wrong password", "refused"),
-        ("RCPT", "550 5.1.1 nobody of that name", "refused"),
+        ("RCPT", "550 5.1.1 no such user", "refused"),
         ("MAIL", "451 4.3.0 later", "failed"),
         (".", "452 4.2.2 full", "failed"),
     ] {
@@ -151,16 +155,16 @@ async fn what_the_server_refuses_is_reported_apart_and_no_password_is() {
 }
 
 #[tokio::test]
-async fn without_tls_nothing_is_said_that_needs_it() {
+async fn without_tls_no_password_is_sent() {
     let server = Server::default();
     let outcome = notified(&server, Security::Starttls).await;
     assert_ne!(outcome.as_str(), "taken");
-    let said = server.said();
+    let received = server.received();
     assert!(
-        !said
+        !received
             .iter()
             .any(|it| it.starts_with("AUTH") || it.starts_with("MAIL")),
-        "{said:?}"
+        "{received:?}"
     );
 }
 
@@ -169,6 +173,6 @@ fn an_address_that_is_none_is_refused_before_anything_is_sent() {
     assert!(mail::parse_address("Ada <ada@site.example>").is_ok());
     for bad in ["ada", "a@", "ada@site.example\r\nBcc: x@y.example"] {
         let error = mail::parse_address(bad).unwrap_err().to_string();
-        assert!(error.contains("is no mail address"), "{error}");
+        assert!(error.contains("is not a mail address"), "{error}");
     }
 }

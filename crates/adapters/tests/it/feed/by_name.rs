@@ -1,4 +1,5 @@
-//! Bad input, by name, as a checker meets it: a failure of the right class, with a sentence, or a document within its limits.
+//! Bad input, by name, as a checker sees it: a failure of the right class, with a sentence, or a
+//! document within its limits.
 
 use almanack_adapters::{http::Request, opml};
 use almanack_core::source::{check::FailureClass as C, entry::ENTRIES_MAX};
@@ -9,7 +10,7 @@ use super::*;
 async fn failure(name: &str) -> (C, String) {
     let (world, _guard) = world().await;
     let looked = look(&client(), &world.handle.hostile_url(name)).await;
-    reported(looked.unwrap_err())
+    class_and_detail(looked.unwrap_err())
 }
 
 async fn document(name: &str) -> Document {
@@ -18,7 +19,7 @@ async fn document(name: &str) -> Document {
     looked.unwrap()
 }
 
-fn reported(failure: Failure) -> (C, String) {
+fn class_and_detail(failure: Failure) -> (C, String) {
     (failure.class, failure.detail)
 }
 
@@ -51,14 +52,14 @@ async fn ss_12_200_mb_body() {
 async fn ss_12_gzip_bomb() {
     let (class, detail) = failure("gzip-bomb.xml").await;
     assert_eq!(class, C::TooLarge);
-    insta::assert_snapshot!(detail, @"the answer unpacks to more than 200 times its size");
+    insta::assert_snapshot!(detail, @"the answer decompresses to more than 200 times its size");
 }
 
 #[tokio::test]
 async fn ss_12_xml_entity_bomb() {
     let document = document("entity-bomb.xml").await;
     let bytes = format!("{document:?}").len();
-    assert!(bytes < 10_000, "nobody expands it: {bytes}");
+    assert!(bytes < 10_000, "it is not expanded: {bytes}");
 }
 
 #[tokio::test]
@@ -71,7 +72,8 @@ async fn ss_12_deep_nesting() {
 #[tokio::test]
 async fn ss_12_wrong_charset() {
     let document = document("wrong-charset.xml").await;
-    // It is windows-1251 and says UTF-8. Nobody can know; at least different titles stay different.
+    // It is windows-1251 and says UTF-8. That cannot be known; at least different titles stay
+    // different.
     insta::assert_snapshot!(document.entries[0].title, @"Ïîðò îòêðûâàåò äâåðè");
 }
 
@@ -121,7 +123,7 @@ async fn ss_12_infinite_redirect() {
 #[tokio::test]
 async fn ss_12_dns_failure() {
     let looked = look(&client(), "https://no-such-host.invalid/feed").await;
-    let (class, detail) = reported(looked.unwrap_err());
+    let (class, detail) = class_and_detail(looked.unwrap_err());
     assert_eq!(class, C::Dns);
     insta::assert_snapshot!(detail, @"the name could not be resolved: no such name");
 }
@@ -131,7 +133,7 @@ async fn ss_12_tls_failure() {
     let (world, _guard) = world().await;
     let address = world.handle.hostile_url("plain.xml");
     let looked = look(&client(), &address.replace("http://", "https://")).await;
-    let (class, detail) = reported(looked.unwrap_err());
+    let (class, detail) = class_and_detail(looked.unwrap_err());
     assert_eq!(class, C::Tls);
     insta::assert_snapshot!(detail, @"no secure connection: received corrupt message of type InvalidContentType");
 }
@@ -145,7 +147,7 @@ async fn ss_12_slow_loris_server() {
     };
     let ask = ask(&world.handle.hostile_url("slow-loris.xml"));
     let looked = checker_within(&client(), limits).look(&ask, now()).await;
-    let (class, detail) = reported(outcome(looked).unwrap_err());
+    let (class, detail) = class_and_detail(outcome(looked).unwrap_err());
     assert_eq!(class, C::Timeout);
     insta::assert_snapshot!(detail, @"the answer did not end in time (1.5 s)");
 }

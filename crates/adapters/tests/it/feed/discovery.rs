@@ -47,7 +47,7 @@ async fn pages_name_their_feeds_in_many_ways() {
         <link rel='stylesheet' type='application/rss+xml' href='no'>";
     let site = serve(Router::new().route("/", get(move || async move { Html(page) }))).await;
     let found = checker(&client()).discover(&site, now()).await.unwrap();
-    let reported: Vec<_> = found
+    let feeds: Vec<_> = found
         .iter()
         .map(|feed| {
             (
@@ -58,7 +58,7 @@ async fn pages_name_their_feeds_in_many_ways() {
         })
         .collect();
     assert_eq!(
-        reported,
+        feeds,
         [
             (
                 format!("{site}/blog/rss").as_str(),
@@ -72,7 +72,7 @@ async fn pages_name_their_feeds_in_many_ways() {
 }
 
 #[tokio::test]
-async fn usual_places_are_tried_with_a_handful_of_requests() {
+async fn usual_paths_are_tried_with_a_handful_of_requests() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let fallback = move || {
@@ -86,7 +86,7 @@ async fn usual_places_are_tried_with_a_handful_of_requests() {
         .await
         .unwrap_err();
     assert_eq!(failure.class, FailureClass::NotAFeed);
-    insta::assert_snapshot!(failure.detail, @"no feed was found: the page names none, and none is at the usual places (feed, rss.xml, atom.xml, index.xml, feed.json)");
+    insta::assert_snapshot!(failure.detail, @"no feed found: the page names none, and none is at the usual paths (feed, rss.xml, atom.xml, index.xml, feed.json)");
     assert!(asked.load(Ordering::SeqCst) <= 12);
 
     let with = Router::new()
@@ -172,5 +172,5 @@ async fn ss_12_discovery_ends_in_a_sentence_before_who_asked_is_sent_away() {
     let checker = checker_within(&client, limits);
     let failure = checker.discover("site.example", now()).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Timeout);
-    insta::assert_snapshot!(failure.detail, @"no feed was found in time (20 s): the site is too slow");
+    insta::assert_snapshot!(failure.detail, @"no feed found within 20 s: the site is too slow");
 }

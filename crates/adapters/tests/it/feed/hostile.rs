@@ -73,7 +73,7 @@ const EXPECTED: &[(&str, Result<usize, C>)] = &[
 /// Read in `by_name`: it takes long in builds for tests.
 const LONG: &str = "many-items.xml";
 
-/// These end by our longest wait only.
+/// These end by our timeout only.
 const ENDLESS: [(&str, C); 3] = [
     ("hang.xml", C::Timeout),
     ("slow-loris.xml", C::Timeout),
@@ -87,11 +87,11 @@ async fn ss_12_every_hostile_document_ends_as_it_should() {
     let mut wrong = Vec::new();
     for (name, expected) in EXPECTED {
         let found = look(&client, &world.handle.hostile_url(name)).await;
-        let reported = found.as_ref().err().map(|failure| failure.detail.clone());
+        let detail = found.as_ref().err().map(|failure| failure.detail.clone());
         let came = found.map(|document| document.entries.len());
         let came = came.map_err(|failure| failure.class);
         if came != *expected {
-            wrong.push(format!("{name}: {came:?} ({reported:?}), not {expected:?}"));
+            wrong.push(format!("{name}: {came:?} ({detail:?}), not {expected:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -126,7 +126,7 @@ async fn ss_12_what_never_ends_ends_by_our_wait_max() {
 }
 
 #[tokio::test]
-async fn ss_14_a_redirect_to_a_private_place_is_not_followed() {
+async fn ss_14_a_redirect_to_a_private_address_is_not_followed() {
     let (world, _guard) = world().await;
     for (name, target) in hostile::private_targets() {
         let address = world
@@ -143,7 +143,7 @@ async fn ss_14_a_redirect_to_a_private_place_is_not_followed() {
 }
 
 #[tokio::test]
-async fn ss_12_dns_and_tls_failures_are_reported_apart() {
+async fn ss_12_dns_and_tls_failures_are_distinguished() {
     let (world, _guard) = world().await;
     let client = client();
     let class = |failure: Failure| failure.class;
@@ -198,7 +198,7 @@ async fn ss_13_dates_are_believed_or_not() {
 }
 
 #[tokio::test]
-async fn ss_12_what_attacks_whoever_shows_it_is_harmless() {
+async fn ss_12_what_attacks_its_readers_is_harmless() {
     let (world, _guard) = world().await;
     let document = look(&client(), &world.handle.hostile_url("scripts.xml"))
         .await

@@ -1,4 +1,4 @@
-//! Manners: conditional requests, moves, limits, lanes.
+//! Polite behaviour: conditional requests, moves, limits, host paces.
 
 use std::sync::Mutex;
 
@@ -248,8 +248,8 @@ async fn ss_14_a_redirected_429_holds_who_answered_and_not_who_redirects() {
     assert_eq!(failure.unwrap_err().class, FailureClass::RateLimited);
     let plain = world.handle.hostile_url("plain.xml");
     for (address, why) in [
-        (named("platform.test", &plain), "who answered"),
-        (named("two.test", &site), "who redirects there too"),
+        (named("platform.test", &plain), "the host that answered"),
+        (named("two.test", &site), "another that redirects there"),
     ] {
         let look = checker.look(&ask(&address), now()).await;
         let until = now() + SignedDuration::from_mins(30);
@@ -281,7 +281,7 @@ async fn ss_14_sources_that_redirect_to_one_host_are_paced_as_its_own() {
     arrived.notified().await;
     let second = checker.look(&ask(&named("two.test", &site)), now()).await;
     let Look::Wait(at) = second else {
-        panic!("somebody is there: {second:?}");
+        panic!("another visit is there: {second:?}");
     };
     release.notify_one();
     let first = first.await.unwrap();
@@ -305,11 +305,11 @@ async fn ss_14_the_link_of_an_entry_that_leads_inwards_is_not_kept() {
     ];
     let items: String = (0..).zip(links).map(|(n, link)| item(n, link)).collect();
     let feed = format!("<rss version=\"2.0\"><channel><title>t</title>{items}</channel></rss>");
-    let reported = move || {
+    let answer = move || {
         let feed = feed.clone();
         async move { ([("content-type", "application/rss+xml")], feed) }
     };
-    let address = serve(Router::new().fallback(reported)).await;
+    let address = serve(Router::new().fallback(answer)).await;
     let document = look(&client(), &address).await.unwrap();
     let kept: Vec<Option<&str>> = document
         .entries

@@ -32,7 +32,7 @@ fn honest(bytes: usize) -> Vec<u8> {
     text
 }
 
-/// A body; where a test fails, its size is told and not its megabytes.
+/// A body; a failing test shows its size and not its megabytes.
 #[derive(PartialEq)]
 struct Body(Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! Redirects: chains, circles, and what is told along the way.
+//! Redirects: chains, circles, and which headers are sent along.
 
 use almanack_adapters::http::{Error, Request};
 use reqwest::header::{AUTHORIZATION, COOKIE, IF_NONE_MATCH};
@@ -33,8 +33,8 @@ async fn ss_14_up_to_five_redirects_are_followed_and_moves_for_good_are_reported
         let response = home().send(request).await.unwrap();
         assert_eq!(response.body, b"end", "{why}");
         assert_eq!(response.head.address.as_str(), server.url("/"), "{why}");
-        let reported = response.head.moved_to.map(|url| url.to_string());
-        assert_eq!(reported, moved_to.map(|path| server.url(path)), "{why}");
+        let moved = response.head.moved_to.map(|url| url.to_string());
+        assert_eq!(moved, moved_to.map(|path| server.url(path)), "{why}");
     }
     let six = Request::get(server.url("/301/301/301/301/301/301")).following(5);
     let error = home().send(six).await.unwrap_err();
@@ -45,7 +45,7 @@ async fn ss_14_up_to_five_redirects_are_followed_and_moves_for_good_are_reported
 async fn ss_14_circles_and_redirects_to_nowhere_end() {
     for (location, expected, why) in [
         ("/", Error::RedirectLoop, "to itself"),
-        ("/#again", Error::RedirectLoop, "to a place in itself"),
+        ("/#again", Error::RedirectLoop, "to a fragment of itself"),
         ("", Error::RedirectLoop, "empty is itself"),
         ("http://", Error::BadRedirect, "no host"),
         ("http://[::1", Error::BadRedirect, "no address"),

@@ -1,4 +1,4 @@
-//! Servers on loopback that say exactly what a test wants said, and names that change their mind.
+//! Servers on loopback that send exactly what a test wants, and names that change their addresses.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -22,13 +22,13 @@ const TLS_HANDSHAKE: u8 = 0x16;
 #[derive(Clone)]
 pub(super) enum Act {
     Say(Vec<u8>),
-    /// Says this so many times.
+    /// Sends this so many times.
     Repeat(Vec<u8>, usize),
-    /// Says nothing more and does not hang up.
+    /// Sends nothing more and does not hang up.
     Hang,
 }
 
-/// What is said in answer to a request's head, and then the connection ends.
+/// The answer to a request's head, and then the connection ends.
 pub(super) type Script = dyn Fn(&str) -> Vec<Act> + Send + Sync;
 
 /// A server of one request per connection.
@@ -56,7 +56,7 @@ impl Server {
         Self { at, heads }
     }
 
-    /// Says `answer` to everybody.
+    /// Sends `answer` to every client.
     pub(super) async fn saying(answer: impl Into<Vec<u8>>) -> Self {
         let answer = answer.into();
         Self::start(move |_| vec![Act::Say(answer.clone())]).await
@@ -87,7 +87,7 @@ async fn converse(
     heads: &Mutex<Vec<String>>,
 ) -> std::io::Result<()> {
     let mut head = Vec::new();
-    // Who begins to speak TLS waits for an answer before any head could end.
+    // A TLS client waits for an answer before any head could end.
     while !head.ends_with(b"\r\n\r\n") && head.first() != Some(&TLS_HANDSHAKE) {
         match stream.read_u8().await {
             Ok(byte) => head.push(byte),

@@ -23,7 +23,7 @@ fn refused_range(error: &Error) -> bool {
 }
 
 #[tokio::test]
-async fn ss_14_a_literal_is_judged_although_no_resolver_is_asked() {
+async fn ss_14_a_literal_is_checked_although_no_resolver_is_asked() {
     let server = Server::saying(ok("", b"inside")).await;
     let port = server.at.port();
     let outside = client(&[], Names::with(&[]));
@@ -41,7 +41,7 @@ async fn ss_14_a_literal_is_judged_although_no_resolver_is_asked() {
             .unwrap_err();
         assert!(refused_range(&error), "{host}: {error}");
     }
-    assert_eq!(server.heads(), Vec::<String>::new(), "nobody was called");
+    assert_eq!(server.heads(), Vec::<String>::new(), "no server was called");
     let inside = home().send(Request::get(server.url("/"))).await.unwrap();
     assert_eq!(inside.body, b"inside", "what is allowed is reached");
 }
@@ -69,8 +69,8 @@ async fn ss_14_a_name_that_leads_inside_is_not_connected_to() {
     assert_eq!(server.heads(), Vec::<String>::new());
 }
 
-/// 127.0.0.1 stands for the public address that a name shows first, 127.0.0.2 for the private one that it
-/// shows once it has been judged.
+/// 127.0.0.1 is the public address that a name shows first, 127.0.0.2 the private one that it shows
+/// once it has been checked.
 #[tokio::test]
 async fn ss_14_a_name_that_changes_its_mind_gains_nothing() {
     let open = Server::saying(ok("", b"public")).await;
@@ -97,7 +97,7 @@ async fn ss_14_a_name_that_changes_its_mind_gains_nothing() {
 }
 
 #[tokio::test]
-async fn ss_14_a_redirect_is_a_new_address_and_judged_like_one() {
+async fn ss_14_a_redirect_is_a_new_address_and_checked_like_one() {
     let closed = Server::start_at([127, 0, 0, 2].into(), 0, |_| {
         vec![Act::Say(ok("", b"private"))]
     })
@@ -126,24 +126,18 @@ async fn ss_14_a_redirect_is_a_new_address_and_judged_like_one() {
         ("file:///etc/passwd".to_owned(), "another scheme"),
         ("gopher://127.0.0.1:70/".to_owned(), "another scheme"),
         ("ftp://127.0.0.1/".to_owned(), "another scheme"),
-        ("data:text/plain,x".to_owned(), "no place at all"),
-        ("javascript:alert(1)".to_owned(), "no place at all"),
+        ("data:text/plain,x".to_owned(), "no address at all"),
+        ("javascript:alert(1)".to_owned(), "no address at all"),
     ] {
         let server = Server::saying(moved(302, &location)).await;
         let request = Request::get(server.url("/?token=s3cr3t")).following(5);
         let error = client.send(request).await.unwrap_err();
-        let reported = error.to_string();
+        let text = error.to_string();
         let Error::Refused { hops: 1, .. } = error else {
             panic!("{why}: {error:?}");
         };
-        assert!(
-            reported.starts_with("a redirect leads"),
-            "{why}: {reported}"
-        );
-        assert!(
-            !reported.contains("s3cr3t") && !reported.contains("u:p"),
-            "{reported}"
-        );
+        assert!(text.starts_with("a redirect leads"), "{why}: {text}");
+        assert!(!text.contains("s3cr3t") && !text.contains("u:p"), "{text}");
     }
     assert_eq!(closed.heads(), Vec::<String>::new(), "never connected");
 }
@@ -251,12 +245,12 @@ async fn ss_14_we_say_who_we_are_and_whom_to_write_to() {
 }
 
 #[tokio::test]
-async fn ss_14_nobody_there_and_nobody_who_speaks_tls_are_reported_apart() {
-    let nobody = {
+async fn ss_14_a_missing_server_and_one_without_tls_are_distinguished() {
+    let unused = {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap()
     };
-    let error = home().send(Request::get(format!("http://{nobody}/"))).await;
+    let error = home().send(Request::get(format!("http://{unused}/"))).await;
     let error = error.unwrap_err();
     assert!(matches!(error, Error::Connect { .. }), "{error:?}");
     assert!(!error.may_have_arrived());

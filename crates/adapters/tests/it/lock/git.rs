@@ -176,15 +176,15 @@ async fn dp_06_a_push_whose_answer_is_lost_is_recognised_as_our_own() {
 }
 
 #[tokio::test]
-async fn dp_06_a_push_that_never_arrived_is_lost_only_if_somebody_else_came() {
+async fn dp_06_a_push_that_never_arrived_is_lost_only_if_another_node_came() {
     let forge = Forge::new();
     let node = hasty_node(&forge).await;
     forge.hook("pre-receive", HANG_ONCE);
-    for (slot, somebody_else_comes) in [(60, false), (70, true)] {
+    for (slot, other_node_comes) in [(60, false), (70, true)] {
         let _ = fs::remove_file(forge.directory.path().join("slow"));
         let cut = node.acquire(&key(1, slot)).await.unwrap_err();
         assert!(cut.is_transient(), "{cut}");
-        if somebody_else_comes {
+        if other_node_comes {
             let other = forge.node(&forge.file_url(), PATIENT);
             assert_eq!(insist(&other, slot).await, Acquired::Won);
             assert_eq!(insist(&node, slot).await, Acquired::Lost);
@@ -208,7 +208,7 @@ async fn dp_06_dp_15_a_server_that_refuses_is_an_error_without_names() {
     let refused_too = missing.list().await.unwrap_err();
     assert!(!refused_too.is_transient(), "{refused_too}");
     for error in [refused, refused_too] {
-        let reported = error.to_string();
+        let text = error.to_string();
         let place = forge
             .directory
             .path()
@@ -217,8 +217,8 @@ async fn dp_06_dp_15_a_server_that_refuses_is_an_error_without_names() {
             .to_str()
             .unwrap();
         assert!(
-            !reported.contains("locks.git") && !reported.contains(place),
-            "{reported}"
+            !text.contains("locks.git") && !text.contains(place),
+            "{text}"
         );
     }
 }
@@ -231,7 +231,7 @@ async fn dp_06_a_server_that_is_not_there_is_asked_again() {
     drop(listener);
     let node = forge.node(&format!("git://{address}/acme/locks.git"), PATIENT);
     let Err(Error::Unavailable { why, .. }) = node.acquire(&key(1, 60)).await else {
-        panic!("nobody is there");
+        panic!("no server is there");
     };
     assert!(!why.contains("acme") && !why.contains("127.0.0.1"), "{why}");
 }
@@ -250,9 +250,9 @@ async fn dp_07_refs_that_are_not_locks_stay() {
         String::from_utf8(done.unwrap().stdout).unwrap()
     };
     let oid = git(&["rev-parse", &key(1, 60).ref_name()]);
-    git(&["update-ref", "refs/tags/lock/of-somebody-else", oid.trim()]);
+    git(&["update-ref", "refs/tags/lock/of-another-node", oid.trim()]);
     assert_eq!(node.list().await.unwrap(), [key(1, 60)]);
     node.clean(&[key(1, 60)]).await.unwrap();
     let left = git(&["for-each-ref", "--format=%(refname)"]);
-    assert_eq!(left.trim(), "refs/tags/lock/of-somebody-else");
+    assert_eq!(left.trim(), "refs/tags/lock/of-another-node");
 }

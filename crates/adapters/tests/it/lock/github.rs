@@ -59,19 +59,19 @@ async fn dp_06_only_an_existing_reference_is_lost() {
     ] {
         let (fake_github, github) = FakeGithub::start().await;
         let node = node(&github);
-        let reported = format!("{fault:?}");
+        let shown = format!("{fault:?}");
         fake_github.break_next(fault);
         let error = node.acquire(&key(1, 60)).await.unwrap_err();
-        assert_eq!(error.is_transient(), transient, "{reported}");
+        assert_eq!(error.is_transient(), transient, "{shown}");
         assert_eq!(
             error.retry_after(),
             waits.map(SignedDuration::from_secs),
-            "{reported}"
+            "{shown}"
         );
         assert_eq!(
             node.acquire(&key(1, 60)).await,
             Ok(Acquired::Won),
-            "{reported}: asked again"
+            "{shown}: asked again"
         );
     }
 }
@@ -101,7 +101,7 @@ async fn dp_06_a_creation_whose_answer_is_lost_is_recognised_as_our_own() {
 }
 
 #[tokio::test]
-async fn dp_06_a_creation_that_never_arrived_may_be_somebody_elses_by_now() {
+async fn dp_06_a_creation_that_never_arrived_may_be_another_node_s_by_now() {
     let (fake_github, github) = FakeGithub::start().await;
     let (ours, other) = (node(&github), node(&github));
     let mut fault = Fault::lost_answer(CREATE);

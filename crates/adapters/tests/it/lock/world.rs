@@ -1,4 +1,4 @@
-//! Locks and dispatches against the simulated GitHub, which nobody of this crate has written.
+//! Locks and dispatches against the simulated GitHub, which is independent of this crate.
 
 use std::{sync::Arc, time::Duration};
 

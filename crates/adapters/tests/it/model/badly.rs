@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// What is left of a batch of four when its reply is spoiled every time, and how many requests that takes.
+/// What is left of a batch of four when its reply is spoiled every time, and how many requests that
+/// takes.
 #[tokio::test]
 async fn ed_09_a_spoiled_reply_gives_what_it_says_and_nothing_else() {
     let all: &[usize] = &[0, 1, 2, 3];
@@ -31,14 +32,14 @@ async fn ed_09_a_spoiled_reply_gives_what_it_says_and_nothing_else() {
         fixture.disturb(Kind::Titles, When::Always, effect);
         let (translated, spend) = fixture.titles(&titles()).await;
         assert_eq!(translated.len(), 4, "{effect:?}");
-        for (place, title) in translated.iter().enumerate() {
+        for (index, title) in translated.iter().enumerate() {
             assert_eq!(
                 title.is_some(),
-                left.contains(&place),
-                "{effect:?} at {place}: {title:?}"
+                left.contains(&index),
+                "{effect:?} at {index}: {title:?}"
             );
             assert!(
-                title.as_deref().is_none_or(|it| belongs(place, it)),
+                title.as_deref().is_none_or(|it| belongs(index, it)),
                 "{effect:?}: {title:?}"
             );
         }
@@ -63,7 +64,7 @@ async fn ed_09_one_title_that_was_not_translated_is_missing_alone() {
     fixture.handle().add_fault(poison);
     let (translated, spend) = fixture.titles(&titles()).await;
     let missing: Vec<usize> = (0..4)
-        .filter(|place| translated[*place].is_none())
+        .filter(|index| translated[*index].is_none())
         .collect();
     assert_eq!((missing, spend.requests), (vec![2], 1));
 }
@@ -108,7 +109,7 @@ async fn a_useless_summary_is_a_failure_and_not_a_text() {
 }
 
 #[tokio::test]
-async fn a_judgement_that_leaves_somebody_out_is_a_failure() {
+async fn a_judgement_that_leaves_a_title_out_is_a_failure() {
     for effect in [
         Effect::OneLess,
         Effect::RepeatedIndex,

@@ -1,4 +1,5 @@
-//! Answers that do not come, or say "later": asked for again, paid every time, never without an end (ED-08).
+//! Answers that do not come, or say "later": asked for again, counted every time, never without an
+//! end (ED-08).
 
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ async fn what_may_pass_is_asked_for_again_after_a_wait() {
 }
 
 #[tokio::test]
-async fn tries_end_with_what_the_last_one_said() {
+async fn tries_end_with_the_last_error() {
     for (effect, class) in [
         (limited(Some(3)), FailureClass::RateLimited),
         (Effect::Status(502), FailureClass::Transient),
@@ -67,7 +68,7 @@ async fn a_wait_longer_than_we_wait_is_reported_and_not_waited_for() {
 }
 
 #[tokio::test]
-async fn ed_08_an_empty_request_budget_asks_nobody_and_waits_for_nothing() {
+async fn ed_08_an_empty_request_budget_sends_nothing_and_waits_for_nothing() {
     let fixture = Fixture::open().await;
     let failure = fixture
         .writer
@@ -87,7 +88,7 @@ async fn ed_08_an_empty_request_budget_asks_nobody_and_waits_for_nothing() {
     assert_eq!(
         failure.class,
         FailureClass::Transient,
-        "what was answered is told"
+        "the answer is the error"
     );
     assert_eq!((budget.left(), fixture.handle().total()), (0, 1));
     assert_eq!(fixture.waits(), [] as [i64; 0]);
@@ -145,6 +146,6 @@ async fn no_more_requests_are_under_way_than_the_service_allows() {
     assert_eq!(
         (budget.spent(), fixture.waits().len()),
         (8, 0),
-        "nobody was sent away"
+        "no request was refused"
     );
 }

@@ -30,7 +30,7 @@ async fn ed_33_a_busy_day_loses_no_story() {
     for (wanted, list) in [
         (today(5000), List::Day),
         (past(1, 5000), List::Day),
-        // Nobody knows what the best list was then.
+        // The best list of that day is not available.
         (past(2, 5000), List::Best),
     ] {
         news.handle().forget_requests();

@@ -63,7 +63,7 @@ async fn ed_33_what_does_not_pass_is_a_failure_of_its_class() {
 }
 
 #[tokio::test]
-async fn ed_33_nobody_is_waited_for_longer_than_allowed() {
+async fn ed_33_no_wait_is_longer_than_allowed() {
     let news = News::quiet().await;
     let rule = Rule::at(Endpoint::BestStories, When::Always, Effect::Hang);
     news.handle().add_fault(rule);
@@ -95,7 +95,7 @@ async fn ed_33_a_list_is_whole_or_a_failure() {
     news.handle().add_fault(rule);
     let failure = news.list(List::Best, &today(30)).await.unwrap_err();
     insta::assert_snapshot!(failure, @"the search of Hacker News did not answer with hits");
-    // A best list that is none.
+    // A best list that is not a list.
     let rule = Rule::at(Endpoint::BestStories, When::Next(1), Effect::NullHits);
     news.handle().forget_requests();
     news.handle().add_fault(rule);

@@ -50,7 +50,7 @@ async fn ed_33_details_are_asked_for_all_at_once() {
 }
 
 #[tokio::test]
-async fn ed_33_a_text_post_brings_its_text_along() {
+async fn ed_33_a_text_post_contains_its_text() {
     let news = News::quiet().await;
     let noon = Timestamp::from_second(DAY_S.0 + 43_200).unwrap();
     let mut story = NewStory::new(noon, "Ask HN: tea &amp; <coffee>?", 9000);
@@ -79,8 +79,8 @@ async fn ed_33_a_text_post_brings_its_text_along() {
 #[tokio::test]
 async fn ed_33_comments_are_plain_and_not_empty() {
     let news = News::quiet().await;
-    let said = ["It&#x27;s <i>fine</i>.<p>Really.", "", "<p> </p>", "No."];
-    let story = NewStory::new(MORNING, "One", 1).with_comments(&said);
+    let comments = ["It&#x27;s <i>fine</i>.<p>Really.", "", "<p> </p>", "No."];
+    let story = NewStory::new(MORNING, "One", 1).with_comments(&comments);
     let id = news.handle().add_story(story);
     let many = NewStory::new(MORNING, "Two", 1).with_comments(&["Yes."; 30]);
     let many = news.handle().add_story(many);
@@ -103,7 +103,7 @@ async fn ed_33_comments_are_plain_and_not_empty() {
     assert_eq!(
         budget.spent(),
         3,
-        "somebody else's stories are not asked for"
+        "stories of other sources are not asked for"
     );
     news.assert_paid(&budget);
 }

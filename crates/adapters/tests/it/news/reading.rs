@@ -1,4 +1,4 @@
-//! Pages, by whomever they are read.
+//! Pages, by each kind of reader.
 
 use std::net::IpAddr;
 
@@ -168,14 +168,14 @@ async fn ed_35_a_reader_prefix_reads_for_us() {
 }
 
 #[tokio::test]
-async fn ed_35_a_key_is_reported_every_other_time() {
-    let reported = Arc::new(Mutex::new(Vec::new()));
-    let seen = reported.clone();
+async fn ed_35_a_key_is_sent_every_other_time() {
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let seen = requests.clone();
     let app = Router::new().fallback(get(move |headers: HeaderMap| {
         let key = headers.get("authorization").cloned();
         let accept = headers["accept"].to_str().unwrap().to_owned();
         seen.lock().unwrap().push((key.is_some(), accept));
-        async { "The tide comes in twice a day, and nobody in the harbour minds. ".repeat(10) }
+        async { "The tide comes in twice a day, and no one in the harbour minds. ".repeat(10) }
     }));
     let url = format!("{}/", serve(app).await);
     let reader = || {
@@ -189,13 +189,13 @@ async fn ed_35_a_key_is_reported_every_other_time() {
             assert!(read.is_ok(), "{read:?}");
         }
     }
-    let reported = std::mem::take(&mut *reported.lock().unwrap());
-    let keys: Vec<bool> = reported.iter().map(|(key, _)| *key).collect();
+    let requests = std::mem::take(&mut *requests.lock().unwrap());
+    let keys: Vec<bool> = requests.iter().map(|(key, _)| *key).collect();
     assert_eq!(keys, [true, true, true, true, false, true]);
-    assert!(reported.iter().all(|(_, accept)| accept == "text/plain"));
+    assert!(requests.iter().all(|(_, accept)| accept == "text/plain"));
 }
 
-/// Every name leads into somebody's network.
+/// Every name leads into a private network.
 struct Inwards;
 
 #[async_trait]
@@ -209,7 +209,7 @@ impl Resolve for Inwards {
 }
 
 #[tokio::test]
-async fn ss_14_nobody_is_sent_where_we_may_not_go() {
+async fn ss_14_no_service_is_sent_where_we_may_not_go() {
     let (news, _, url) = one_page().await;
     let inwards = Client::new(&Settings {
         resolver: Arc::new(Inwards),
@@ -230,7 +230,7 @@ async fn ss_14_nobody_is_sent_where_we_may_not_go() {
             let failure = reader.read(address, &budget).await.unwrap_err();
             assert_eq!(failure.class, C::Refused, "{address}: {failure}");
         }
-        assert_eq!(budget.spent(), 0, "nobody was told of {address}");
+        assert_eq!(budget.spent(), 0, "no service got {address}");
     }
     let allowed = Sent::new(crawler(&news, CRAWLER_TOKEN), client());
     allowed.read(&url, &Budget::new(10)).await.unwrap();

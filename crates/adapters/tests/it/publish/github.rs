@@ -149,11 +149,7 @@ async fn ed_12_a_reply_that_is_lost_is_settled_by_looking() {
     let seen = publisher.look(&message(&document), &request_budget()).await;
     assert!(matches!(seen, Presence::There { .. }), "{seen:?}");
     receipt(publisher.send(&message(&document), &request_budget()).await);
-    assert_eq!(
-        world.head(),
-        head,
-        "and who sends it all the same adds nothing"
-    );
+    assert_eq!(world.head(), head, "and sending it again adds nothing");
 }
 
 #[tokio::test]
@@ -179,7 +175,7 @@ async fn ed_12_trouble_before_the_write_is_certain_and_in_the_write_is_not() {
 }
 
 #[tokio::test]
-async fn ed_12_who_may_not_write_and_what_is_not_there_are_reported_apart_from_limits() {
+async fn ed_12_missing_permissions_and_missing_files_are_distinguished_from_limits() {
     let world = World::start().await;
     let document = document(1, "text");
     let sent = async |token: &str, repository: &str, branch: &str| {
@@ -304,10 +300,10 @@ async fn ed_12_what_an_answer_to_a_write_means() {
         (write(422, "path is malformed"), FailureClass::Refused, None),
         (write(301, "Moved Permanently"), FailureClass::Refused, None),
     ] {
-        let reported = format!("{fault:?}");
+        let shown = format!("{fault:?}");
         let (_github, publisher) = scripted(&[look("a")], &[fault]).await;
         let failure = failed(publisher.send(&message(&document), &request_budget()).await);
-        assert_eq!(brief(&failure), (class, wait), "{reported}");
+        assert_eq!(brief(&failure), (class, wait), "{shown}");
         assert!(!failure.detail.contains(fake_github::TOKEN), "{failure}");
     }
     let silent = Fault::lost_answer("PUT /repos/acme/news/contents/");
@@ -342,7 +338,7 @@ async fn ed_08_an_empty_request_budget_stops_before_the_look_or_before_the_write
 }
 
 #[tokio::test]
-async fn ed_12_nobody_there_is_certain() {
+async fn ed_12_a_missing_server_is_certain() {
     let publisher = publisher(
         fake_github::client("http://127.0.0.1:1025"),
         "acme/news",

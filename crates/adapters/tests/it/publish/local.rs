@@ -53,7 +53,7 @@ async fn ed_34_a_directory_gets_one_file_a_day_and_costs_no_request() {
     assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1);
 }
 
-/// A terminal that somebody reads over our shoulder, or that is gone.
+/// A terminal that the test reads, or that is gone.
 #[derive(Clone, Default)]
 struct Screen {
     shown: Arc<Mutex<Vec<u8>>>,

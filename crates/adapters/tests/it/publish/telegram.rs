@@ -1,4 +1,5 @@
-//! Telegram, against the simulated one, which reads HTML as strictly and forgets to answer on demand.
+//! Telegram, against the simulated one, which reads HTML as strictly and forgets to answer on
+//! demand.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,7 +30,7 @@ use crate::fixture::{Fixed, client, serve};
 const TOKEN: &str = "4242:AAhush-hush_0123456789abcdefghijkl";
 const CHAT: &str = "@daily";
 
-/// Longer than any test takes: only those who are left hanging wait for less.
+/// Longer than any test takes: only tests without an answer wait for less.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 fn bot(url: &str, token: &str, chat: &str) -> Bot {
@@ -126,7 +127,7 @@ async fn ed_34_readers_get_every_story_in_order_by_messages_that_fit() {
     assert_eq!(
         pause.as_millis(),
         500,
-        "whoever sends waits so long between two"
+        "the sender waits so long between two"
     );
 }
 
@@ -160,14 +161,9 @@ async fn ed_12_a_message_that_arrived_without_an_answer_is_unknown() {
             .publisher
             .look(&message(&document), &request_budget())
             .await;
-        assert_eq!(seen, Presence::CannotVerify, "nobody can look");
+        assert_eq!(seen, Presence::CannotVerify, "a bot cannot read the chat");
     }
-    let page = || async {
-        (
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "<html>somebody's proxy</html>",
-        )
-    };
+    let page = || async { (StatusCode::INTERNAL_SERVER_ERROR, "<html>a proxy</html>") };
     let url = serve(Router::new().fallback(post(page))).await;
     let foreign = publisher(bot(&url, TOKEN, CHAT));
     unknown(foreign.send(&message(&document), &request_budget()).await);
@@ -238,7 +234,7 @@ async fn ed_12_refusals_are_in_telegrams_words_and_never_hold_the_token() {
         ),
         (
             TOKEN,
-            "@nobody",
+            "@missing",
             &text,
             FailureClass::Refused,
             "chat not found",
@@ -267,8 +263,8 @@ async fn ed_12_refusals_are_in_telegrams_words_and_never_hold_the_token() {
 
 #[tokio::test]
 async fn ed_12_a_token_stays_hidden_even_where_the_answer_repeats_it() {
-    let reported = format!(r#"{{"ok":false,"description":"no /bot{TOKEN}/sendMessage here"}}"#);
-    let answer = move || async move { (StatusCode::BAD_REQUEST, reported) };
+    let body = format!(r#"{{"ok":false,"description":"no /bot{TOKEN}/sendMessage here"}}"#);
+    let answer = move || async move { (StatusCode::BAD_REQUEST, body) };
     let url = serve(Router::new().fallback(post(answer))).await;
     let publisher = publisher(bot(&url, TOKEN, CHAT));
     let document = document(1, "text");

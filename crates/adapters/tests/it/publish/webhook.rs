@@ -1,4 +1,4 @@
-//! A webhook as its receiver meets it.
+//! A webhook as its receiver sees it.
 
 use std::{sync::Arc, time::Duration};
 

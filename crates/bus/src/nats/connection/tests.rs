@@ -7,7 +7,7 @@ use tokio::{
 
 use super::*;
 
-/// Says this first, and then only that it is there. Answers where it is.
+/// Sends this first, and then only pongs. Returns its address.
 async fn server(info: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("nats://{}", listener.local_addr().unwrap());
@@ -34,7 +34,7 @@ async fn link(info: &'static str) -> Link {
 }
 
 #[tokio::test]
-async fn only_servers_that_are_configured_are_reported_who_we_are() {
+async fn only_configured_servers_get_credentials() {
     let link = link("INFO {\"connect_urls\":[\"evil.example:4222\"]}\r\n").await;
     let client: Client = link.context().unwrap().client();
     let known = client.server_pool().await.unwrap();
@@ -43,16 +43,13 @@ async fn only_servers_that_are_configured_are_reported_who_we_are() {
 }
 
 #[tokio::test]
-async fn a_connection_that_stands_is_used_whatever_was_reported_of_it() {
+async fn an_established_connection_is_used_whatever_events_came() {
     let link = link("INFO {}\r\n").await;
     let failed = ClientError::Other(ConnectErrorKind::Io.to_string());
     link.line.hear(&Event::ClientError(failed));
     assert!(link.line.trouble().is_some(), "that it is over got lost");
     assert!(link.context().is_ok());
-    assert_eq!(
-        link.published("something else".to_owned()),
-        "something else"
-    );
+    assert_eq!(link.describe("something else".to_owned()), "something else");
 }
 
 #[test]
@@ -74,17 +71,17 @@ fn a_pattern_covers_what_the_server_would_deliver() {
 }
 
 #[tokio::test]
-async fn no_secret_is_reported() {
+async fn no_secret_is_in_an_error() {
     let connection = Connection {
         servers: vec!["nats://127.0.0.1:9".to_owned()],
         tls: None,
         login: Login::Credentials(Secret::new("hunter2")),
     };
     assert!(!format!("{connection:?}").contains("hunter2"));
-    let published = connection.open().await.err().map(|error| error.to_string());
-    let published = published.expect("these are no credentials");
+    let error_text = connection.open().await.err().map(|error| error.to_string());
+    let error_text = error_text.expect("these are no credentials");
     assert!(
-        !published.contains("hunter2") && published.contains("credentials"),
-        "{published}"
+        !error_text.contains("hunter2") && error_text.contains("credentials"),
+        "{error_text}"
     );
 }

@@ -15,7 +15,7 @@ fn tried(error: &ConnectError) -> Server {
     }
 }
 
-/// Errors of tries, what they are about, and what is told of the reason.
+/// Errors of tries, what they are about, and what is shown of the reason.
 fn errors() -> Vec<(ConnectError, &'static str, &'static str)> {
     let handshake = |error| ConnectError::from(io::Error::new(io::ErrorKind::InvalidData, error));
     let certificate = rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
@@ -49,9 +49,9 @@ fn errors() -> Vec<(ConnectError, &'static str, &'static str)> {
 #[test]
 fn a_try_that_failed_says_what_to_look_at() {
     for (error, expected, reason) in errors() {
-        let published = published(&error);
-        assert!(published.starts_with(expected), "{published}");
-        assert!(published.contains(reason), "{published}");
+        let error_text = error_text(&error);
+        assert!(error_text.starts_with(expected), "{error_text}");
+        assert!(error_text.contains(reason), "{error_text}");
     }
 }
 
@@ -66,7 +66,7 @@ fn a_client_that_lost_its_server_says_the_same() {
         line.look_back(&[tried(&error)]);
         let trouble = line.trouble().unwrap();
         assert!(trouble.starts_with(expected), "{trouble}");
-        assert_eq!(trouble, published(&error));
+        assert_eq!(trouble, error_text(&error));
     }
 }
 
@@ -101,12 +101,12 @@ fn what_failed_before_the_connection_was_lost_is_over() {
 
 #[test]
 fn each_complaint_is_new_once() {
-    let mut said = LoggedOnce::default();
-    assert!(!said.forget());
+    let mut logged = LoggedOnce::default();
+    assert!(!logged.forget());
     assert_eq!(
-        [said.is_new("a"), said.is_new("b"), said.is_new("a")],
+        [logged.is_new("a"), logged.is_new("b"), logged.is_new("a")],
         [true, true, false]
     );
-    assert!(said.forget());
-    assert!(said.is_new("a"));
+    assert!(logged.forget());
+    assert!(logged.is_new("a"));
 }

@@ -1,7 +1,9 @@
-//! The broker of one test: librdkafka's mock cluster, or a program where the test command names one.
+//! The broker of one test: librdkafka's mock cluster, or a program where the test command names
+//! one.
 //!
-//! The mock comes with the client that is being tested, and shares its understanding of the protocol. A program of another make does not: `dev/kafka` builds
-//! one and runs on it whatever does not need a broker that fails on command.
+//! The mock comes with the client that is being tested, and shares its understanding of the
+//! protocol. A program of another make does not: `dev/kafka` builds one and runs on it whatever
+//! does not need a broker that fails on command.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -18,7 +20,8 @@ use rdkafka::{
     types::RDKafkaErrorCode,
 };
 
-/// Names the program. It is called with the address to listen at, and must forget everything when it ends.
+/// Names the program. It is called with the address to listen at, and must forget everything when
+/// it ends.
 const PROGRAM: &str = "ALMANACK_TEST_KAFKA_PROGRAM";
 
 pub(super) enum Broker {

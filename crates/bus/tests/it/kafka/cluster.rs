@@ -1,4 +1,4 @@
-//! A cluster, somebody who writes to it, and members of a group.
+//! A cluster, a writer, and members of a group.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ impl Cluster {
         }
     }
 
-    /// Writes a message; where it stands now.
+    /// Writes a message; returns its position.
     pub(crate) async fn write(
         &self,
         key: &str,
@@ -101,7 +101,7 @@ impl Cluster {
         asked.await.unwrap()
     }
 
-    /// The next dead letters, as they are written.
+    /// The next dead letters, in order.
     pub(crate) async fn dead_letters(&self, many: usize) -> Vec<OwnedMessage> {
         self.read(DEAD, many).await
     }

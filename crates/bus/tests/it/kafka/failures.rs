@@ -1,4 +1,5 @@
-//! What goes wrong: messages, the store, the node, the cluster. What a broker refuses is in `refusals.rs`.
+//! What goes wrong: messages, the store, the node, the cluster. What a broker refuses is in
+//! `refusals.rs`.
 
 use almanack_core::{
     event::incoming::{
@@ -21,7 +22,7 @@ async fn rs_10_a_poison_message_becomes_a_dead_letter_and_stops_nothing() {
     let (partition, offset) = cluster
         .write("1", "{\"no\": \"event\"", &[("x", "y")])
         .await;
-    let unknown = put("article:1", 9).replace(PUBLISH, "NOBODY");
+    let unknown = put("article:1", 9).replace(PUBLISH, "UNKNOWN");
     cluster.write("1", &unknown, &[]).await;
     cluster.write("1", &put("article:1", 2), &[]).await;
     let member = Member::join(&cluster, fixture.ports());
@@ -45,7 +46,7 @@ async fn rs_10_a_poison_message_becomes_a_dead_letter_and_stops_nothing() {
         .iter()
         .find(|letter| header(letter, "x").is_empty())
         .unwrap();
-    assert!(header(refused, "almanack-reason").contains("NOBODY"));
+    assert!(header(refused, "almanack-reason").contains("UNKNOWN"));
     member.leave().await;
     assert_eq!(cluster.committed().await, 4);
 }
@@ -73,14 +74,15 @@ async fn rs_10_while_the_store_is_away_nothing_is_committed_and_nothing_lost() {
     }
     member.leave().await;
     assert_eq!(cluster.committed().await, 5);
-    // Who is slow to answer is put out of the group, and what it had not committed comes again: without effect.
+    // A slow member is removed from the group, and what it had not committed comes again: without
+    // effect.
     let mut effects = fixture.connector.rules();
     effects.retain(|rule| *rule != Rule::Unchanged);
     assert_eq!(effects, [Rule::Created; 5], "each once");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rs_10_a_node_that_is_reported_to_stop_leaves_what_it_could_not_do() {
+async fn rs_10_a_stopped_node_leaves_what_it_could_not_do() {
     let (cluster, fixture) = (Cluster::new(), Fixture::new());
     fixture.connector.set(Behaviour::Closed);
     cluster.write("1", &put("article:1", 1), &[]).await;
@@ -119,7 +121,7 @@ async fn rs_10_a_death_between_effect_and_commit_is_harmless() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cluster_that_does_not_answer_keeps_nobody_from_stopping() {
+async fn a_cluster_that_does_not_answer_does_not_keep_a_node_from_stopping() {
     let (cluster, fixture) = (Cluster::new(), Fixture::new());
     let mut connection = cluster.connection();
     connection.brokers = vec!["127.0.0.1:9".to_owned()];
@@ -160,7 +162,8 @@ async fn rs_10_a_service_s_own_format_is_read_by_paths() {
     member.leave().await;
 }
 
-/// Noted by what the client says of itself, which comes every five seconds. What waits there nobody knows meanwhile.
+/// Noted by the client's statistics, which comes every five seconds. How many messages wait is
+/// unknown meanwhile.
 #[tokio::test]
 async fn a_lost_cluster_is_noted_and_so_is_its_return() {
     let recorder = PrometheusBuilder::new().build_recorder();

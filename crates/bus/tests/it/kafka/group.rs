@@ -22,7 +22,7 @@ async fn rs_10_a_rebalance_loses_nothing_and_doubles_nothing() {
     write_all(&cluster, 1).await;
     fixture.has("article:0", 1).await;
     let second = Member::join(&cluster, fixture.ports_at(&other));
-    // Until the second has partitions of its own there are always messages on the way.
+    // Until the second has its own partitions there are always messages on the way.
     let mut revision = 1;
     while other.calls() == 0 {
         revision += 1;
@@ -45,7 +45,8 @@ async fn rs_10_a_rebalance_loses_nothing_and_doubles_nothing() {
     let effects = [fixture.connector.rules(), other.rules()].concat();
     let effects = effects.into_iter().filter(|rule| has_effect(*rule));
     assert_eq!(effects.count(), written, "every message once");
-    // Who was put out of the group before its last commit leaves that to the next, for whom nothing is left to do.
+    // A member that was removed before its last commit leaves that to the next, which has nothing
+    // left to do.
     let next = fixture.beside();
     let third = Member::join(&cluster, fixture.ports_at(&next));
     let all = i64::try_from(written).unwrap();

@@ -12,7 +12,7 @@ use super::cluster::{Cluster, DEAD, header};
 use crate::fixture::event;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_event_is_reported_in_either_mode() {
+async fn an_event_is_delivered_in_either_mode() {
     let cluster = Cluster::new();
     for mode in [Mode::Structured, Mode::Binary] {
         let publisher = KafkaEventPublisher::new(&cluster.connection(), DEAD, mode).unwrap();

@@ -43,7 +43,7 @@ async fn a_client_that_broke_for_good_is_replaced() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_event_that_is_too_large_for_kafka_is_given_up() {
+async fn an_event_that_is_too_large_for_kafka_is_given_up() {
     let cluster = Cluster::new();
     let refuse = RDKafkaRespErr::RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
     cluster

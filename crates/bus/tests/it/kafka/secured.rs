@@ -1,4 +1,5 @@
-//! Encrypted, and by name and password: the same mock cluster behind a front that speaks TLS and SASL.
+//! Encrypted, and by name and password: the same mock cluster behind a front that speaks TLS and
+//! SASL.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -32,7 +33,7 @@ const CAME_MAX: usize = 80;
 /// The client has up to two texts for one trouble, and says each whenever it fails.
 const CLIENT_LINES_MAX: usize = 2;
 
-/// A cluster that nobody reaches but through its front.
+/// A cluster that is reachable only through its front.
 struct Fortress {
     cluster: Cluster,
     front: Front,
@@ -62,7 +63,7 @@ impl Fortress {
         }
     }
 
-    /// As somebody who knows everything is told to connect.
+    /// A connection with all the right settings.
     fn connection(&self) -> Connection {
         let mechanism = match self.mechanism {
             Mechanism::Plain => kafka::Mechanism::Plain,
@@ -94,7 +95,7 @@ impl Fortress {
     }
 }
 
-/// Reads, buries, commits and tells through the front.
+/// Reads, writes dead letters, commits and publishes through the front.
 async fn everything_works(fortress: &Fortress, connection: Connection) {
     let fixture = Fixture::new();
     let cluster = &fortress.cluster;
@@ -116,19 +117,19 @@ async fn everything_works(fortress: &Fortress, connection: Connection) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_tls_and_plain() {
+async fn events_pass_by_tls_and_plain() {
     let fortress = Fortress::new(Mechanism::Plain, Clients::Any).await;
     everything_works(&fortress, fortress.connection()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_tls_and_scram() {
+async fn events_pass_by_tls_and_scram() {
     let fortress = Fortress::new(Mechanism::ScramSha256, Clients::Any).await;
     everything_works(&fortress, fortress.connection()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_a_certificate_of_the_node() {
+async fn events_pass_by_a_certificate_of_the_node() {
     let fortress = Fortress::new(Mechanism::ScramSha512, Clients::Vouched).await;
     let identity = fortress.authority.vouch("node");
     let mut connection = fortress.connection();
@@ -138,11 +139,12 @@ async fn events_and_events_pass_by_a_certificate_of_the_node() {
     everything_works(&fortress, connection).await;
 }
 
-/// A reader and a publisher that are refused say so once, in these words, and go on trying, unhurried.
+/// A reader and a publisher that are refused say so once, in these words, and go on trying,
+/// unhurried.
 async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
     let (fixture, heard) = (Fixture::new(), Heard::listen());
     let member = Member::reading(connection.clone(), fixture.ports(), reading());
-    let warned = "events cannot be read; it is tried on";
+    let warned = "cannot read events; retrying";
     until("it complains", async || heard.count(warned) >= 1).await;
     let publisher = KafkaEventPublisher::new(&connection, DEAD, Mode::Structured).unwrap();
     // A handshake that failed may be called a broken connection first, and only then by its name.
@@ -172,10 +174,10 @@ async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_said_and_not_shown() {
+async fn a_wrong_password_is_reported_and_not_shown() {
     for mechanism in [Mechanism::Plain, Mechanism::ScramSha256] {
         let fortress = Fortress::new(mechanism, Clients::Any).await;
-        let words = ["a broker refuses who signs in", "username and password"];
+        let words = ["a broker refuses the login", "username and password"];
         refused(&fortress, fortress.with_password(WRONG), &words).await;
     }
 }
@@ -183,9 +185,9 @@ async fn a_wrong_password_is_said_and_not_shown() {
 const NOT_TRUSTED: [&str; 3] = ["no encrypted connection", "tls_ca", "brokers has the names"];
 
 #[tokio::test]
-async fn a_broker_that_nobody_vouches_for_is_not_reported_the_password() {
+async fn a_broker_that_no_authority_vouches_for_does_not_get_the_password() {
     let other = Authority::new();
-    // By somebody else's authority, and by those that the machine trusts.
+    // By another authority, and by those that the machine trusts.
     for ca in [Some(other.certificate()), None] {
         let fortress = Fortress::new(Mechanism::Plain, Clients::Any).await;
         let mut connection = fortress.connection();
@@ -195,7 +197,7 @@ async fn a_broker_that_nobody_vouches_for_is_not_reported_the_password() {
 }
 
 #[tokio::test]
-async fn a_broker_by_another_name_is_not_reported_the_password() {
+async fn a_broker_by_another_name_does_not_get_the_password() {
     let fortress = Fortress::new(Mechanism::Plain, Clients::Any).await;
     let mut connection = fortress.connection();
     connection.brokers = vec![fortress.front.by_number()];
@@ -203,14 +205,14 @@ async fn a_broker_by_another_name_is_not_reported_the_password() {
 }
 
 #[tokio::test]
-async fn who_shows_no_certificate_is_reported_which_keys_to_set() {
+async fn a_missing_client_certificate_names_the_keys_to_set() {
     let fortress = Fortress::new(Mechanism::Plain, Clients::Vouched).await;
     let words = ["tls_certificate and tls_key"];
     refused(&fortress, fortress.connection(), &words).await;
 }
 
 #[tokio::test]
-async fn who_does_not_encrypt_is_reported_which_key_to_set() {
+async fn a_missing_encryption_names_the_key_to_set() {
     let fortress = Fortress::new(Mechanism::ScramSha256, Clients::Any).await;
     let mut connection = fortress.connection();
     connection.tls = None;
@@ -231,11 +233,11 @@ async fn a_password_that_becomes_right_is_found_out_without_a_restart() {
     assert_eq!(cluster.committed().await, 0);
     fortress.front.set_login(login(fortress.mechanism, WRONG));
     fixture.has("article:1", 1).await;
-    until("the event is told", async || {
+    until("the event is delivered", async || {
         matches!(publisher.publish(&event()).await, Outcome::Done { .. })
     })
     .await;
     member.leave().await;
     assert_eq!(cluster.committed().await, 1);
-    assert_eq!(heard.count("events are read again"), 1);
+    assert_eq!(heard.count("reading events again"), 1);
 }

@@ -1,4 +1,5 @@
-//! Encrypted, and by token, password, credentials and certificate: a private server that asks for them.
+//! Encrypted, and by token, password, credentials and certificate: a private server that asks for
+//! them.
 
 use almanack_bus::{
     Tls,
@@ -28,12 +29,12 @@ use crate::{
 const STREAM: &str = "SECURED";
 const PASSWORD: &str = "correct-horse";
 const WRONG: &str = "hunter2-is-wrong";
-/// The name in the server's certificate where a connection is to fail: a name is looked up, and where that answers with two numbers the
-/// client tells only of the second.
+/// The name in the server's certificate where a connection is to fail: a name is looked up, and
+/// where that answers with two numbers the client reports only the second.
 const NUMBER: &str = "127.0.0.1";
 
 const NOT_RECOGNISED: [&str; 2] = [
-    "the server refuses who signs in",
+    "the server refuses the login",
     "check credentials, token, or username and password in [events.nats]",
 ];
 const NOT_TRUSTED: [&str; 3] = ["no encrypted connection", "tls_ca", "servers has the names"];
@@ -64,7 +65,7 @@ fn login(access: &Access) -> Login {
     }
 }
 
-/// A server that nobody uses unasked.
+/// A server that requires a login.
 struct Fortress {
     server: Server,
     authority: Authority,
@@ -81,7 +82,7 @@ impl Fortress {
         }
     }
 
-    /// As somebody who knows everything is told to connect.
+    /// A connection with all the right settings.
     fn connection(&self) -> Connection {
         Connection {
             servers: vec![self.server.url()],
@@ -118,7 +119,7 @@ fn publisher(connection: &Connection) -> NatsEventPublisher {
     NatsEventPublisher::new(connection.clone(), &subject, Mode::Structured)
 }
 
-/// Reads, buries, acknowledges and tells.
+/// Reads, writes dead letters, acknowledges and publishes.
 async fn everything_works(fortress: &Fortress, connection: Connection) {
     let (fixture, stage) = (Fixture::new(), fortress.stage(connection).await);
     stage.write("nonsense", &[]).await;
@@ -135,7 +136,7 @@ async fn everything_works(fortress: &Fortress, connection: Connection) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_tls_and_each_login() {
+async fn events_pass_by_tls_and_each_login() {
     for access in [
         token(PASSWORD),
         password(PASSWORD),
@@ -147,7 +148,7 @@ async fn events_and_events_pass_by_tls_and_each_login() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn events_and_events_pass_by_a_certificate_of_the_node() {
+async fn events_pass_by_a_certificate_of_the_node() {
     let fortress = Fortress::new("localhost", Clients::Vouched, password(PASSWORD));
     let identity = fortress.authority.vouch("node");
     let mut connection = fortress.connection();
@@ -157,7 +158,8 @@ async fn events_and_events_pass_by_a_certificate_of_the_node() {
     everything_works(&fortress, connection).await;
 }
 
-/// A reader and a publisher that are refused say so once, in these words, and try again only after a wait.
+/// A reader and a publisher that are refused say so once, in these words, and try again only after
+/// a wait.
 async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
     let stage = fortress.stage(connection).await;
     let (fixture, heard) = (Fixture::new(), Heard::listen());
@@ -179,14 +181,15 @@ async fn refused(fortress: &Fortress, connection: Connection, words: &[&str]) {
     for secret in [PASSWORD, WRONG, "BEGIN USER NKEY"] {
         assert!(!error.contains(secret) && !lines.contains(secret));
     }
-    // One for each wait, one before the first, one that was broken off at the end, one of the publisher.
+    // One for each wait, one before the first, one that was broken off at the end, one of the
+    // publisher.
     let came = fortress.server.came() - before;
     let waited = fixture.waited();
     assert!(came <= waited + 3, "{came} times in {waited} waits");
 }
 
 #[tokio::test]
-async fn a_wrong_login_is_said_and_not_shown() {
+async fn a_wrong_login_is_reported_and_not_shown() {
     for (right, wrong) in [
         (password(PASSWORD), password(WRONG)),
         (token(PASSWORD), token(WRONG)),
@@ -198,10 +201,10 @@ async fn a_wrong_login_is_said_and_not_shown() {
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_vouches_for_is_not_reported_the_password() {
+async fn a_server_that_no_authority_vouches_for_does_not_get_the_password() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let other = Authority::new();
-    // By somebody else's authority, and by those that the machine trusts.
+    // By another authority, and by those that the machine trusts.
     for (ca, words) in [
         (Some(other.certificate()), &NOT_TRUSTED[..]),
         // A machine may have none at all.
@@ -214,7 +217,7 @@ async fn a_server_that_nobody_vouches_for_is_not_reported_the_password() {
 }
 
 #[tokio::test]
-async fn a_server_by_another_name_is_not_reported_the_password() {
+async fn a_server_by_another_name_does_not_get_the_password() {
     let fortress = Fortress::new("localhost", Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     connection.servers = vec![fortress.server.url_by(NUMBER)];
@@ -222,26 +225,31 @@ async fn a_server_by_another_name_is_not_reported_the_password() {
 }
 
 #[tokio::test]
-async fn who_shows_no_certificate_is_reported_which_keys_to_set() {
+async fn a_missing_client_certificate_names_the_keys_to_set() {
     let fortress = Fortress::new(NUMBER, Clients::Vouched, password(PASSWORD));
     let words = ["tls_certificate and tls_key"];
     refused(&fortress, fortress.connection(), &words).await;
 }
 
 #[tokio::test]
-async fn who_does_not_encrypt_is_reported_which_key_to_set() {
+async fn a_missing_encryption_names_the_key_to_set() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     connection.tls = None;
-    refused(&fortress, connection, &["[events.nats] tls, that tls_ca"]).await;
+    refused(
+        &fortress,
+        connection,
+        &["[events.nats], check tls, that tls_ca"],
+    )
+    .await;
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_encrypt_is_not_reported_the_password() {
+async fn a_server_that_does_not_encrypt_does_not_get_the_password() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let mut connection = fortress.connection();
     connection.servers = vec![server_url()];
-    refused(&fortress, connection, &["[events.nats] tls"]).await;
+    refused(&fortress, connection, &["[events.nats], check tls"]).await;
 }
 
 #[tokio::test]
@@ -281,7 +289,7 @@ async fn a_password_that_becomes_right_is_found_out_without_a_restart() {
     assert!(matches!(outcome, Outcome::Retry { .. }), "{outcome:?}");
     fortress.server.set_access(&password(WRONG));
     fixture.has("article:1", 1).await;
-    until("the event is told", async || {
+    until("the event is delivered", async || {
         matches!(publisher.publish(&event()).await, Outcome::Done { .. })
     })
     .await;
@@ -290,7 +298,7 @@ async fn a_password_that_becomes_right_is_found_out_without_a_restart() {
 }
 
 #[tokio::test]
-async fn a_password_that_becomes_wrong_is_said_and_waited_for() {
+async fn a_password_that_becomes_wrong_is_reported_and_waited_for() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let stage = fortress.stage(fortress.connection()).await;
     let (fixture, heard) = (Fixture::new(), Heard::listen());
@@ -313,7 +321,7 @@ async fn a_password_that_becomes_wrong_is_said_and_waited_for() {
     fortress.server.set_access(&password(PASSWORD));
     stage.write(&put("article:1", 2), &[]).await;
     fixture.has("article:1", 2).await;
-    until("the event is told", async || {
+    until("the event is delivered", async || {
         matches!(publisher.publish(&event()).await, Outcome::Done { .. })
     })
     .await;
@@ -322,7 +330,7 @@ async fn a_password_that_becomes_wrong_is_said_and_waited_for() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_no_longer_trusted_is_said_with_the_reason() {
+async fn a_server_that_is_no_longer_trusted_is_reported_with_the_reason() {
     let fortress = Fortress::new(NUMBER, Clients::Any, password(PASSWORD));
     let folder = tempfile::tempdir().unwrap();
     let ca = folder.path().join("ca.pem");
@@ -342,7 +350,7 @@ async fn a_server_that_is_no_longer_trusted_is_said_with_the_reason() {
     let outcome = publisher.publish(&event()).await;
     assert!(matches!(outcome, Outcome::Done { .. }), "{outcome:?}");
     trust(&Authority::new());
-    // Puts out who is in.
+    // Disconnects the clients.
     fortress.server.set_access(&password(WRONG));
     until("both say so", async || heard.count(NOT_TRUSTED[2]) >= 2).await;
     match publisher.publish(&event()).await {
@@ -353,8 +361,8 @@ async fn a_server_that_is_no_longer_trusted_is_said_with_the_reason() {
         other => panic!("{other:?}"),
     }
     let lines = heard.all();
-    let mut said = lines.lines().filter(|line| line.contains(NOT_TRUSTED[2]));
-    assert!(said.all(|line| line.contains(REASON)), "{lines}");
+    let mut found = lines.lines().filter(|line| line.contains(NOT_TRUSTED[2]));
+    assert!(found.all(|line| line.contains(REASON)), "{lines}");
     trust(&fortress.authority);
     fortress.server.set_access(&password(PASSWORD));
     stage.write(&put("article:1", 2), &[]).await;
@@ -364,7 +372,7 @@ async fn a_server_that_is_no_longer_trusted_is_said_with_the_reason() {
 }
 
 #[tokio::test]
-async fn who_may_not_ask_for_messages_is_reported_so() {
+async fn a_user_who_may_not_request_messages_gets_a_hint() {
     let confined = |not_to: &str| Access::Confined {
         username: "almanack".to_owned(),
         password: PASSWORD.to_owned(),
@@ -386,7 +394,7 @@ async fn who_may_not_ask_for_messages_is_reported_so() {
     assert_eq!(heard.count(READ_AGAIN), 0, "{lines}");
     let hint = "may publish to $JS.API.CONSUMER.MSG.NEXT.SECURED.almanack";
     assert!(lines.contains(hint), "{lines}");
-    fortress.server.set_access(&confined("nobody.minds"));
+    fortress.server.set_access(&confined("no.other.subject"));
     fixture.has("article:1", 1).await;
     member.leave().await;
     assert_eq!(heard.count(READ_AGAIN), 1);
@@ -411,7 +419,7 @@ async fn a_node_that_is_put_out_while_it_complains_says_so_once() {
 
 /// Nothing comes while a server is away, and that must not look like silence.
 #[tokio::test]
-async fn a_lost_server_is_noted_and_its_lag_is_not_shown_as_it_was() {
+async fn a_lost_server_is_noted_and_its_old_lag_is_not_shown() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let (metrics, _counting) = (
         recorder.handle(),

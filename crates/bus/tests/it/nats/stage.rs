@@ -1,4 +1,4 @@
-//! A stream of a test's own, and nodes that read it.
+//! A separate stream for each test, and nodes that read it.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use crate::fixture::{reading, until};
 
 pub(super) const DURABLE: &str = "almanack";
 
-/// A stream of this test's own.
+/// This test's own stream.
 pub(super) struct Stage {
     pub(super) context: jetstream::Context,
     pub(super) stream: String,
@@ -30,7 +30,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// On the server that the test command starts, which anybody may use.
+    /// On the server that the test command starts, which every test may use.
     pub(super) async fn new(name: &str) -> Self {
         let client = async_nats::connect(server_url()).await.unwrap();
         let connection = Connection {
@@ -81,7 +81,8 @@ impl Stage {
         Member::of(self.settings(), ports)
     }
 
-    /// How many messages were delivered and not acknowledged, and how many are still to be delivered.
+    /// How many messages were delivered and not acknowledged, and how many are still to be
+    /// delivered.
     pub(super) async fn open(&self) -> (usize, u64) {
         let info = self.info().await;
         (info.num_ack_pending, info.num_pending)

@@ -112,7 +112,7 @@ kinds = [\"{KIND}\"]
     /// A node that is refused says what to do and lives on; as soon as the password is right, it reads.
     async fn begin(&self, node: &Process) {
         eventually("the node says that it is refused", async || {
-            let reported = "a broker refuses who signs in: check sasl, username and password";
+            let reported = "a broker refuses the login: check sasl, username and password";
             node.notes().contains(reported).then_some(())
         })
         .await;

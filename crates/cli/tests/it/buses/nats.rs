@@ -90,7 +90,7 @@ kinds = [\"{KIND}\"]
     /// A node that is refused says what to do, once, and lives on; as soon as the password is right, it reads.
     async fn begin(&self, node: &Process) {
         let came = self.server.came();
-        let reported = "the server refuses who signs in: check credentials, token, or username and password in [events.nats]";
+        let reported = "the server refuses the login: check credentials, token, or username and password in [events.nats]";
         eventually("the node is refused and tries on", async || {
             (self.server.came() > came + 2).then_some(())
         })

@@ -179,12 +179,12 @@ async fn bad_documents_end_in_a_sentence_and_not_in_a_source() {
     login.html: error: this is not a feed: it is a login page titled “A page”; without logging in there is nothing to read
     truncated.xml: error: the document breaks off in or after entry 20
     huge.xml: error: the answer has more than 8388608 bytes
-    gzip-bomb.xml: error: the answer unpacks to more than 200 times its size
+    gzip-bomb.xml: error: the answer decompresses to more than 200 times its size
     deep.xml: error: the document is nested more than 512 deep
-    cut-mid-body.xml: error: the answer broke off before its end
+    cut-mid-body.xml: error: the answer ended early
     redirect-loop: error: the redirects lead in a circle
     limited-seconds.xml: error: the site asks us to come less often (HTTP 429)
-    redirect-private/metadata: error: a redirect leads where we do not go: 169.254.169.254 is an address of the local link, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["169.254.169.254/32"]
+    redirect-private/metadata: error: a redirect leads to a refused address: 169.254.169.254 is an address of the local link, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["169.254.169.254/32"]
     "#);
     assert!(!home.path().join("almanack.db").exists());
 }

@@ -1,4 +1,4 @@
-//! Several processes on one store: each has lanes of its own and the same rows behind them.
+//! Several processes on one store: each has its own paces, backed by the same rows.
 
 use std::{
     collections::BTreeMap,
@@ -37,7 +37,7 @@ impl PermitStore for Rows {
     ) -> store::Result<Vec<PermitGrant>> {
         if self.away.load(Ordering::Relaxed) {
             return Err(store::Error::Unavailable {
-                statement: "enter lanes",
+                statement: "request permits",
                 source: "test".into(),
             });
         }
@@ -58,7 +58,7 @@ impl PermitStore for Rows {
     }
 }
 
-/// Stands still until it is moved.
+/// Advances only when the test moves it.
 struct Hand(Mutex<Timestamp>);
 
 impl Clock for Hand {
@@ -131,7 +131,7 @@ impl House {
 fn turn(entered: &Enter) -> Timestamp {
     match entered {
         Enter::At(turn) => *turn,
-        Enter::Now(_) => panic!("it was let in"),
+        Enter::Now(_) => panic!("the visit was allowed"),
     }
 }
 
@@ -173,13 +173,13 @@ async fn ss_14_a_request_to_be_left_alone_reaches_every_process() {
     let (a, b) = (house.process("a"), house.process("b"));
     let until = house.now() + SignedDuration::from_mins(5);
     a.hold("x.test", until, house.now());
-    // The desk takes words in order: once this one is answered, the request has been told.
+    // The keeper takes messages in order: once this one is answered, the hold has been stored.
     drop(a.enter("y.test", house.now()).await);
     assert_eq!(turn(&b.enter("x.test", house.now()).await), until);
 }
 
 #[tokio::test]
-async fn nobody_enters_while_the_database_is_away() {
+async fn no_visit_starts_while_the_database_is_away() {
     let house = House::new();
     let a = house.process("a");
     house.rows.away.store(true, Ordering::Relaxed);
@@ -194,7 +194,7 @@ async fn nobody_enters_while_the_database_is_away() {
 }
 
 #[tokio::test]
-async fn who_is_gone_before_the_answer_leaves_its_place_to_others() {
+async fn a_visit_cancelled_before_the_answer_leaves_its_permit_to_others() {
     let house = House::new();
     let (a, b) = (house.process("a"), house.process("b"));
     house.rows.open.forget_permits(1_000);

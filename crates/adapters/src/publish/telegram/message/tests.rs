@@ -42,7 +42,8 @@ struct Read {
     links: Vec<(String, String)>,
 }
 
-/// Reads Telegram's HTML strictly: the two tags used here, four entities, nothing open, nothing nested.
+/// Reads Telegram's HTML strictly: the two tags used here, four entities, nothing open, nothing
+/// nested.
 fn read(raw: &str) -> Result<Read, String> {
     let mut read = Read::default();
     let mut open: Option<(Option<String>, usize)> = None;
@@ -118,8 +119,8 @@ fn ed_34_an_edition_is_a_head_groups_of_stories_and_an_end() {
     stories[1].note = Some(Note::TitleOnly);
     let mut inputs = inputs("zh-CN", stories);
     inputs.left_out = 1;
-    let told = messages(&inputs, 2).join("\n=== next message ===\n");
-    insta::assert_snapshot!(told, @r#"
+    let text = messages(&inputs, 2).join("\n=== next message ===\n");
+    insta::assert_snapshot!(text, @r#"
     <b>HackerNews Daily</b>
     2026-01-10
     共 3 篇
@@ -165,7 +166,7 @@ fn ed_34_a_day_without_stories_is_one_message() {
 }
 
 #[test]
-fn ed_34_stories_that_do_not_fit_together_stand_apart_and_a_long_one_is_cut() {
+fn ed_34_stories_that_do_not_fit_together_are_separate_and_a_long_one_is_cut() {
     let mut stories = vec![story(1, "a"), story(2, "b"), story(3, "c")];
     stories[0].content_summary = Some("长".repeat(3_000));
     stories[1].content_summary = Some("\u{1F600}".repeat(1_000));
@@ -181,7 +182,7 @@ fn ed_34_stories_that_do_not_fit_together_stand_apart_and_a_long_one_is_cut() {
 
 "
         ),
-        "cut, and said so"
+        "cut, with an ellipsis"
     );
     assert!(
         seen[3].text.ends_with("What readers say\nshort"),

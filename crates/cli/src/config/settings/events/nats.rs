@@ -167,6 +167,6 @@ fn login(reader: &mut Reader<'_>) -> Login {
         (Some(credentials), ..) => Login::Credentials(credentials),
         (None, Some(token), _) => Login::Token(token),
         (None, None, Some((username, password))) => Login::Password { username, password },
-        _ => Login::Nobody,
+        _ => Login::Anonymous,
     }
 }

@@ -1,11 +1,13 @@
-//! Whether a text is an article.
+//! Content sniffing: whether a text is an article.
 //!
-//! A site that does not want us as a reader seldom says so by a status: it shows a page, and that page has words. No word alone gives it away,
-//! because there are articles about each of them. What gives it away is that the page is short, that it says several of these things, and that a
-//! good part of it speaks so. What stands in quotes does not count: who quotes a sentence speaks about it.
+//! A site that does not want us as a reader seldom says so by a status: it shows a page, and that
+//! page has words. No word alone gives it away, because there are articles about each of them. What
+//! gives it away is that the page is short, that it contains several of these phrases, and that
+//! they make up a good part of it. Text in quotes does not count: an article may quote a block
+//! page.
 //!
-//! INVARIANT: a text of more than [`BLOCK_CHARS_MAX`] characters is never taken for a block page, and what is answered has
-//! at most [`ARTICLE_CHARS_MAX`].
+//! INVARIANT: a text of more than [`BLOCK_CHARS_MAX`] characters is never taken for a block page,
+//! and the result has at most [`ARTICLE_CHARS_MAX`].
 
 mod sign;
 
@@ -15,15 +17,17 @@ use almanack_core::edition::port::{Failure, FailureClass};
 const ARTICLE_CHARS_MAX: usize = 20_000;
 /// A text of more bytes is no article but a database.
 const TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// Shortest article, in letters and digits; characters that are words of their own count as [`WORD_LETTERS`].
+/// Shortest article, in letters and digits; characters that are whole words count as
+/// [`WORD_LETTERS`].
 const LETTERS_MIN: usize = 120;
 const WORD_LETTERS: usize = 3;
-/// How much a text must say to be a block page, by its length: up to so many characters, so many points. A certain sign has
-/// two, a doubtful one has one.
+/// The points that make a text a block page, by its length in characters. A certain sign has two, a
+/// doubtful one has one.
 const POINTS_MIN: [(usize, usize); 3] = [(500, 2), (1200, 4), (BLOCK_CHARS_MAX, 6)];
 /// Longest text that can be a block page.
 const BLOCK_CHARS_MAX: usize = 3000;
-/// How much of a text, in percent, must speak so if one of the signs is certain, and if none is.
+/// How much of a text, in percent, must be such sentences if one of the signs is certain, and if
+/// none is.
 const CERTAIN_SHARE: usize = 20;
 const DOUBTFUL_SHARE: usize = 50;
 /// How much of a sentence counts for that: block pages speak in short ones.
@@ -33,8 +37,8 @@ const ERROR_CHARS_MAX: usize = 2000;
 /// How much of a text is searched for a refusal to read it by itself.
 const REFUSAL_BYTES: usize = 600;
 
-/// The text as it is used, or why it is no article.
-pub fn judge_article(text: &str) -> Result<String, Failure> {
+/// The cleaned text, or why it is no article.
+pub fn check_article(text: &str) -> Result<String, Failure> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(unusable("the page is too large for an article"));
     }
@@ -42,10 +46,10 @@ pub fn judge_article(text: &str) -> Result<String, Failure> {
     if text.is_empty() {
         return Err(unusable("the page has no text"));
     }
-    // Said first, because a block page is short as well, and its reason tells more.
+    // Checked first, because a block page is short as well, and this reason is more helpful.
     if is_service_error(&text) {
         return Err(unusable(
-            "the page could not be read: an error stands in its place",
+            "the page could not be read: the site shows an error instead",
         ));
     }
     if is_fetching_refused(&text) {
@@ -53,7 +57,7 @@ pub fn judge_article(text: &str) -> Result<String, Failure> {
     }
     if is_block_page(&text) {
         return Err(unusable(
-            "the site shows a check or a login in place of the page",
+            "the site shows a check or a login instead of the page",
         ));
     }
     if letters(&text) < LETTERS_MIN {
@@ -99,7 +103,8 @@ fn letters(text: &str) -> usize {
     counted.map(weigh).sum()
 }
 
-/// Reader services answer with `[…Error: …` where they have no page, and with JSON where they have nothing at all.
+/// Reader services answer with `[…Error: …` where they have no page, and with JSON where they have
+/// nothing at all.
 fn is_service_error(text: &str) -> bool {
     if text.chars().nth(ERROR_CHARS_MAX).is_some() {
         return false;
@@ -115,7 +120,8 @@ fn is_service_error(text: &str) -> bool {
     is_error || (text.starts_with(['{', '[']) && is_data())
 }
 
-/// Who keeps to `robots.txt` on our behalf begins by saying so, and may then quote all of the file.
+/// A reader service that obeys `robots.txt` begins by saying so, and may then quote all of the
+/// file.
 fn is_fetching_refused(text: &str) -> bool {
     let start = &text[..text.floor_char_boundary(REFUSAL_BYTES)];
     let start = start.to_lowercase();
@@ -134,7 +140,7 @@ fn is_block_page(text: &str) -> bool {
         return false;
     };
     let text = sign::unquoted(&text.to_lowercase().replace('’', "'"));
-    let mut found = sign::Found::default();
+    let mut found = sign::Signs::default();
     let mut reporting_chars = 0;
     for sentence in sign::sentences(&text) {
         if found.search(sentence) {

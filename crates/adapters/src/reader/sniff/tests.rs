@@ -6,9 +6,9 @@ const HARBOUR: &str = "The harbour was quiet that morning, and the first ferries
     Fishermen mended their nets on the quay while the market opened its stalls. \
     By noon the council had voted to widen the old pier, a plan that had waited eleven years for its money. \
     Engineers expect the work to take two summers, and the ferries will keep running meanwhile. \
-    Nobody in the cafés spoke about anything else for the rest of the day.";
+    No one in the cafés spoke about anything else for the rest of the day.";
 
-/// What stands in the place of a page.
+/// Pages that are shown instead of an article.
 const BLOCKS: &[(&str, &str)] = &[
     (
         "a bot check",
@@ -59,8 +59,8 @@ const BLOCKS: &[(&str, &str)] = &[
         "site.example\nPlease enable JS and disable any ad blocker",
     ),
     (
-        "renderer and hold",
-        "Before we continue...\nRenderer & Hold to confirm you are a human (and not a bot).\nReference ID 8c2f1b",
+        "press and hold",
+        "Before we continue...\nPress & Hold to confirm you are a human (and not a bot).\nReference ID 8c2f1b",
     ),
     (
         "a guard against crawlers",
@@ -129,9 +129,9 @@ const ARTICLES: &[(&str, &str)] = &[
     ("an article", HARBOUR),
     (
         "about a message",
-        "“Access denied” is the most printed sentence in computing, and nobody wrote it. \
+        "“Access denied” is the most printed sentence in computing, and no one wrote it. \
         It was a label in a 1960s time-sharing manual, and every system since has copied it. \
-        Researchers at two universities went through four decades of source code to find out why nobody ever tried a kinder one. \
+        Researchers at two universities went through four decades of source code to find out why no one ever tried a kinder one. \
         Their answer is that the people who could have changed it never saw it.",
     ),
     (
@@ -148,26 +148,26 @@ const ARTICLES: &[(&str, &str)] = &[
     ),
     (
         "about robots.txt",
-        "The robots.txt file turned thirty this year. It was never a standard until 2022, nobody enforces it, and yet most of the web's machines have kept to it. \
+        "The robots.txt file turned thirty this year. It was never a standard until 2022, no one enforces it, and yet most of the web's machines have kept to it. \
         Now that agents read pages for people, publishers ask whether autonomous fetching falls under it at all. Some say a person's agent is a browser; others say a reader that never looks at an advertisement is not a reader.",
     ),
     (
         "about a refusal",
-        "Autonomous fetching and robots.txt do not go together well. My assistant told me that it could not read my own weblog. \
-        I had forbidden it myself, three years ago, in a file that I had forgotten, and so the tool did exactly as it was told. \
+        "Autonomous fetching and robots.txt do not go together well. My assistant said that it could not read my own weblog. \
+        I had forbidden it myself, three years ago, in a file that I had forgotten, and so the tool did exactly as instructed. \
         The robots.txt said, in so many words, that autonomous fetching is not allowed. \
         What follows is a list of the agents that ask, those that do not, and how I changed my mind about both.",
     ),
     (
         "about scripts",
-        "I browsed the web without scripts for a month. About one page in five told me to enable JavaScript before it would show me anything, and most of these were articles that consist of nothing but text. \
-        Banks were the worst, which surprised nobody; libraries were the best, which surprised me. \
+        "I browsed the web without scripts for a month. About one page in five asked me to enable JavaScript before it would show me anything, and most of these were articles that consist of nothing but text. \
+        Banks were the worst, which surprised no one; libraries were the best, which surprised me. \
         At the end of the month I had read more, waited less and bought nothing at all, and I have kept the setting ever since.",
     ),
     (
         "about logins",
         "We removed our login wall in March, and here is what happened. Sign-ups fell by half in the first week and came back by the sixth. \
-        People who had been told to create a free account before they saw a single price now create one after they have found what they want. \
+        People who had been asked to create a free account before they saw a single price now create one after they have found what they want. \
         Support tickets about forgotten passwords fell by a third. The only number that never recovered is the one we used to show investors.",
     ),
     (
@@ -212,11 +212,11 @@ const ARTICLES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn ed_35_what_stands_in_the_place_of_a_page_is_no_article() {
+fn ed_35_a_page_shown_instead_of_an_article_is_no_article() {
     for (why, text) in BLOCKS {
-        let judged = judge_article(text);
-        let class = judged.as_ref().map_err(|failure| failure.class);
-        assert_eq!(class, Err(FailureClass::Unusable), "{why}: {judged:?}");
+        let checked = check_article(text);
+        let class = checked.as_ref().map_err(|failure| failure.class);
+        assert_eq!(class, Err(FailureClass::Unusable), "{why}: {checked:?}");
     }
 }
 
@@ -224,17 +224,17 @@ fn ed_35_what_stands_in_the_place_of_a_page_is_no_article() {
 fn ed_35_articles_pass_whatever_they_are_about() {
     for (why, text) in ARTICLES {
         assert!(
-            judge_article(text).is_ok(),
+            check_article(text).is_ok(),
             "{why}: {:?}",
-            judge_article(text)
+            check_article(text)
         );
     }
 }
 
 #[test]
-fn ed_35_the_reason_says_what_stands_there() {
-    let why = |text: &str| judge_article(text).unwrap_err().detail;
-    let reported = [
+fn ed_35_the_reason_says_what_is_shown() {
+    let why = |text: &str| check_article(text).unwrap_err().detail;
+    let reasons = [
         why(""),
         why("Home"),
         why("Enable JavaScript and cookies to continue"),
@@ -244,11 +244,11 @@ fn ed_35_the_reason_says_what_stands_there() {
         ),
         why(&"x".repeat(TEXT_BYTES_MAX + 1)),
     ];
-    insta::assert_snapshot!(reported.join("\n"), @"
+    insta::assert_snapshot!(reasons.join("\n"), @"
     the page has no text
     the page has too little text for an article
-    the site shows a check or a login in place of the page
-    the page could not be read: an error stands in its place
+    the site shows a check or a login instead of the page
+    the page could not be read: the site shows an error instead
     the site does not want to be read by programs
     the page is too large for an article
     ");
@@ -259,19 +259,19 @@ fn ed_35_a_long_article_may_quote_all_of_them() {
     let quotes: Vec<&str> = BLOCKS.iter().map(|(_, text)| *text).collect();
     let article = format!("{HARBOUR}\n{}", quotes.join("\n"));
     assert!(article.chars().count() > BLOCK_CHARS_MAX);
-    assert!(judge_article(&article).is_ok());
+    assert!(check_article(&article).is_ok());
 }
 
 #[test]
 fn ed_35_articles_are_cut_between_characters() {
     let long = "日本語の文章。\n\n\n\n  \n".repeat(5000);
-    let article = judge_article(&long).unwrap();
+    let article = check_article(&long).unwrap();
     assert!(article.chars().count() <= ARTICLE_CHARS_MAX);
     assert!(article.chars().count() > ARTICLE_CHARS_MAX - 10);
     assert!(!article.contains("\n\n\n"));
     let noisy = HARBOUR.replace(' ', "\u{0} \r\u{7}");
     assert!(
-        !judge_article(&noisy)
+        !check_article(&noisy)
             .unwrap()
             .contains(['\0', '\r', '\u{7}'])
     );
@@ -303,10 +303,10 @@ fn sentences_end_where_people_end_them() {
 
 proptest! {
     #[test]
-    fn whatever_is_judged_is_bounded(text in "([a-z .!?\n\u{0}日é\\[\\]{}]{0,40}(access denied|please enable javascript)?){0,20}") {
-        if let Ok(article) = judge_article(&text) {
+    fn whatever_is_checked_is_bounded(text in "([a-z .!?\n\u{0}日é\\[\\]{}]{0,40}(access denied|please enable javascript)?){0,20}") {
+        if let Ok(article) = check_article(&text) {
             prop_assert!(article.chars().count() <= ARTICLE_CHARS_MAX);
-            prop_assert_eq!(judge_article(&article), Ok(article.clone()), "judged twice");
+            prop_assert_eq!(check_article(&article), Ok(article.clone()), "checked twice");
         }
     }
 
@@ -314,6 +314,6 @@ proptest! {
     fn around_a_block_page_an_article_makes_it_one(at in 0_usize..BLOCKS.len()) {
         let (_, block) = BLOCKS[at];
         let article = format!("{}\n{block}", HARBOUR.repeat(8));
-        prop_assert!(judge_article(&article).is_ok());
+        prop_assert!(check_article(&article).is_ok());
     }
 }

@@ -1,16 +1,16 @@
-//! What pages say that stand in the place of others.
+//! What pages say that are shown instead of an article.
 //!
-//! Certain signs are phrases that hardly stand in an article but in quotes; doubtful ones stand in many. All in lower case, with
-//! straight apostrophes.
+//! Certain signs are phrases that occur in an article only in quotes; doubtful ones occur in many.
+//! All in lower case, with straight apostrophes.
 
 /// Longest quote that is recognised as one.
 const QUOTE_BYTES_MAX: usize = 200;
 
-/// How much a sign tells.
+/// How much a sign counts.
 enum Weight {
-    /// Nobody but a block page speaks so.
+    /// Only block pages contain it.
     Certain,
-    /// Articles speak so, too.
+    /// Articles contain it, too.
     Doubtful,
 }
 
@@ -32,7 +32,7 @@ const SIGNS: &[(&str, Weight)] = &[
     ("making sure you're not a bot", Certain),
     ("not a robot", Doubtful),
     ("are you a robot", Doubtful),
-    ("renderer & hold", Doubtful),
+    ("press & hold", Doubtful),
     ("unusual traffic from your computer", Certain),
     ("unusual activity from your computer", Certain),
     ("unusual traffic", Doubtful),
@@ -112,18 +112,19 @@ const SIGNS: &[(&str, Weight)] = &[
 
 /// Different signs found so far.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Signs {
     pub(super) certain: usize,
     doubtful: usize,
     seen: Vec<usize>,
 }
 
-impl Found {
+impl Signs {
     pub(super) fn points(&self) -> usize {
         2 * self.certain + self.doubtful
     }
 
-    /// Looks for signs in a sentence; answers whether it has one. A sign within another is part of it.
+    /// Looks for signs in a sentence; returns whether it has one. A sign within another is part of
+    /// it.
     pub(super) fn search(&mut self, sentence: &str) -> bool {
         let mut has = false;
         let mut inside: Vec<&str> = Vec::new();
@@ -146,7 +147,7 @@ impl Found {
     }
 }
 
-/// A text without what stands in quotes on one line.
+/// A text without quotes on one line.
 pub(super) fn unquoted(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
