@@ -27,7 +27,7 @@ pub enum Unfit {
     },
     /// `\ud800` to `\udfff` without the other half.
     #[error(
-        "holds half of a surrogate pair (byte {at}), which is no character; write the character itself, or both halves"
+        "holds half of a surrogate pair (byte {at}), which is not a character; write the character itself, or both halves"
     )]
     Surrogate {
         /// Where its escape stands.

@@ -8,16 +8,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// A range by its first address and the length of its prefix.
 type Range<T> = (T, u32, &'static str);
 
-const PRIVATE: &str = "an address of a private network";
-const LOOPBACK: &str = "an address of this machine itself";
-const LINK_LOCAL: &str = "an address of the local link";
-const DOCUMENTATION: &str = "an address for examples only";
-const BENCHMARK: &str = "an address for measurements";
-const MULTICAST: &str = "an address of a group";
+const PRIVATE: &str = "a private network address";
+const LOOPBACK: &str = "a loopback address";
+const LINK_LOCAL: &str = "a link-local address";
+const DOCUMENTATION: &str = "a documentation address";
+const BENCHMARK: &str = "a benchmarking address";
+const MULTICAST: &str = "a multicast address";
 const RESERVED: &str = "a reserved address";
-const UNSPECIFIED: &str = "an address that stands for any";
-const PROTOCOL: &str = "an address with a special purpose";
-const TRANSLATED: &str = "an address with an IPv4 address inside";
+const UNSPECIFIED: &str = "the unspecified address";
+const PROTOCOL: &str = "a special-purpose address";
+const TRANSLATED: &str = "an address with an embedded IPv4 address";
 
 const V4: &[Range<Ipv4Addr>] = &[
     (Ipv4Addr::UNSPECIFIED, 8, UNSPECIFIED),
@@ -25,7 +25,7 @@ const V4: &[Range<Ipv4Addr>] = &[
     (
         Ipv4Addr::new(100, 64, 0, 0),
         10,
-        "an address behind a provider's gateway",
+        "a carrier-grade NAT address",
     ),
     (Ipv4Addr::new(127, 0, 0, 0), 8, LOOPBACK),
     // A public address by the registry, but inside one large cloud it is the host's own control service.
@@ -53,7 +53,7 @@ const V6: &[Range<Ipv6Addr>] = &[
         48,
         TRANSLATED,
     ),
-    (v6(0x100, 0), 64, "an address that swallows everything"),
+    (v6(0x100, 0), 64, "a discard-only address"),
     (v6(0x2001, 0), 32, TRANSLATED),
     (v6(0x2001, 0), 23, PROTOCOL),
     (v6(0x2001, 0xdb8), 32, DOCUMENTATION),

@@ -130,7 +130,7 @@ pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
 /// An alert goes to the log and to channels: it repeats only what may be told.
 pub(super) fn said<'a>(kind: &str, run: Option<&'a Run>) -> &'a str {
     let detail = run.and_then(|run| run.detail.as_deref());
-    detail.map_or("it said nothing", |detail| shareable_detail(kind, detail))
+    detail.map_or("no error message", |detail| shareable_detail(kind, detail))
 }
 
 fn failing(facts: &KindFacts, bounds: &Bounds) -> Option<Finding> {
@@ -161,11 +161,11 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
     let notified = stuck.into_iter().filter_map(|(about, lines)| {
         let (line, since) = lines.iter().min_by_key(|(_, since)| *since)?;
         let detail = format!(
-            "{} runs since {since}{}",
+            "{} has been running since {since}{}",
             line.identity.subject,
             match lines.len() {
                 1 => String::new(),
-                more => format!(", and {} more run as long", more - 1),
+                more => format!(", and {} more", more - 1),
             }
         );
         Some(Finding::new(
@@ -182,7 +182,7 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
 fn unclaimed(depth: &Depth, bounds: &Bounds, now: Timestamp) -> Option<Finding> {
     let first = depth.first_due_at?;
     let waits = depth.due > 0 && now.duration_since(first) >= bounds.unclaimed;
-    let detail = format!("due since {first}, and nobody begins it");
+    let detail = format!("due since {first}, but no node has started it");
     let about = About::Kind(depth.kind.clone());
     waits.then(|| Finding::new(Rule::Stuck, about, Severity::Critical, &detail))
 }
@@ -196,7 +196,7 @@ fn left_behind(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
         .filter(|claim| passed(claim.lease_until));
     left.map(|claim| {
         let until = claim.lease_until;
-        let detail = format!("its lease passed at {until}, and nobody takes its work back");
+        let detail = format!("its lease expired at {until}, but no node has taken its work back");
         let about = About::Node(claim.node.clone());
         Finding::new(Rule::Stuck, about, Severity::Critical, &detail)
     })
@@ -216,7 +216,7 @@ fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     };
     let gone = seen.into_iter().filter(|(_, at)| silent(*at));
     gone.map(|(name, at)| {
-        let detail = format!("last heard of at {at}; it did not sign off");
+        let detail = format!("last heartbeat at {at}; it did not shut down cleanly");
         let about = About::Node(name.to_owned());
         Finding::new(Rule::Gone, about, Severity::Critical, &detail)
     })
@@ -280,12 +280,12 @@ fn attention(source: &Source) -> Option<Finding> {
     };
     let name = source.definition.name.as_str();
     let name = if name.is_empty() {
-        "without a name"
+        "unnamed"
     } else {
         name
     };
     let detail = match (rule, source.stats.last_article_at, &source.stats.last_error) {
-        (Rule::Silent, Some(at), _) => format!("{name}; its newest entry is of {at}"),
+        (Rule::Silent, Some(at), _) => format!("{name}: last entry at {at}"),
         (Rule::Failing | Rule::Credentials, _, Some(error)) => format!("{name}: {error}"),
         _ => name.to_owned(),
     };
@@ -306,7 +306,7 @@ fn overspent(spending: &Spending, bounds: &Bounds, now: Timestamp) -> Option<Fin
     let pace = spending.checks as f64 / days;
     let allowed = spending.per_day * f64::from(bounds.budget_percent) / 100.0;
     let detail = format!(
-        "{pace:.0} checks a day at the pace since {}, where {:.0} are wanted",
+        "{pace:.0} checks a day at the rate since {}; the budget is {:.0}",
         spending.since, spending.per_day
     );
     (pace > allowed).then(|| Finding::new(Rule::Budget, About::Fleet, Severity::Warning, &detail))

@@ -148,7 +148,7 @@ fn leave_name(leave: Leave) -> &'static str {
     match leave {
         Leave::Newer { .. } => "newer",
         Leave::Over => "over",
-        Leave::Reported => "told",
+        Leave::Stopped => "stopped",
         Leave::Once => "once",
     }
 }

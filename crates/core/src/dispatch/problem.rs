@@ -21,7 +21,7 @@ pub enum Reason {
     #[error("no date fits: this never fires")]
     NeverFires,
     /// Too few or too many fields before the repository.
-    #[error("five fields stand before the repository; here are {found}")]
+    #[error("five fields must precede the repository; found {found}")]
     FieldCount {
         /// How many there are.
         found: usize,
@@ -39,7 +39,7 @@ pub enum Reason {
     #[error("only spaces and tabs separate words; this is U+{:04X}", u32::from(*.found))]
     Blank { found: char },
     /// A character that nobody sees.
-    #[error("an invisible character, U+{:04X}, stands here", u32::from(*.found))]
+    #[error("invisible character U+{:04X}", u32::from(*.found))]
     Invisible { found: char },
     /// `＃` in front of a comment.
     #[error("a comment begins with `#`; this is its full-width twin")]

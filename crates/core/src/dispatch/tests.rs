@@ -138,7 +138,7 @@ hello
     15:15 `a/b.yml` target.workflow must be the file name of a workflow, such as daily.yml
       hint: write the file's name, without its folder
     16:1 `0 0 30 2 *` no date fits: this never fires
-    17:1 `@reboot` `@reboot` names no time: Almanack goes on where it stopped, a restart is no occasion
+    17:1 `@reboot` `@reboot` names no time: nothing fires because of a restart
     18:1 `hello` five fields stand before the repository; here are 1
       hint: write minute, hour, day, month, weekday, or @10s for every ten seconds
     ");

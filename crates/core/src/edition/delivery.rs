@@ -30,7 +30,7 @@ const WAIT_MAX: SignedDuration = SignedDuration::from_mins(9);
 /// Tries at a part before it is held for a person: seven hours of them.
 pub const TRIES_MAX: u32 = 50;
 /// What is said of a part that was skipped because it may have arrived.
-pub const IN_DOUBT: &str = "nobody knows whether it arrived, and it must not arrive twice";
+pub const IN_DOUBT: &str = "it may have arrived already, and must not arrive twice";
 /// A destination that asks for a longer wait than this is asked again after it.
 const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(6);
 

@@ -28,7 +28,7 @@ pub use person::{Day, NotNow, force, is_left_over, keep_open, reopen, reset, ret
 pub use redelivery::{Chosen, resend, skip};
 
 /// What is said of a batch whose lease has passed.
-const NEVER_ENDED: &str = "it never ended: its node stopped answering";
+const NEVER_ENDED: &str = "it never ended: its node stopped responding";
 
 /// How a story came out of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,7 +203,7 @@ pub fn end_batch(
         let ending = match ending {
             // No batch is smaller: waiting for another would be waiting for ever.
             Ending::NotTried if batch.story_count == 1 => &Ending::Failed(format!(
-                "a budget of {} requests does not suffice for it",
+                "a budget of {} requests is too small for it",
                 rules.budget
             )),
             ending => ending,
@@ -293,7 +293,7 @@ pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     };
     let found = account.stories.iter().filter(left).map(|story| {
         let ending = if was_alone(story) {
-            Ending::Failed("its node stopped answering while it worked on it alone".to_owned())
+            Ending::Failed("its node stopped responding while it worked on it alone".to_owned())
         } else {
             Ending::NotTried
         };

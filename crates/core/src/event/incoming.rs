@@ -41,16 +41,16 @@ pub enum EventError {
     #[error("{0}")]
     Shape(String),
     /// Some other version of CloudEvents.
-    #[error("event has specversion `{0}`; only `1.0` is understood")]
+    #[error("event has specversion `{0}`; only `1.0` is supported")]
     Version(String),
-    #[error("event has type `{0}`; only `{TYPE_PUT}` and `{TYPE_CANCEL}` are understood")]
+    #[error("event has type `{0}`; only `{TYPE_PUT}` and `{TYPE_CANCEL}` are supported")]
     Type(String),
     /// Not JSON at all, or not text.
-    #[error("message is `{0}`; only JSON is understood")]
+    #[error("message is `{0}`; only JSON is supported")]
     Encoding(String),
     /// An address that no call may go to.
     #[error(
-        "callback_url must be an http or https address without user name or password, at a port of web servers"
+        "callback_url must be an http or https address without user name or password, with a web server's port"
     )]
     Callback,
     /// A value breaks its rule.

@@ -138,7 +138,7 @@ impl fmt::Display for Difference {
             }
             Self::Shell { shell } => write!(
                 f,
-                "the command needs a shell; {shell} is named as its program, for there is none here by itself",
+                "the command needs a shell; {shell} is used as its program, because none is started by default",
             ),
             Self::Mail => f.write_str("output was mailed there; here it is kept with the firing"),
             Self::Environment { name } => {
@@ -157,7 +157,7 @@ impl fmt::Display for Difference {
                 "the period counted from the last start there; here it is counted from 1970-01-01T00:00:00Z",
             ),
             Self::Boot { setting } => {
-                write!(f, "{setting}: there is no start after the machine's own here")
+                write!(f, "{setting}: nothing fires after a boot here")
             }
             Self::Unit { unit } => write!(
                 f,

@@ -301,7 +301,7 @@ pub enum Unfit {
     )]
     CancelsItself,
     /// Stored by a version that knows more.
-    #[error("the stored definition does not read: {why}")]
+    #[error("the stored definition cannot be read: {why}")]
     Unreadable {
         /// Where and why.
         why: String,

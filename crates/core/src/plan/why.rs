@@ -123,10 +123,10 @@ fn because(reason: Reason, row: &Slot, late: &str) -> String {
     match reason {
         Reason::Paused => format!("the schedule was paused {}{together}", detail.unwrap_or("")),
         Reason::TooLate => format!(
-            "nothing planned it until {decided_at}, {late} late, which is more than its grace{together}"
+            "no node planned it until {decided_at}, {late} late, which is more than its grace{together}"
         ),
         Reason::NotCaughtUp => format!(
-            "nothing planned it until {decided_at}, and its policy catches up no such slot{together}"
+            "no node planned it until {decided_at}, and its catch-up policy skips it{together}"
         ),
         Reason::OverCap => {
             format!("more slots were missed until {decided_at} than max_catch_up allows{together}")
@@ -158,7 +158,7 @@ fn ending(facts: Facts<'_>) -> String {
         Status::Success => format!(", and task {} succeeded{tries}", task.id),
         Status::Cancelled => format!(", and task {} was cancelled", task.id),
         Status::Running => format!(", and task {} is running", task.id),
-        Status::Init => format!(", and task {} waits to be run", task.id),
+        Status::Init => format!(", and task {} is waiting", task.id),
         Status::Fail if task.due_at.is_some() => {
             format!(", and task {} will be tried again{tries}{said}", task.id)
         }
@@ -197,9 +197,9 @@ fn passed(facts: Facts<'_>) -> String {
             )
         }
         _ if facts.earlier_kept => {
-            format!("{at} did not fire: the schedule was changed before anything had planned it.")
+            format!("{at} did not fire: the schedule was changed before a node planned it.")
         }
-        _ => format!("{at} was decided, but what became of it is no longer kept."),
+        _ => format!("{at} was decided, but its outcome is no longer kept."),
     }
 }
 

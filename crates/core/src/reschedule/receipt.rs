@@ -45,7 +45,7 @@ impl Serialize for DecisionId {
 impl<'de> Deserialize<'de> for DecisionId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| D::Error::custom("no receipt"))
+        Self::parse(&text).ok_or_else(|| D::Error::custom("not a receipt"))
     }
 }
 

@@ -102,7 +102,7 @@ pub enum Problem {
     #[error("`{found}` is not a nickname")]
     Nickname { found: String },
     /// `@reboot`.
-    #[error("`@reboot` names no time: Almanack goes on where it stopped, a restart is no occasion")]
+    #[error("`@reboot` names no time: nothing fires because of a restart")]
     Reboot,
     /// `@0s` and the like.
     #[error("`{found}` is not a period of 1 second to 366 days")]

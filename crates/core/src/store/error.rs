@@ -32,7 +32,7 @@ pub enum Error {
         source: Cause,
     },
     /// The stored data or schema is not what this version understands.
-    #[error("database holds something this version does not understand: {what}")]
+    #[error("database contains a value that this version does not support: {what}")]
     Incompatible { what: String },
     /// One row is not what this version understands: a newer one wrote it, or a hand. Others are.
     #[error("a row in the database cannot be read: {what}")]

@@ -98,7 +98,7 @@ fn spendthrift(account: &Account) -> Option<String> {
     let over = account.edition.state.is_open() && batch.spend.requests > SPENDTHRIFT_OVER;
     over.then(|| {
         format!(
-            "batch {} of {} stories spent {} requests, more than {SPENDTHRIFT_OVER}; a smaller batch may be wiser",
+            "batch {} of {} stories used {} requests, more than {SPENDTHRIFT_OVER}; use a smaller batch size",
             batch.index, batch.story_count, batch.spend.requests
         )
     })

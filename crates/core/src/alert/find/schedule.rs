@@ -56,7 +56,7 @@ fn missing(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<Str
     if let Some(look_at) = waits_since
         && now.duration_since(look_at) >= bounds.missing
     {
-        return Some(format!("to be planned at {look_at}, and nobody did"));
+        return Some(format!("due to be planned at {look_at}, but no node has planned it"));
     }
     let newest = facts.slots.first()?;
     unplanned(newest).or_else(|| {
@@ -79,8 +79,8 @@ fn unplanned(row: &Slot) -> Option<String> {
         return None;
     };
     let why = match reason {
-        Reason::TooLate => "nobody planned it in time",
-        Reason::NotCaughtUp => "nobody planned it in time, and it is not caught up",
+        Reason::TooLate => "no node planned it in time",
+        Reason::NotCaughtUp => "no node planned it in time, and it is not caught up",
         Reason::OverCap => "more were missed than may be caught up",
         Reason::Cancelled => "its firing had been cancelled before it was planned",
         // Somebody wanted these.
@@ -124,9 +124,9 @@ fn late(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<String
     let by = started_at.duration_since(newest.execute_at);
     let is_first = newest.attempt <= 1;
     (is_first && by > bounds.late).then(|| match newest.status {
-        Status::Init => format!("due at {}, and not started", newest.execute_at),
+        Status::Init => format!("due at {}, not started yet", newest.execute_at),
         _ => format!(
-            "due at {}, and started {} late",
+            "due at {}, started {} late",
             newest.execute_at,
             short(by)
         ),
@@ -177,7 +177,7 @@ fn long(facts: &ScheduleFacts, now: Timestamp) -> Option<String> {
     let is_long = now.duration_since(since) > usual.max(LONG_MIN);
     is_long.then(|| {
         format!(
-            "runs since {since}; the longest lately took {}",
+            "running since {since}; the longest recent run took {}",
             short(*longest)
         )
     })

@@ -276,8 +276,8 @@ fn what_hangs_is_reported_by_its_cause() {
     assert_eq!(
         found,
         [
-            "stuck schedule:nightly: schedule:nightly@2026-01-05T06:00:00Z runs since 2026-01-05T06:00:00Z",
-            "stuck kind:PUBLISH: article:1 runs since 2026-01-05T06:00:00Z, and 1 more run as long",
+            "stuck schedule:nightly: schedule:nightly@2026-01-05T06:00:00Z has been running since 2026-01-05T06:00:00Z",
+            "stuck kind:PUBLISH: article:1 has been running since 2026-01-05T06:00:00Z, and 1 more",
         ]
     );
 }

@@ -27,9 +27,9 @@ impl Clock {
 fn leave_text(leave: Leave) -> String {
     match leave {
         Leave::Newer { run_id } => format!("run {run_id} is newer"),
-        Leave::Over => "its time is over".to_owned(),
-        Leave::Reported => "told to stop".to_owned(),
-        Leave::Once => "one round was asked for".to_owned(),
+        Leave::Over => "its time limit is reached".to_owned(),
+        Leave::Stopped => "stopped by a signal".to_owned(),
+        Leave::Once => "one round was requested".to_owned(),
     }
 }
 

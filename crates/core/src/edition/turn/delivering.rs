@@ -13,7 +13,7 @@ use crate::edition::{
 };
 
 /// What is said of a part that is held because another of its destination was skipped in doubt, or none arrived.
-const HELD_IN_DOUBT: &str = "nobody knows whether it arrived; send it again or skip it";
+const HELD_IN_DOUBT: &str = "it may have arrived already; send it again or skip it";
 
 /// Which part at which destination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -21,7 +21,7 @@ pub fn judge(status: u16, retry_after: Option<&str>, now: Timestamp) -> Outcome 
             detail: Some(published),
         },
         410 => Outcome::GiveUp {
-            error: format!("{published}: the subscriber wants to hear no more of this"),
+            error: format!("{published}: the subscriber no longer accepts these events"),
         },
         300..=399 => Outcome::Retry {
             error: format!("{published}: redirects are not followed"),

@@ -67,8 +67,8 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
     2026-01-05T08:00:00Z fired 2 h 5 min after its time; its firing is no longer kept.
     2026-01-05T08:00:00Z was missed and caught up 2 h 5 min after its time; its firing is no longer kept.
     2026-01-05T08:00:00Z was skipped: the schedule was paused by ada: moving house (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
-    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, 2 h 5 min late, which is more than its grace.
-    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, and its policy catches up no such slot (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: no node planned it until 2026-01-05T10:05:00Z, 2 h 5 min late, which is more than its grace.
+    2026-01-05T08:00:00Z was skipped: no node planned it until 2026-01-05T10:05:00Z, and its catch-up policy skips it (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
     2026-01-05T08:00:00Z was skipped: more slots were missed until 2026-01-05T10:05:00Z than max_catch_up allows (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
     2026-01-05T08:00:00Z was skipped: schedule:nightly@2026-01-05T07:00:00Z had not ended at 2026-01-05T10:05:00Z.
     2026-01-05T08:00:00Z was skipped: it was waiting for the slot before it when the schedule was changed at 2026-01-05T10:05:00Z.
@@ -219,13 +219,13 @@ fn dp_16_a_slot_the_cursor_has_passed_is_never_called_undecided() {
     // Paused since, but the slot came before: somebody has still to plan it.
     reported.push(why(facts(None, &pause)));
     assert_snapshot!(reported.join("\n"), @"
-    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
-    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
-    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
+    2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
+    2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
+    2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
     2026-01-05T08:00:00Z did not fire: the schedule had been removed at 2026-01-05T07:30:00Z.
     2026-01-05T08:00:00Z did not fire: the schedule had been parked at 2026-01-05T07:30:00Z.
-    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
-    2026-01-05T08:00:00Z did not fire: the schedule was changed before anything had planned it.
+    2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
+    2026-01-05T08:00:00Z did not fire: the schedule was changed before a node planned it.
     2026-01-05T08:00:00Z is undecided: no node has planned it yet.
     ");
 }

@@ -59,10 +59,10 @@ impl fmt::Display for Reason {
             Self::PublishHour(hour) => write!(f, "usually publishes around {}", Clock(hour.mean)),
             Self::BeforePublishHour(hour) => write!(
                 f,
-                "usually publishes around {}, but its cadence wants a check before that",
+                "usually publishes around {}, but its cadence requires an earlier check",
                 Clock(hour.mean)
             ),
-            Self::Schedule => f.write_str("its schedule says so"),
+            Self::Schedule => f.write_str("set by its schedule"),
             Self::ScheduleOver(wait) => write!(
                 f,
                 "its schedule has no further time, so it is checked every {}",
