@@ -1,4 +1,4 @@
-//! The machine's clock, held against one that nobody sets.
+//! The machine's clock, compared with one that cannot be set.
 //!
 //! On SQLite the machine's wall clock is the only time there is, and people, batteries and time
 //! services set it. A wrong one would plan tomorrow's slots, skip today's and delete a month of
@@ -35,7 +35,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::time::{Clock, to_micros};
 
 /// The largest difference between two readings that is no step: time services correct so much at
-/// once, and nobody plans by it.
+/// once, and no schedule depends on it.
 pub const STEP_MIN: SignedDuration = SignedDuration::from_secs(5);
 /// One part in so many is how far a clock that is being corrected slowly drifts from the uptime.
 const DRIFT: i32 = 1_000;
@@ -51,7 +51,7 @@ pub const AWAY_MAX: SignedDuration = SignedDuration::from_hours(30 * 24);
 pub struct Reading {
     /// The wall clock, which people and time services set.
     pub wall: Timestamp,
-    /// Time since the machine was started, suspended or not; nobody sets it.
+    /// Time since the machine was started, suspended or not; it cannot be set.
     pub uptime: SignedDuration,
 }
 
@@ -293,7 +293,7 @@ impl GuardedClock {
 
     /// What the store should remember; nothing while time is only guessed.
     ///
-    /// Time jumps here alone, if a step is believed: whoever calls this extends its leases next.
+    /// Time jumps here alone, if a step is believed: the caller extends its leases next.
     pub fn mark(&self) -> Option<Mark> {
         let mut held = self.held();
         let reading = self.source.read();

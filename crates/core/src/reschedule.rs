@@ -11,10 +11,10 @@
 //! ```
 //!
 //! A decision is made from a row that was read a moment ago and may have changed since. The
-//! [`Change`] therefore carries a [`Guard`]: the store applies it only to the row exactly as it was
-//! seen, and answers "lost" otherwise, upon which the caller reads again and decides again (RS-06).
-//! INVARIANT: whatever changes a row changes its status, its term or its decision count, so a guard
-//! never matches a row that moved on.
+//! [`Change`] therefore carries a [`Guard`]: the store applies it only to the row that was seen and
+//! answers "lost" otherwise; then the caller reads again and decides again (RS-06). INVARIANT:
+//! whatever changes a row changes its status, its term or its decision count, so a guard never
+//! matches a row that moved on.
 
 mod receipt;
 
@@ -133,7 +133,7 @@ names! {
 }
 
 impl Rule {
-    /// Whether the row stayed as it was.
+    /// Whether the row stayed unchanged.
     pub fn changes_nothing(self) -> bool {
         matches!(
             self,
@@ -142,7 +142,7 @@ impl Rule {
     }
 }
 
-/// The row a decision was made from, exactly as it was seen.
+/// The row a decision was made from, exactly as seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
     /// Which row.
@@ -206,7 +206,8 @@ pub struct Change {
     pub origin: String,
     /// When it was decided.
     pub decided_at: Timestamp,
-    /// What was asked for, where that changed nothing. The same again, by the same requester, is counted and not written again.
+    /// What was asked for, where that changed nothing. The same again, by the same requester, is
+    /// counted and not written again.
     pub requested: Option<Requested>,
     /// What becomes of the current row.
     pub amend: Option<Amend>,
@@ -267,8 +268,8 @@ fn decide_on(
     if let Some(rule) = repeats_or_lags(task, request) {
         return (rule, Some(annotate(task)), None);
     }
-    // An unnumbered change keeps the number: counting on would use up the next number of whoever
-    // numbers theirs, and swallow the change that really carries it (RS-06).
+    // An unnumbered change keeps the number: counting on would use up the next number of a client
+    // that numbers its changes, and swallow the change that really carries it (RS-06).
     let revision = request.revision().unwrap_or(task.revision);
     match (task.status, request) {
         (_, Request::Put(put))
@@ -324,8 +325,8 @@ fn repeats_or_lags(task: &Task, request: &Request) -> Option<Rule> {
     }
 }
 
-/// Whether a waiting task is already as a request wants it. Both times past is the same request: a past
-/// time was stored as the instant it was decided.
+/// Whether a waiting task is already as a request wants it. Both times past is the same request: a
+/// past time was stored as the instant it was decided.
 fn is_as_requested(task: &Task, put: &Put, now: Timestamp) -> bool {
     fn keeps<T: PartialEq>(requested: Option<&T>, has: &T) -> bool {
         requested.is_none_or(|requested| requested == has)
@@ -360,8 +361,8 @@ fn first(put: &Put, origin: &str, now: Timestamp) -> NewTask {
     }
 }
 
-/// A withdrawal that overtook the creation it belongs to leaves a mark, or the creation arriving
-/// later would bring to life what its author has already withdrawn.
+/// A withdrawal that overtook the creation it belongs to leaves a tombstone, or the creation
+/// arriving later would revive what its author has already withdrawn.
 fn mark(cancel: &Cancel, origin: &str, now: Timestamp) -> Result<NewTask, NothingThere> {
     let identity = cancel.identity.clone();
     let Some(revision) = cancel.revision else {

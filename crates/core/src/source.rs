@@ -1,12 +1,12 @@
 //! Smart sources: look when there is something to see.
 //!
 //! A source is an address that publishes entries. Each active source is one task (`source:17`,
-//! [`SOURCE_CHECK`]) that comes again: at every check the address is looked at ([`check`]), what is new is
-//! kept ([`entry`]), and the source learns when to come next ([`policy`]). "Check now", pause, resume and a
-//! cadence by hand are reschedules of that task; there is no second clock.
+//! [`SOURCE_CHECK`]) that comes again: at every check the address is looked at ([`check`]), what is
+//! new is kept ([`entry`]), and the source learns when to come next ([`policy`]). "Check now",
+//! pause, resume and a cadence by hand are reschedules of that task; there is no second clock.
 //!
-//! What must stay true: an active source always has a live task; whatever a look brings, the source's row
-//! says so and says when it will be looked at again (nothing dies silently).
+//! What must stay true: an active source always has a live task; whatever the outcome of a look,
+//! the source's row says so and says when it will be looked at again (nothing dies silently).
 
 pub mod check;
 pub mod entry;
@@ -67,7 +67,7 @@ impl fmt::Display for SourceId {
 }
 
 names! {
-    /// What the founding documents tell apart: feeds, and sources read by rules of one's own.
+    /// What the founding documents distinguish: feeds, and sources read by custom rules.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum SourceType {
         /// RSS, Atom, JSON Feed.
@@ -108,7 +108,7 @@ pub enum State {
         /// Why, in the person's words.
         note: Option<String>,
     },
-    /// It told us that it is gone for good; a person may resume it.
+    /// It reported that it is gone for good; a person may resume it.
     Ended {
         /// Since when.
         since: Timestamp,
@@ -192,7 +192,7 @@ names! {
         Failing = "failing",
         /// It moved to the address of another source.
         Duplicate = "duplicate",
-        /// It wants credentials that are missing or expired.
+        /// It needs credentials that are missing or expired.
         Credentials = "credentials",
     }
 }
@@ -211,26 +211,28 @@ pub struct Stats {
     /// How widely that hour spreads.
     #[serde(serialize_with = "hundredths")]
     pub std_publish_hour: Option<f64>,
-    /// When it is looked at next; none while it is not. This is what was decided, and the order of the due list (SS-08); its
-    /// task says when it really is, because a person may have moved that, or a busy host. INVARIANT: only an active source
-    /// has one, and it is never before `backoff_until`.
+    /// When it is looked at next; none while it is not. This is what was decided, and the order of
+    /// the due list (SS-08); its task says when it really is, because a person may have moved that,
+    /// or a busy host. INVARIANT: only an active source has one, and it is never before
+    /// `backoff_until`.
     #[serde(skip)]
     pub next_due_at: Option<Timestamp>,
     /// When it was last looked at.
     pub last_check_at: Option<Timestamp>,
-    /// When its newest entry was published, or first seen where no time is given. Only moves forward.
+    /// When its newest entry was published, or first seen where no time is given. Only moves
+    /// forward.
     pub last_article_at: Option<Timestamp>,
     /// Failures in a row.
     pub fail_count: u32,
     /// Until when failures keep it waiting.
     pub backoff_until: Option<Timestamp>,
-    /// What the last failure said; none after a success.
+    /// The message of the last failure; none after a success.
     pub last_error: Option<String>,
     /// What kind of failure that was.
     pub last_error_class: Option<FailureClass>,
     /// Looks made.
     pub check_count: u64,
-    /// Looks that brought new entries.
+    /// Looks that found new entries.
     pub hit_count: u64,
 }
 
@@ -250,8 +252,8 @@ pub struct Memory {
     pub hints: Hints,
     /// Where it says it has moved for good, and how often in a row it has said so.
     pub moving: Option<Moving>,
-    /// Hashes of the keys its last document showed: most documents show nothing else next time, and what a
-    /// document still shows is never pruned.
+    /// Hashes of the keys its last document showed: most documents show nothing else next time, and
+    /// what a document still shows is never pruned.
     pub shown: Vec<u64>,
     /// Entries published before this may have been pruned: if they show up again they are not new.
     pub pruned_before: Option<Timestamp>,
@@ -307,7 +309,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source that nobody has looked at yet; due at once.
+    /// A source that has not been looked at yet; due at once.
     pub fn new(definition: Definition, now: Timestamp) -> Self {
         Self {
             id: SourceId(0),
@@ -328,7 +330,7 @@ impl Source {
         }
     }
 
-    /// The part of its looks that brought something new; none before the first.
+    /// The share of its looks that found something new; none before the first.
     pub fn hit_rate(&self) -> Option<f64> {
         #[expect(
             clippy::cast_precision_loss,

@@ -33,7 +33,7 @@ pub const SUBJECT_BYTES_MAX: usize = 200;
 pub const KIND_BYTES_MAX: usize = 64;
 /// Largest payload a deployment may allow, in bytes; the default limit is lower and configurable.
 pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
-/// Retries a task gets when nobody says otherwise (RS-09).
+/// Retries of a task, by default (RS-09).
 pub const MAX_RETRY_DEFAULT: u32 = 3;
 /// Most retries that can be asked for.
 pub const MAX_RETRY_MAX: u32 = 100;
@@ -63,7 +63,7 @@ pub struct Term(pub i64);
 pub struct Revision(pub i64);
 
 impl Revision {
-    /// Before every number: nobody has numbered a change of this intent yet.
+    /// Before every number: no change of this intent has been numbered yet.
     pub const NONE: Self = Self(0);
 }
 
@@ -86,7 +86,7 @@ pub enum Invalid {
         /// What was given, shortened.
         given: String,
     },
-    /// Not JSON, or JSON that cannot be read by everybody.
+    /// Not JSON, or JSON that some readers cannot read.
     #[error("payload {0}")]
     Payload(json::Unfit),
     /// Over the limit.
@@ -189,7 +189,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// Where a task stands. The names are the founding documents'.
+/// The status of a task. The names are the founding documents'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TaskStatus))]
 #[serde(rename_all = "UPPERCASE")]
@@ -301,7 +301,6 @@ pub struct Task {
     /// Who it is.
     #[serde(flatten)]
     pub identity: Identity,
-    /// Where it stands.
     pub status: Status,
     /// Whether it is the newest row of its identity.
     #[serde(skip)]

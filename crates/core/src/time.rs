@@ -118,8 +118,8 @@ pub const LATEST: Timestamp = Timestamp::constant(253_402_207_200, 0);
 /// The first second after the year 9999.
 const YEAR_10000: i64 = 253_402_300_800;
 
-/// Reads an RFC 3339 instant. "Never" is often written as the last second of the year 9999, a day after
-/// [`LATEST`]: up to there an instant is [`LATEST`].
+/// Reads an RFC 3339 instant. "Never" is often written as the last second of the year 9999, a day
+/// after [`LATEST`]: up to there an instant is [`LATEST`].
 pub fn parse_instant(text: &str) -> Result<Timestamp, jiff::Error> {
     let parsed = text.parse().map(to_micros);
     parsed.or_else(|error| {

@@ -1,7 +1,8 @@
 //! Ranges: which addresses are not public, and what to call them.
 //!
-//! From the special-purpose registries of IANA. IPv6 is closed by default: public addresses are those of
-//! `2000::/3` that are not named here, so a range that is assigned one day is refused until somebody looks.
+//! From the special-purpose registries of IANA. IPv6 is closed by default: public addresses are
+//! those of `2000::/3` that are not named here, so a range that is assigned one day is refused
+//! until this list names it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -28,7 +29,8 @@ const V4: &[Range<Ipv4Addr>] = &[
         "a carrier-grade NAT address",
     ),
     (Ipv4Addr::new(127, 0, 0, 0), 8, LOOPBACK),
-    // A public address by the registry, but inside one large cloud it is the host's own control service.
+    // A public address by the registry, but inside one large cloud it is the host's own control
+    // service.
     (Ipv4Addr::new(168, 63, 129, 16), 32, "a cloud's own service"),
     (Ipv4Addr::new(169, 254, 0, 0), 16, LINK_LOCAL),
     (Ipv4Addr::new(172, 16, 0, 0), 12, PRIVATE),

@@ -1,7 +1,8 @@
 //! What is wrong now, by the facts.
 //!
-//! Causes, not symptoms: tasks of one kind that hang are one finding about the kind, failed firings one about their schedule. A
-//! finding says the same as long as the cause is the same, so it can be found again in every round.
+//! Causes, not symptoms: tasks of one kind that hang are one finding about the kind, failed firings
+//! one about their schedule. A finding says the same as long as the cause is the same, so it can be
+//! found again in every round.
 
 pub mod edition;
 mod schedule;
@@ -118,7 +119,8 @@ pub fn schedule_of(identity: &Identity) -> Option<ScheduleName> {
     ScheduleName::parse(name).ok()
 }
 
-/// How many of the newest failed for good in a row, and what the newest of them said. What still goes on says nothing yet.
+/// How many of the newest failed for good in a row, and what the newest of them said. What still
+/// goes on says nothing yet.
 pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
     let ended = runs.iter().filter(|run| !run.is_live);
     let ended = ended.filter(|run| run.finished_at.is_some());
@@ -127,7 +129,7 @@ pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
     (count, failed.first().copied())
 }
 
-/// An alert goes to the log and to channels: it repeats only what may be told.
+/// An alert goes to the log and to channels: it repeats only what may be shared.
 pub(super) fn said<'a>(kind: &str, run: Option<&'a Run>) -> &'a str {
     let detail = run.and_then(|run| run.detail.as_deref());
     detail.map_or("no error message", |detail| shareable_detail(kind, detail))
@@ -178,7 +180,7 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
     notified.collect()
 }
 
-/// Due work that nobody begins.
+/// Due work that no node starts.
 fn unclaimed(depth: &Depth, bounds: &Bounds, now: Timestamp) -> Option<Finding> {
     let first = depth.first_due_at?;
     let waits = depth.due > 0 && now.duration_since(first) >= bounds.unclaimed;
@@ -267,7 +269,8 @@ fn parked(facts: &Facts) -> Vec<Finding> {
     parked.collect()
 }
 
-/// What sources say of themselves. One that moved onto another is nobody's emergency: it is in the list of sources.
+/// What sources report about themselves. One that moved onto another is no emergency: it is in the
+/// list of sources.
 fn attention(source: &Source) -> Option<Finding> {
     if source.state != SourceState::Active {
         return None;
@@ -279,11 +282,7 @@ fn attention(source: &Source) -> Option<Finding> {
         Attention::Duplicate => return None,
     };
     let name = source.definition.name.as_str();
-    let name = if name.is_empty() {
-        "unnamed"
-    } else {
-        name
-    };
+    let name = if name.is_empty() { "unnamed" } else { name };
     let detail = match (rule, source.stats.last_article_at, &source.stats.last_error) {
         (Rule::Silent, Some(at), _) => format!("{name}: last entry at {at}"),
         (Rule::Failing | Rule::Credentials, _, Some(error)) => format!("{name}: {error}"),
@@ -312,7 +311,8 @@ fn overspent(spending: &Spending, bounds: &Bounds, now: Timestamp) -> Option<Fin
     (pace > allowed).then(|| Finding::new(Rule::Budget, About::Fleet, Severity::Warning, &detail))
 }
 
-/// Whether tasks of a kind are counted by themselves: firings are their schedules', checks their sources'.
+/// Whether tasks of a kind are counted by themselves: firings are their schedules', checks their
+/// sources'.
 pub fn counts_by_kind(kind: &Kind) -> bool {
     ![DISPATCH, crate::source::SOURCE_CHECK].contains(&kind.as_str())
 }

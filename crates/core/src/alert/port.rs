@@ -1,10 +1,10 @@
-//! Telling: the port to whoever reaches people.
+//! The ports to the channels that reach people.
 
 use async_trait::async_trait;
 
 use super::{Alert, Key, News};
 
-/// One thing to be told.
+/// One notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// About what; its `taken_by` names who has it already.
@@ -12,12 +12,12 @@ pub struct Notice {
     pub news: News,
 }
 
-/// What became of telling some notices by one channel.
+/// The result of sending some notices over one channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The channel's name in the configuration.
     pub channel: String,
-    /// Which alerts it was told about, in one message.
+    /// Which alerts it was notified of, in one message.
     pub keys: Vec<Key>,
     /// Whether it took them.
     pub outcome: Outcome,
@@ -30,7 +30,7 @@ pub enum Outcome {
     Taken(String),
     /// It did not and will not: a wrong token, an address that is gone. Asking again mends nothing.
     Refused(String),
-    /// It did not, or nobody knows; it may later.
+    /// It did not, or that is unknown; it may later.
     Failed(String),
 }
 
@@ -60,15 +60,17 @@ impl Outcome {
 /// Reaches people, by as many channels as there are.
 #[async_trait]
 pub trait Notifier: Send + Sync {
-    /// Tells every channel those of the notices that it wants and has not taken, in as few messages as it can. Answers for
-    /// each channel that was asked; a notice that no channel wants is in no answer. Bounded in time. A node that dies here may have
-    /// told: it is told again, under the same [`Alert::message_key`].
+    /// Sends every channel those of the notices that it wants and has not accepted, in as few
+    /// messages as it can. Returns an answer for each channel that was asked; a notice that no
+    /// channel wants is in no answer. Bounded in time. A node that dies here may have sent: another
+    /// sends again, under the same [`Alert::message_key`].
     async fn notify(&self, notices: &[Notice]) -> Vec<Answer>;
 }
 
-/// Whoever outside listens for a node's heartbeat, and calls for help when it stops.
+/// The outside service that listens for a node's heartbeat, and calls for help when it stops.
 #[async_trait]
 pub trait HeartbeatMonitor: Send + Sync {
-    /// Says once that all is well, in bounded time; an error says in a few words why nobody heard it, and names no address.
+    /// Sends one heartbeat, in bounded time; an error says in a few words why it was not received,
+    /// and names no address.
     async fn beat(&self) -> Result<(), String>;
 }

@@ -1,7 +1,8 @@
 //! Quiet hours: when people want to hear only what cannot wait.
 //!
-//! They are wall time in a zone of their own, and may pass midnight. Where clocks change they begin and end when the clock on the
-//! wall says so; an end that the clock skips is the first instant after the gap, and one that it shows twice ends them twice.
+//! They are wall time in their own zone, and may pass midnight. Where clocks change they begin and
+//! end when the clock on the wall says so; an end that the clock skips is the first instant after
+//! the gap, and one that it shows twice ends them twice.
 
 use jiff::{
     SignedDuration, Timestamp,
@@ -22,12 +23,12 @@ pub struct Quiet {
     /// The first that is not; the next day's where it is not after `from`.
     pub until: Time,
     pub zone: TimeZone,
-    /// What is told all the same: this and what matters more. Nothing where there is none.
+    /// What is sent all the same: this severity and above. Nothing where there is none.
     pub except: Option<Severity>,
 }
 
 impl Quiet {
-    /// When something that matters so much may be told: now, or when the quiet hours end.
+    /// When an alert of this severity may be sent: now, or when the quiet hours end.
     pub fn notify_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
         let breaks_through = self.except.is_some_and(|except| severity >= except);
         if breaks_through || !self.covers(now) {
@@ -45,7 +46,8 @@ impl Quiet {
         }
     }
 
-    /// The first end after `now`. INVARIANT: later than `now`, or what waits for it would be told at once, over and over.
+    /// The first end after `now`. INVARIANT: later than `now`, or what waits for it would be sent
+    /// at once, over and over.
     fn end_after(&self, now: Timestamp) -> Timestamp {
         let today = self.zone.to_datetime(now).date();
         let days = (0..=DAYS_AHEAD).filter_map(|days| {
@@ -60,7 +62,8 @@ impl Quiet {
         ends.next().unwrap_or(fallback)
     }
 
-    /// When the clock on the wall shows the end on that day: twice where the hour is repeated, the same twice where it is not.
+    /// When the clock on the wall shows the end on that day: twice where the hour is repeated, the
+    /// same twice where it is not.
     fn ends_on(&self, day: Date) -> impl Iterator<Item = Timestamp> {
         let shown = self
             .zone
@@ -140,7 +143,7 @@ mod tests {
                 &noon,
                 "2026-01-05T23:00:00Z",
                 None,
-                "at night nobody asked for quiet",
+                "no quiet hours at night",
             ),
         ] {
             let expected = notified.map_or(at(now), at);
@@ -211,11 +214,11 @@ mod tests {
             // A day, and another one where the clocks skip the hours that are not quiet.
             prop_assert!(notified <= now + SignedDuration::from_hours(50));
             prop_assert!(!hours.covers(notified));
-            // The first instant at which it may be told: a minute before, it is quiet.
+            // The first instant at which it may be sent: a minute before, it is quiet.
             let minutes = (notified.as_second() - now.as_second()) / 60;
             for minute in 0..minutes {
                 let meanwhile = now + SignedDuration::from_mins(minute);
-                prop_assert!(hours.covers(meanwhile), "{meanwhile} was not quiet, and it was told at {notified}");
+                prop_assert!(hours.covers(meanwhile), "{meanwhile} was not quiet, and it was sent at {notified}");
             }
         }
     }

@@ -1,7 +1,8 @@
-//! What a node says is wrong with itself: what no other row of the store shows.
+//! What a node reports to be wrong with itself: what no other row of the store shows.
 //!
-//! Every node writes its own troubles beside its heartbeat, and every node's watch reads those of all. So all nodes find the
-//! same, whoever looks, and a trouble is over when the node that has it says so, or is gone itself.
+//! Every node writes its own troubles beside its heartbeat, and every node's watch reads those of
+//! all. So every watching node finds the same, and a trouble is over when its node says so, or is
+//! gone itself.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,8 @@ impl Trouble {
         serde_json::to_string(&written).unwrap_or_default()
     }
 
-    /// Reads what [`Self::write_all`] wrote. Rules of newer versions are left out: who knows them raises their alerts.
+    /// Reads what [`Self::write_all`] wrote. Rules of newer versions are left out: who knows them
+    /// raises their alerts.
     pub fn read_all(text: &str) -> Result<Vec<Self>, serde_json::Error> {
         let written: Vec<Written> = serde_json::from_str(text)?;
         let known = written.into_iter().filter_map(|it| {

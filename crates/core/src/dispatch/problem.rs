@@ -38,7 +38,7 @@ pub enum Reason {
     /// A blank that only people take for one.
     #[error("only spaces and tabs separate words; this is U+{:04X}", u32::from(*.found))]
     Blank { found: char },
-    /// A character that nobody sees.
+    /// An invisible character.
     #[error("invisible character U+{:04X}", u32::from(*.found))]
     Invisible { found: char },
     /// `＃` in front of a comment.

@@ -180,7 +180,7 @@ fn dp_01_any_blank_separates_and_lookalikes_are_named() {
       hint: write `*`
     4:21 `＃` a comment begins with `#`; this is its full-width twin
       hint: write `#`
-    5:16 `_` an invisible character, U+200B, stands here
+    5:16 `_` invisible character U+200B
       hint: remove it
     ");
 }

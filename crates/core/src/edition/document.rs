@@ -1,8 +1,8 @@
 //! Documents: what an edition prints, together with everything it was printed from.
 //!
-//! A document holds its own inputs: the stories as they stood, the words around them and the template. So
-//! it can be made again long after its stories are gone, byte for byte, and a changed byte of any input
-//! changes the digests that are kept with it.
+//! A document holds its own inputs: the stories as they stood, the words around them and the
+//! template. So it can be made again long after its stories are gone, byte for byte, and a changed
+//! byte of any input changes the digests that are kept with it.
 
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};

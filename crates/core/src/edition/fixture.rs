@@ -85,7 +85,7 @@ pub(crate) fn document(account: &Account) -> Document {
     }
 }
 
-/// Carries out every batch without a failure, up to the document, which nobody wants.
+/// Carries out every batch without a failure, up to the document, which no destination takes.
 pub(crate) fn work_through(mut account: Account, rules: &Rules, now: Timestamp) -> Account {
     loop {
         account = match plan(&account, Requester::Tick, rules, now) {

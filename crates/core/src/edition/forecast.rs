@@ -20,12 +20,12 @@ pub struct Forecast {
     pub batches_done: u32,
     /// Batches in all, if nothing fails.
     pub batches_planned: u32,
-    /// When it is expected to be published; none once it is, or when nobody works on it.
+    /// When it is expected to be published; none once it is, or when no node works on it.
     #[serde(rename = "expected_finish_at")]
     pub finish_at: Option<Timestamp>,
 }
 
-/// Tells, given when the next tick is.
+/// Computes the forecast, given when the next tick is.
 pub fn forecast(
     account: &Account,
     rules: &Rules,
@@ -73,7 +73,7 @@ fn finish_at(
         let each = mean_batch(account).unwrap_or(BATCH_GUESSED);
         return now.saturating_add(times(each, left.max(1))).ok();
     }
-    // The list is a tick of its own; what is delivered goes out with the last batch.
+    // The list takes a separate tick; what is delivered goes out with the last batch.
     let list = u32::from(account.edition.state == State::Init);
     let ticks = (left + list).max(1);
     let next = next_tick_at.filter(|at| *at >= now).unwrap_or(now);

@@ -1,7 +1,8 @@
 //! Stories: the items of an edition.
 //!
-//! A story is known by where it comes from (`hn:42`, `entry:7`), once per edition. It completes when it has
-//! what its edition prints; what is missing for good is said in a note and printed as such (ED-09).
+//! A story is known by where it comes from (`hn:42`, `entry:7`), once per edition. It completes
+//! when it has what its edition prints; what is missing for good is said in a note and printed as
+//! such (ED-09).
 
 use std::fmt;
 
@@ -36,17 +37,17 @@ pub struct Listed {
     /// What it is called, in its own language.
     #[serde(rename = "original_title")]
     pub title: String,
-    /// What its readers gave it; none where nobody counts.
+    /// Its readers' votes; none where votes are not counted.
     pub score: Option<i64>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
-    /// Its text, where the list brings it along and there is no page to fetch.
+    /// Its text, where the list contains it and there is no page to fetch.
     #[serde(skip)]
     pub text: Option<String>,
 }
 
 names! {
-    /// Where a story stands.
+    /// The state of a story.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[cfg_attr(feature = "schema", schema(as = StoryStatus))]
     pub enum Status {
@@ -65,7 +66,8 @@ names! {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryText))]
 pub struct Written {
-    /// Its title in the edition's language; none where nobody translates and the original stands.
+    /// Its title in the edition's language; none where there is no translator and the original is
+    /// used.
     pub title: Option<String>,
     /// What its page says.
     pub content_summary: Option<String>,
@@ -96,7 +98,6 @@ pub struct Story {
     pub listed: Listed,
     /// Its place, from 1.
     pub rank: u32,
-    /// Where it stands.
     pub status: Status,
     /// The batch that works on it or worked on it last.
     pub batch: Option<u32>,

@@ -1,7 +1,9 @@
-//! Turns: every way in which an edition changes, as a pure function from what was read to what is written.
+//! Turns: every way in which an edition changes, as a pure function from what was read to what is
+//! written.
 //!
-//! A turn that no longer applies, because somebody else was faster, answers `None`: there is nothing to write,
-//! and whoever wanted it reads again. The store writes a [`Change`] only on the version it was decided on.
+//! A turn that no longer applies, because another node was faster, returns `None`: there is nothing
+//! to write, and the caller reads again. The store writes a [`Change`] only on the version it was
+//! decided on.
 
 mod delivering;
 mod person;
@@ -41,7 +43,7 @@ pub enum Ending {
     NotTried,
 }
 
-/// Somebody is about to fetch the list.
+/// A node is about to fetch the list.
 pub fn start_fetch(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     let mut edition = account.edition.clone();
     edition.fetching_until = Some(leased(rules, now));
@@ -49,7 +51,8 @@ pub fn start_fetch(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     Change::of(edition)
 }
 
-/// Somebody still fetches the list, and said so until `held` before. Nothing if it has come, or is somebody else's to fetch.
+/// A node still fetches the list, and reported it until `held` before. Nothing if the list has
+/// come, or another node fetches it.
 pub fn extend_fetch(
     account: &Account,
     held: Timestamp,
@@ -63,7 +66,7 @@ pub fn extend_fetch(
     own.then(|| (Change::of(edition), until))
 }
 
-/// The list could not be fetched: everything stays as it was, and says why (ED-29).
+/// The list could not be fetched: everything stays unchanged, and the reason is recorded (ED-29).
 pub fn fetch_failed(
     account: &Account,
     error: &str,
@@ -81,7 +84,8 @@ pub fn fetch_failed(
     Some(Change::of(edition))
 }
 
-/// The list is here: stories and state in one change (ED-03). Nothing if another list was faster (ED-04).
+/// The list is here: stories and state in one change (ED-03). Nothing if another list was faster
+/// (ED-04).
 pub fn fetched(
     account: &Account,
     source: &str,
@@ -157,7 +161,8 @@ pub fn start_batch(
     Some((change, batch))
 }
 
-/// Somebody still works on a batch. Nothing if it ended or was given up: its stories are somebody else's.
+/// A node still works on a batch. Nothing if it ended or was given up: its stories belong to
+/// another batch.
 pub fn extend_batch(
     account: &Account,
     index: u32,
@@ -179,7 +184,8 @@ fn leased(rules: &Rules, now: Timestamp) -> Timestamp {
     now.saturating_add(rules.lease()).unwrap_or(Timestamp::MAX)
 }
 
-/// Writes down how a batch ended. Nothing if it was given up meanwhile: its stories are somebody else's.
+/// Records how a batch ended. Nothing if it was given up meanwhile: its stories belong to another
+/// batch.
 pub fn end_batch(
     account: &Account,
     index: u32,
@@ -253,9 +259,10 @@ fn first_error(stories: &[Story]) -> Option<String> {
     stories.iter().find_map(|story| story.error_message.clone())
 }
 
-/// Gives back the stories of batches whose lease has passed, and of none (ED-15). They count as not tried: a batch that never ended is followed
-/// by a smaller one, and a story that was alone in the second of two such batches has failed, so that one that kills whoever works on it is found
-/// and left out.
+/// Gives back the stories of batches whose lease has passed, and of none (ED-15). They count as not
+/// tried: a batch that never ended is followed by a smaller one, and a story that was alone in the
+/// second of two such batches has failed, so that a story that kills every node working on it is
+/// found and left out.
 pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     let mut edition = account.edition.clone();
     edition.updated_at = now;

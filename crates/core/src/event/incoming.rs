@@ -1,6 +1,6 @@
 //! CloudEvents in, changes of intent out.
 //!
-//! A business service tells Almanack that a time changed by sending an event (founding document
+//! A business service reports a changed time to Almanack by sending an event (founding document
 //! 002, section 2). The meaning is the same over HTTP and over a message queue, so it is decided
 //! here, from the JSON alone:
 //!
@@ -9,11 +9,12 @@
 //! | `almanack.task.put.v1` | try `(subject, data.kind)` at `data.execute_at` |
 //! | `almanack.task.cancel.v1` | withdraw `(subject, data.kind)` |
 //!
-//! `data.revision` is required: queues deliver twice and out of order, and only the number tells an
-//! old request from a new one.
+//! `data.revision` is required: queues deliver twice and out of order, and only the number
+//! distinguishes an old request from a new one.
 //!
-//! [`envelope`] understands what a queue delivers, in any mode; [`mapping`] reads messages of services that have a format of
-//! their own; [`intake`] is the port by which a queue hands requests over.
+//! [`envelope`] understands what a queue delivers, in any mode; [`mapping`] reads messages of
+//! services that have their own format; [`intake`] is the port by which a queue hands requests
+//! over.
 
 pub mod envelope;
 pub mod intake;
@@ -59,7 +60,8 @@ pub enum EventError {
 }
 
 impl EventError {
-    /// What is wrong in one word, for logs and metrics: the message itself may repeat what was sent.
+    /// What is wrong in one word, for logs and metrics: the message itself may repeat what was
+    /// sent.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Shape(_) => "shape",
@@ -106,8 +108,8 @@ struct Gathered<'a> {
     data: &'a RawValue,
 }
 
-/// Puts a binary-mode event into structured form: its attributes travel as headers that start with `prefix`, its data is the
-/// body. `header` finds one by its whole name.
+/// Puts a binary-mode event into structured form: its attributes travel as headers that start with
+/// `prefix`, its data is the body. `header` finds one by its whole name.
 pub fn gather(
     prefix: &str,
     header: impl Fn(&str) -> Option<String>,
@@ -201,7 +203,8 @@ fn instant<'de, D: Deserializer<'de>>(reader: D) -> Result<Timestamp, D::Error> 
     parse_instant(&text).map_err(D::Error::custom)
 }
 
-/// CloudEvents 1.0 requires these attributes to say something: together they name an event, and who asked is what the history keeps.
+/// CloudEvents 1.0 requires these attributes to say something: together they name an event, and who
+/// asked is what the history keeps.
 fn check_named(envelope: &Envelope) -> Result<(), EventError> {
     for (name, value) in [("id", &envelope.id), ("source", &envelope.source)] {
         if value.trim().is_empty() {
@@ -232,7 +235,7 @@ fn put(subject: Subject, data: PutData, payload_limit: usize) -> Result<Put, Eve
     })
 }
 
-/// Reads one level of the event; `within` is where it stands, for the message.
+/// Reads one level of the event; `within` is its place, for the message.
 fn read<'a, T: Deserialize<'a>>(json: &'a str, within: &str) -> Result<T, EventError> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {

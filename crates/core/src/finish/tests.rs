@@ -116,7 +116,7 @@ fn rs_08_a_vanished_node_costs_an_attempt_and_a_shutdown_does_not() {
     assert_eq!(
         handed_back.execute_at,
         claimed(2, 3).execute_at,
-        "due as it was before"
+        "due at the same time as before"
     );
 }
 

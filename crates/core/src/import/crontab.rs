@@ -1,8 +1,8 @@
 //! Crontabs: those of a user, and with a user column those of a system.
 //!
-//! Read as Vixie cron and its heirs read them: variables hold from their line on, `%` has a meaning, `#`
-//! begins a comment only at the beginning of a line, and a day field that begins with `*` does not
-//! count as restricted.
+//! Read as Vixie cron and its heirs read them: variables hold from their line on, `%` has a
+//! meaning, `#` begins a comment only at the beginning of a line, and a day field that begins with
+//! `*` does not count as restricted.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ struct Reader<'a> {
     options: Options<'a>,
     /// As `SHELL` says.
     shell: Option<String>,
-    /// As `CRON_TZ` says, or whoever asked.
+    /// From `CRON_TZ`, or from the caller.
     tz: Option<String>,
     /// Where each schedule was first seen.
     seen: BTreeMap<String, usize>,
@@ -169,7 +169,7 @@ fn keep_days(written: String, differences: &[Difference]) -> String {
     }
 }
 
-/// `NAME = "value"`: the name, the value without its quotes, and where the value stands.
+/// `NAME = "value"`: the name, the value without its quotes, and the position of the value.
 fn variable(line: &str) -> Option<(&str, &str, Span)> {
     let (name, value) = line.split_once('=')?;
     let start = name.len() + 1 + (value.len() - value.trim_start().len());

@@ -22,7 +22,7 @@ pub enum Difference {
     },
     /// There what was missed is lost.
     CaughtUp,
-    /// There the clock of the machine is read, and nobody said which zone that is.
+    /// There the machine's clock is read, and its zone is unknown.
     LocalTime,
     /// There fixed times are lost in a gap of the clocks, and repeated hours happen once.
     Clocks,
@@ -37,7 +37,7 @@ pub enum Difference {
         /// Its name; values may be secret.
         name: String,
     },
-    /// There the command runs as a user of its own.
+    /// There the command runs as another user.
     User { user: String },
     /// There a timer may be late on purpose.
     Accuracy,

@@ -1,4 +1,4 @@
-//! What could not be imported: where it stands and why.
+//! What could not be imported: where and why.
 
 use std::fmt;
 

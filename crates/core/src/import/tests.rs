@@ -1,4 +1,5 @@
-//! Imports: what foreign texts become, what is said about them, and that nothing is lost on the way.
+//! Imports: what foreign texts become, what is said about them, and that nothing is lost on the
+//! way.
 
 use std::fmt::Write as _;
 

@@ -13,7 +13,7 @@ use crate::{
 
 /// Longest name, in bytes: `schedule:NAME@2026-01-05T08:00:00Z` must be a subject.
 pub const NAME_BYTES_MAX: usize = 100;
-/// Most missed slots that `catch_up = "all"` may be told to fire.
+/// Most missed slots that `catch_up = "all"` may fire.
 pub const MAX_CATCH_UP_MAX: u32 = 1_000;
 /// A slot this little late was not missed; it is simply due. Longer than a node ever sleeps without
 /// looking (10 s on PostgreSQL), so that a missed hint never turns into a skipped slot.
@@ -57,8 +57,8 @@ impl fmt::Display for ScheduleName {
     }
 }
 
-/// A name for a schedule that nobody named: what kind of text it comes from, and a hash of its content.
-/// The same content gets the same name for ever, wherever in its text it stands (DP-06).
+/// The default name of a schedule: what kind of text it comes from, and a hash of its content. The
+/// same content gets the same name for ever, wherever in its text it is (DP-06).
 pub(crate) fn derived_name(from: &str, content: &str) -> ScheduleName {
     // 48 of 64 bits: among a million schedules the odds of two alike are one in six hundred.
     let hash = hash_of(content, from) >> 16;
@@ -107,7 +107,7 @@ pub enum OnResume {
     Latest,
 }
 
-/// A schedule as it was written: when, at what, and what to do when things do not go as planned.
+/// A schedule as written: when, at what, and what to do when things do not go as planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ScheduleDefinition))]
 #[serde(deny_unknown_fields)]
@@ -122,8 +122,8 @@ pub struct Definition {
     /// What becomes of missed slots.
     #[serde(default)]
     pub catch_up: CatchUp,
-    /// How late a slot may still fire. When nobody says: half the gap to the next slot, at most
-    /// 12 h; for `catch_up = "all"`, 12 h.
+    /// How late a slot may still fire. Default: half the gap to the next slot, at most 12 h; for
+    /// `catch_up = "all"`, 12 h.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -155,8 +155,8 @@ pub struct Definition {
     /// What becomes of the slots of a pause.
     #[serde(default)]
     pub on_resume: OnResume,
-    /// How long a failed firing is tried again. When nobody says: the gap to the next slot, between
-    /// 10 s and 1 h.
+    /// How long a failed firing is tried again. Default: the gap to the next slot, between 10 s and
+    /// 1 h.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",

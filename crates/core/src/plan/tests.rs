@@ -1,4 +1,4 @@
-//! Looks at a schedule, told as "what was due, and what became of each slot".
+//! Looks at a schedule, written as "what was due, and what happened to each slot".
 
 mod laws;
 mod tables;

@@ -25,7 +25,7 @@ impl fmt::Display for DecisionId {
 }
 
 impl DecisionId {
-    /// Reads a receipt, in the one form that is also written: nobody was ever given `+1.2` or `01.2`.
+    /// Reads a receipt, in the one form that is also written: `+1.2` and `01.2` are never issued.
     pub fn parse(text: &str) -> Option<Self> {
         let (task_id, number) = text.split_once('.')?;
         let id = Self {
@@ -128,9 +128,9 @@ pub struct Receipt {
     /// The time before, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_execute_at: Option<Timestamp>,
-    /// The time that stands now.
+    /// The time in force now.
     pub execute_at: Timestamp,
-    /// The revision that stands now.
+    /// The revision in force now.
     pub revision: Revision,
 }
 

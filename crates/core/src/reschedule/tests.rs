@@ -140,7 +140,7 @@ fn rs_02_a_waiting_task_is_moved_in_place() {
                 Effect::Move,
                 "it has not started",
             );
-            let why = "nobody is trying it";
+            let why = "no attempt is running";
             check(
                 Some(standing),
                 &cancel(revision),
@@ -546,7 +546,7 @@ fn rs_14_a_receipt_reports_rule_times_rows_and_revision() {
     assert_eq!(
         ignored.execute_at,
         at(3600),
-        "the time that stands, not the one asked for"
+        "the time in force, not the one requested"
     );
     assert_eq!(
         (ignored.rule, ignored.revision),
@@ -606,10 +606,10 @@ fn rs_06_a_guard_pins_status_term_and_decisions() {
 
 #[test]
 fn a_refused_withdrawal_names_the_identity() {
-    let nobody = Identity {
+    let unknown = Identity {
         kind: Kind::parse("AUDIT").unwrap(),
         ..identity()
     };
-    let error = NothingThere { identity: nobody };
+    let error = NothingThere { identity: unknown };
     assert_eq!(error.to_string(), "no task (article:42, AUDIT)");
 }

@@ -44,7 +44,8 @@ fn sf_04_nothing_is_made_up_and_no_tombstone_is_left() {
     }
 }
 
-/// Of all that can be asked of a task that exists, a bare request to stop it or to try it again is let through.
+/// Of all that can be asked of a task that exists, a bare request to stop it or to try it again is
+/// let through.
 #[test]
 fn sf_04_a_person_stops_what_lives_and_tries_again_what_failed() {
     for (kind, subject) in OURS {

@@ -1,4 +1,4 @@
-//! An expression as it was written: what each field lists, and where in the text it stands.
+//! An expression as written: what each field lists, and its position in the text.
 //!
 //! This is the form that can be printed, explained and warned about. It still says `*/15` and `H`
 //! where the compiled [`Timetable`](super::Timetable) only knows minutes.

@@ -1,7 +1,7 @@
 //! Warnings: expressions that are well-formed and perhaps not what their writer meant.
 //!
 //! None of these refuses anything. Each is a difference between implementations, or a day on which
-//! somebody will ask why nothing, or too much, has run.
+//! people will ask why nothing, or too much, has run.
 
 use std::fmt;
 

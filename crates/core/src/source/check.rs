@@ -1,8 +1,8 @@
-//! The port between a source and whatever looks at it, and what a look can bring.
+//! The port between a source and whatever looks at it, and the possible results of a look.
 //!
-//! A look answers with a document, with "nothing changed", or with a failure of a known class. What that
-//! does to the source is decided in `settle`; the words of a failure are for people only and decide nothing
-//! (SS-05).
+//! A look answers with a document, with "nothing changed", or with a failure of a known class. What
+//! that does to the source is decided in `settle`; the words of a failure are for people only and
+//! decide nothing (SS-05).
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -19,8 +19,8 @@ pub trait Checker: Send + Sync {
     /// Feeds that a site's address leads to, the likeliest first.
     async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure>;
 
-    /// Why this could never be looked at, whatever the network says: an address that is none or may not be
-    /// asked, rules that cannot be read.
+    /// Why this could never be looked at, whatever the network says: an address that is none or may
+    /// not be asked, rules that cannot be read.
     fn problem(&self, address: &str, reading: &Reading) -> Option<String>;
 }
 
@@ -55,7 +55,7 @@ pub struct Validators {
     pub last_modified: Option<String>,
 }
 
-/// What a look brought.
+/// The result of a look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
     /// A document was read.
@@ -77,7 +77,7 @@ pub struct Unchanged {
     pub moved_to: Option<String>,
 }
 
-/// A document as it was read.
+/// A document as read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Document {
     /// What the source calls itself.

@@ -1,7 +1,8 @@
 //! The last looks at a source, in its own row.
 //!
-//! A source is looked at for ever, so a history row per look would grow without end. The newest few are
-//! what people ask about; they fit into a few hundred bytes that are written with the row anyway.
+//! A source is looked at for ever, so a history row per look would grow without end. The newest few
+//! are what people ask about; they fit into a few hundred bytes that are written with the row
+//! anyway.
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
@@ -109,8 +110,8 @@ impl Recent {
         bytes
     }
 
-    /// What the store kept. A look that cannot be read is left out: this is for people to see, and not worth
-    /// losing a source over.
+    /// What the store kept. A look that cannot be read is left out: this is for people to see, and
+    /// not worth losing a source over.
     pub fn decode(bytes: &[u8]) -> Self {
         let (looks, _) = bytes.as_chunks::<LOOK_BYTES>();
         Self(looks.iter().filter_map(decode_look).collect())

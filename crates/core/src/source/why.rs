@@ -1,7 +1,8 @@
 //! Why a source is looked at when it is, in words, from stored facts.
 //!
-//! The task says when the next look is, because a person may have moved it, or its host asked to wait; the
-//! row says why. Where the two differ, the sentence says so instead of giving the row's reason for a time it did not choose.
+//! The task says when the next look is, because a person may have moved it, or its host asked to
+//! wait; the row says why. Where the two differ, the sentence says so instead of giving the row's
+//! reason for a time it did not choose.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,7 +23,8 @@ const DAYS: [&str; 7] = [
     "Sunday",
 ];
 
-/// A task that is put for now is due a moment after its row was written; nobody needs to hear of that.
+/// A task that is put for now is due a moment after its row was written; that is no difference
+/// worth a sentence.
 const REPORTED_APART: SignedDuration = SignedDuration::from_secs(1);
 
 /// When a source is looked at next, by its current task where that lives, else by its row.
@@ -38,16 +40,10 @@ pub fn next_look(source: &Source, task: Option<&Task>, now: Timestamp) -> String
         State::Paused { since, note } => {
             let note = note.as_ref().map(|note| format!(" ({note})"));
             let note = note.unwrap_or_default();
-            format!(
-                "Not checked: paused since {}{note}.",
-                second(*since)
-            )
+            format!("Not checked: paused since {}{note}.", second(*since))
         }
         State::Ended { since, reason } => {
-            format!(
-                "Not checked: ended at {} ({reason}).",
-                second(*since)
-            )
+            format!("Not checked: ended at {} ({reason}).", second(*since))
         }
         State::Active => active(source, task, now),
     }
@@ -141,9 +137,7 @@ pub fn meaning(class: FailureClass) -> &'static str {
             "its server requires credentials that are missing or have expired; update them"
         }
         FailureClass::Forbidden => "its server refuses access; the next check is in twelve hours",
-        FailureClass::Gone => {
-            "its server says it is gone for good; it is no longer checked"
-        }
+        FailureClass::Gone => "its server says it is gone for good; it is no longer checked",
         FailureClass::NotFound => "there is nothing at its address for now",
         FailureClass::Server => "its server has an internal error",
         FailureClass::Dns => "the host name in its address does not resolve",

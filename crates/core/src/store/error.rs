@@ -21,8 +21,8 @@ pub enum Error {
         #[source]
         source: Cause,
     },
-    /// The database refuses the values themselves: asked again, it would refuse again. Whoever sent a
-    /// batch finds its one bad item by asking for each alone.
+    /// The database refuses the values themselves: asked again, it would refuse again. The sender
+    /// of a batch finds its one bad item by sending each alone.
     #[error("database refuses a value: {statement}")]
     Refused {
         /// Name of what was asked.
@@ -68,7 +68,7 @@ impl Error {
         reported
     }
 
-    /// Whether one row cannot be read; whoever goes through many goes on with the next.
+    /// Whether one row cannot be read; a caller that reads many continues with the next.
     pub fn is_unreadable(&self) -> bool {
         matches!(self, Self::Unreadable { .. })
     }

@@ -11,7 +11,8 @@ pub trait SignInStore: Send + Sync {
     /// Writes a new user; the name must be free.
     async fn save_user(&self, user: &User) -> Result<()>;
 
-    /// Replaces password, scope and `changed_at` of a user; answers whether there is one of this name.
+    /// Replaces password, scope and `changed_at` of a user; answers whether there is one of this
+    /// name.
     async fn change_user(&self, user: &User) -> Result<bool>;
 
     /// The user of this name.

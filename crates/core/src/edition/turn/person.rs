@@ -1,4 +1,5 @@
-//! What people do to an edition: take it up again, put failed stories back, begin anew, publish what there is.
+//! What people do to an edition: take it up again, put failed stories back, begin anew, publish
+//! what there is.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -34,7 +35,7 @@ pub enum NotNow {
     /// The destination has it: it would get it twice.
     #[error("{0} has it already; nothing is sent twice")]
     Delivered(Chosen),
-    /// Somebody is sending it.
+    /// A node is sending it.
     #[error("it is being sent right now, until {0} at most; ask again then")]
     Sending(Timestamp),
     /// Its stories were deleted by retention.
@@ -73,8 +74,8 @@ pub fn keep_open(account: &Account, now: Timestamp) -> Option<Change> {
     Some(Change::of(edition))
 }
 
-/// Puts failed stories with fewer than `retries_max` retries back, and the edition to work on them (ED-24).
-/// Answers how many; with none, nothing is written.
+/// Puts failed stories with fewer than `retries_max` retries back, and the edition to work on them
+/// (ED-24). Answers how many; with none, nothing is written.
 pub fn retry(
     account: &Account,
     retries_max: u32,
@@ -143,7 +144,8 @@ fn check_stories(account: &Account) -> Result<(), NotNow> {
     }
 }
 
-/// The edition, worked on again. It stays the published one that it was, until it is published anew.
+/// The edition, worked on again. It stays the published one that it was, until it is published
+/// anew.
 pub(super) fn at_work(account: &Account, state: State, day: Day, now: Timestamp) -> Edition {
     let mut edition = account.edition.clone();
     edition.reopened_at = (day == Day::Over).then_some(now);
@@ -155,7 +157,8 @@ pub(super) fn at_work(account: &Account, state: State, day: Day, now: Timestamp)
     edition
 }
 
-/// Whether a tick of another day should archive this edition. One that a person took up again has a day's time.
+/// Whether a tick of another day should archive this edition. One that a person took up again has a
+/// day's time.
 pub fn is_left_over(edition: &Edition, now: Timestamp) -> bool {
     let kept = edition.reopened_at.is_some_and(|at| {
         at.saturating_add(REOPENED_FOR)

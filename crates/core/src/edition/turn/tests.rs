@@ -1,4 +1,5 @@
-//! What each turn writes, that a turn that comes too late writes nothing, and laws over any sequence of them.
+//! What each turn writes, that a turn that comes too late writes nothing, and laws over any
+//! sequence of them.
 
 mod laws;
 mod sending;
@@ -318,7 +319,7 @@ fn ed_12_what_is_sent_is_written_down_before_and_ends_once() {
     assert_eq!(
         start_delivery(&account, &first, &rules(), NOW),
         None,
-        "somebody is sending it"
+        "a node is sending it"
     );
     let confirmed = Sent::Confirmed {
         receipt: Some("17".to_owned()),
@@ -453,7 +454,7 @@ fn ed_18_an_edition_of_two_hours_is_overdue_until_it_is_published() {
     assert_eq!(wrong(&account, NOW + SignedDuration::from_hours(2)), []);
     assert_eq!(wrong(&account, late), [Rule::Overdue]);
     let found = edition::find(&account, &BTreeSet::new(), None, late);
-    assert_eq!(found, [], "whoever makes no editions cannot tell");
+    assert_eq!(found, [], "unknown where no editions are made");
     let account = publish(&account, late).apply(account);
     assert_eq!(wrong(&account, late), []);
 }
@@ -510,7 +511,7 @@ fn ed_20_an_edition_first_asked_for_when_its_day_is_over_is_left_alone_by_ticks(
     let account = account(&[]);
     let account = keep_open(&account, NOW).unwrap().apply(account);
     assert!(!is_left_over(&account.edition, NOW + MINUTE));
-    assert_eq!(wrong(&account, NOW), [], "nobody left it unfinished");
+    assert_eq!(wrong(&account, NOW), [], "it was not left unfinished");
     assert_eq!(keep_open(&account, NOW + MINUTE), None);
 }
 

@@ -1,11 +1,12 @@
-//! Messages in somebody's own JSON, read by configured paths.
+//! Messages in a service's own JSON, read by configured paths.
 //!
-//! A service that already tells others about its changes has a format of its own and readers who rely on it. It need not learn
-//! ours: the operator says where in its messages the subject, the time and the revision stand. The revision stays required, because
-//! without it a redelivery could bring back an old time.
+//! A service that already publishes its changes has its own format and readers who rely on it. It
+//! need not learn ours: the operator configures where in its messages the subject, the time and the
+//! revision are. The revision stays required, because without it a redelivery could restore an old
+//! time.
 //!
-//! What must stay true: a message that lacks what the mapping names is refused and never guessed at, and a payload is passed on
-//! exactly as it was written.
+//! What must stay true: a message that lacks what the mapping names is refused and never guessed
+//! at, and a payload is passed on byte for byte.
 
 mod path;
 
@@ -25,7 +26,8 @@ use crate::{
 
 pub use path::{Path, Template, Unreadable};
 
-/// Milliseconds below this lie before April 1973: somebody sends seconds. Taken as they are they would mean "at once".
+/// Milliseconds below this lie before April 1973: the service sends seconds. Taken as they are they
+/// would mean "at once".
 const EARLIEST_MS: i64 = 100_000_000_000;
 
 /// Where in a message is what.
@@ -60,7 +62,7 @@ pub enum Unit {
     Milliseconds,
 }
 
-/// How messages that withdraw are told from those that set a time.
+/// How to distinguish messages that withdraw from those that set a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
     pub path: Path,

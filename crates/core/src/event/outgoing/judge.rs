@@ -3,11 +3,12 @@
 //! | answer | meaning |
 //! | --- | --- |
 //! | 2xx | it was taken: done |
-//! | 410 | nobody wants it any more: give up |
+//! | 410 | the subscriber no longer accepts it: give up |
 //! | anything else, no answer, redirects included | not yet: retry |
 //!
-//! Unlike the answer of a service that is called back, a refusal is no judgement about what is told: it happened. A receiver with a wrong route or
-//! a wrong secret is mended within the hours that retries take, and what it then hears is complete.
+//! Unlike the answer of a service that is called back, a refusal says nothing about the event: it
+//! happened. A receiver with a wrong route or a wrong secret is fixed within the hours that retries
+//! take, and then receives everything.
 
 use jiff::Timestamp;
 

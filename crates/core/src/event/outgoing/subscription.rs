@@ -21,9 +21,9 @@ use crate::{
     time::to_micros,
 };
 
-/// Longest name of a subscription, in bytes: it stands in the subjects of tasks, beside an id.
+/// Longest name of a subscription, in bytes: it is part of the subjects of tasks, beside an id.
 pub const NAME_BYTES_MAX: usize = 64;
-/// Who asked for a task that tells.
+/// The requester of event deliveries.
 const ORIGIN: &str = "subscription";
 
 /// What a subscription is called.
@@ -76,7 +76,7 @@ impl Wants {
     }
 }
 
-/// Somebody who wants to hear.
+/// One subscriber.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
     /// What it is called.
@@ -85,21 +85,23 @@ pub struct Subscription {
     pub wants: Wants,
 }
 
-/// Everybody who wants to hear, and who tells.
+/// All subscriptions, and the publisher.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subscriptions {
     /// This Almanack's own name, as a URI reference.
     pub source: String,
-    /// Each under a name of its own.
+    /// Each under a unique name.
     pub all: Vec<Subscription>,
 }
 
 impl Subscriptions {
-    /// The tasks that tell of an ending; none unless it is the end of a task, and never of a task that tells.
+    /// The event deliveries of an ending; none unless it is the end of a task, and never of an
+    /// event delivery.
     pub fn of_finish(&self, task: &ClaimedTask, finish: &Finish) -> Vec<NewTask> {
         let kind = &task.identity.kind;
         let subject = task.identity.subject.as_str();
-        // Asked first: most endings of a busy node are nobody's business, and a text costs more than a look.
+        // Checked first: most endings of a busy node have no subscriber, and building a text costs
+        // more than a look.
         if !finish.is_final() || is_reporting(kind) {
             return Vec::new();
         }
@@ -110,7 +112,7 @@ impl Subscriptions {
         self.tasks(&task_finished(task, finish), Some(kind))
     }
 
-    /// The tasks that tell of a source's new entries.
+    /// The event deliveries of a source's new entries.
     pub fn of_source(&self, write: &SourceWrite) -> Vec<NewTask> {
         if self.all.is_empty() {
             return Vec::new();
@@ -119,7 +121,7 @@ impl Subscriptions {
         event.map_or_else(Vec::new, |event| self.tasks(&event, None))
     }
 
-    /// The tasks that tell of an edition that a destination has now.
+    /// The event deliveries of an edition that a destination has now.
     pub fn of_edition(&self, before: &Account, change: &Change) -> Vec<NewTask> {
         if self.all.is_empty() {
             return Vec::new();

@@ -110,7 +110,7 @@ fn what_is_reported_of_a_task() {
     "#);
 }
 
-/// Every way to end an attempt, and whether it is told.
+/// Every way to end an attempt, and whether it is an event.
 #[test]
 fn only_the_end_of_a_task_is_reported() {
     let retry = || Outcome::Retry {
@@ -198,9 +198,9 @@ fn everybody_is_reported_the_same_and_nobody_nothing() {
     let expected = ["event:task-12-3@audit", "event:task-12-3@search-index"];
     assert_eq!(subjects(&published), expected);
     assert_eq!(published[0].payload, published[1].payload);
-    let nobody = Subscriptions::default();
-    assert_eq!(nobody.of_finish(&task, &ended(&task, &done())), []);
-    assert_eq!(nobody.of_source(&look(1)), []);
+    let none = Subscriptions::default();
+    assert_eq!(none.of_finish(&task, &ended(&task, &done())), []);
+    assert_eq!(none.of_source(&look(1)), []);
 }
 
 /// DP-15: what a command printed stays where reading it needs a permission.
@@ -274,7 +274,7 @@ fn part(destination: &str, part: u32, state: State) -> Delivery {
     delivery
 }
 
-/// Deliveries before, those that a change writes, and which destinations are told of.
+/// Deliveries before, those that a change writes, and the destinations with an event.
 #[test]
 fn an_edition_is_reported_once_a_destination_has_all_of_it() {
     use State::{Confirmed, Failed, Intended, Sent, Skipped, Unknown};
@@ -288,7 +288,7 @@ fn an_edition_is_reported_once_a_destination_has_all_of_it() {
         (vec![(1, Confirmed), (2, Sent)], (2, Confirmed), true),
         (vec![(1, Confirmed), (2, Unknown)], (2, Skipped), true),
         (vec![(1, Skipped), (2, Sent)], (2, Confirmed), true),
-        // It was told before.
+        // It was delivered before.
         (vec![(1, Confirmed)], (1, Confirmed), false),
     ] {
         let mut account = edition::fixture::account(&[]);
@@ -350,7 +350,8 @@ fn only_tasks_that_report_have_a_subscriber() {
 }
 
 proptest! {
-    /// Whatever the names and numbers, the task can be written, and its subscription is found again.
+    /// Whatever the names and numbers, the task can be written, and its subscription is found
+    /// again.
     #[test]
     fn a_event_always_becomes_a_task(
         id in 0..i64::MAX, term in 0..i64::MAX, name in "[A-Za-z0-9_-]{1,64}", destination in ".{1,300}",

@@ -39,7 +39,7 @@ fn check(cases: &[Case]) {
         let reported = plan.slots.iter().filter(|row| row.verdict.is_fired());
         let slots: Vec<_> = reported.map(|row| row.slot_at).collect();
         let fired: Vec<_> = plan.fires.iter().map(|fire| fire.slot).collect();
-        assert_eq!(fired, slots, "the ledger tells what fires: {}", case.why);
+        assert_eq!(fired, slots, "the ledger shows what fires: {}", case.why);
     }
 }
 

@@ -216,7 +216,7 @@ fn dp_16_a_slot_the_cursor_has_passed_is_never_called_undecided() {
             ..facts(None, &active)
         }));
     }
-    // Paused since, but the slot came before: somebody has still to plan it.
+    // Paused since, but the slot came before: a node has still to plan it.
     reported.push(why(facts(None, &pause)));
     assert_snapshot!(reported.join("\n"), @"
     2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.

@@ -16,7 +16,7 @@ pub enum Reason {
     PublishHour(PublishHour),
     /// It usually does, but that is too far ahead for its cadence.
     BeforePublishHour(PublishHour),
-    /// An occurrence of the schedule that somebody wrote.
+    /// An occurrence of the configured schedule.
     Schedule,
     /// The schedule has no further occurrence, so the fixed interval takes over.
     ScheduleOver(SignedDuration),
@@ -29,7 +29,7 @@ pub enum Reason {
 pub struct Expected {
     /// Entries expected until the check.
     pub entries: f64,
-    /// Entries that the source brings on an average day lately.
+    /// Entries that the source publishes on an average day lately.
     pub per_day: f64,
     /// The busiest hour of the source's day, UTC, if it stands out.
     pub peak_hour: Option<u8>,

@@ -13,7 +13,7 @@ pub enum UnknownPolicy {
     /// `fixed:` is followed by something that is no length of time, or by none that passes.
     #[error("`{0}` is not an interval; write it like fixed:30m, fixed:1h or fixed:2h30m")]
     Interval(String),
-    /// The expression names a zone nobody knows.
+    /// The expression names an unknown zone.
     #[error("`{0}` is not a time zone; write it like Europe/Berlin")]
     Zone(String),
     /// It is none of the words, and no schedule either.

@@ -121,11 +121,7 @@ async fn a_row_says_when_it_is_checked_next_and_why() {
         "{}",
         rows[1]
     );
-    assert!(
-        rows[2].contains("Not checked: paused"),
-        "{}",
-        rows[2]
-    );
+    assert!(rows[2].contains("Not checked: paused"), "{}", rows[2]);
     assert!(
         rows[3].contains("<script>alert(1)</script>"),
         "as text: {}",

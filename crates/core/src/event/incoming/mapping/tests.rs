@@ -17,7 +17,7 @@ fn template(text: &str) -> Template {
     Template::parse(text).unwrap()
 }
 
-/// How a service might tell of its articles.
+/// How a service might report its articles.
 fn mapping() -> Mapping {
     Mapping {
         subject: template("article:{/article/id}"),
