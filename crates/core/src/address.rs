@@ -16,7 +16,7 @@
 //!
 //! - Only what came out of [`parse`] is looked at: `http://0x7f.1/` *is* 127.0.0.1 by then, and no
 //!   texts are compared.
-//! - A name is judged by all it resolves to, at the moment of connecting, never by how it reads.
+//! - A name is checked by all it resolves to, at the moment of connecting, never by how it reads.
 //! - No sentence contains more of an address than an IP or a port: the rest may be a secret.
 
 mod origin;
@@ -44,7 +44,7 @@ pub enum Refusal {
     /// It is not about HTTP.
     #[error("only addresses that begin with http:// or https:// are called")]
     Scheme,
-    /// It names a user, which hides where it leads and leaks what is secret.
+    /// It names a user, which hides the host and leaks a secret.
     #[error("the address contains a user name or a password; remove the part before the `@`")]
     Userinfo,
     /// A port that web servers do not use.
@@ -52,7 +52,7 @@ pub enum Refusal {
         "port {port} is not one that web servers use; 80, 443 and ports from 1024 on are called"
     )]
     Port { port: u16 },
-    /// A port where something else listens, which HTTP could be mistaken by.
+    /// A port of another protocol, which could misread an HTTP request.
     #[error("port {port} belongs to {service}, which is never spoken HTTP to")]
     Service { port: u16, service: &'static str },
     /// A name that means something on one machine or in one network only.
@@ -64,7 +64,7 @@ pub enum Refusal {
         /// The setting that holds the allow-list.
         allow_key: &'static str,
     },
-    /// It leads into a network that is not public.
+    /// It resolves into a network that is not public.
     #[error(
         "{ip} is {what}, and only public addresses are called; \
          if it is yours to be called, add it to `{allow_key}`, like [\"{net}\"]"
@@ -132,8 +132,8 @@ pub fn parse_net(text: &str) -> Option<IpNet> {
         .or_else(alone)
 }
 
-/// Who may be called from here, as far as that can be said without asking where a name leads: what
-/// is refused here is refused whenever it is called.
+/// Which addresses may be called from here, as far as that can be decided without resolving a name:
+/// what is refused here is refused whenever it is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
     guard: Guard,
@@ -164,7 +164,7 @@ fn loopback(url: &Url) -> Option<IpAddr> {
     is_local.then_some(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
 
-/// Judges where addresses lead.
+/// Checks what addresses resolve to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
     allow: Vec<IpNet>,
@@ -178,8 +178,8 @@ impl Guard {
         Self { allow, allow_key }
     }
 
-    /// Whether this address may be connected to. An IPv4 address inside an IPv6 one is judged as
-    /// what it is.
+    /// Whether this address may be connected to. An IPv4 address inside an IPv6 one is checked as
+    /// IPv4.
     pub fn judge(&self, ip: IpAddr) -> Result<(), Refusal> {
         let ip = ip.to_canonical();
         let Some(what) = range::special(ip) else {
@@ -217,9 +217,9 @@ impl Guard {
         }
     }
 
-    /// Those of a name's addresses that may be connected to; if there is none, why not. A name that
-    /// leads both ways keeps its public addresses: only these are connected to, so the others do no
-    /// harm.
+    /// Those of a name's addresses that may be connected to; if there is none, why not. A name with
+    /// public and private addresses keeps its public ones: only these are connected to, so the
+    /// others do no harm.
     pub fn check_addresses(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
         let (mut fit, mut refused) = (Vec::new(), None);
         for ip in ips {

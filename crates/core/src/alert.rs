@@ -34,7 +34,7 @@ use serde::{Serialize, Serializer};
 use crate::{plan::ScheduleName, source::SourceId, task::Kind};
 
 names! {
-    /// What is wrong. A rule's name is stored: it never changes.
+    /// An alert rule. Its name is stored: it never changes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[cfg_attr(feature = "schema", schema(as = AlertRule))]
     pub enum Rule {
@@ -54,7 +54,7 @@ names! {
         Silent = "silent",
         /// A source needs credentials.
         Credentials = "credentials",
-        /// More is spent than the budget allows.
+        /// The sources exceed their budget.
         Budget = "budget",
         /// An edition is not published long after it began.
         Overdue = "overdue",
@@ -81,7 +81,7 @@ names! {
 }
 
 names! {
-    /// How much it matters.
+    /// The severity.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Severity {
         /// Look at it when there is time.
@@ -104,9 +104,9 @@ pub enum About {
     Edition(Date),
     /// An edition at one of its destinations.
     Delivery {
-        /// Which edition.
+        /// The edition's day.
         date: Date,
-        /// Where to.
+        /// The destination's name.
         destination: String,
     },
     /// A node, by its name.
@@ -170,13 +170,14 @@ fn as_text<S: Serializer>(about: &About, serializer: S) -> Result<S::Ok, S::Erro
     serializer.collect_str(about)
 }
 
-/// Which alert: no two share one.
+/// The key of an alert: unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AlertKey))]
 pub struct Key {
     /// What is wrong.
     pub rule: Rule,
-    /// With what.
+    /// What it is about, as `schedule:NAME`, `kind:KIND`, `source:NUMBER`, `edition:DATE`,
+    /// `node:NAME`, `fleet` or `clock`.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub about: About,
@@ -186,18 +187,17 @@ pub struct Key {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Alert {
-    /// Which.
     #[serde(flatten)]
     pub key: Key,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// The facts when it was found, for people, in English.
     pub detail: String,
-    /// Since when.
+    /// When it began.
     pub opened_at: Timestamp,
     /// Since when it has not been found; it may come back.
     pub cool_down_since: Option<Timestamp>,
-    /// Until when; none while it lasts.
+    /// When it ended; none while it lasts.
     pub closed_at: Option<Timestamp>,
     /// How often it came back during or soon after its cool-down.
     pub returns: u32,

@@ -13,10 +13,10 @@ use jiff::{SignedDuration, Timestamp};
 pub trait Vault: Send + Sync {
     /// When the backups that are there were made, in any order. Files of other names are none.
     async fn list(&self) -> Result<Vec<Timestamp>, String>;
-    /// Makes one and proves it; answers its size in bytes. One that is not whole never gets its
+    /// Makes one and proves it; returns its size in bytes. One that is not whole never gets its
     /// name, whenever the node dies.
     async fn save(&self, now: Timestamp) -> Result<u64, String>;
-    /// Removes one. Removing one that is gone is no mistake.
+    /// Removes one. Removing one that is gone is no error.
     async fn remove(&self, made_at: Timestamp) -> Result<(), String>;
 }
 

@@ -4,7 +4,7 @@
 //! calls: one call may follow redirects or try again, another may never leave. So the request
 //! budget is handed along to the one HTTP client, which takes from it for every hop and refuses
 //! when all is spent (ED-08). What a language model charges is noted in the same request budget,
-//! because it is asked for in the same breath.
+//! because it is requested in the same step.
 //!
 //! A request budget can be part of another: what is taken from it is taken from both, so that those
 //! who spend side by side from one budget each know what they spent.

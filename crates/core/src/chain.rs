@@ -18,8 +18,8 @@
 //! - What is due is decided by [`crate::plan`], as everywhere (DP-14).
 //! - A round with nothing due makes no request. Besides locks, a round makes at most one look, and
 //!   the looks come every so many rounds (DP-13).
-//! - A firing that was locked and then lost by a crash is found by its missing mark and settled by
-//!   looking at the target, never by hope.
+//! - A firing that was locked and then lost by a crash is found by its missing receipt and settled
+//!   by looking at the target.
 //! - Notes name a line by its number and expression, never its repository or workflow (DP-15).
 
 mod budget;
@@ -117,11 +117,11 @@ pub fn next_round(now: Timestamp, round: SignedDuration) -> Timestamp {
 pub enum Leave {
     /// A newer run of the same workflow exists (DP-10).
     Newer { run_id: u64 },
-    /// Its time is over; the next run takes up.
+    /// Its time limit is reached; the next run takes over.
     Over,
     /// It received a signal to stop.
     Reported,
-    /// It was asked for one round only.
+    /// Only one round was requested.
     Once,
 }
 

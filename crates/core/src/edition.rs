@@ -23,7 +23,7 @@
 //!   the story goes back to `pending` (ED-15). Nothing waits for a process that is gone.
 //! - Batch indices only grow, so an index fences like a term: the end of a batch that was given up
 //!   changes nothing.
-//! - What leaves is written down before it leaves ([`delivery`], ED-12).
+//! - What leaves is recorded before it leaves ([`delivery`], ED-12).
 
 pub mod account;
 pub mod batch;
@@ -68,7 +68,7 @@ names! {
         ListFetched = "list_fetched",
         /// Its stories are worked on, batch by batch.
         Processing = "processing",
-        /// Its document is made and is being delivered.
+        /// Its document is rendered and is being delivered.
         Aggregating = "aggregating",
         /// Every destination has it.
         Published = "published",
@@ -99,7 +99,7 @@ pub struct Edition {
     /// What it was when it was archived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived_from: Option<State>,
-    /// Documents made of it so far; the newest is the one that is delivered.
+    /// Documents rendered so far; the newest is delivered.
     pub revision: u32,
     /// Where its stories come from, once they are known.
     pub story_source: Option<String>,
@@ -112,7 +112,7 @@ pub struct Edition {
     /// Since when it is worked on: its creation, or the last reset, retry or reopening. The two
     /// hours of ED-18 are counted from here.
     pub started_at: Timestamp,
-    /// When a person asked for it although its day was over; ticks of later days leave it alone for
+    /// When a person requested it although its day was over; ticks of later days leave it alone for
     /// a while.
     #[serde(skip)]
     pub reopened_at: Option<Timestamp>,
@@ -161,7 +161,7 @@ impl Edition {
     }
 
     /// The task that builds it to its end. A task that succeeded is never put again (RS-04), so an
-    /// edition that was reset, retried or reopened is asked for under another name each time.
+    /// edition that was reset, retried or reopened is requested under another name each time.
     pub fn run_identity(&self) -> Result<Identity, Invalid> {
         let again = if self.started_at == self.created_at {
             String::new()

@@ -18,9 +18,8 @@ pub const DETAIL_BYTES_MAX: usize = 500;
 
 /// How often a task comes back after its node vanished, where its own retries are not more. Nodes
 /// die of deployments, reclaimed machines and power, during whatever they happen to call, so this
-/// is no verdict about the task, and `max_retry` would be spent by a bad day. It is bounded all the
-/// same: a task that takes its node with it must come to an end, with leases of 30 s after ten
-/// minutes.
+/// is no verdict about the task, and `max_retry` would be spent by a bad day. It is bounded anyway:
+/// a task that takes its node with it must come to an end, with leases of 30 s after ten minutes.
 pub const EXPIRIES_MAX: u32 = 20;
 
 /// How an attempt ended.
@@ -41,7 +40,7 @@ pub enum Outcome {
     /// It failed in a way that may pass.
     Retry {
         error: String,
-        /// What the other side asked for, if it did.
+        /// The wait that the other side requested, if it did.
         retry_after: Option<SignedDuration>,
     },
     /// It was refused for good.

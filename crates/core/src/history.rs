@@ -24,7 +24,7 @@ pub const DECISIONS_KEPT: u32 = 1_000;
 /// How many of a row's newest decisions are searched for the same one before another is written.
 pub const REPEATED_WITHIN: u32 = 64;
 
-/// A decision written down on a row after its creation.
+/// A decision recorded on a row after its creation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Decision {
@@ -34,7 +34,7 @@ pub struct Decision {
     pub id: DecisionId,
     /// When it was made.
     pub decided_at: Timestamp,
-    /// Who asked.
+    /// Who requested it.
     pub origin: String,
     /// Which rule applied.
     pub rule: Rule,
@@ -49,13 +49,13 @@ pub struct Decision {
     /// The row that took over, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_task_id: Option<TaskId>,
-    /// What was asked for, where that changed nothing.
+    /// What was requested, where that changed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested: Option<Requested>,
-    /// How often the same was asked; more than once only where it changed nothing.
+    /// How often the same was requested; more than once only where it changed nothing.
     #[serde(skip_serializing_if = "is_once")]
     pub times: u32,
-    /// When it was asked for the last time, if more than once.
+    /// When it was requested the last time, if more than once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
 }
@@ -108,7 +108,7 @@ pub struct Attempt {
     /// What came back after the task had been taken from this attempt, if anything did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_outcome: Option<String>,
-    /// What it said.
+    /// Its detail: an error, or the answer it got.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Where it ran.
@@ -260,7 +260,7 @@ names! {
         Failed = "failed",
         /// It was a withdrawal, and it holds.
         Withdrawn = "withdrawn",
-        /// It changed nothing, and said so.
+        /// It changed nothing.
         ChangedNothing = "changed_nothing",
     }
 }

@@ -127,7 +127,8 @@ impl Host {
         let window = i32::try_from(self.window).unwrap_or(i32::MAX);
         let gap = (self.takes / window).clamp(GAP_MIN, GAP_MAX);
         let latest = later(now, AWAY_MAX);
-        // Past the longest wait the turns begin anew; a task that comes then may be deferred again.
+        // Past the longest wait the turns begin again; a task that comes then may be deferred
+        // again.
         let after = if self.last_turn >= latest {
             now
         } else {

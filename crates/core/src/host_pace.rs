@@ -36,7 +36,7 @@ use jiff::{SignedDuration, Timestamp};
 /// Promised turns that are remembered per host. Beyond, turns are still apart, but any check may
 /// take them.
 const PROMISED_MAX: usize = 100_000;
-/// How long a turn waits for whom it was promised to.
+/// How long a promised turn is kept.
 const PROMISE_KEPT_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// The longest that a host can have itself left alone.
 const HOLD_MAX: SignedDuration = SignedDuration::from_hours(24);
@@ -123,7 +123,7 @@ impl HostPaces {
         host_pace.next_turn(&pace, now)
     }
 
-    /// The host asked to be left alone until then; answers until when it is, at most a day.
+    /// The host asked to be left alone until then; returns until when it is, at most a day.
     pub fn hold(&mut self, host: &str, until: Timestamp, now: Timestamp) -> Timestamp {
         let latest = now.saturating_add(HOLD_MAX).unwrap_or(Timestamp::MAX);
         let until = until.min(latest);
@@ -237,7 +237,8 @@ impl HostPace {
         self.stay = (self.stay * 3 + stay.max(SignedDuration::ZERO)) / 4;
     }
 
-    /// Turns before the end of the hold cannot be kept; who comes then is promised a later one.
+    /// Turns before the end of the hold cannot be kept; a check that comes then is promised a later
+    /// one.
     fn hold(&mut self, until: Timestamp) {
         self.held_until = self.held_until.max(Some(until));
         self.drop_before(until);

@@ -6,7 +6,7 @@
 //!
 //! What must stay true:
 //!
-//! - Nothing is dropped silently. Every line that asks for something becomes a schedule or a
+//! - Nothing is dropped silently. Every line that requests something becomes a schedule or a
 //!   [`Problem`].
 //! - The meaning there wins over the spelling here: a day rule that differs is written so that the
 //!   same days fire (`+`), and the [`Difference`] says that this was done.
@@ -51,7 +51,7 @@ pub struct Import {
 /// A schedule that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// What to call it.
+    /// Its name.
     pub name: ScheduleName,
     /// What it means here.
     pub definition: Definition,

@@ -1,4 +1,4 @@
-//! Planning: what becomes of the slots of a schedule.
+//! Planning: what happens to the slots of a schedule.
 //!
 //! ```text
 //!   next_at            due slots                now          slots to come
@@ -57,7 +57,8 @@ pub use why::{Facts, why};
 pub const SLOTS_MAX: usize = 5_000;
 /// How soon a slot that waits for its predecessor is looked at again, at first.
 pub const WAIT_EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// And at last: every look is a write, and who has waited for an hour can wait for a moment more.
+/// And at last: every look is a write, and a slot that has waited for an hour can wait for a moment
+/// more.
 pub const WAIT_EVERY_MAX: SignedDuration = SignedDuration::from_secs(10);
 
 /// A schedule, seen at an instant.
@@ -126,7 +127,7 @@ pub fn resume(look: Look<'_>, pause: &Pause) -> Plan {
 
 /// Decides everything up to `look.now` and leaves nothing to wait: the schedule is about to change,
 /// and what was due by then must be decided by what it was then. A pause that has ended by then
-/// ends; one that has not is recorded so far and goes on. Like a look it may be partial, or have
+/// ends; one that has not is recorded so far and continues. Like a look it may be partial, or have
 /// ended a pause: then it is to be asked again.
 pub fn settle(look: Look<'_>) -> Plan {
     match &look.schedule.state {
@@ -418,7 +419,7 @@ fn lift(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
     plan
 }
 
-/// Records what fell into a pause that goes on.
+/// Records what fell into a pause that continues.
 fn skip_pause_so_far(look: Look<'_>, pause: &Pause) -> Plan {
     let mut plan = skip_pause(look, pause, just_after(look.now));
     if plan.next_at.is_none_or(|next| next > look.now) {

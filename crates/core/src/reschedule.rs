@@ -3,7 +3,7 @@
 //! ```text
 //!   current row            request: try at T              request: withdraw
 //!   ───────────            ─────────────────              ─────────────────
-//!   none                   insert            (created)    404, or a mark if it has a revision
+//!   none                   insert            (created)    404, or a tombstone with a revision
 //!   INIT, FAIL with tries  change the time   (updated)    CANCELLED
 //!   RUNNING                CANCELLED + insert             CANCELLED
 //!   SUCCESS                nothing           (ignored)    nothing (ignored)
@@ -28,7 +28,7 @@ use crate::task::{
 
 pub use receipt::{DecisionId, Receipt, Requested};
 
-/// Someone wants a task tried at a time (again).
+/// A request to try a task at a time (again).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Put {
     /// Whose time changes.
@@ -62,7 +62,7 @@ impl Put {
     }
 }
 
-/// Someone wants a task withdrawn.
+/// A request to withdraw a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancel {
     /// Whose task is withdrawn.
@@ -167,7 +167,7 @@ impl Guard {
     }
 }
 
-/// What becomes of the current row. Every amendment also writes one decision into the history.
+/// What happens to the current row. Every amendment also writes one decision into the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amend {
     /// The row must still be exactly this.
@@ -202,14 +202,14 @@ pub struct Amend {
 pub struct Change {
     /// Which rule applied.
     pub rule: Rule,
-    /// Who asked.
+    /// Who requested it.
     pub origin: String,
     /// When it was decided.
     pub decided_at: Timestamp,
-    /// What was asked for, where that changed nothing. The same again, by the same requester, is
+    /// What was requested, where that changed nothing. The same again, by the same requester, is
     /// counted and not written again.
     pub requested: Option<Requested>,
-    /// What becomes of the current row.
+    /// What happens to the current row.
     pub amend: Option<Amend>,
     /// The row to write.
     pub insert: Option<NewTask>,
@@ -245,7 +245,7 @@ pub fn decide(
     let (rule, amend, insert) = match (current, request) {
         (None, Request::Put(put)) => (Rule::Created, None, Some(first(put, origin, now))),
         (None, Request::Cancel(cancel)) => {
-            (Rule::Cancelled, None, Some(mark(cancel, origin, now)?))
+            (Rule::Cancelled, None, Some(tombstone(cancel, origin, now)?))
         }
         (Some(task), request) => decide_on(task, request, origin, now),
     };
@@ -315,7 +315,7 @@ fn decide_on(
 }
 
 /// A revision that is not newer than what is known changes nothing: the same one is a redelivery,
-/// whatever has become of the task since; an older one comes too late.
+/// whatever happened to the task since; an older one comes too late.
 fn repeats_or_lags(task: &Task, request: &Request) -> Option<Rule> {
     let given = request.revision()?;
     match given.cmp(&task.revision) {
@@ -363,7 +363,7 @@ fn first(put: &Put, origin: &str, now: Timestamp) -> NewTask {
 
 /// A withdrawal that overtook the creation it belongs to leaves a tombstone, or the creation
 /// arriving later would revive what its author has already withdrawn.
-fn mark(cancel: &Cancel, origin: &str, now: Timestamp) -> Result<NewTask, NothingThere> {
+fn tombstone(cancel: &Cancel, origin: &str, now: Timestamp) -> Result<NewTask, NothingThere> {
     let identity = cancel.identity.clone();
     let Some(revision) = cancel.revision else {
         return Err(NothingThere { identity });
@@ -400,7 +400,7 @@ fn successor(task: &Task, put: &Put, revision: Revision, origin: &str, now: Time
     }
 }
 
-/// Leaves the row as it is; only the decision is written down.
+/// Leaves the row as it is; only the decision is recorded.
 fn annotate(task: &Task) -> Amend {
     Amend {
         guard: Guard::of(task),

@@ -7,8 +7,8 @@
 //!
 //! Two things a person needs remain, and both are about a task that exists and change nothing of
 //! what it does: stopping one that waits or runs, and trying one again that failed, sooner than it
-//! would be or at all. The task's history names who asked. Queues have neither, because every event
-//! carries a revision.
+//! would be or at all. The task's history names who requested it. Queues have neither, because
+//! every event carries a revision.
 
 use crate::{
     edition::{self, EDITION_RUN},

@@ -1,7 +1,7 @@
 //! A text that is never shown: a password, a token, a key.
 //!
 //! One type for all of them, so that no struct that holds one has to remember not to print it. Code
-//! that needs the text asks for it by name, which is easy to search for.
+//! that needs the text calls for it by name, which is easy to search for.
 
 use std::fmt;
 

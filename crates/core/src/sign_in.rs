@@ -27,7 +27,7 @@ pub const PASSWORD_BYTES_MAX: usize = 1_000;
 /// A user with a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// What the history shows as the requester; unique.
+    /// The name; the history shows it as the requester; unique.
     pub name: String,
     /// What the password is recognised by.
     pub password: PasswordHash,

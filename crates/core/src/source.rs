@@ -1,4 +1,4 @@
-//! Smart sources: look when there is something to see.
+//! Sources: check when something new is likely.
 //!
 //! A source is an address that publishes entries. Each active source is one task (`source:17`,
 //! [`SOURCE_CHECK`]) that comes again: at every check the address is looked at ([`check`]), what is
@@ -77,17 +77,17 @@ names! {
     }
 }
 
-/// What people say about a source.
+/// The definition of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SourceDefinition))]
 pub struct Definition {
-    /// What people call it; at first what it calls itself.
+    /// Its name; at first the name it gives itself.
     pub name: String,
-    /// Where it is looked at. No two sources share an address.
+    /// Its address; unique.
     pub address: String,
     /// How it is read.
     pub reading: Reading,
-    /// Where people put it: folders, joined by `/`; empty at the top.
+    /// Its folders, joined by `/`; empty at the top.
     pub category: String,
     /// Its own policy, as text that [`policy`] reads; the node's when not given.
     pub policy: Option<String>,
@@ -101,11 +101,11 @@ pub struct Definition {
 pub enum State {
     /// It is.
     Active,
-    /// A person wants it left alone.
+    /// A person paused it.
     Paused {
         /// Since when.
         since: Timestamp,
-        /// Why, in the person's words.
+        /// The person's note.
         note: Option<String>,
     },
     /// It reported that it is gone for good; a person may resume it.
@@ -183,10 +183,10 @@ impl Serialize for State {
 }
 
 names! {
-    /// What a person should look at. At most one at a time: the most urgent.
+    /// Why a source needs attention. At most one at a time: the most urgent.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Attention {
-        /// It is quiet for longer than ever is its habit.
+        /// It is unusually quiet.
         Silent = "silent",
         /// It has failed many times in a row; it is still tried, slowly.
         Failing = "failing",
@@ -203,7 +203,7 @@ names! {
 pub struct Stats {
     /// How often it publishes, in words.
     pub frequency_type: Option<Frequency>,
-    /// How often it is looked at by the classic policy, and what sources are counted by.
+    /// How often the classic policy checks it; statistics are counted by it.
     pub cadence: Option<Cadence>,
     /// The hour of the day, UTC, around which it publishes.
     #[serde(serialize_with = "hundredths")]
@@ -228,7 +228,7 @@ pub struct Stats {
     pub backoff_until: Option<Timestamp>,
     /// The message of the last failure; none after a success.
     pub last_error: Option<String>,
-    /// What kind of failure that was.
+    /// The kind of that failure.
     pub last_error_class: Option<FailureClass>,
     /// Looks made.
     pub check_count: u64,
@@ -246,7 +246,7 @@ fn hundredths<S: Serializer>(hour: &Option<f64>, serializer: S) -> Result<S::Ok,
 /// What a source's row remembers of its documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Memory {
-    /// What the server gave to recognise its last answer by.
+    /// The server's validators of its last response.
     pub validators: Validators,
     /// What the publisher last requested.
     pub hints: Hints,
@@ -276,14 +276,14 @@ pub struct Source {
     /// Number of the row.
     #[serde(rename = "source_id")]
     pub id: SourceId,
-    /// What people say about it.
+    /// Its definition.
     #[serde(flatten)]
     pub definition: Definition,
     /// Whether it is looked at.
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schema(value_type = StateOnWire<'static>))]
     pub state: State,
-    /// What a person should look at.
+    /// Why it needs attention.
     pub attention: Option<Attention>,
     /// What is known of it.
     #[serde(flatten)]

@@ -46,7 +46,7 @@ use crate::{
     token::Token,
 };
 
-/// What became of a [`Change`].
+/// The result of a [`Change`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applied {
     /// Carried out; the row it wrote, if it wrote one.
@@ -87,7 +87,7 @@ pub struct OnceKey {
     pub digest: String,
 }
 
-/// What became of a keyed set of changes.
+/// The result of a keyed set of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AppliedOnce {
     /// All carried out, and the key with them.
@@ -152,7 +152,7 @@ pub struct Claimed {
     pub next_due_at: Option<Timestamp>,
 }
 
-/// What became of a [`Finish`].
+/// The result of a [`Finish`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finished {
     /// The task is now as the finish said.
@@ -238,12 +238,12 @@ pub struct Depth {
     pub first_due_at: Option<Timestamp>,
 }
 
-/// What one step of pruning did.
+/// The result of one step of pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pruned {
     /// Rows deleted.
     pub rows: usize,
-    /// Where to go on; `None` at the end.
+    /// Where to continue; `None` at the end.
     pub next: Option<TaskId>,
     /// When the first of the rows looked at was created; `None` if there was none.
     pub oldest: Option<Timestamp>,
@@ -253,7 +253,7 @@ pub struct Pruned {
 #[async_trait]
 pub trait TaskStore: Send + Sync {
     /// The current row of each identity, in the order asked. One that cannot be read fails the
-    /// call: a caller that asks for many asks again for each alone.
+    /// call: a caller that loads many loads each alone.
     async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>>;
 
     /// Carries out each change for itself, in the order given; concurrent callers share a commit.
@@ -270,16 +270,17 @@ pub trait TaskStore: Send + Sync {
 
     /// Takes due tasks: RUNNING, term + 1, attempt + 1, under one claim. Higher priorities first,
     /// then an even share for every kind, then by time. A node that dies right after this call has
-    /// taken them all the same; they come back when the lease passes. A task that cannot be read is
-    /// not taken: it ends as FAIL, which says why, so that it does not block others again.
+    /// taken them anyway; they come back when the lease passes. A task that cannot be read is not
+    /// taken: it ends as FAIL, which says why, so that it does not block others again.
     async fn claim(&self, request: ClaimRequest) -> Result<Claimed>;
 
     /// Ends attempts. Fenced: an ending applies only while its task is RUNNING under its term.
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>>;
 
-    /// Extends those of the claims whose lease has not passed at `now`, and answers which. Only a
-    /// node's own are asked for: a claim whose answer was lost on the way has tasks that no node
-    /// runs, and must be left to expire. A claim that is missing from the answer has passed on.
+    /// Extends those of the claims whose lease has not passed at `now`, and returns which. Only a
+    /// node's own claims are extended: a claim whose answer was lost on the way has tasks that no
+    /// node runs, and must be left to expire. A claim that is missing from the answer has passed
+    /// on.
     async fn extend_claims(
         &self,
         claims: &[ClaimId],
@@ -302,8 +303,8 @@ pub trait TaskStore: Send + Sync {
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>>;
 
     /// A part of what is kept about an identity: at least one decision or attempt more than the
-    /// page holds, if there are more, so that [`crate::history::page`] can say where to go on. The
-    /// cost is that of the page, and of the identity's rows.
+    /// page holds, if there are more, so that [`crate::history::page`] can say where to continue.
+    /// The cost is that of the page, and of the identity's rows.
     async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records>;
 
     /// The decisions on a row that are numbered above `after`, oldest first, at most `limit`.
@@ -322,7 +323,7 @@ pub trait TaskStore: Send + Sync {
     /// at, never that of the table: walk on from [`Pruned::next`].
     async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned>;
 
-    /// Deletes up to `limit` idempotency keys used before `before`, oldest first; answers how many.
+    /// Deletes up to `limit` idempotency keys used before `before`, oldest first; returns how many.
     async fn prune_keys(&self, before: Timestamp, limit: usize) -> Result<usize>;
 }
 
@@ -330,7 +331,7 @@ pub trait TaskStore: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Node {
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// Which run of it.
     pub session: String,
@@ -338,13 +339,13 @@ pub struct Node {
     pub version: String,
     /// When it started.
     pub started_at: Timestamp,
-    /// When it was last heard of.
+    /// When it sent its last heartbeat.
     pub seen_at: Timestamp,
     /// How far its own clock was from the database's, in microseconds.
     pub skew_us: i64,
 }
 
-/// A run of a node that was not heard of for so long is forgotten.
+/// A run of a node that sent no heartbeat for so long is forgotten.
 pub const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
 
 /// The register of nodes.
@@ -352,7 +353,7 @@ pub const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
 pub trait NodeStore: Send + Sync {
     /// Writes a node's heartbeat; the first one registers it.
     async fn save_node(&self, node: &Node) -> Result<()>;
-    /// All nodes ever heard of and not forgotten, by name.
+    /// All nodes ever registered and not forgotten, by name.
     async fn load_nodes(&self) -> Result<Vec<Node>>;
     /// Forgets one run of a node, with its troubles.
     async fn forget_node(&self, session: &str) -> Result<()>;
@@ -361,7 +362,7 @@ pub trait NodeStore: Send + Sync {
     /// What is wrong with nodes that are registered, by name; those with nothing wrong are left
     /// out.
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>>;
-    /// Remembers what time it is, unless a mark of a larger revision is there; answers whether it
+    /// Remembers what time it is, unless a mark of a larger revision is there; returns whether it
     /// did.
     async fn save_clock(&self, mark: &Mark) -> Result<bool>;
     /// What time it was when that was last remembered.
@@ -377,7 +378,7 @@ pub trait TokenStore: Send + Sync {
     async fn load_token(&self, hash: &str) -> Result<Option<Token>>;
     /// All tokens, by name.
     async fn load_tokens(&self) -> Result<Vec<Token>>;
-    /// Takes a token back; answers whether it existed and worked until now.
+    /// Revokes a token; returns whether it existed and worked until now.
     async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool>;
     /// Since when access is guarded: when the first token or user was made. For good: whatever
     /// expires, is revoked or removed since then, the answer is not `None` again (SF-03).

@@ -179,7 +179,7 @@ impl Target {
     }
 }
 
-/// The identity of the task that a [`Target::Task`] asks for at a slot.
+/// The identity of the task that a [`Target::Task`] requests at a slot.
 pub fn task_identity(
     kind: &str,
     subject: &str,

@@ -35,7 +35,7 @@ pub const KIND_BYTES_MAX: usize = 64;
 pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
 /// Retries of a task, by default (RS-09).
 pub const MAX_RETRY_DEFAULT: u32 = 3;
-/// Most retries that can be asked for.
+/// Most retries that can be requested.
 pub const MAX_RETRY_MAX: u32 = 100;
 
 /// Number of a task row, given by the database.
@@ -274,7 +274,7 @@ impl Default for Priority {
     }
 }
 
-/// Checks a number of retries asked for from outside.
+/// Checks a requested number of retries.
 pub fn parse_max_retry(given: i64) -> Result<u32, Invalid> {
     match u32::try_from(given) {
         Ok(count) if count <= MAX_RETRY_MAX => Ok(count),
@@ -298,7 +298,7 @@ pub struct Task {
     /// Number of the row.
     #[serde(rename = "task_id")]
     pub id: TaskId,
-    /// Who it is.
+    /// Its identity.
     #[serde(flatten)]
     pub identity: Identity,
     pub status: Status,
@@ -332,9 +332,9 @@ pub struct Task {
     /// Decisions recorded on this row after its creation; part of the compare-and-set.
     #[serde(skip)]
     pub decisions: u32,
-    /// Who asked for it.
+    /// Who requested it.
     pub origin: String,
-    /// What the last attempt said: its error, or the answer it got.
+    /// The last attempt's detail: its error, or the answer it got.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The node that claimed it last.
@@ -394,7 +394,7 @@ pub fn retries_left(attempt: u32, max_retry: u32) -> bool {
 pub struct ClaimedTask {
     /// Number of the row.
     pub id: TaskId,
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
     /// Fencing number of this claim; shown when finishing.
     pub term: Term,
@@ -419,9 +419,9 @@ pub struct ClaimedTask {
 /// A task to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewTask {
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
-    /// INIT, or CANCELLED for the mark a withdrawal leaves when it overtakes its creation.
+    /// INIT, or CANCELLED for the tombstone of a withdrawal that overtook its creation.
     pub status: Status,
     /// When to try.
     pub execute_at: Timestamp,
@@ -435,7 +435,7 @@ pub struct NewTask {
     pub max_retry: u32,
     /// Number of the change of intent.
     pub revision: Revision,
-    /// Who asked for it.
+    /// Who requested it.
     pub origin: String,
     /// The row it replaces, if any.
     pub replaces: Option<TaskId>,

@@ -1,4 +1,4 @@
-//! Time and chance as ports: the only ways to learn the time or to be surprised.
+//! Time and chance as ports: the only ways to learn the time or to get randomness.
 //!
 //! Decisions take `now` and `jitter` as plain arguments; these traits exist for the thin code that
 //! carries decisions out. The database keeps microseconds, so every instant that enters the system
@@ -20,7 +20,7 @@ pub trait Clock: Send + Sync {
     /// The present instant, in whole microseconds.
     fn now(&self) -> Timestamp;
 
-    /// Whether it can be trusted. Only a clock that is held against another one can doubt.
+    /// Whether it can be trusted. Only a clock that is compared with another one can be in doubt.
     fn standing(&self) -> Standing {
         Standing::Steady
     }
@@ -36,7 +36,8 @@ pub trait Entropy: Send + Sync {
 #[async_trait]
 pub trait Sleeper: Send + Sync {
     /// Waits until the clock that it serves shows `at`. May wake a moment late; early only if the
-    /// clock was set back during the wait, so who must not be early looks at the clock again.
+    /// clock was set back during the wait, so a caller that must not be early looks at the clock
+    /// again.
     async fn until(&self, at: Timestamp);
 }
 

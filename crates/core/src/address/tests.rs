@@ -13,7 +13,7 @@ fn guard(allow: &[&str]) -> Guard {
     Guard::new(allow.collect(), KEY)
 }
 
-/// What becomes of an address whose name, if it has one, leads to `resolved`.
+/// What happens to an address whose name, if it has one, leads to `resolved`.
 fn verdict(guard: &Guard, text: &str, resolved: &[&str]) -> String {
     let outcome = parse(text).and_then(|url| {
         let named = || resolved.iter().map(|ip| ip.parse().unwrap()).collect();

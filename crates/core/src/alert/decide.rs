@@ -21,7 +21,7 @@ pub const ALERTS_MAX: usize = 1_000;
 pub const COOL_DOWN_MAX: SignedDuration = SignedDuration::from_mins(15);
 /// How long a node has to send before another node may.
 pub const NOTIFY_LEASE: SignedDuration = SignedDuration::from_mins(2);
-/// When a channel that failed is asked again.
+/// When a channel that failed is tried again.
 pub const ASK_AGAIN_AFTER: SignedDuration = SignedDuration::from_mins(1);
 /// What could not be sent for so long is dropped: yesterday's trouble is no news tomorrow.
 pub const NOTIFY_FOR: SignedDuration = SignedDuration::from_hours(24);
@@ -62,9 +62,9 @@ impl Behaviour {
         COOL_DOWN_MAX.max(self.cool_down)
     }
 
-    /// How long after its end an alert must be known still, so that one that comes back is known to
-    /// have been there. Its end is when the cool-down began, so the longest cool-down has passed
-    /// already when it closes; as much again is for coming back.
+    /// How long a closed alert must be remembered, so that one that comes back is recognised. Its
+    /// end is when the cool-down began, so the longest cool-down has passed already when it closes;
+    /// as much again is for coming back.
     pub fn known_for(&self) -> SignedDuration {
         self.cool_down_most().saturating_mul(2)
     }
@@ -193,7 +193,8 @@ pub fn notified(
             }
             notified.notes_reported(news, now);
         }
-        // It was over before all had heard that it began: now all hear that it is over.
+        // It was over before all channels were notified that it began: now all are notified that it
+        // is over.
         (News::Opened, Some(News::Passed)) => notified.notes_reported(news, now),
         // It came back while people were notified that it is over: notify them that it began.
         (News::Closed | News::Passed, None) if alert.is_open() => notified.open_notified_at = None,

@@ -35,9 +35,9 @@ const DETAIL_CHARS_MAX: usize = 300;
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What, and with what.
+    /// The alert's key.
     pub key: Key,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// The facts, for people.
     pub detail: String,
@@ -61,7 +61,7 @@ pub struct Findings {
     pub unsure: BTreeSet<Rule>,
 }
 
-/// Says what is wrong.
+/// Finds what is wrong.
 pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Findings {
     let mut all: Vec<Finding> = Vec::new();
     for of_schedule in &facts.schedules {
@@ -119,8 +119,8 @@ pub fn schedule_of(identity: &Identity) -> Option<ScheduleName> {
     ScheduleName::parse(name).ok()
 }
 
-/// How many of the newest failed for good in a row, and what the newest of them said. What still
-/// goes on says nothing yet.
+/// How many of the newest failed for good in a row, and what the newest of them said. Tasks that
+/// are still live do not count.
 pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
     let ended = runs.iter().filter(|run| !run.is_live);
     let ended = ended.filter(|run| run.finished_at.is_some());
@@ -205,7 +205,7 @@ fn left_behind(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     .collect()
 }
 
-/// Names of which no run was heard of lately. One that was started again under its name is back.
+/// Node names without a recent heartbeat. A node restarted under its name is back.
 fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     let mut seen: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for node in &facts.nodes {
@@ -225,7 +225,7 @@ fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     .collect()
 }
 
-/// What nodes say of themselves. Of one that is gone, that it is gone says enough.
+/// What nodes report about themselves. For a node that is gone, the alert `gone` is enough.
 fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     let lives = |seen_at: Timestamp| now.duration_since(seen_at) < bounds.gone;
     let nodes = facts.troubles.iter().filter(|it| lives(it.seen_at));

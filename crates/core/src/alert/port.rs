@@ -7,7 +7,7 @@ use super::{Alert, Key, News};
 /// One notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// About what; its `taken_by` names who has it already.
+    /// About what; its `taken_by` names the channels that have it already.
     pub alert: Alert,
     pub news: News,
 }
@@ -26,9 +26,9 @@ pub struct Answer {
 /// Whether a channel took a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did, and said this.
+    /// It did, with this answer.
     Taken(String),
-    /// It did not and will not: a wrong token, an address that is gone. Asking again mends nothing.
+    /// It did not and will not: a wrong token, an address that is gone. Trying again does not help.
     Refused(String),
     /// It did not, or that is unknown; it may later.
     Failed(String),
@@ -49,7 +49,7 @@ impl Outcome {
         !matches!(self, Self::Failed(_))
     }
 
-    /// What the channel said.
+    /// The channel's answer.
     pub fn detail(&self) -> &str {
         match self {
             Self::Taken(said) | Self::Refused(said) | Self::Failed(said) => said,

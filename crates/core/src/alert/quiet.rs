@@ -1,4 +1,4 @@
-//! Quiet hours: when people want to hear only what cannot wait.
+//! Quiet hours: when only urgent alerts are sent.
 //!
 //! They are wall time in their own zone, and may pass midnight. Where clocks change they begin and
 //! end when the clock on the wall says so; an end that the clock skips is the first instant after
@@ -23,7 +23,7 @@ pub struct Quiet {
     /// The first that is not; the next day's where it is not after `from`.
     pub until: Time,
     pub zone: TimeZone,
-    /// What is sent all the same: this severity and above. Nothing where there is none.
+    /// What is sent anyway: this severity and above. Nothing where there is none.
     pub except: Option<Severity>,
 }
 

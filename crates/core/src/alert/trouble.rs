@@ -22,9 +22,9 @@ pub struct Trouble {
 /// The troubles of one run of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeTroubles {
-    /// What people call the node.
+    /// The node's name.
     pub node: String,
-    /// When it was last heard of.
+    /// When it sent its last heartbeat.
     pub seen_at: Timestamp,
     /// What is wrong with it.
     pub troubles: Vec<Trouble>,
@@ -50,8 +50,8 @@ impl Trouble {
         serde_json::to_string(&written).unwrap_or_default()
     }
 
-    /// Reads what [`Self::write_all`] wrote. Rules of newer versions are left out: who knows them
-    /// raises their alerts.
+    /// Reads what [`Self::write_all`] wrote. Rules of newer versions are left out: a node of that
+    /// version raises their alerts.
     pub fn read_all(text: &str) -> Result<Vec<Self>, serde_json::Error> {
         let written: Vec<Written> = serde_json::from_str(text)?;
         let known = written.into_iter().filter_map(|it| {

@@ -11,7 +11,7 @@ pub const LOCK_CALLS_MAX: u64 = 1_000;
 const LOOKS: u64 = 60 + 2 * 7 + 6 + 4;
 
 /// About how many requests so many chains make in the hour after `now`: each tries to lock each
-/// slot, the winner marks it, and each looks around. What is retried comes on top.
+/// slot, the winner writes its receipt, and each looks around. What is retried comes on top.
 pub fn calls_an_hour(lines: &[Line], chains: u64, now: Timestamp) -> u64 {
     let end = now.saturating_add(SignedDuration::from_hours(1));
     let end = end.unwrap_or(now);

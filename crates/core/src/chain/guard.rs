@@ -18,7 +18,7 @@ pub struct RunStatus {
     /// `queued`, `in_progress`, `completed`, …
     pub status: String,
     pub conclusion: Option<String>,
-    /// When it began; a repetition begins anew.
+    /// When it began; a repetition begins again.
     pub started_at: Timestamp,
 }
 

@@ -10,8 +10,8 @@ use crate::{
 };
 
 /// Slots at least so far apart are marked when they are done, so that a crash between lock and
-/// firing is noticed. Closer ones are not: a mark would cost as much as the lock, and the next slot
-/// comes soon.
+/// firing is noticed. Closer ones are not: a receipt would cost as much as the lock, and the next
+/// slot comes soon.
 pub const MARKED_GAP_MIN: SignedDuration = SignedDuration::from_secs(60);
 /// Looks at one line in one round; what is still due then waits for the next round.
 const LOOKS_MAX: usize = 100;
@@ -53,8 +53,8 @@ pub struct Looked {
     pub due: Vec<Due>,
     /// Passed over, in order, to be reported.
     pub skipped: Vec<Slot>,
-    /// To be locked all the same, because it is the newest and was skipped: else the next start
-    /// would find and report the same again.
+    /// To be locked anyway, because it is the newest and was skipped: else the next start would
+    /// find and report the same again.
     pub remember: Option<LockKey>,
 }
 
@@ -121,7 +121,7 @@ impl Line {
         next.is_none_or(|next| next.duration_since(slot) >= MARKED_GAP_MIN)
     }
 
-    /// Goes on after the newest of its locks; without one, it stays where it began (DP-08).
+    /// Continues after the newest of its locks; without one, it stays where it began (DP-08).
     pub fn resume(&mut self, locks: &[LockKey]) {
         let own = locks.iter().filter(|key| key.content() == self.content);
         if let Some(newest) = own.map(LockKey::slot).max() {
@@ -129,7 +129,7 @@ impl Line {
         }
     }
 
-    /// Decides what is due, and goes on behind it.
+    /// Decides what is due, and continues behind it.
     pub fn look(&mut self, now: Timestamp) -> Looked {
         let mut looked = Looked::default();
         for _ in 0..LOOKS_MAX {

@@ -14,7 +14,7 @@ use crate::lock::{FORGOTTEN_LATENESS_MAX, LockKey, SKEW_MARGIN, expired, latenes
 /// Time beyond the window: for the last request under way, and for clocks that differ.
 const SETTLE_MARGIN: SignedDuration = SignedDuration::from_mins(2);
 
-/// Locks that were seen without their mark, and since when.
+/// Locks that were seen without their receipt, and since when.
 #[derive(Debug, Default)]
 pub struct LockHistory(BTreeMap<LockKey, Timestamp>);
 

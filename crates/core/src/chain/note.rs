@@ -110,7 +110,7 @@ pub enum ChainEvent {
         /// How it was settled.
         how: Settled,
     },
-    /// The chain leaves in the midst of this slot: it has the lock, or asks for it, and does not
+    /// The chain leaves in the midst of this slot: it has the lock, or requests it, and does not
     /// know that the target was started.
     Unfinished {
         line: usize,

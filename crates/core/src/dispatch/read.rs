@@ -12,7 +12,7 @@ use crate::{
 /// Minute, hour, day, month, weekday.
 const FIELDS: usize = 5;
 
-/// What a line asks for.
+/// What a line requests.
 pub(super) struct ChangeRequest {
     pub(super) definition: Definition,
     /// The name, if one was written.

@@ -25,7 +25,7 @@ pub struct Account {
     pub deliveries: Vec<Delivery>,
 }
 
-/// Stories counted by where they stand. Derived from the rows whenever they are asked for (ED-30).
+/// Stories counted by state. Derived from the rows whenever they are requested (ED-30).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryCounts))]
 pub struct Counts {
@@ -67,8 +67,8 @@ impl Account {
             .fold(self.edition.list_requests, u32::saturating_add)
     }
 
-    /// Whether retention has taken the stories that it would need to go on from where it was put
-    /// away.
+    /// Whether retention has taken the stories that it would need to continue from where it was
+    /// archived.
     pub fn is_pruned(&self) -> bool {
         let was = self.edition.archived_from;
         self.stories.is_empty() && matches!(was, Some(State::ListFetched | State::Processing))
@@ -83,7 +83,7 @@ impl Account {
         self.deliveries.iter().filter_map(sending).max()
     }
 
-    /// Whether it was published, whatever became of it since.
+    /// Whether it was published, whatever happened to it since.
     pub fn was_published(&self) -> bool {
         self.edition.published_at.is_some()
     }

@@ -1,4 +1,4 @@
-//! Deliveries: one edition at one destination, written down before it leaves.
+//! Deliveries: one edition at one destination, recorded before it leaves.
 //!
 //! ```text
 //!              claimed for sending         answered
@@ -31,9 +31,9 @@ const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(30);
 const WAIT_MAX: SignedDuration = SignedDuration::from_mins(9);
 /// Tries at a part before it is held for a person: seven hours of them.
 pub const TRIES_MAX: u32 = 50;
-/// What is said of a part that was skipped because it may have arrived.
+/// The detail of a part that was skipped because it may have arrived.
 pub const IN_DOUBT: &str = "it may have arrived already, and must not arrive twice";
-/// A destination that asks for a longer wait than this is asked again after it.
+/// A destination that requests a longer wait than this is asked again after it.
 const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(6);
 
 names! {
@@ -185,12 +185,12 @@ impl Delivery {
     }
 
     /// Whether the latest try was the last that it has. Counted in rounds, because `attempts`
-    /// fences and must only grow: who sends it again by hand gives it another round.
+    /// fences and must only grow: sending it again by hand gives it another round.
     pub fn had_last_try(&self) -> bool {
         self.attempts > 0 && self.attempts.is_multiple_of(TRIES_MAX)
     }
 
-    /// When to go on after the latest try did not succeed.
+    /// When to continue after the latest try did not succeed.
     pub fn next_try(&self, retry_after: Option<SignedDuration>, now: Timestamp) -> Timestamp {
         let doublings = (self.attempts.saturating_sub(1) % TRIES_MAX).min(10);
         let wait = WAIT_FIRST

@@ -31,7 +31,7 @@ pub(crate) fn listed(number: u32) -> Listed {
     }
 }
 
-/// An edition whose stories stand so.
+/// An edition with stories in these states.
 pub(crate) fn account(statuses: &[Status]) -> Account {
     let edition = Edition::new(jiff::civil::date(2026, 1, 4), NOW);
     let stories = statuses.iter().zip(1..).map(|(status, rank)| Story {

@@ -150,7 +150,7 @@ impl Page {
         }
     }
 
-    /// Reads what begins with `<`, and answers how much of it that was.
+    /// Reads what begins with `<`, and returns how much of it that was.
     fn tag(&mut self, rest: &str) -> usize {
         if let Some(comment) = rest.strip_prefix("<!--") {
             return comment.find("-->").map_or(rest.len(), |end| 4 + end + 3);
@@ -169,7 +169,7 @@ impl Page {
         end
     }
 
-    /// Reads what begins with `&`, and answers how much of it that was.
+    /// Reads what begins with `&`, and returns how much of it that was.
     fn entity(&mut self, rest: &str) -> usize {
         let head = &rest[..rest.floor_char_boundary(ENTITY_BYTES_MAX + 1)];
         let named = head

@@ -38,7 +38,7 @@ pub enum Action {
     PutBack(Vec<StoryKey>),
     /// Work on these stories, as one batch (ED-05, ED-06).
     Process(Vec<StoryKey>),
-    /// Make its document (ED-11).
+    /// Render its document (ED-11).
     Aggregate,
     /// Nothing was completed: end it, and say so (ED-32).
     GiveUp,
@@ -57,7 +57,7 @@ pub enum Action {
 pub struct Due {
     pub destination: String,
     pub part: u32,
-    /// What: send or settle.
+    /// The action: send or settle.
     pub step: Step,
 }
 
@@ -178,7 +178,7 @@ fn plan_stories(account: &Account, requester: Requester, rules: &Rules, now: Tim
     plan_retries(account, requester, rules, now).unwrap_or_else(|| plan_end(account, now))
 }
 
-/// How many stories the next batch takes. After one whose budget did not suffice it takes half as
+/// How many stories the next batch takes. After one whose budget was too small it takes half as
 /// many, so that an outside where everything has to be tried twice makes an edition slow, not
 /// endless.
 fn next_size(account: &Account, rules: &Rules) -> usize {

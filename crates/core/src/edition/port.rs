@@ -22,11 +22,11 @@ use crate::budget::Budget;
 pub enum FailureClass {
     /// The budget is spent; nothing was requested. Not a failure.
     Spent,
-    /// Asked too often; see `retry_after`.
+    /// Rate limited; see `retry_after`.
     RateLimited,
     /// No answer in time, or none at all, or one that says "later".
     Transient,
-    /// Credentials are missing, wrong or not enough; a person must act.
+    /// Credentials are missing, wrong or not enough; an operator must renew them.
     Credentials,
     /// Refused for good: not there, not allowed, not possible.
     Refused,
@@ -158,7 +158,7 @@ impl Sensitivity {
 /// Writes in the edition's language (ED-36).
 #[async_trait]
 pub trait Writer: Send + Sync {
-    /// What writes, for people: the model's name.
+    /// The model's name, for people.
     fn name(&self) -> &str;
 
     /// Titles in the edition's language, each at the place of its original, in one request. `None`
@@ -173,7 +173,7 @@ pub trait Writer: Send + Sync {
     /// A summary, not empty, of bounded length.
     async fn summary(&self, text: Text<'_>, budget: &Arc<Budget>) -> Result<String, Failure>;
 
-    /// Which of the titles may be printed, each at its place, in one request.
+    /// Which of the titles may be published, each at its place, in one request.
     async fn judge(
         &self,
         titles: &[String],
@@ -182,12 +182,12 @@ pub trait Writer: Send + Sync {
     ) -> Result<Vec<bool>, Failure>;
 }
 
-/// Why a template cannot be printed, with line and reason.
+/// Why a template cannot be rendered, with line and reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadTemplate(pub String);
 
-/// Prints documents. Pure: the same inputs and template give the same bytes, always.
+/// Renders documents. Pure: the same inputs and template give the same bytes, always.
 pub trait Renderer: Send + Sync {
     /// The template of the configuration.
     fn template(&self) -> &str;
@@ -207,12 +207,12 @@ pub struct Message<'a> {
     /// Which message of several, from 1.
     pub part: u32,
     pub body: &'a str,
-    /// Names this part of this revision at this destination for ever; for destinations that
-    /// recognise what they have.
+    /// The permanent id of this part of this revision at this destination, for destinations that
+    /// recognise duplicates.
     pub key: String,
 }
 
-/// What became of sending.
+/// The result of sending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sent {
     /// The destination has it, and knows it by this.

@@ -6,8 +6,8 @@
 //! newest (ED-33).
 //!
 //! An entry belongs to the time it was first seen at, because that is when it could first be
-//! printed: whatever time its publisher claims, no entry falls between two editions and none is in
-//! both. Only what was old already when it was seen is left out: a source that is new here comes
+//! published: whatever time its publisher claims, no entry falls between two editions and none is
+//! in both. Only what was old already when it was seen is left out: a source that is new here comes
 //! with its archive.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ pub struct Window {
     pub until: Timestamp,
 }
 
-/// An entry that could be printed: what its place is decided by.
+/// A candidate entry: what its rank is decided by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// Number of the entry's row.
@@ -38,13 +38,12 @@ pub struct Candidate {
     pub published_at: Timestamp,
     /// Where it can be read, in its canonical form.
     pub link: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
 }
 
 impl Candidate {
-    /// What could be printed of an entry in an edition of this window; nothing of one without title
-    /// or link.
+    /// The candidate that an entry is in an edition of this window; none without title or link.
     pub fn of(entry: &Entry, window: Window) -> Option<Self> {
         let title = entry.found.title.trim();
         let link = entry.found.link.as_deref().unwrap_or_default().trim();

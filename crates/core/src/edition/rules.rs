@@ -28,7 +28,7 @@ pub struct Rules {
     pub budget: u32,
     /// How often people may put a failed story back.
     pub retries_max: u32,
-    /// How often a failed story is put back by itself before its edition goes on without it.
+    /// How often a failed story is put back by itself before its edition continues without it.
     pub retries_by_itself: u32,
     /// How long a failed story waits before it is put back by itself.
     pub retry_after: SignedDuration,
@@ -75,7 +75,7 @@ pub enum Unusable {
          {ESTIMATE_MAX}; use a batch size of at most {most} (advised: at most {BATCH_SIZE_ADVISED})"
     )]
     BatchSize {
-        /// What was asked for.
+        /// What was requested.
         batch_size: usize,
         /// What it is expected to spend.
         estimate: u32,
@@ -87,7 +87,7 @@ pub enum Unusable {
         "a batch of {batch_size} stories is expected to spend {estimate} requests, but a tick may spend only {budget}"
     )]
     Budget {
-        /// What was asked for.
+        /// What was requested.
         batch_size: usize,
         /// What it is expected to spend.
         estimate: u32,
@@ -141,7 +141,7 @@ impl Rules {
         self.lease() / LEASE_SHARE
     }
 
-    /// Until when a lease allows to begin or go on with what must not be done twice: a beat less
+    /// Until when a lease allows to begin or continue with what must not be done twice: a beat less
     /// than others wait.
     pub fn trusted(&self, lease_until: Timestamp) -> Timestamp {
         let trusted = lease_until.saturating_sub(self.beat());

@@ -1,11 +1,11 @@
 //! Summaries without a model: the sentences of a text that say the most (ED-36).
 //!
 //! A text keeps coming back to what it is about, so a sentence made of the words that the text uses
-//! most says most of it; and who writes for readers says it early. Nothing is rephrased: every
-//! sentence of a summary is in the text, unchanged and in the text's order. The same text always
-//! gives the same summary: counts are whole numbers, and of two equal sentences the earlier wins.
+//! most says most of it; and authors say it early. Nothing is rephrased: every sentence of a
+//! summary is in the text, unchanged and in the text's order. The same text always gives the same
+//! summary: counts are whole numbers, and of two equal sentences the earlier wins.
 //!
-//! INVARIANT: a summary has at most as many characters as asked for, and is empty only where the
+//! INVARIANT: a summary has at most as many characters as requested, and is empty only where the
 //! text has no letter.
 
 mod sentence;
@@ -120,7 +120,7 @@ fn rank(candidates: &[Candidate]) -> Vec<usize> {
         *counts.entry(word).or_default() += 1;
     }
     let score = |index: usize, candidate: &Candidate| {
-        // Each word once: who repeats a word within a sentence does not say more.
+        // Each word once: repeating a word within a sentence adds nothing.
         let distinct: BTreeSet<&str> = candidate.words.iter().map(String::as_str).collect();
         let weight: usize = distinct.iter().filter_map(|word| counts.get(word)).sum();
         let share = weight * 1_000 / (candidate.words.len() + DAMPING);

@@ -29,13 +29,13 @@ pub use delivering::{
 pub use person::{Day, NotNow, force, is_left_over, keep_open, reopen, reset, retry};
 pub use redelivery::{Chosen, resend, skip};
 
-/// What is said of a batch whose lease has passed.
+/// The detail of a batch whose lease has passed.
 const NEVER_ENDED: &str = "it never ended: its node stopped responding";
 
 /// How a story came out of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// It has what is printed.
+    /// It has everything that is published.
     Completed(Written),
     /// It has not, because of this.
     Failed(String),
@@ -341,7 +341,7 @@ fn back_to_pending<'a>(stories: impl Iterator<Item = &'a Story>, now: Timestamp)
     stories.map(pending).collect()
 }
 
-/// The document is made, and every delivery of it is intended (ED-11).
+/// The document is rendered, and every delivery of it is intended (ED-11).
 pub fn aggregate(
     account: &Account,
     document: Document,

@@ -83,12 +83,12 @@ pub struct TaskEvent {
     /// The event's own id, unique within its source.
     pub id: String,
     pub source: String,
-    /// What it asks for.
+    /// What it requests.
     pub request: Request,
 }
 
 impl TaskEvent {
-    /// What the history says about who asked.
+    /// What the history says about who requested it.
     pub fn origin(&self) -> String {
         let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
         let source = self.source.chars().take(SOURCE_CHARS_MAX).map(plain);
@@ -204,7 +204,7 @@ fn instant<'de, D: Deserializer<'de>>(reader: D) -> Result<Timestamp, D::Error> 
 }
 
 /// CloudEvents 1.0 requires these attributes to say something: together they name an event, and who
-/// asked is what the history keeps.
+/// requested it is what the history keeps.
 fn check_named(envelope: &Envelope) -> Result<(), EventError> {
     for (name, value) in [("id", &envelope.id), ("source", &envelope.source)] {
         if value.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Events out: what others may want to know of Almanack, as CloudEvents.
+//! Outgoing events: what happened in Almanack, as CloudEvents.
 //!
 //! The other direction of [`crate::event`]. An event is delivered by a separate task, written in
 //! the same transaction as the change it reports. So the table of tasks is the outbox, and an event
@@ -46,7 +46,7 @@ pub struct CloudEvent {
     pub specversion: String,
     /// The same whenever the same event is delivered again.
     pub id: String,
-    /// Whose event: this Almanack's own name as a URI reference.
+    /// The name of this Almanack, as a URI reference.
     pub source: String,
     /// What kind of event: `almanack.task.finished.v1`.
     pub r#type: String,

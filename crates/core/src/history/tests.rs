@@ -206,12 +206,12 @@ fn rs_13_a_late_answer_is_reported_beside_what_was_taken_away() {
 
 #[test]
 fn rs_13_a_withdrawals_mark_is_reported_as_a_withdrawal_even_after_its_creation_arrived() {
-    let mark = Task {
+    let tombstone = Task {
         decisions: 1,
         ..task(1, Standing::Cancelled, -900)
     };
     let overtaken = vec![decision(1, 1, Rule::IgnoredStale, -900)];
-    let story = report(&[mark], overtaken, Vec::new());
+    let story = report(&[tombstone], overtaken, Vec::new());
     assert_eq!(lines(&story), ["1 cancelled #0", "1 ignored_stale #1"]);
 
     let withdrawn = Task {

@@ -7,7 +7,7 @@
 //!
 //! What must stay true:
 //!
-//! - Places of visitors whose lease has not passed are never more than `at_once`.
+//! - Permits of visitors whose lease has not passed are never more than `at_once`.
 //! - Two entries with a pace are at least `gap` apart, so within any stretch of `per` there are at
 //!   most as many as [`super::Pace`] allows. A node's own pace admits several together; here they
 //!   are spread evenly, because the nodes do not know what the others are about to do.
@@ -31,7 +31,7 @@ pub struct SharedLimit {
     pub visitors: BTreeMap<String, Stay>,
 }
 
-/// The places of one visitor.
+/// The permits of one visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stay {
     pub permits: usize,
@@ -170,7 +170,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nodes that come, go and die in any order: their places never pass the limit, and two
+        /// Nodes that come, go and die in any order: their permits never exceed the limit, and two
         /// entries are never closer than the gap.
         #[test]
         fn ss_14_places_and_pace_hold_whoever_asks(

@@ -6,7 +6,7 @@
 //! time     := hour ":" minute [":" second]
 //! ```
 //!
-//! A date and a weekday must both fit there, so both are asked for with `+`. What counts back from
+//! A date and a weekday must both fit there, so both are required with `+`. What counts back from
 //! the end of the month can be said for the last day (`L`) and for the last week's weekdays (`5L`),
 //! and not otherwise.
 
@@ -210,7 +210,7 @@ fn last_of_month(weekday: &str) -> String {
 }
 
 /// A list of values, ranges `a..b` and repetitions `a/n` as one field. A repetition without an end
-/// goes on to the end of the field.
+/// continues to the end of the field.
 fn component(word: Word<'_>, text: &str, last: u16) -> Result<String, Fault> {
     let items = text.split(',').map(|item| {
         let (base, step) = match item.split_once('/') {

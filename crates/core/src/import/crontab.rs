@@ -48,7 +48,7 @@ struct Reader<'a> {
     import: Import,
 }
 
-/// A line that asks for something, taken apart.
+/// A line that requests something, taken apart.
 struct Job<'a> {
     expression: &'a str,
     expression_at: usize,
@@ -159,7 +159,7 @@ fn differences(job: &Job<'_>, expression: &Expression) -> Vec<Difference> {
     differences
 }
 
-/// Where a day field begins with `*`, Vixie asks for both of them.
+/// Where a day field begins with `*`, Vixie cron requires both of them.
 fn keep_days(written: String, differences: &[Difference]) -> String {
     let differs = |difference: &Difference| matches!(difference, Difference::StepDay { .. });
     if differences.iter().any(differs) {

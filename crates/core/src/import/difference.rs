@@ -17,7 +17,7 @@ pub enum Difference {
     Dropped,
     /// There nothing happens more often than every ten seconds.
     Round {
-        /// What is asked for.
+        /// What is requested.
         period_s: u32,
     },
     /// There what was missed is lost.
@@ -28,7 +28,7 @@ pub enum Difference {
     Clocks,
     /// There a random value is drawn again and again.
     Random,
-    /// There the shell runs every command; here it has to be asked for.
+    /// There the shell runs every command; here it has to be requested.
     Shell { shell: String },
     /// There the output is mailed.
     Mail,
@@ -41,7 +41,7 @@ pub enum Difference {
     User { user: String },
     /// There a timer may be late on purpose.
     Accuracy,
-    /// There every delay is drawn anew.
+    /// There every delay is drawn again.
     Delay,
     /// There the period counts from the last start.
     Monotonic,

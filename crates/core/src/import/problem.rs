@@ -41,7 +41,7 @@ pub enum Reason {
     /// Neither a comment, a section nor a setting.
     #[error("this is neither a comment, a [section] nor a Setting=value")]
     Syntax,
-    /// A value that goes on in the next line.
+    /// A value that continues in the next line.
     #[error("values continued on the next line are not supported")]
     Continued,
     /// A part of a calendar expression that no schedule expression can say.

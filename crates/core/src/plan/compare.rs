@@ -31,7 +31,7 @@ pub struct Firings {
     pub count: u64,
 }
 
-/// What becomes of the firings of one schedule.
+/// What happens to the firings of one schedule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Those that only the new rule has.

@@ -31,7 +31,7 @@ pub fn shareable_detail<'a>(kind: &str, detail: &'a str) -> &'a str {
         .trim_end_matches(':')
 }
 
-/// The window ends a firing's tries, never their number: what people may ask for of other tasks
+/// The window ends a firing's tries, never their number: what people may request of other tasks
 /// would end them after less than an hour.
 const TRIES_MAX: u32 = 1_000_000;
 
@@ -68,7 +68,7 @@ pub fn slot_identity(schedule: &ScheduleName, slot: Timestamp) -> Result<Identit
     identity(&format!("schedule:{schedule}@{slot}"))
 }
 
-/// The identity of a firing by hand; `at` is when it was asked for.
+/// The identity of a firing by hand; `at` is when it was requested.
 pub fn manual_identity(schedule: &ScheduleName, at: Timestamp) -> Result<Identity, Invalid> {
     identity(&format!("schedule:{schedule}@manual-{at}"))
 }

@@ -1,4 +1,4 @@
-//! The slot ledger: what became of every slot (DP-16).
+//! The slot ledger: what happened to every slot (DP-16).
 //!
 //! A fired slot has its own row. Skipped slots that follow each other for the same reason share one
 //! row that says from which slot to which, and how many: a schedule of every second that slept for
@@ -31,7 +31,7 @@ names! {
     }
 }
 
-/// What became of a slot.
+/// What happened to a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Its firing was inserted in time.
@@ -98,7 +98,7 @@ pub struct Slot {
     pub last_at: Timestamp,
     /// How many.
     pub slots: u64,
-    /// What became of them.
+    /// What happened to them.
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schema(value_type = VerdictOnWire))]
     pub verdict: Verdict,

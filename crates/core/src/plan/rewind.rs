@@ -3,7 +3,7 @@
 //! Such a clock leaves a cursor in the future and ledger rows of slots that have not come. No node
 //! would look at the schedule again before then. Rewound, it is as if nothing from now on had been
 //! decided: those rows go, and the first of their slots is the next. A slot whose firing exists
-//! does not fire again all the same: its identity is taken (DP-05).
+//! does not fire again anyway: its identity is taken (DP-05).
 
 use jiff::{SignedDuration, Timestamp};
 

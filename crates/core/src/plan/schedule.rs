@@ -90,7 +90,7 @@ struct StateOnWire<'a> {
     removed_at: Option<Timestamp>,
 }
 
-/// Why a schedule cannot be planned.
+/// The reason why a schedule cannot be planned.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 struct Parked<'a> {
@@ -141,7 +141,7 @@ pub struct Schedule {
     /// Number of the row; `ScheduleId(0)` before it is written.
     #[serde(skip)]
     pub id: ScheduleId,
-    /// What people call it.
+    /// Its name.
     pub name: ScheduleName,
     /// Who it belongs to.
     pub origin: Origin,
@@ -192,7 +192,7 @@ impl Schedule {
         subjects.filter_map(identity).collect()
     }
 
-    /// Remembers what fires now, oldest first, and what goes on `running` beside it, oldest first
+    /// Remembers what fires now, oldest first, and what keeps `running` beside it, oldest first
     /// too. What has ended is forgotten, and so is the oldest of more than [`BESIDE_MAX`].
     pub fn note_fired(&mut self, running: Vec<Subject>, fires: impl Iterator<Item = Subject>) {
         let mut open = running;

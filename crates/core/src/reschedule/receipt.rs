@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for DecisionId {
     }
 }
 
-/// What a request asked for, kept where it changed nothing: the row shows nothing of it.
+/// The content of a request, kept where it changed nothing: the row shows nothing of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Requested {
     /// When to try; `None` for a withdrawal.
@@ -58,7 +58,7 @@ pub struct Requested {
     pub revision: Option<Revision>,
 }
 
-/// What was asked for, on the wire: `what` says how to read the rest.
+/// What was requested, on the wire: `what` says how to read the rest.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 struct Named {

@@ -17,7 +17,7 @@ pub struct ClockChange {
     pub at: Timestamp,
     /// The first time of the wall clock that is touched.
     pub local: DateTime,
-    /// What becomes of it.
+    /// What happens to it.
     pub effect: Effect,
 }
 
@@ -35,9 +35,9 @@ pub enum Effect {
 }
 
 impl Timetable {
-    /// The changes of the clocks after `from` up to `until` that touch an occurrence, in order. Who
-    /// runs in every hour misses nothing worth a word, and who counts seconds does not look at the
-    /// clock.
+    /// The changes of the clocks after `from` up to `until` that touch an occurrence, in order. A
+    /// schedule that runs every hour misses nothing worth a warning, and a period does not depend
+    /// on the clock.
     pub fn clock_changes(
         &self,
         zone: &Zone,
@@ -63,7 +63,7 @@ impl Timetable {
 }
 
 impl Table {
-    /// What becomes of the first time between what the clock shows before a change and what it
+    /// What happens to the first time between what the clock shows before a change and what it
     /// shows after.
     fn touched(&self, at: i64, ended: i64, begins: i64) -> Option<ClockChange> {
         let (first, last) = (ended.min(begins), ended.max(begins));

@@ -2,8 +2,8 @@
 //!
 //! A day number counts from 1970-01-01. The conversions are those of Neri and Schneider ("Euclidean
 //! affine functions and their application to calendar algorithms"); they hold for every date
-//! between [`YEAR_MIN`](super::YEAR_MIN) and [`YEAR_MAX`](super::YEAR_MAX), which is all we ask
-//! for.
+//! between [`YEAR_MIN`](super::YEAR_MIN) and [`YEAR_MAX`](super::YEAR_MAX), which is all that is
+//! needed.
 
 /// Seconds of a day that the clocks leave alone.
 pub(super) const DAY_S: i64 = 86_400;

@@ -121,7 +121,7 @@ impl Table {
         }
     }
 
-    /// Whether a month is too short for all days asked for, which needs no look at its weekdays:
+    /// Whether a month is too short for all days requested, which needs no look at its weekdays:
     /// the 29th of February, three years out of four.
     fn lacks(&self, month: Month) -> bool {
         let possible = self.days & (u32::MAX >> (32 - month.length()));

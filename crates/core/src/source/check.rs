@@ -27,9 +27,8 @@ pub trait Checker: Send + Sync {
 /// A feed that was discovered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where.
     pub address: String,
-    /// What it or its page calls it.
+    /// Its title.
     pub title: Option<String>,
     /// What it is, in a word: `rss`, `atom`, `json`.
     pub format: Option<String>,
@@ -38,15 +37,14 @@ pub struct Candidate {
 /// What to look at, and what is known from last time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask {
-    /// Where.
     pub address: String,
     /// How it is read.
     pub reading: Reading,
-    /// What the server gave to recognise its last answer by.
+    /// The server's validators of its last response.
     pub validators: Validators,
 }
 
-/// What a server gave to recognise its answer by; sent back byte for byte.
+/// A server's validators of its response; sent back byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Validators {
     /// `ETag`.
@@ -64,11 +62,11 @@ pub enum Look {
     Unchanged(Unchanged),
     /// It could not be read.
     Failed(Failure),
-    /// Nothing was asked: the host is busy. Come again at this time.
+    /// No request was made: the host is busy. Come again at this time.
     Wait(Timestamp),
 }
 
-/// A server's word that nothing has changed.
+/// The answer that nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unchanged {
     /// When to come again, by the publisher.
@@ -109,9 +107,9 @@ names! {
     /// Kinds of failure, by what is done about them.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum FailureClass {
-        /// 429, or 503 with `Retry-After`: asked too often.
+        /// 429, or 503 with `Retry-After`: rate limited.
         RateLimited = "rate_limited",
-        /// 401: credentials are missing or expired; a person must act.
+        /// 401: credentials are missing or expired; an operator must renew them.
         Unauthorised = "unauthorised",
         /// 403, 451: not for us.
         Forbidden = "forbidden",

@@ -48,12 +48,12 @@ const TRACKING: [&str; 12] = [
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FoundEntry {
-    /// What the publisher calls it.
+    /// The publisher's id.
     #[serde(skip)]
     pub id: Option<String>,
     /// Where it can be read, made absolute and canonical.
     pub link: Option<String>,
-    /// What it is called; empty when it has no title.
+    /// Its title; empty when it has none.
     pub title: String,
     /// When its publisher says it was published, as far as that can be believed.
     pub published_at: Option<Timestamp>,
@@ -67,7 +67,7 @@ pub struct FoundEntry {
 }
 
 impl FoundEntry {
-    /// What it is known by; `None` for an entry that shows neither id, link nor title.
+    /// Its key; `None` for an entry that shows neither id, link nor title.
     pub fn key(&self) -> Option<String> {
         let named = |prefix: &str, text: &Option<String>| {
             let text = text.as_deref().map(str::trim);
@@ -112,11 +112,11 @@ pub struct Entry {
     /// Whose it is.
     #[serde(rename = "source_id")]
     pub source: SourceId,
-    /// What it is known by.
+    /// Its key.
     pub key: String,
     /// When it was first seen.
     pub seen_at: Timestamp,
-    /// What was found.
+    /// Its data.
     #[serde(flatten)]
     pub found: FoundEntry,
 }
@@ -164,8 +164,7 @@ fn drop_tracking(url: &mut Url) {
         let name = name.to_ascii_lowercase();
         name.starts_with("utm_") || TRACKING.contains(&name.as_str())
     };
-    // Pairs are kept as written: decoding and encoding again could change what a server is asked
-    // for.
+    // Pairs are kept as written: decoding and encoding again could change the request.
     let kept: Vec<&str> = query.split('&').filter(|pair| !tracks(pair)).collect();
     let kept = (!kept.is_empty()).then(|| kept.join("&"));
     url.set_query(kept.as_deref());

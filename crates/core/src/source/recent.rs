@@ -66,7 +66,7 @@ impl Serialize for CheckOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PastLook {
-    /// When.
+    /// When it was made.
     pub at: Timestamp,
     /// How long it took, in milliseconds.
     pub took_ms: u32,

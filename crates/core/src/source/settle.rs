@@ -29,7 +29,7 @@ pub use learn::{Believed, believed, replan};
 /// How often in a row a permanent move must be reported before it is believed: a captive network or
 /// a mistake at the other end must not take a source away.
 pub const MOVES_MIN: u32 = 3;
-/// So many failures in a row, and a person should look.
+/// After so many failures in a row, a source needs attention.
 pub const FAILING_AFTER: u32 = 10;
 /// Waits after failures are spread by up to this part of their length, so that what failed together
 /// does not come back together.
@@ -58,7 +58,7 @@ pub struct CompletedCheck<'a> {
     pub moved_onto: Option<SourceId>,
 }
 
-/// What became of the source.
+/// The result for the source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
     /// Its row, to be written.
@@ -72,16 +72,16 @@ pub struct Settled {
 /// Something that happened to a source just now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// A person should look at it.
+    /// It needs attention.
     Wants(Attention),
-    /// What a person should have looked at has passed.
+    /// It no longer needs attention.
     Recovered(Attention),
     /// It is gone for good.
     Ended,
     /// It has moved; where to.
     Moved(String),
     /// What was learned was damaged; the fixed interval takes over for now, and learning begins
-    /// anew.
+    /// again.
     LearningLost,
     /// Its policy cannot be read; the node's takes its place.
     PolicyUnreadable(String),
@@ -122,7 +122,7 @@ pub fn settle(source: &Source, made: CompletedCheck<'_>, terms: &Terms, now: Tim
         Look::Document(document) => settling.document(document, made),
         Look::Unchanged(unchanged) => settling.unchanged(unchanged, made),
         Look::Failed(failure) => settling.failure(failure),
-        // Nothing was asked, so nothing happened but the waiting.
+        // No request was made, so nothing changes but the wait.
         Look::Wait(at) => settling.source.stats.next_due_at = Some(to_micros(*at)),
     }
     settling.end()

@@ -27,7 +27,7 @@ const DAYS: [&str; 7] = [
 /// worth a sentence.
 const REPORTED_APART: SignedDuration = SignedDuration::from_secs(1);
 
-/// When a source is looked at next, by its current task where that lives, else by its row.
+/// When a source is looked at next, by its current task where that is live, else by its row.
 pub fn next_look_at(source: &Source, task: Option<&Task>) -> Option<Timestamp> {
     let live = task.filter(|task| source.state == State::Active && task.is_live());
     live.map(|task| task.execute_at)

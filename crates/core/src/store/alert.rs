@@ -22,7 +22,7 @@ pub trait AlertStore: Send + Sync {
     async fn load_alerts(&self, filter: AlertFilter) -> Result<Vec<Alert>>;
 
     /// Writes all of them at once, each if its `version` is still the row's; the row's is one more
-    /// afterwards. Version 0 writes a new one, or anew one that is closed and has nothing left to
+    /// afterwards. Version 0 writes a new one, or again one that is closed and has nothing left to
     /// send. `Lost` changes nothing: of several nodes that saw the same row one opens, closes or
     /// sends. `Done` reports no inserted row.
     async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>>;

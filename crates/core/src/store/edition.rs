@@ -22,7 +22,7 @@ pub struct EditionFilter {
     pub limit: usize,
 }
 
-/// What became of a [`Change`].
+/// The result of a [`Change`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditionWritten {
     /// Everything was written; the edition's version is one more.
@@ -46,7 +46,7 @@ pub struct EditionLine {
     pub batches: u32,
 }
 
-/// What one step of pruning editions did.
+/// The result of one step of pruning editions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PrunedStories {
     /// Stories deleted.
@@ -79,6 +79,6 @@ pub trait EditionStore: Send + Sync {
 
     /// Deletes stories and batches of up to `limit` archived editions of days before `before`
     /// (ED-31). The editions themselves, their documents and deliveries stay. Raises their
-    /// versions: who saw them with their stories decides again.
+    /// versions: a caller that saw them with their stories decides again.
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories>;
 }

@@ -1,23 +1,23 @@
-//! Why a store did not do what it was asked, and what the caller can do about it.
+//! Why a call of the store failed, and what the caller can do about it.
 
-/// Why the store did not do what it was asked.
+/// Why a call of the store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The database did not answer, or not in time. Nothing is known about the effect.
     #[error("database is not available: {statement}")]
     Unavailable {
-        /// Name of what was asked, never its text or parameters.
+        /// Name of the statement, never its text or parameters.
         statement: &'static str,
-        /// What the driver said.
+        /// The driver's error.
         #[source]
         source: Cause,
     },
     /// The database refuses to write: a read-only file, a full disk, a value it does not take.
     #[error("database cannot be written: {statement}")]
     Unwritable {
-        /// Name of what was asked.
+        /// Name of the statement.
         statement: &'static str,
-        /// What the driver said.
+        /// The driver's error.
         #[source]
         source: Cause,
     },
@@ -25,9 +25,9 @@ pub enum Error {
     /// of a batch finds its one bad item by sending each alone.
     #[error("database refuses a value: {statement}")]
     Refused {
-        /// Name of what was asked.
+        /// Name of the statement.
         statement: &'static str,
-        /// What the driver said.
+        /// The driver's error.
         #[source]
         source: Cause,
     },

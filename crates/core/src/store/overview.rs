@@ -1,7 +1,7 @@
 //! What people look at: lists across tasks, schedules and claims.
 //!
 //! Nothing here decides anything. Every call is bounded: by `limit`, and where no index leads to
-//! the answer by how many of the newest rows are searched, which the caller must then say aloud.
+//! the answer by how many of the newest rows are searched, which the caller must then show.
 //! Payloads are left out: a page of lines must not cost what its tasks carry.
 
 use async_trait::async_trait;
@@ -29,11 +29,11 @@ pub struct TaskLine {
     pub attempt: u32,
     /// Retries allowed after the first attempt.
     pub max_retry: u32,
-    /// Who asked for it.
+    /// Who requested it.
     pub origin: String,
     /// The node that claimed it last.
     pub node: Option<String>,
-    /// What the last attempt said.
+    /// The last attempt's detail.
     pub detail: Option<String>,
     /// When it was written.
     pub created_at: Timestamp,
@@ -57,8 +57,7 @@ pub struct TaskSearch {
     pub status: Option<Status>,
     /// Only subjects that contain this, in any case of ASCII letters.
     pub containing: Option<String>,
-    /// Only tasks of which the last attempt said something that contains this, in any case of ASCII
-    /// letters.
+    /// Only tasks whose last detail contains this, in any case of ASCII letters.
     pub saying: Option<String>,
     /// Only rows numbered below this: the cursor of the page before.
     pub before: Option<TaskId>,
@@ -69,7 +68,7 @@ pub struct TaskSearch {
     pub limit: usize,
 }
 
-/// How many of the newest rows stand where.
+/// How many of the newest rows have which status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusCount {
     pub status: Status,
@@ -140,7 +139,7 @@ pub struct ActivityCursor {
 }
 
 impl ActivityCursor {
-    /// Where `page` ends that was asked for after `before`; `None` where nothing is on it.
+    /// Where the page after `before` ends; `None` where nothing is on it.
     pub fn end_of(page: &[Activity], before: Option<Self>) -> Option<Self> {
         let at = page.last()?.at();
         let here = page.iter().filter(|line| line.at() == at).count();
@@ -212,6 +211,6 @@ pub trait OverviewStore: Send + Sync {
 
     /// What was decided, newest first: creations and changes of tasks, and what people did to
     /// schedules. Of one instant, tasks come before schedules and the higher number first: the
-    /// order is the same whenever it is asked for.
+    /// order is the same whenever it is requested.
     async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>>;
 }

@@ -8,7 +8,7 @@
 /// How many rows a page examines at most.
 pub const EXAMINED_MAX: usize = 10_000;
 
-/// What a walk found, and where it goes on.
+/// What a walk found, and where it continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T, C> {
     pub rows: Vec<T>,
@@ -26,9 +26,9 @@ impl<T, C> Page<T, C> {
         }
     }
 
-    /// The page of `limit` rows out of `found`, which was asked for one row more: that one says
-    /// whether the walk could have gone on. Otherwise it stopped at `examined_to`, if it did not
-    /// reach the end.
+    /// The page of `limit` rows out of `found`, which was read with one row more: that row says
+    /// whether the walk could continue. Otherwise it stopped at `examined_to`, if it did not reach
+    /// the end.
     pub fn cut(
         mut found: Vec<T>,
         limit: usize,

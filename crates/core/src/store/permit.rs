@@ -1,8 +1,8 @@
 //! The store's side of paces that all nodes share: permits under a lease, and one pace.
 //!
-//! A node does not take and return single places: it states how many it has, and asks for more. So
-//! a lost reply does no harm. What the database then believes is more than the node has, never
-//! less, and the node's next word corrects it. What [`crate::host_pace::shared`] decides, every
+//! A node does not take and return single permits: it reports how many it has, and requests more.
+//! So a lost reply does no harm. What the database then believes is more than the node has, never
+//! less, and the node's next report corrects it. What [`crate::host_pace::shared`] decides, every
 //! store must decide.
 
 use async_trait::async_trait;
@@ -15,11 +15,11 @@ use super::Result;
 pub struct PermitRequest {
     /// Which one: `host:example.org`, `kind:ARTICLE_PUBLISH`.
     pub limit: String,
-    /// Places that the node has in it now.
+    /// Permits that the node has now.
     pub permits: usize,
-    /// Further places it wants; none to say only how many it has.
+    /// Further permits it requests; none to report only how many it has.
     pub wanted: usize,
-    /// Places there are, for all nodes together.
+    /// Permits there are, for all nodes together.
     pub at_once: usize,
     /// Between two entries of any visitor; zero where there is no pace. Where there is one, at most
     /// one further permit is granted at a time.
@@ -34,17 +34,17 @@ pub struct Visitor {
     /// Which run of which process: random, so that no two are the same.
     pub name: String,
     pub now: Timestamp,
-    /// Until when its places are kept for it without another word.
+    /// Until when its permits are kept without another report.
     pub lease_until: Timestamp,
 }
 
 /// The answer to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PermitGrant {
-    /// Further places granted, at most as many as were wanted.
+    /// Further permits granted, at most as many as were requested.
     pub granted: usize,
     /// When pace and other side let the next one in. Where nothing was granted although this has
-    /// passed, all places are taken.
+    /// passed, all permits are taken.
     pub free_at: Timestamp,
 }
 

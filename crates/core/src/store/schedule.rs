@@ -63,7 +63,7 @@ pub trait ScheduleStore: Send + Sync {
     /// edit. One whose `seen` version is no longer the row's, whose name is taken, or whose
     /// cancelled task has moved on, is `Lost` and changes nothing. `Done` reports no inserted row.
     ///
-    /// A firing that becomes due soon gives a nudge like any other task; so does a `look_at`.
+    /// A firing that becomes due soon gives a hint like any other task; so does a `look_at`.
     async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>>;
 
     /// Rows of a ledger, newest first.
@@ -77,6 +77,6 @@ pub trait ScheduleStore: Send + Sync {
     async fn load_decided_ahead(&self, after: Timestamp, limit: usize)
     -> Result<Vec<ScheduleName>>;
 
-    /// Deletes up to `limit` ledger rows whose last slot is before `before`; answers how many.
+    /// Deletes up to `limit` ledger rows whose last slot is before `before`; returns how many.
     async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize>;
 }

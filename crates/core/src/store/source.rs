@@ -12,7 +12,7 @@ use crate::source::{
 };
 use crate::task::NewTask;
 
-/// What became of a source to be added.
+/// The result of adding a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
     /// It has this number.
@@ -34,7 +34,7 @@ pub struct SourceWrite {
     pub event_tasks: Vec<NewTask>,
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     Done,
@@ -53,9 +53,9 @@ pub struct SourceFilter {
     pub state: Option<String>,
     /// Only with this cadence.
     pub cadence: Option<Cadence>,
-    /// Only those that want this attention.
+    /// Only those that need this attention.
     pub attention: Option<Attention>,
-    /// Only those that want any attention.
+    /// Only those that need any attention.
     pub needs_attention: bool,
     /// Only those whose last look failed like this.
     pub failure: Option<FailureClass>,
@@ -97,7 +97,7 @@ pub struct SourceNumbers {
     pub cadence_distribution: Vec<(Cadence, u64)>,
     /// How many are in which state.
     pub states: Vec<(String, u64)>,
-    /// How many want which attention.
+    /// How many need which attention.
     pub attention: Vec<(Attention, u64)>,
     /// How many failed like this when they were last looked at.
     pub failures: Vec<(FailureClass, u64)>,
@@ -135,7 +135,7 @@ pub struct EntryRetention {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrunedEntries {
     pub rows: usize,
-    /// Where to go on; `None` at the end.
+    /// Where to continue; `None` at the end.
     pub next: Option<SourceId>,
 }
 
@@ -165,8 +165,8 @@ pub trait SourceStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Source>>;
 
-    /// Active sources whose time was before `overdue` and whose task does not live: it was never
-    /// put, was withdrawn or ran out of retries.
+    /// Active sources whose time was before `overdue` and whose task is not live: it was never put,
+    /// was withdrawn or ran out of retries.
     async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>>;
 
     /// Writes sources, each for itself and whole: the row and its new entries. A write whose row
@@ -174,7 +174,7 @@ pub trait SourceStore: Send + Sync {
     /// callers share a commit.
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>>;
 
-    /// Deletes a source with its entries; answers whether it existed.
+    /// Deletes a source with its entries; returns whether it existed.
     async fn remove_source(&self, id: SourceId) -> Result<bool>;
 
     /// Which of these keys a source has entries of, in the order asked.
@@ -199,7 +199,7 @@ pub trait SourceStore: Send + Sync {
     async fn count_checks(&self, checks: u64) -> Result<()>;
 
     /// Sets the price and begins a new count, if the fleet is still the version that was seen
-    /// (`None`: there was none). Answers whether it was.
+    /// (`None`: there was none). Returns whether it was.
     async fn set_price(&self, seen: Option<i64>, price: f64, now: Timestamp) -> Result<bool>;
 
     /// Looks at the entries of up to `limit` sources numbered above `after` and deletes what may

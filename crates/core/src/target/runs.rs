@@ -52,12 +52,12 @@ pub enum CameTo {
 /// How another firing relates to the one in question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kinship {
-    /// It asks for the very same, and came first. Which of two equal runs is whose makes no
+    /// It starts the very same, and came first. Which of two equal runs is whose makes no
     /// difference, so the first firing has the first run.
     Earlier,
-    /// It asks for the very same, and came later.
+    /// It starts the very same, and came later.
     Later,
-    /// It asks for something else.
+    /// It starts something else.
     Different,
 }
 

@@ -32,7 +32,7 @@ enum Profile {
     Almanack,
 }
 
-/// What became of a case: the stage at which it was refused, or its instants.
+/// What happened to a case: the stage at which it was refused, or its instants.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     Refused(&'static str),

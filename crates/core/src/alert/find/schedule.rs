@@ -14,8 +14,7 @@ use crate::{
     task::Status,
 };
 
-/// Slots so far apart are rare: who waits for three failures of a nightly backup waits for three
-/// nights.
+/// Slots so far apart are rare: three failures of a nightly backup would take three nights.
 const RARE_GAP: SignedDuration = SignedDuration::from_hours(1);
 /// A firing is not called long before this, however short the others were.
 const LONG_MIN: SignedDuration = SignedDuration::from_mins(5);

@@ -11,8 +11,8 @@ impl Note {
     /// The line for people, with times shifted by `offset`.
     pub fn text(&self, offset: Offset) -> String {
         let clock = Clock(offset);
-        let (at, mark, line) = (clock.show(self.at), self.said.mark(), self.said.line());
-        format!("{at}  {mark}{line} {}", self.said.rest(&clock))
+        let (at, label, line) = (clock.show(self.at), self.said.label(), self.said.line());
+        format!("{at}  {label}{line} {}", self.said.rest(&clock))
     }
 }
 
@@ -34,7 +34,7 @@ fn leave_text(leave: Leave) -> String {
 }
 
 impl ChainEvent {
-    fn mark(&self) -> &'static str {
+    fn label(&self) -> &'static str {
         match self {
             Self::Began { .. } => "begins ",
             Self::Keeps { .. } => "keeps  ",
@@ -59,7 +59,7 @@ impl ChainEvent {
         })
     }
 
-    /// What people read behind mark and line.
+    /// What people read after label and line.
     fn rest(&self, clock: &Clock) -> String {
         match self {
             Self::Began { .. } => self.began(clock),

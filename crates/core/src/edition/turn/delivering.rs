@@ -12,7 +12,7 @@ use crate::edition::{
     rules::Rules,
 };
 
-/// What is said of a part that is held because another of its destination was skipped in doubt, or
+/// The detail of a part that is held because another of its destination was skipped in doubt, or
 /// none arrived.
 const HELD_IN_DOUBT: &str = "it may have arrived already; send it again or skip it";
 
@@ -116,7 +116,7 @@ pub fn extend_delivery(
     Some((change, until))
 }
 
-/// Writes down what became of sending; nothing if another attempt has begun since.
+/// Records the result of sending; nothing if another attempt has begun since.
 pub fn end_delivery(
     account: &Account,
     key: &DeliveryKey,

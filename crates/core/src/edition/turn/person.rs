@@ -1,4 +1,4 @@
-//! What people do to an edition: take it up again, put failed stories back, begin anew, publish
+//! What people do to an edition: take it up again, put failed stories back, begin again, publish
 //! what there is.
 
 use jiff::{SignedDuration, Timestamp};
@@ -26,7 +26,8 @@ pub enum NotNow {
     /// It is being published right now.
     #[error("the edition is published already; to publish it again, retry or reset it first")]
     Published,
-    /// There is nothing of it to deliver: its document is not made, or is made anew.
+    /// There is nothing of it to deliver: its document is not rendered yet, or is being rendered
+    /// again.
     #[error("the edition has no finished document; when it has one, it goes to every destination")]
     NoDocument,
     /// Nothing of it goes there.
@@ -63,7 +64,7 @@ pub fn reopen(account: &Account, now: Timestamp) -> Option<Change> {
     Some(Change::of(edition))
 }
 
-/// Keeps ticks from archiving an edition that is asked for although its day is over.
+/// Keeps ticks from archiving an edition that is requested although its day is over.
 pub fn keep_open(account: &Account, now: Timestamp) -> Option<Change> {
     let mut edition = account.edition.clone();
     if !is_left_over(&edition, now) {
@@ -75,7 +76,7 @@ pub fn keep_open(account: &Account, now: Timestamp) -> Option<Change> {
 }
 
 /// Puts failed stories with fewer than `retries_max` retries back, and the edition to work on them
-/// (ED-24). Answers how many; with none, nothing is written.
+/// (ED-24). Returns how many; with none, nothing is written.
 pub fn retry(
     account: &Account,
     retries_max: u32,
@@ -94,7 +95,7 @@ pub fn retry(
     Ok((Some(change), count))
 }
 
-/// Begins anew with the stories it has: all of them wait again, as if never tried.
+/// Begins again with the stories it has: all of them wait again, as if never tried.
 pub fn reset(account: &Account, day: Day, now: Timestamp) -> Result<Change, NotNow> {
     check_stories(account)?;
     let mut change = Change::of(at_work(account, State::ListFetched, day, now));
@@ -145,7 +146,7 @@ fn check_stories(account: &Account) -> Result<(), NotNow> {
 }
 
 /// The edition, worked on again. It stays the published one that it was, until it is published
-/// anew.
+/// again.
 pub(super) fn at_work(account: &Account, state: State, day: Day, now: Timestamp) -> Edition {
     let mut edition = account.edition.clone();
     edition.reopened_at = (day == Day::Over).then_some(now);

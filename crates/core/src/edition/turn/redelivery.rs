@@ -115,7 +115,7 @@ fn chosen_parts<'a>(
     now: Timestamp,
 ) -> Result<Vec<&'a Delivery>, NotNow> {
     let edition = &account.edition;
-    // What is made anew goes to every destination by itself.
+    // A document that is rendered again goes to every destination by itself.
     if edition.revision == 0 || !delivers(edition.archived_from.unwrap_or(edition.state)) {
         return Err(NotNow::NoDocument);
     }

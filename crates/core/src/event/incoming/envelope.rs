@@ -79,7 +79,7 @@ pub struct Incoming {
 #[derive(Debug, Clone)]
 pub struct Reading {
     pub format: Format,
-    /// What becomes of messages about something else.
+    /// What happens to messages about something else.
     pub others: Others,
     /// The deployment's largest payload, in bytes.
     pub payload_bytes: usize,

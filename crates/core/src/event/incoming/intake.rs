@@ -15,13 +15,13 @@ use crate::reschedule::{Receipt, Request};
 pub struct ChangeRequest {
     /// The message's own name, unique within its source.
     pub id: String,
-    /// What the history says about who asked.
+    /// What the history says about who requested it.
     pub origin: String,
-    /// What it asks for.
+    /// What it requests.
     pub request: Request,
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// The store has the effect, or had it already: the message may be forgotten.
@@ -44,8 +44,8 @@ pub trait Intake: Send + Sync {
     async fn take(&self, requests: Vec<ChangeRequest>) -> Vec<Answer>;
 }
 
-/// Hears whether message buses are connected: while one is not, nothing comes from it, and that
-/// looks like silence.
+/// Is notified whether message buses are connected: while one is not, nothing comes from it, and
+/// that looks like silence.
 pub trait Links: Send + Sync {
     /// A bus is connected and serves us, or why not.
     fn note(&self, bus: Bus, now: Timestamp, state: Result<(), String>);

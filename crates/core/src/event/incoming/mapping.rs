@@ -71,7 +71,7 @@ pub struct Action {
     pub put: Vec<String>,
 }
 
-/// What a message asks for.
+/// What a message requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Put,

@@ -1,4 +1,4 @@
-//! Who wants to hear of what, and which tasks a event becomes for them.
+//! Subscriptions: which events they select, and the tasks that deliver these.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub const NAME_BYTES_MAX: usize = 64;
 /// The requester of event deliveries.
 const ORIGIN: &str = "subscription";
 
-/// What a subscription is called.
+/// The name of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Name(Box<str>);
@@ -37,7 +37,7 @@ pub struct Name(Box<str>);
 pub struct BadName;
 
 impl Name {
-    /// Accepts a name that can stand at the end of a subject.
+    /// Accepts a name that can be the end of a subject.
     pub fn parse(text: &str) -> Result<Self, BadName> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         let fits = (1..=NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(plain);
@@ -56,7 +56,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// What a subscription wants to hear of. What is left empty leaves nothing out.
+/// The filter of a subscription. An empty list selects everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wants {
     /// Only events of these types.
@@ -79,9 +79,9 @@ impl Wants {
 /// One subscriber.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// What it wants to hear of.
+    /// Its filter.
     pub wants: Wants,
 }
 

@@ -1,4 +1,4 @@
-//! How a event is put into a request or a message, as CloudEvents 1.0 lays it down.
+//! How an event is put into a request or a message, as CloudEvents 1.0 lays it down.
 //!
 //! Every carrier sends the same three things; only the spelling of header names is its own.
 

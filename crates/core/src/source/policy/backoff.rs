@@ -17,7 +17,7 @@ const RATE_LIMITED: SignedDuration = SignedDuration::from_hours(6);
 const FORBIDDEN: SignedDuration = SignedDuration::from_hours(12);
 /// When a person has to renew access; waiting longer does not help, asking more often annoys.
 const UNAUTHORISED: SignedDuration = SignedDuration::from_hours(1);
-/// A longer `Retry-After` is not believed: servers have been seen asking for a year.
+/// A longer `Retry-After` is not believed: servers have been seen to request a year.
 const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// What to do after a failure.
@@ -31,7 +31,7 @@ pub struct Wait {
     pub needs_person: bool,
 }
 
-/// The wait after `failures` failures in a row, this one included. A host that asks for less than
+/// The wait after `failures` failures in a row, this one included. A host that requests less than
 /// the first wait gets the first wait: it is in trouble, and a source is not worth more of it.
 pub fn next_wait(class: FailureClass, retry_after: Option<SignedDuration>, failures: u32) -> Wait {
     let asked = retry_after.map(|wait| wait.clamp(FIRST, RETRY_AFTER_MAX));

@@ -2,7 +2,7 @@
 //!
 //! A check records what it revealed in the history ([`History::observe`]); the policies ask it. It
 //! keeps the latest entries' times, the classic analysis and the rhythm, all bounded. The tables
-//! derived from the rhythm are made anew after a load and whenever entries arrive, so that a
+//! derived from the rhythm are made again after a load and whenever entries arrive, so that a
 //! decision finds them ready.
 
 mod codec;

@@ -11,7 +11,7 @@ const RANGE: (f64, f64) = (1e-5, 1e4);
 /// Checks are whole, so a small trace may have no answer nearer than what was found by then.
 const TRIES: u32 = 40;
 
-/// A budget at which a policy makes about as many checks as asked for.
+/// A budget at which a policy makes about as many checks as requested.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibrated {
     pub budget: Budget,

@@ -85,8 +85,7 @@ fn read(learned: &[u8]) -> Option<History> {
     History::decode(learned).ok()
 }
 
-/// A source's own policy, or the node's. A cadence set by hand is a fixed interval: who sets one
-/// wants it kept.
+/// A source's own policy, or the node's. A cadence set by hand is a fixed interval.
 fn policy_of(source: &Source, terms: &Terms) -> Result<Policy, String> {
     let by_hand = source.definition.cadence.and_then(Cadence::interval);
     match (&source.definition.policy, by_hand) {
@@ -133,7 +132,7 @@ fn choose(
     }
 }
 
-/// Chooses a source's next time anew, from what is known: after a person changed how it is to be
+/// Chooses a source's next time again, from what is known: after a person changed how it is to be
 /// checked.
 pub fn replan(source: &Source, terms: &Terms, now: Timestamp) -> Source {
     let now = to_micros(now);

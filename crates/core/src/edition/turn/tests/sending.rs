@@ -229,7 +229,7 @@ fn ed_41_what_is_being_sent_or_has_arrived_is_not_decided_about() {
     );
 }
 
-/// What was published without a message, or was put away since, is published again with it.
+/// What was published without a message, or was archived since, is published again with it.
 #[test]
 fn ed_41_a_message_can_be_sent_after_its_edition_was_published_or_put_away() {
     let skips = (Presence::CannotVerify, OnUnknown::Skip);

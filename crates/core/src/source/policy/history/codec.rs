@@ -1,8 +1,8 @@
 //! A history as bytes.
 //!
 //! A fixed layout of little-endian numbers, a version in front and a checksum behind. Histograms
-//! are written as 16-bit shares of their largest sum. Whatever is not exactly that is refused:
-//! the caller begins the source anew, which costs it some learning and nothing else.
+//! are written as 16-bit shares of their largest sum. Whatever is not exactly that is refused: the
+//! caller begins the source again, which costs it some learning and nothing else.
 
 use super::{History, RECENT};
 use crate::source::policy::{
