@@ -120,7 +120,7 @@ pub enum Leave {
     /// Its time limit is reached; the next run takes over.
     Over,
     /// It received a signal to stop.
-    Reported,
+    Stopped,
     /// Only one round was requested.
     Once,
 }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn sf_06_everybody_who_is_sent_away_has_a_turn_of_their_own_and_soon() {
+    fn sf_06_every_deferred_task_has_its_own_turn_and_soon() {
         let mut limits = HostLimits::new(4);
         let_in(&mut limits, "dead", at(0));
         limits.leave("dead", at(0), at(30), Called::Unanswered);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_nobody_calls_are_forgotten() {
+    fn hosts_that_are_not_called_are_forgotten() {
         let mut limits = HostLimits::new(4);
         for number in 0..5_000 {
             let now = at(number * 10);

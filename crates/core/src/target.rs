@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn dp_15_debug_never_reports_where_a_target_is() {
+    fn dp_15_debug_never_shows_where_a_target_is() {
         let target = read(r#"{"type":"workflow","repository":"secret/repo","workflow":"w.yml"}"#);
         assert_eq!(format!("{target:?}"), "Target::workflow");
     }

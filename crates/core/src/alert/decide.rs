@@ -185,24 +185,24 @@ pub fn notified(
     behaviour: &Behaviour,
     now: Timestamp,
 ) -> Alert {
-    let mut notified = alert.clone();
+    let mut after = alert.clone();
     match (news, alert.news()) {
-        (reported_now, Some(meant)) if reported_now == meant => {
-            if notified.notes_failures(answers, now) {
-                return notified;
+        (sent, Some(meant)) if sent == meant => {
+            if after.notes_failures(answers, now) {
+                return after;
             }
-            notified.notes_reported(news, now);
+            after.notes_sent(news, now);
         }
-        // It was over before all channels were notified that it began: now all are notified that it
-        // is over.
-        (News::Opened, Some(News::Passed)) => notified.notes_reported(news, now),
+        // It was over before all channels were notified that it began: now all are notified that
+        // it is over.
+        (News::Opened, Some(News::Passed)) => after.notes_sent(news, now),
         // It came back while people were notified that it is over: notify them that it began.
-        (News::Closed | News::Passed, None) if alert.is_open() => notified.open_notified_at = None,
-        _ => return notified,
+        (News::Closed | News::Passed, None) if alert.is_open() => after.open_notified_at = None,
+        _ => return after,
     }
-    let left = notified.news().is_some();
-    notified.notify_at = left.then(|| behaviour.notify_at(notified.severity, now));
-    notified
+    let left = after.news().is_some();
+    after.notify_at = left.then(|| behaviour.notify_at(after.severity, now));
+    after
 }
 
 impl Alert {
@@ -223,7 +223,7 @@ impl Alert {
         true
     }
 
-    fn notes_reported(&mut self, news: News, now: Timestamp) {
+    fn notes_sent(&mut self, news: News, now: Timestamp) {
         self.taken_by.clear();
         if matches!(news, News::Opened | News::Passed) {
             self.open_notified_at = Some(now);

@@ -160,7 +160,7 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
         let about = schedule_of(&line.identity).map_or_else(kind, About::Schedule);
         stuck.entry(about).or_default().push((line, since));
     }
-    let notified = stuck.into_iter().filter_map(|(about, lines)| {
+    let findings = stuck.into_iter().filter_map(|(about, lines)| {
         let (line, since) = lines.iter().min_by_key(|(_, since)| *since)?;
         let detail = format!(
             "{} has been running since {since}{}",
@@ -177,7 +177,7 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
             &detail,
         ))
     });
-    notified.collect()
+    findings.collect()
 }
 
 /// Due work that no node starts.
@@ -229,7 +229,7 @@ fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
 fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     let lives = |seen_at: Timestamp| now.duration_since(seen_at) < bounds.gone;
     let nodes = facts.troubles.iter().filter(|it| lives(it.seen_at));
-    let notified = nodes.flat_map(|of_node| {
+    let findings = nodes.flat_map(|of_node| {
         let lasting = of_node.troubles.iter().filter(|trouble| {
             let wait_max = match trouble.rule {
                 Rule::Disconnected => bounds.disconnected,
@@ -246,7 +246,7 @@ fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
             Finding::new(trouble.rule, about, severity, &trouble.detail)
         })
     });
-    notified.collect()
+    findings.collect()
 }
 
 fn clock(standing: Standing) -> Option<Finding> {

@@ -31,7 +31,7 @@ pub struct NodeTroubles {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct TroubleRecord {
     rule: String,
     since: Timestamp,
     detail: String,
@@ -40,12 +40,12 @@ struct Written {
 impl Trouble {
     /// All of a node's as one text.
     pub fn write_all(troubles: &[Self]) -> String {
-        let written = troubles.iter().map(|it| Written {
+        let written = troubles.iter().map(|it| TroubleRecord {
             rule: it.rule.as_str().to_owned(),
             since: it.since,
             detail: it.detail.clone(),
         });
-        let written: Vec<Written> = written.collect();
+        let written: Vec<TroubleRecord> = written.collect();
         // Texts and instants can always be written as JSON.
         serde_json::to_string(&written).unwrap_or_default()
     }
@@ -53,7 +53,7 @@ impl Trouble {
     /// Reads what [`Self::write_all`] wrote. Rules of newer versions are left out: a node of that
     /// version raises their alerts.
     pub fn read_all(text: &str) -> Result<Vec<Self>, serde_json::Error> {
-        let written: Vec<Written> = serde_json::from_str(text)?;
+        let written: Vec<TroubleRecord> = serde_json::from_str(text)?;
         let known = written.into_iter().filter_map(|it| {
             Some(Self {
                 rule: Rule::parse(&it.rule)?,

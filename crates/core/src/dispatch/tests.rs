@@ -252,7 +252,7 @@ fn settings_follow_the_workflow() {
 }
 
 #[test]
-fn dp_06_a_name_comes_from_what_a_line_says_and_never_from_where_it_stands() {
+fn dp_06_a_name_comes_from_what_a_line_says_and_never_from_its_position() {
     let names = |text: &str| -> Vec<String> {
         let mut names: Vec<String> = parse(text)
             .lines
@@ -321,8 +321,8 @@ fn dp_15_no_refusal_quotes_what_follows_the_expression() {
     ] {
         let problems = parse(text).problems;
         assert_eq!(problems.len(), 1, "{text}");
-        let reported = format!("{} {:?}", problems[0], problems[0]);
-        assert!(!reported.contains("secret"), "{text}: {reported}");
+        let shown = format!("{} {:?}", problems[0], problems[0]);
+        assert!(!shown.contains("secret"), "{text}: {shown}");
     }
 }
 
@@ -452,7 +452,7 @@ proptest! {
     }
 
     #[test]
-    fn dp_01_every_problem_stands_inside_the_text(text in mutated()) {
+    fn dp_01_every_problem_is_inside_the_text(text in mutated()) {
         check_places(&text)?;
     }
 

@@ -109,10 +109,10 @@ mod tests {
     fn ed_17_thirty_stories_at_six_a_batch_are_five_batches_and_fifty_minutes() {
         let (rules, now) = (Rules::default(), fixture::NOW);
         let account = fixture::account(&[]);
-        let reported = forecast(&account, &rules, Some(now), now);
+        let outlook = forecast(&account, &rules, Some(now), now);
         let fifty = now + SignedDuration::from_mins(50);
-        assert_eq!((reported.batches_done, reported.batches_planned), (0, 5));
-        assert_eq!(reported.finish_at, Some(fifty));
+        assert_eq!((outlook.batches_done, outlook.batches_planned), (0, 5));
+        assert_eq!(outlook.finish_at, Some(fifty));
         let eight = Rules {
             batch_size: 4,
             ..rules
@@ -124,17 +124,14 @@ mod tests {
     fn the_plan_shrinks_with_what_is_done_and_ends_with_the_edition() {
         let (rules, now) = (Rules::default(), fixture::NOW);
         let account = fixture::fetched(13);
-        let reported = forecast(&account, &rules, Some(now), now);
-        assert_eq!(reported.batches_planned, 3);
-        assert_eq!(
-            reported.finish_at,
-            Some(now + SignedDuration::from_mins(20))
-        );
+        let outlook = forecast(&account, &rules, Some(now), now);
+        assert_eq!(outlook.batches_planned, 3);
+        assert_eq!(outlook.finish_at, Some(now + SignedDuration::from_mins(20)));
         let account = fixture::work_through(account, &rules, now);
-        let reported = forecast(&account, &rules, Some(now), now);
-        assert_eq!((reported.batches_done, reported.batches_planned), (3, 3));
+        let outlook = forecast(&account, &rules, Some(now), now);
+        assert_eq!((outlook.batches_done, outlook.batches_planned), (3, 3));
         assert_eq!(
-            reported.finish_at,
+            outlook.finish_at,
             Some(now),
             "one tick is left: the deliveries"
         );
@@ -149,10 +146,7 @@ mod tests {
             ..Rules::default()
         };
         let now = fixture::NOW;
-        let reported = forecast(&fixture::fetched(12), &rules, None, now);
-        assert_eq!(
-            reported.finish_at,
-            Some(now + SignedDuration::from_secs(60))
-        );
+        let outlook = forecast(&fixture::fetched(12), &rules, None, now);
+        assert_eq!(outlook.finish_at, Some(now + SignedDuration::from_secs(60)));
     }
 }

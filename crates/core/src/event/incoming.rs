@@ -98,7 +98,7 @@ impl TaskEvent {
 
 /// A binary-mode event in structured form.
 #[derive(Serialize)]
-struct Gathered<'a> {
+struct StructuredEvent<'a> {
     specversion: String,
     id: String,
     source: String,
@@ -117,10 +117,10 @@ pub fn gather(
 ) -> Result<String, EventError> {
     let optional = |name: &str| header(&format!("{prefix}{name}"));
     let required = |name: &str| {
-        let reported = || format!("header `{prefix}{name}` is missing or not UTF-8");
-        optional(name).ok_or_else(|| EventError::Shape(reported()))
+        let problem = || format!("header `{prefix}{name}` is missing or not UTF-8");
+        optional(name).ok_or_else(|| EventError::Shape(problem()))
     };
-    let gathered = Gathered {
+    let event = StructuredEvent {
         specversion: required("specversion")?,
         id: required("id")?,
         source: required("source")?,
@@ -128,7 +128,7 @@ pub fn gather(
         subject: optional("subject"),
         data,
     };
-    serde_json::to_string(&gathered).map_err(|error| EventError::Shape(error.to_string()))
+    serde_json::to_string(&event).map_err(|error| EventError::Shape(error.to_string()))
 }
 
 /// CloudEvents allow extension attributes, so unknown fields of the envelope pass; unknown fields
@@ -208,9 +208,9 @@ fn instant<'de, D: Deserializer<'de>>(reader: D) -> Result<Timestamp, D::Error> 
 fn check_named(envelope: &Envelope) -> Result<(), EventError> {
     for (name, value) in [("id", &envelope.id), ("source", &envelope.source)] {
         if value.trim().is_empty() {
-            let reported =
+            let problem =
                 format!("event: `{name}` is empty; CloudEvents requires it to name the event");
-            return Err(EventError::Shape(reported));
+            return Err(EventError::Shape(problem));
         }
     }
     Ok(())

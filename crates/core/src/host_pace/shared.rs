@@ -155,11 +155,11 @@ mod tests {
     #[test]
     fn ss_14_a_request_to_be_left_alone_holds_for_every_node() {
         let mut limit = SharedLimit::default();
-        let reported = PermitRequest {
+        let report = PermitRequest {
             hold_until: Some(visitor("a", 60).now),
             ..ask(0, 0, 1, 2)
         };
-        settle(&mut limit, &visitor("a", 0), &reported);
+        settle(&mut limit, &visitor("a", 0), &report);
         let sent_away = settle(&mut limit, &visitor("b", 1), &ask(0, 1, 1, 2));
         let expected = (0, visitor("a", 60).now);
         assert_eq!((sent_away.granted, sent_away.free_at), expected);
@@ -173,7 +173,7 @@ mod tests {
         /// Nodes that come, go and die in any order: their permits never exceed the limit, and two
         /// entries are never closer than the gap.
         #[test]
-        fn ss_14_places_and_pace_hold_whoever_asks(
+        fn ss_14_permits_and_pace_hold_for_all_nodes(
             at_once in 1_usize..4,
             gap in 0_i64..4,
             steps in prop::collection::vec((0_usize..3, 0_usize..4, 0_i64..20, any::<bool>()), 1..60),

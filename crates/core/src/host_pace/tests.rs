@@ -20,7 +20,7 @@ fn seconds(turn: Turn) -> Option<i64> {
 }
 
 #[test]
-fn ss_14_who_may_not_enter_is_reported_a_time_of_their_own() {
+fn ss_14_a_deferred_check_gets_its_own_time() {
     let mut host_paces = HostPaces::new(Pace::default());
     assert_eq!(host_paces.enter("a.test", START), Turn::Now);
     let sent_away: Vec<_> = (0..4)
@@ -92,7 +92,7 @@ fn ss_14_turns_follow_how_long_a_host_takes() {
 }
 
 #[test]
-fn ss_14_lanes_nobody_needs_are_forgotten() {
+fn ss_14_host_paces_that_are_not_needed_are_forgotten() {
     let mut host_paces = HostPaces::new(Pace::default());
     for n in 0..50_000_i64 {
         let host = format!("{n}.test");

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_a_command_printed_nothing_is_reported() {
+    fn what_a_command_printed_is_in_no_event() {
         let rows = [
             ("exit code 3", "exit code 3"),
             ("exit code 3: password=hunter2", "exit code 3"),

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_clocks_do_is_reported() {
+    fn what_the_clocks_do_is_described() {
         let (spring, autumn) = ("2026-03-29T02:30:00", "2026-10-25T02:30:00");
         for (text, zone, expected, why) in [
             (

@@ -86,8 +86,8 @@ mod tests {
         let mut expected = date(1970, 1, 1);
         for day in 0..84_006 {
             let (month, of_month) = Month::of(day);
-            let reported = format!("{}-{:02}-{of_month:02}", month.year, month.month);
-            assert_eq!(reported, expected.to_string());
+            let shown = format!("{}-{:02}-{of_month:02}", month.year, month.month);
+            assert_eq!(shown, expected.to_string());
             let known = expected.weekday().to_sunday_zero_offset();
             assert_eq!(i64::from(weekday(day)), i64::from(known), "{expected}");
             assert_eq!(month.first_day() + of_month - 1, day, "{expected}");

@@ -77,13 +77,13 @@ impl Peer {
 /// Tries so far.
 #[derive(Debug, Default)]
 pub struct Tries {
-    names: BTreeMap<(Peer, String), Tried>,
+    names: BTreeMap<(Peer, String), NameTries>,
     addresses: BTreeMap<Peer, Buckets>,
 }
 
 /// Tries of one name.
 #[derive(Debug, Clone, Copy)]
-struct Tried {
+struct NameTries {
     count: u32,
     last_at: Timestamp,
 }
@@ -112,14 +112,14 @@ impl Tries {
         };
         let key = (from, shortened(name));
         let tried = self.names.get(&key).map(|tried| tried.seen_at(now));
-        if let Some(free_at) = tried.map(Tried::free_at).filter(|at| now < *at) {
+        if let Some(free_at) = tried.map(NameTries::free_at).filter(|at| now < *at) {
             return Err(free_at);
         }
         self.buckets(from, now).passwords.take(now)?;
         self.forget_names(now);
         let count = tried.map_or(0, |tried| tried.count).saturating_add(1);
         let last_at = now;
-        self.names.insert(key, Tried { count, last_at });
+        self.names.insert(key, NameTries { count, last_at });
         Ok(())
     }
 
@@ -171,7 +171,7 @@ fn forget_oldest<K: Ord + Clone, V>(remembered: &mut BTreeMap<K, V>, at: fn(&V) 
     }
 }
 
-impl Tried {
+impl NameTries {
     /// The same after a look at the clock: one that was set back must not make a wait longer.
     fn seen_at(self, now: Timestamp) -> Self {
         let last_at = self.last_at.min(now);

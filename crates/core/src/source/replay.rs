@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::policy::{Budget, History, Policy, next_check};
 use crate::schedule::hash_of;
 
-pub use calibrate::Calibrated;
+pub use calibrate::Calibration;
 pub use report::{Class, Figures, Report};
 pub use trace::{BadLine, Trace, Traces};
 
@@ -84,7 +84,7 @@ impl<'a> Replay<'a> {
 
     /// Scales the policy's price or interval until it makes about `checks` checks. More checks than
     /// the floor allows, or fewer than the ceiling does, cannot be had: then the nearest is given.
-    pub fn calibrate(&self, policy: &Policy, checks: u64, budget: &Budget) -> Calibrated {
+    pub fn calibrate(&self, policy: &Policy, checks: u64, budget: &Budget) -> Calibration {
         calibrate::calibrate(*self, policy, checks, budget)
     }
 }

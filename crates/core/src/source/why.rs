@@ -25,7 +25,7 @@ const DAYS: [&str; 7] = [
 
 /// A task that is put for now is due a moment after its row was written; that is no difference
 /// worth a sentence.
-const REPORTED_APART: SignedDuration = SignedDuration::from_secs(1);
+const DIFFERENCE_MIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// When a source is looked at next, by its current task where that is live, else by its row.
 pub fn next_look_at(source: &Source, task: Option<&Task>) -> Option<Timestamp> {
@@ -64,7 +64,7 @@ fn active(source: &Source, task: Option<&Task>, now: Timestamp) -> String {
         format!("Next check at {}", second(at))
     };
     match planned {
-        Some(planned) if planned.duration_since(at).abs() >= REPORTED_APART => format!(
+        Some(planned) if planned.duration_since(at).abs() >= DIFFERENCE_MIN => format!(
             "{begin}, not at {} as planned: its task was moved, or its host was busy.",
             second(planned)
         ),

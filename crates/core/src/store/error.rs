@@ -55,17 +55,17 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 impl Error {
     /// The error and all its causes in one line, for a log.
     pub fn chain(&self) -> String {
-        let mut reported = self.to_string();
+        let mut text = self.to_string();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
             let next = error.to_string();
             // Drivers like to repeat their cause in their own words.
-            if !reported.ends_with(&next) {
-                reported = format!("{reported}: {next}");
+            if !text.ends_with(&next) {
+                text = format!("{text}: {next}");
             }
             cause = error.source();
         }
-        reported
+        text
     }
 
     /// Whether one row cannot be read; a caller that reads many continues with the next.

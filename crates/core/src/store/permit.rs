@@ -64,5 +64,5 @@ pub trait PermitStore: Send + Sync {
 
     /// Forgets keys that were not requested since `before`, except those that are being left alone
     /// at `now`; returns how many.
-    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize>;
+    async fn prune_permits(&self, before: Timestamp, now: Timestamp) -> Result<usize>;
 }

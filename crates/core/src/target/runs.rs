@@ -230,7 +230,7 @@ mod tests {
     ];
 
     #[test]
-    fn dp_25_a_run_is_ours_only_if_nobody_else_can_have_started_it() {
+    fn dp_25_a_run_is_ours_only_if_no_other_firing_can_have_started_it() {
         for (started, others, whose, why) in TABLE {
             let others = others.iter();
             let others: Vec<_> = others.map(|(came, kin)| other(*came, *kin)).collect();

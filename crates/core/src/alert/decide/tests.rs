@@ -120,7 +120,7 @@ impl Story {
 }
 
 #[test]
-fn it_is_reported_once_when_it_begins_and_once_when_it_is_over() {
+fn it_is_notified_once_when_it_begins_and_once_when_it_is_over() {
     let mut story = Story::new(Behaviour::default());
     for second in (0..600).step_by(20) {
         story.round(&["a"], second);
@@ -232,7 +232,7 @@ fn quiet_hours_are_summed_up_when_they_end() {
 
 /// Neither that it began nor that it is over waits for the morning.
 #[test]
-fn what_cannot_wait_is_reported_in_quiet_hours() {
+fn what_cannot_wait_is_sent_in_quiet_hours() {
     for (severity, heard) in [
         (Severity::Warning, &[][..]),
         (Severity::Critical, &[News::Opened, News::Closed]),
@@ -280,7 +280,7 @@ fn a_channel_that_fails_is_asked_again_and_the_others_are_not() {
 }
 
 #[test]
-fn what_moved_on_while_it_was_reported_is_reported_as_it_is() {
+fn what_moved_on_while_it_was_sent_is_sent_as_it_is() {
     let behaviour = Behaviour::default();
     let open = decide(&found(&["a"]), &[], &behaviour, at(0)).remove(0);
     let over = closed(&leased(&open, at(0)), at(5), &behaviour, at(6));

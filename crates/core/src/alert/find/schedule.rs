@@ -32,7 +32,7 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
         return Vec::new();
     }
     let about = || About::Schedule(facts.schedule.name.clone());
-    let notified = [
+    let findings = [
         (
             Rule::Missing,
             Severity::Critical,
@@ -43,7 +43,7 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
         (Rule::Stuck, Severity::Critical, long(facts, now)),
         (Rule::Clock, Severity::Critical, ahead(facts)),
     ];
-    notified
+    findings
         .into_iter()
         .filter_map(|(rule, severity, detail)| {
             Some(Finding::new(rule, about(), severity, &detail?))

@@ -80,7 +80,7 @@ fn ed_06_batches_follow_by_rank_until_nothing_is_pending_or_in_progress() {
 }
 
 #[test]
-fn ed_13_a_published_edition_rests_whoever_asks() {
+fn ed_13_a_published_edition_rests_for_ticks_and_people() {
     let published = in_state(State::Published, &[Status::Completed, Status::Pending]);
     for requester in [Requester::Tick, Requester::Person] {
         let action = plan(&published, requester, &Rules::default(), NOW);
@@ -341,7 +341,7 @@ fn ed_12_destinations_go_on_without_each_other() {
 }
 
 #[test]
-fn ed_41_what_is_held_waits_for_a_person_and_holds_up_nobody_else() {
+fn ed_41_what_is_held_waits_for_a_person_and_holds_up_no_other() {
     use delivery::State::{Confirmed, Failed, Intended, Unknown};
     let soon = NOW + MINUTE;
     let waiting = Delivery {
@@ -385,7 +385,7 @@ fn ed_41_what_is_held_waits_for_a_person_and_holds_up_nobody_else() {
 }
 
 #[test]
-fn a_new_document_waits_for_who_still_sends_the_old_one() {
+fn a_new_document_waits_for_the_node_that_still_sends_the_old_one() {
     let soon = NOW + MINUTE;
     let mut account = in_state(State::Processing, &[Status::Completed]);
     account.deliveries = vec![Delivery {

@@ -73,7 +73,7 @@ pub struct Action {
 
 /// What a message requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum Intent {
     Put,
     Cancel,
 }
@@ -94,8 +94,8 @@ impl Mapping {
         };
         let revision = Some(parse_revision(whole(&look, &self.revision, "revision")?)?);
         let request = match wanted {
-            Wanted::Cancel => Request::Cancel(Cancel { identity, revision }),
-            Wanted::Put => Request::Put(Put {
+            Intent::Cancel => Request::Cancel(Cancel { identity, revision }),
+            Intent::Put => Request::Put(Put {
                 payload: self.payload(&look, payload_bytes)?,
                 callback_url: look.fill_optional(self.callback_url.as_ref(), "callback_url")?,
                 revision,
@@ -112,15 +112,15 @@ impl Mapping {
         })
     }
 
-    fn wanted(&self, look: &Look<'_>) -> Result<Wanted, EventError> {
+    fn wanted(&self, look: &Look<'_>) -> Result<Intent, EventError> {
         let Some(action) = &self.action else {
-            return Ok(Wanted::Put);
+            return Ok(Intent::Put);
         };
         let found = look.scalar(&action.path, "action")?;
         if action.cancel.contains(&found) {
-            Ok(Wanted::Cancel)
+            Ok(Intent::Cancel)
         } else if action.put.is_empty() || action.put.contains(&found) {
-            Ok(Wanted::Put)
+            Ok(Intent::Put)
         } else {
             Err(EventError::Type(found.chars().take(100).collect()))
         }

@@ -95,7 +95,7 @@ fn rs_10_a_cancel_event_becomes_a_cancel() {
 }
 
 #[test]
-fn rs_10_attributes_of_the_envelope_that_nobody_asked_for_pass() {
+fn rs_10_unknown_attributes_of_the_envelope_pass() {
     let event = with(put_event(), "/time", json!("2026-01-05T08:00:00Z"));
     let event = with(event, "/traceparent", json!("00-ab-cd-01"));
     let event = with(event, "/datacontenttype", json!("application/json"));

@@ -66,13 +66,13 @@ pub(super) struct TaskFinished<'a> {
 pub(super) struct SourceEntries<'a> {
     source_id: i64,
     name: &'a str,
-    entries: Vec<EntryReported<'a>>,
+    entries: Vec<EventEntry<'a>>,
     /// How many came beside those.
     more: usize,
 }
 
 #[derive(Serialize)]
-struct EntryReported<'a> {
+struct EventEntry<'a> {
     id: &'a str,
     title: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,14 +133,14 @@ pub(super) fn source_entries(write: &SourceWrite) -> Option<EventDraft<'_>> {
         data: Data::Source(SourceEntries {
             source_id: source.id.0,
             name: &source.definition.name,
-            entries: entries[more..].iter().map(entry_reported).collect(),
+            entries: entries[more..].iter().map(event_entry).collect(),
             more,
         }),
     })
 }
 
-fn entry_reported((key, found): &(String, FoundEntry)) -> EntryReported<'_> {
-    EntryReported {
+fn event_entry((key, found): &(String, FoundEntry)) -> EventEntry<'_> {
+    EventEntry {
         id: key,
         title: &found.title,
         url: found.link.as_deref(),
@@ -173,8 +173,8 @@ pub(super) fn editions_published(before: &Account, change: &Change) -> Vec<Event
         parts(&after, after.edition.revision, destination)
             .any(|part| part.state == State::Confirmed)
     };
-    let published = destinations.into_iter().filter(arrived);
-    published
+    let delivered = destinations.into_iter().filter(arrived);
+    delivered
         .map(|destination| edition_published(&after, destination))
         .collect()
 }

@@ -16,20 +16,20 @@ use crate::{callback::wait_asked_for, finish::Outcome};
 
 /// What an answer with this status means for the attempt that got it at `now`.
 pub fn judge(status: u16, retry_after: Option<&str>, now: Timestamp) -> Outcome {
-    let published = format!("HTTP {status}");
+    let answer = format!("HTTP {status}");
     match status {
         200..=299 => Outcome::Done {
-            detail: Some(published),
+            detail: Some(answer),
         },
         410 => Outcome::GiveUp {
-            error: format!("{published}: the subscriber no longer accepts these events"),
+            error: format!("{answer}: the subscriber no longer accepts these events"),
         },
         300..=399 => Outcome::Retry {
-            error: format!("{published}: redirects are not followed"),
+            error: format!("{answer}: redirects are not followed"),
             retry_after: None,
         },
         _ => Outcome::Retry {
-            error: published,
+            error: answer,
             retry_after: retry_after.and_then(|text| wait_asked_for(text, now)),
         },
     }

@@ -126,9 +126,9 @@ impl Subscriptions {
         if self.all.is_empty() {
             return Vec::new();
         }
-        let published = editions_published(before, change);
+        let events = editions_published(before, change);
         let tasks = |event| self.tasks(&event, None);
-        published.into_iter().flat_map(tasks).collect()
+        events.into_iter().flat_map(tasks).collect()
     }
 
     fn wanting<'a>(

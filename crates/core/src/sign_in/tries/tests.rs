@@ -69,7 +69,7 @@ fn an_address_has_a_bucket_over_all_names_and_one_for_tokens() {
 
 /// Whatever attackers try, alone or by the thousand, a user at another address has every try.
 #[test]
-fn sf_05_strangers_take_no_try_from_others() {
+fn sf_05_attackers_take_no_try_from_others() {
     let mut tries = Tries::default();
     for second in 0..3_600 {
         for attacker in 0..3 {

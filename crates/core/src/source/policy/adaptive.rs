@@ -66,7 +66,7 @@ fn price(budget: &Budget, level: f32) -> f32 {
     small(sane(budget.price_h, 1e6)) / (1.0 + least / level.max(1e-6))
 }
 
-struct Found {
+struct Crossing {
     wait_s: i64,
     entries: f32,
     bound: Option<Bound>,
@@ -101,7 +101,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// Walks on until a check pays.
-    fn find(&mut self, budget: &Budget, price: f32) -> Found {
+    fn find(&mut self, budget: &Budget, price: f32) -> Crossing {
         let floor_s = budget.floor().as_secs().clamp(1, FARTHEST_S);
         let ceiling_s = budget.ceiling().as_secs().clamp(floor_s, FARTHEST_S);
         let (mut wait_s, mut entries) = (0, 0.0);
@@ -129,7 +129,7 @@ impl<'a> Ahead<'a> {
                 looked = Some((ahead_s, step_s, rate));
             }
         }
-        Found {
+        Crossing {
             wait_s,
             entries,
             bound: bound(wait_s, floor_s, ceiling_s),

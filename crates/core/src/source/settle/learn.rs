@@ -52,7 +52,7 @@ impl Settling<'_> {
     /// What was damaged decides nothing; the fixed interval takes over (SS-10). So does the node's
     /// policy for one that cannot be read, and the reason says so: by that it is known to have been
     /// reported before.
-    fn choose(&mut self, lost: bool, history: &History) -> Chosen {
+    fn choose(&mut self, lost: bool, history: &History) -> Choice {
         let (source, terms, now) = (&self.source, self.terms, self.now);
         if lost {
             let fixed = Policy::Fixed(terms.fallback);
@@ -63,11 +63,11 @@ impl Settling<'_> {
             Err(why) => why,
         };
         let next = choose(source, &terms.policy, history, terms, now);
-        let reported = self.before.reason.as_deref();
-        if !reported.is_some_and(|reason| reason.starts_with(UNREADABLE)) {
+        let earlier = self.before.reason.as_deref();
+        if !earlier.is_some_and(|reason| reason.starts_with(UNREADABLE)) {
             self.notices.push(Notice::PolicyUnreadable(why));
         }
-        Chosen {
+        Choice {
             reason: format!("{UNREADABLE}; {}", next.reason),
             ..next
         }
@@ -98,7 +98,7 @@ fn policy_of(source: &Source, terms: &Terms) -> Result<Policy, String> {
 }
 
 /// The next time and why, after the publisher's requests.
-struct Chosen {
+struct Choice {
     at: Timestamp,
     reason: String,
 }
@@ -109,7 +109,7 @@ fn choose(
     history: &History,
     terms: &Terms,
     now: Timestamp,
-) -> Chosen {
+) -> Choice {
     // Entries that carry no times teach nothing, and nothing is not "hardly ever".
     let blind = matches!(policy, Policy::Adaptive) && history.newest_at().is_none();
     let fixed = Policy::Fixed(terms.fallback);
@@ -126,7 +126,7 @@ fn choose(
     } else {
         reason
     };
-    Chosen {
+    Choice {
         at: open_at,
         reason,
     }

@@ -179,7 +179,7 @@ fn ss_05_what_failed_decides_how_long_to_wait() {
 }
 
 #[test]
-fn ss_05_a_person_is_reported_once_and_reported_when_it_has_passed() {
+fn ss_05_a_person_is_notified_once_and_when_it_has_passed() {
     let unauthorised = failed(FailureClass::Unauthorised, None);
     let first = look(&source(), &unauthorised, start());
     assert_eq!(first.notices, [Notice::Wants(Attention::Credentials)]);
@@ -271,7 +271,7 @@ fn ss_13_what_was_shown_or_pruned_before_is_not_new() {
 }
 
 #[test]
-fn ss_13_a_time_nobody_gave_is_no_rhythm() {
+fn ss_13_a_missing_time_is_no_rhythm() {
     let undated: Vec<FoundEntry> = (0..20).map(|n| entry(&n.to_string(), None)).collect();
     let settled = look(&source(), &document(undated), start());
     let history = History::decode(&settled.source.learned).unwrap();

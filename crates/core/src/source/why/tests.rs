@@ -155,7 +155,7 @@ fn the_sentence_says_what_is_known() {
 }
 
 #[test]
-fn requests_are_reported_with_how_far_they_are_honoured() {
+fn requests_are_shown_with_how_far_they_are_honoured() {
     assert!(requests(&Hints::default()).is_empty());
     let zero = Hints {
         fresh_for: Some(0),

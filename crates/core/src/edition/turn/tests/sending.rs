@@ -183,8 +183,8 @@ fn ed_41_a_person_sends_again_or_skips_what_is_held() {
         (states(&account), parts),
         (vec![Ledger::Skipped; 2], vec![2])
     );
-    let reported = "skipped by ada";
-    assert_eq!(of_part(&account, 2).detail.as_deref(), Some(reported));
+    let detail = "skipped by ada";
+    assert_eq!(of_part(&account, 2).detail.as_deref(), Some(detail));
     let found = wrong(&account, NOW);
     assert_eq!(found, [Rule::Destination], "the first is in doubt");
     let skipped = skip(&account, &chat(None), "ada", NOW);
@@ -231,7 +231,7 @@ fn ed_41_what_is_being_sent_or_has_arrived_is_not_decided_about() {
 
 /// What was published without a message, or was archived since, is published again with it.
 #[test]
-fn ed_41_a_message_can_be_sent_after_its_edition_was_published_or_put_away() {
+fn ed_41_a_message_can_be_sent_after_its_edition_was_published_or_archived() {
     let skips = (Presence::CannotVerify, OnUnknown::Skip);
     let (mut account, _) = hammer(aggregated(OnRevision::Skip), &unknown(), &skips);
     for put_away in [State::Published, State::Archived] {

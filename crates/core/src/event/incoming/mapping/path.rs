@@ -236,11 +236,11 @@ mod tests {
     fn a_template_is_a_path_a_text_or_both() {
         let filled = |text: &str| {
             let template = Template::parse(text).unwrap();
-            let reported = template.fill(|hole| match hole {
+            let text = template.fill(|hole| match hole {
                 Hole::Path(path) => Ok::<_, ()>(format!("<{path}>")),
                 Hole::Key => Ok("<the key>".to_owned()),
             });
-            reported.unwrap()
+            text.unwrap()
         };
         for (text, expected) in [
             ("ARTICLE_PUBLISH", "ARTICLE_PUBLISH"),
