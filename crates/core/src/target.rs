@@ -121,7 +121,8 @@ pub enum Unusable {
     Placeholder,
     /// Of a kind that belongs to the engine, and not one that a schedule may put.
     #[error(
-        "target.kind: a schedule cannot create DISPATCH or EVENT_DELIVERY tasks; SOURCE_CHECK needs subject source:NUMBER, EDITION_RUN subject edition:DATE"
+        "target.kind: a schedule cannot create DISPATCH or EVENT_DELIVERY tasks; SOURCE_CHECK needs \
+         subject source:NUMBER, EDITION_RUN subject edition:DATE"
     )]
     Reserved,
     /// The task would be refused.

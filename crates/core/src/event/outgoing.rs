@@ -8,8 +8,9 @@
 //!
 //! ```text
 //!   a task ends ───────┐
-//!   a source has news ─┼─► Subscriptions: who wants it? ─► one EVENT task per subscription ─► EventPublisher
-//!   an edition is out ─┘      (pure, before the write)       (in the very same write)             (a webhook, a topic)
+//!   a source has news ─┼─► Subscriptions ──► one EVENT_DELIVERY task each ──► EventPublisher
+//!   an edition is out ─┘   (pure, before      (in the very same write)        (a webhook, a topic)
+//!                           the write)
 //! ```
 //!
 //! INVARIANT: a task of kind [`KIND`] is no event itself, or deliveries would never end.
