@@ -40,7 +40,7 @@ const ZONES: [(&str, chrono_tz::Tz); 2] = [
 const BEGIN_S: i64 = 1_704_067_200;
 const ROUNDS: usize = 7;
 const ROUND_LENGTH: Duration = Duration::from_millis(30);
-/// Walks begin anew after so many steps, before they leave the century.
+/// Walks begin again after so many steps, before they leave the century.
 const STEPS: usize = 16;
 
 /// One line of the table, in nanoseconds.

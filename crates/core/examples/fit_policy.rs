@@ -1,6 +1,7 @@
 //! Fits the weights of the adaptive policy to recorded publication times.
 //!
-//!     cargo run --release -p almanack-core --example fit_policy -- TRACES.tsv [POINTS] > weights.txt
+//!     cargo run --release -p almanack-core --example fit_policy -- TRACES.tsv [POINTS] >
+//!     weights.txt
 //!
 //! The likelihood of a Poisson process with intensity λ(t) over a stretch is Σ ln λ(tᵢ) − ∫λ. From
 //! each source, random instants are drawn; at each, the history is what a check would know by then,
@@ -14,7 +15,7 @@
     clippy::expect_used,
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
-    reason = "a program for whoever fits; one that cannot begin has failed"
+    reason = "a program for fitting the weights; if it cannot begin, it has failed"
 )]
 
 use std::{
@@ -43,7 +44,7 @@ const YEAR_S: i64 = 365 * 86_400;
 #[derive(Default)]
 struct Rows {
     events: Vec<[f32; FEATURES]>,
-    /// Features and hours they stand for.
+    /// Features and the hours they cover.
     places: Vec<([f32; FEATURES], f32)>,
 }
 
@@ -149,7 +150,7 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-/// `SplitMix64`, so that everybody draws the same.
+/// `SplitMix64`, so that every run draws the same numbers.
 fn unit(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut bits = *state;

@@ -1,8 +1,8 @@
 //! Addresses: may this be connected to?
 //!
-//! Addresses come from everywhere: from a feed's redirect, from an event, from whoever may change a task.
-//! A program that runs inside a network and goes wherever it is sent is a door into that network (SS-14).
-//! So every address is judged twice, by what it says and by where it leads:
+//! Addresses come from everywhere: from a feed's redirect, from an event, from any client that may
+//! change a task. A program that runs inside a network and follows every address opens a way into
+//! that network (SS-14). So every address is checked twice, by its text and by what it resolves to:
 //!
 //! ```text
 //! text ── parse ──► http or https, no user name, a port that speaks HTTP
@@ -14,9 +14,9 @@
 //!
 //! What must stay true:
 //!
-//! - Only what came out of [`parse`] is looked at: `http://0x7f.1/` *is* 127.0.0.1 by then, and nobody
-//!   compares texts.
-//! - A name is judged by all it resolves to, at the moment of connecting, never by how it reads.
+//! - Only what came out of [`parse`] is looked at: `http://0x7f.1/` *is* 127.0.0.1 by then, and no
+//!   texts are compared.
+//! - A name is checked by all it resolves to, at the moment of connecting, never by how it reads.
 //! - No sentence contains more of an address than an IP or a port: the rest may be a secret.
 
 mod origin;
@@ -44,15 +44,15 @@ pub enum Refusal {
     /// It is not about HTTP.
     #[error("only addresses that begin with http:// or https:// are called")]
     Scheme,
-    /// It names a user, which hides where it leads and leaks what is secret.
-    #[error("the address holds a user name or a password; remove what stands before the `@`")]
+    /// It names a user, which hides the host and leaks a secret.
+    #[error("the address contains a user name or a password; remove the part before the `@`")]
     Userinfo,
     /// A port that web servers do not use.
     #[error(
         "port {port} is not one that web servers use; 80, 443 and ports from 1024 on are called"
     )]
     Port { port: u16 },
-    /// A port where something else listens, which HTTP could be mistaken by.
+    /// A port of another protocol, which could misread an HTTP request.
     #[error("port {port} belongs to {service}, which is never spoken HTTP to")]
     Service { port: u16, service: &'static str },
     /// A name that means something on one machine or in one network only.
@@ -64,7 +64,7 @@ pub enum Refusal {
         /// The setting that holds the allow-list.
         allow_key: &'static str,
     },
-    /// It leads into a network that is not public.
+    /// It resolves into a network that is not public.
     #[error(
         "{ip} is {what}, and only public addresses are called; \
          if it is yours to be called, add it to `{allow_key}`, like [\"{net}\"]"
@@ -104,15 +104,16 @@ fn check_shape(url: &Url) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Names that no public resolver answers for: those without a dot, and the ends that are set aside for machines and networks.
+/// Names that no public resolver answers for: those without a dot, and the ends that are set aside
+/// for machines and networks.
 fn is_local_name(name: &str) -> bool {
     let name = name.trim_end_matches('.');
     let ends = [".localhost", ".local", ".internal", ".home.arpa", ".lan"];
     !name.contains('.') || ends.iter().any(|end| name.ends_with(end))
 }
 
-/// The IP that an address names itself. No resolver is ever asked about those, so whoever connects must
-/// have them judged before.
+/// The IP address written in an address itself. No resolver is asked about those, so the caller
+/// must have them checked before it connects.
 pub fn literal(url: &Url) -> Option<IpAddr> {
     match url.host()? {
         Host::Ipv4(ip) => Some(ip.into()),
@@ -131,8 +132,8 @@ pub fn parse_net(text: &str) -> Option<IpNet> {
         .or_else(alone)
 }
 
-/// Who may be called from here, as far as that can be said without asking where a name leads: what is refused here is refused whenever it
-/// is called.
+/// Which addresses may be called from here, as far as that can be decided without resolving a name:
+/// what is refused here is refused whenever it is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
     guard: Guard,
@@ -163,7 +164,7 @@ fn loopback(url: &Url) -> Option<IpAddr> {
     is_local.then_some(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
 
-/// Judges where addresses lead.
+/// Checks what addresses resolve to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
     allow: Vec<IpNet>,
@@ -171,13 +172,15 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Lets public addresses through and those in `allow`; `allow_key` is the setting to name to people.
+    /// Lets public addresses through and those in `allow`; `allow_key` is the setting to name to
+    /// people.
     pub fn new(allow: Vec<IpNet>, allow_key: &'static str) -> Self {
         Self { allow, allow_key }
     }
 
-    /// Whether this address may be connected to. An IPv4 address inside an IPv6 one is judged as what it is.
-    pub fn check_address(&self, ip: IpAddr) -> Result<(), Refusal> {
+    /// Whether this address may be connected to. An IPv4 address inside an IPv6 one is checked as
+    /// IPv4.
+    pub fn judge(&self, ip: IpAddr) -> Result<(), Refusal> {
         let ip = ip.to_canonical();
         let Some(what) = range::special(ip) else {
             return Ok(());
@@ -193,8 +196,9 @@ impl Guard {
         })
     }
 
-    /// Whether an address that a stranger wrote may be passed on: to people as a link, or to somebody who fetches it in our place. As
-    /// far as that can be seen in the address: where its name leads is asked by whoever has a resolver. A link to any port is one.
+    /// Whether an address from an untrusted source may be passed on: to people as a link, or to a
+    /// service that fetches it for us. Checks only what the address itself shows; the caller with a
+    /// resolver checks what the name resolves to. A link may have any port.
     pub fn check_link(&self, text: &str) -> Result<(), Refusal> {
         let url = Url::parse(text).map_err(|_| Refusal::Unreadable)?;
         check_shape(&url)?;
@@ -202,7 +206,7 @@ impl Guard {
             return Err(Refusal::Unreadable);
         };
         match host {
-            // Whoever has networks of their own has names of their own in them.
+            // An operator with private networks has private names in them.
             Host::Domain(name) if self.allow.is_empty() && is_local_name(name) => {
                 let allow_key = self.allow_key;
                 Err(Refusal::LocalName { allow_key })
@@ -213,8 +217,9 @@ impl Guard {
         }
     }
 
-    /// Those of a name's addresses that may be connected to; if there is none, why not. A name that leads
-    /// both ways keeps its public addresses: only these are connected to, so the others do no harm.
+    /// Those of a name's addresses that may be connected to; if there is none, why not. A name with
+    /// public and private addresses keeps its public ones: only these are connected to, so the
+    /// others do no harm.
     pub fn check_addresses(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>, Refusal> {
         let (mut fit, mut refused) = (Vec::new(), None);
         for ip in ips {

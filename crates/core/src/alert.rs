@@ -1,20 +1,22 @@
-//! Alerts: what a person should hear, once when it begins and once when it is over.
+//! Alerts: what people are notified of, once when it begins and once when it is over.
 //!
 //! ```text
-//!            found                    not found                 cool-down for long enough
-//!   (none) ───────► open ──────────────────────► calming ──────────────────────────► closed
+//!            found                    not found                the cool-down has passed
+//!   (none) ───────► open ────────────────────► cooling down ────────────────────────► closed
 //!                    ▲                              │                                   │
 //!                    └────────── found: it returned ┘                                   │
 //!                    └───────────────────────────────────────── found: opened again ────┘
 //! ```
 //!
-//! Every round of the duty `watch` looks at the store ([`facts`]), says what is wrong now ([`find`]), and holds that against
-//! what was wrong before ([`decide`]). There is at most one alert for a [`Rule`] and what it is [`About`]: a thousand failed tries of one
-//! schedule are one alert. What is over is believed only after a while, the longer the oftener it came back, so that something
-//! that comes and goes does not wake anybody each time.
+//! Every round of the duty `watch` looks at the store ([`facts`]), finds what is wrong now
+//! ([`find`]), and compares it with what was wrong before ([`decide`]). There is at most one alert
+//! for a [`Rule`] and what it is [`About`]: a thousand failed tries of one schedule are one alert.
+//! An alert closes only after a cool-down, which is longer the more often it came back, so that
+//! something that comes and goes does not wake people each time.
 //!
-//! INVARIANT: what people heard last about an alert is true, or what is true waits to be told (`notify_at`). The row decides who
-//! tells: whoever moves `notify_at` ahead by a compare-and-set has a lease on telling, and if it dies, the lease passes.
+//! INVARIANT: the last notification about an alert is true, or a newer one is due (`notify_at`).
+//! The row decides who sends it: the node that moves `notify_at` ahead by a compare-and-set has a
+//! lease on sending, and if that node dies, the lease expires.
 
 pub mod decide;
 pub mod facts;
@@ -32,7 +34,7 @@ use serde::{Serialize, Serializer};
 use crate::{plan::ScheduleName, source::SourceId, task::Kind};
 
 names! {
-    /// What is wrong. A rule's name is stored: it never changes.
+    /// An alert rule. Its name is stored: it never changes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[cfg_attr(feature = "schema", schema(as = AlertRule))]
     pub enum Rule {
@@ -40,19 +42,19 @@ names! {
         Missing = "missing",
         /// A schedule's firing started later than it should.
         Late = "late",
-        /// Work that does not end, or that nobody begins.
+        /// Work that does not end, or that no node starts.
         Stuck = "stuck",
-        /// It failed for good, so many times in a row.
+        /// It failed for good, several times in a row.
         Failing = "failing",
         /// A schedule cannot be computed.
         Parked = "parked",
-        /// A node was not heard of, and has not signed off.
+        /// A node sends no heartbeat and did not shut down cleanly.
         Gone = "gone",
-        /// A source is quiet for longer than ever is its habit.
+        /// A source is unusually quiet.
         Silent = "silent",
-        /// A source wants credentials.
+        /// A source needs credentials.
         Credentials = "credentials",
-        /// More is spent than the budget allows.
+        /// The sources exceed their budget.
         Budget = "budget",
         /// An edition is not published long after it began.
         Overdue = "overdue",
@@ -60,9 +62,9 @@ names! {
         Unfinished = "unfinished",
         /// No story of an edition could be completed.
         Empty = "empty",
-        /// A batch of an edition spent more requests than is wise.
+        /// A batch of an edition used too many requests.
         Spendthrift = "spendthrift",
-        /// A destination lacks an edition, or may.
+        /// A destination lacks an edition, or may lack it.
         Destination = "destination",
         /// A message bus cannot be read from.
         Disconnected = "disconnected",
@@ -72,16 +74,17 @@ names! {
         Backup = "backup",
         /// Nothing can be written to the store.
         Unwritable = "unwritable",
-        /// The machine's clock is not where it should be, or a schedule was planned by one that was not.
+        /// The machine's clock cannot be trusted, or a schedule was planned by a clock that was
+        /// ahead.
         Clock = "clock",
     }
 }
 
 names! {
-    /// How much it matters.
+    /// The severity.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Severity {
-        /// Somebody should look at it when there is time.
+        /// Look at it when there is time.
         Warning = "warning",
         /// Work that should happen does not.
         Critical = "critical",
@@ -101,9 +104,9 @@ pub enum About {
     Edition(Date),
     /// An edition at one of its destinations.
     Delivery {
-        /// Which edition.
+        /// The edition's day.
         date: Date,
-        /// Where to.
+        /// The destination's name.
         destination: String,
     },
     /// A node, by its name.
@@ -167,13 +170,14 @@ fn as_text<S: Serializer>(about: &About, serializer: S) -> Result<S::Ok, S::Erro
     serializer.collect_str(about)
 }
 
-/// Which alert: no two share one.
+/// The key of an alert: unique.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AlertKey))]
 pub struct Key {
     /// What is wrong.
     pub rule: Rule,
-    /// With what.
+    /// What it is about, as `schedule:NAME`, `kind:KIND`, `source:NUMBER`, `edition:DATE`,
+    /// `node:NAME`, `fleet` or `clock`.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub about: About,
@@ -183,30 +187,29 @@ pub struct Key {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Alert {
-    /// Which.
     #[serde(flatten)]
     pub key: Key,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// The facts when it was found, for people, in English.
     pub detail: String,
-    /// Since when.
+    /// When it began.
     pub opened_at: Timestamp,
-    /// Since when nothing was found wrong any more; it may come back.
+    /// Since when it has not been found; it may come back.
     pub cool_down_since: Option<Timestamp>,
-    /// Until when; none while it lasts.
+    /// When it ended; none while it lasts.
     pub closed_at: Option<Timestamp>,
-    /// How often it came back while or soon after it calmed down.
+    /// How often it came back during or soon after its cool-down.
     pub returns: u32,
-    /// When people were told that it began.
+    /// When people were notified that it began.
     pub open_notified_at: Option<Timestamp>,
-    /// When people were told that it is over.
+    /// When people were notified that it is over.
     pub close_notified_at: Option<Timestamp>,
-    /// When somebody may tell what is not told yet: at once, when quiet hours end, when whoever is telling it must have died.
-    /// None when there is nothing to tell.
+    /// When a node may send what is not sent yet: at once, when quiet hours end, or when the lease
+    /// of the sending node has passed. None when there is nothing to send.
     #[serde(skip)]
     pub notify_at: Option<Timestamp>,
-    /// The channels that took what is being told, while others have not.
+    /// The channels that accepted the current notification, while others have not.
     #[serde(skip)]
     pub taken_by: Vec<String>,
     /// Counts every write, from 1; the compare-and-set. 0 before it is written.
@@ -214,14 +217,14 @@ pub struct Alert {
     pub version: i64,
 }
 
-/// What is to be told about an alert.
+/// What to notify people of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum News {
     /// It began.
     Opened,
     /// It is over: recovered.
     Closed,
-    /// It began and was over before anybody could be told.
+    /// It began and was over before a notification could be sent.
     Passed,
 }
 
@@ -237,7 +240,7 @@ impl News {
 }
 
 impl Alert {
-    /// What people do not know yet.
+    /// What people have not been notified of yet.
     pub fn news(&self) -> Option<News> {
         match (
             self.open_notified_at,
@@ -256,7 +259,7 @@ impl Alert {
         self.closed_at.is_none()
     }
 
-    /// Names what is told for ever, so that a receiver knows a repetition.
+    /// The permanent id of a notification, so that a receiver recognises a repetition.
     pub fn message_key(&self, news: News) -> String {
         let Key { rule, about } = &self.key;
         let since = self.opened_at.as_microsecond();

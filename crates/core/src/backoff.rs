@@ -2,7 +2,7 @@
 //!
 //! Full jitter: the wait is drawn evenly from zero to an exponentially growing ceiling, which
 //! spreads a crowd that failed together better than a jittered fixed wait does. A `Retry-After`
-//! from the other side is a floor, itself capped, because servers have been seen asking for a week.
+//! from the other side is a floor, itself capped, because servers have been seen to request a week.
 
 use jiff::SignedDuration;
 

@@ -1,8 +1,9 @@
 //! Scheduled backups: when the next one is due, and which of those there are may go.
 //!
-//! What exists is the memory: a backup is known by the instant in its name, so a node that was started again goes on where the
-//! one before it stopped, and nobody keeps a note that could be wrong. Instants later than now were given by a clock that was
-//! wrong; they count for nothing, and their backups are left to people.
+//! What exists is the memory: a backup is known by the instant in its name, so a restarted node
+//! continues where the one before it stopped, and there is no separate record that could be wrong.
+//! Instants later than now were given by a clock that was wrong; they count for nothing, and their
+//! backups are left to people.
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -12,9 +13,10 @@ use jiff::{SignedDuration, Timestamp};
 pub trait Vault: Send + Sync {
     /// When the backups that are there were made, in any order. Files of other names are none.
     async fn list(&self) -> Result<Vec<Timestamp>, String>;
-    /// Makes one and proves it; answers its size in bytes. One that is not whole never gets its name, whenever the node dies.
+    /// Makes one and proves it; returns its size in bytes. One that is not whole never gets its
+    /// name, whenever the node dies.
     async fn save(&self, now: Timestamp) -> Result<u64, String>;
-    /// Removes one. Removing one that is gone is no mistake.
+    /// Removes one. Removing one that is gone is no error.
     async fn remove(&self, made_at: Timestamp) -> Result<(), String>;
 }
 

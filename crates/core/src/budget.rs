@@ -1,12 +1,13 @@
-//! Budgets: how many requests somebody may still make, counted where they leave.
+//! Request budgets: how many requests may still be made, counted where they leave.
 //!
-//! A caller that promises to spend so many requests cannot keep the promise by counting its own calls: one
-//! call may follow redirects or try again, another may never leave. So the request budget is handed along to the one
-//! HTTP client, which takes from it for every hop and refuses when all is spent (ED-08). What a language
-//! model charges is noted in the same request budget, because it is asked for in the same breath.
+//! A caller that promises to spend so many requests cannot keep the promise by counting its own
+//! calls: one call may follow redirects or try again, another may never leave. So the request
+//! budget is handed along to the one HTTP client, which takes from it for every hop and refuses
+//! when all is spent (ED-08). What a language model charges is noted in the same request budget,
+//! because it is requested in the same step.
 //!
-//! A request budget can be part of another: what is taken from it is taken from both, so that those who spend side by side from one
-//! budget each know what they spent.
+//! A request budget can be part of another: what is taken from it is taken from both, so that those
+//! who spend side by side from one budget each know what they spent.
 //!
 //! INVARIANT: `left` and `spent` together never exceed what the request budget began with.
 
@@ -17,7 +18,7 @@ use std::sync::{
 
 use serde::{Deserialize, Serialize};
 
-/// So many requests, and no more. Shared by whoever spends from the same request budget.
+/// A fixed number of requests, shared by everything that spends from the same request budget.
 #[derive(Debug)]
 pub struct Budget {
     within: Option<Arc<Self>>,
@@ -121,7 +122,7 @@ impl Budget {
     }
 }
 
-/// Permission for one request. It counts as spent unless it is given back: whoever is stopped in the
+/// Permission for one request. It counts as spent unless it is given back: a caller stopped in the
 /// middle of a request does not know whether it left.
 #[derive(Debug)]
 pub struct Ticket<'a> {

@@ -58,29 +58,27 @@ pub struct Answer<'a> {
 
 /// What an answer means for the attempt that got it at `now`.
 pub fn judge(answer: &Answer<'_>, already_done: &[AlreadyDone], now: Timestamp) -> Outcome {
-    let reported = report(answer);
+    let text = describe(answer);
     match answer.status {
-        200..=299 => Outcome::Done {
-            detail: Some(reported),
-        },
+        200..=299 => Outcome::Done { detail: Some(text) },
         _ if already_done.iter().any(|known| known.matches(answer)) => Outcome::Done {
-            detail: Some(format!("{reported}: had already taken effect")),
+            detail: Some(format!("{text}: had already taken effect")),
         },
         408 | 425 | 429 | 500..=599 => Outcome::Retry {
-            error: reported,
+            error: text,
             retry_after: answer
                 .retry_after
                 .and_then(|text| wait_asked_for(text, now)),
         },
         300..=399 => Outcome::GiveUp {
-            error: format!("{reported}: redirects are not followed"),
+            error: format!("{text}: redirects are not followed"),
         },
-        _ => Outcome::GiveUp { error: reported },
+        _ => Outcome::GiveUp { error: text },
     }
 }
 
 /// The body is not kept: it may hold anything. Its `code` is meant to be shown.
-fn report(answer: &Answer<'_>) -> String {
+fn describe(answer: &Answer<'_>) -> String {
     match answer.code {
         Some(code) => format!(
             "HTTP {} ({})",

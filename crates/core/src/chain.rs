@@ -1,7 +1,8 @@
 //! Chains: schedules kept by processes that share no database, and watch each other.
 //!
-//! A chain is one workflow on GitHub Actions whose runs follow each other: each run looks at the schedules in
-//! rounds, and two chains run side by side, so that one is there while the other is replaced (DP-09).
+//! A chain is one workflow on GitHub Actions whose runs follow each other: each run looks at the
+//! schedules in rounds, and two chains run side by side, so that one is there while the other is
+//! replaced (DP-09).
 //!
 //! ```text
 //!   tick-a  ├──────── 5 h ────────┤├──────── 5 h ────────┤├─
@@ -11,15 +12,15 @@
 //!
 //! What must stay true:
 //!
-//! - Nothing is known between runs but the locks. The newest lock of a content is how far its schedule
-//!   had come; what was due since is caught up by the schedule's policy, or skipped and told (DP-08). So
-//!   the locks of a content are taken in the order of its slots.
+//! - Nothing is known between runs but the locks. The newest lock of a content is how far its
+//!   schedule had come; what was due since is caught up by the schedule's policy, or skipped and
+//!   reported (DP-08). So the locks of a content are taken in the order of its slots.
 //! - What is due is decided by [`crate::plan`], as everywhere (DP-14).
-//! - A round with nothing due asks nobody anything. Besides locks, a round makes at most one look, and the
-//!   looks come every so many rounds (DP-13).
-//! - A firing that was locked and then lost by a crash is found by its missing mark and settled by looking
-//!   at the target, never by hope.
-//! - What is told names a line by its number and expression, never its repository or workflow (DP-15).
+//! - A round with nothing due makes no request. Besides locks, a round makes at most one look, and
+//!   the looks come every so many rounds (DP-13).
+//! - A firing that was locked and then lost by a crash is found by its missing receipt and settled
+//!   by looking at the target.
+//! - Notes name a line by its number and expression, never its repository or workflow (DP-15).
 
 mod budget;
 mod guard;
@@ -36,7 +37,7 @@ pub use line::{Due, Line, Looked, MARKED_GAP_MIN};
 pub use lock_history::LockHistory;
 pub use note::{ChainEvent, Note, Settled};
 
-/// How often a chain looks, unless it is told otherwise.
+/// How often a chain looks, by default.
 pub const ROUND_DEFAULT: SignedDuration = SignedDuration::from_secs(10);
 /// Longest round: with a longer one, slots would count as missed merely by waiting for it.
 pub const ROUND_MAX: SignedDuration = SignedDuration::from_secs(10);
@@ -50,8 +51,8 @@ const LENGTH_STEP: SignedDuration = SignedDuration::from_mins(30);
 const LENGTH_MAX: SignedDuration = SignedDuration::from_mins(5 * 60 + 50);
 /// Rounds between two looks at the runs of the own workflow: a minute of rounds of ten seconds.
 const RUNS_EVERY: i32 = 6;
-/// Rounds between two looks at the locks: ten minutes. Often enough to keep them on one or two pages, which
-/// is what a look costs.
+/// Rounds between two looks at the locks: ten minutes. Often enough to keep them on one or two
+/// pages, which is what a look costs.
 const LOCKS_EVERY: i32 = 60;
 
 /// The name of a chain: of its workflow, without `.yml`.
@@ -114,13 +115,13 @@ pub fn next_round(now: Timestamp, round: SignedDuration) -> Timestamp {
 /// Why a run leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leave {
-    /// A newer run of its own workflow exists (DP-10).
+    /// A newer run of the same workflow exists (DP-10).
     Newer { run_id: u64 },
-    /// Its time is over; the next run takes up.
+    /// Its time limit is reached; the next run takes over.
     Over,
-    /// It was told to.
-    Reported,
-    /// It was asked for one round only.
+    /// It received a signal to stop.
+    Stopped,
+    /// Only one round was requested.
     Once,
 }
 
@@ -154,8 +155,8 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// From the start on, at which the locks have just been listed. Chains look at the locks in turns: two
-    /// that clean the same at once get into each other's way.
+    /// From the start on, at which the locks have just been listed. Chains look at the locks in
+    /// turns: two that clean the same at once get into each other's way.
     pub fn start(now: Timestamp, round: SignedDuration, chain: &ChainName) -> Self {
         let turn = round * LOCKS_EVERY / 2 * (chain.place() % 2);
         let period = round * LOCKS_EVERY;

@@ -1,9 +1,9 @@
-//! The machine's clock, held against one that nobody sets.
+//! The machine's clock, compared with one that cannot be set.
 //!
 //! On SQLite the machine's wall clock is the only time there is, and people, batteries and time
 //! services set it. A wrong one would plan tomorrow's slots, skip today's and delete a month of
-//! history (DP-24). So every reading of it is held against the machine's uptime, and every start
-//! against the newest [`Mark`] in the store:
+//! history (DP-24). So every reading of it is compared with the machine's uptime, and every start
+//! with the newest [`Mark`] in the store:
 //!
 //! ```text
 //!             agrees                       differs                     agrees again
@@ -12,10 +12,10 @@
 //!                        └──── accepted: by a person, or small and unchanged for a while
 //! ```
 //!
-//! In doubt, time goes on from where it was trusted last, by the uptime: it never jumps. What is
+//! In doubt, time continues from where it was trusted last, by the uptime: it never jumps. What is
 //! held is decided by one rule, *only what is due by both clocks is done* ([`Standing`]):
 //!
-//! - The wall clock is ahead: what is due by the trusted time is due by both. Work goes on.
+//! - The wall clock is ahead: what is due by the trusted time is due by both. Work continues.
 //! - It is behind: the trusted time may have been the wrong one. Nothing is planned or started.
 //! - There is no trusted time to count from, only a record from before the machine was started:
 //!   nothing is planned or started.
@@ -35,7 +35,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::time::{Clock, to_micros};
 
 /// The largest difference between two readings that is no step: time services correct so much at
-/// once, and nobody plans by it.
+/// once, and no schedule depends on it.
 pub const STEP_MIN: SignedDuration = SignedDuration::from_secs(5);
 /// One part in so many is how far a clock that is being corrected slowly drifts from the uptime.
 const DRIFT: i32 = 1_000;
@@ -51,7 +51,7 @@ pub const AWAY_MAX: SignedDuration = SignedDuration::from_hours(30 * 24);
 pub struct Reading {
     /// The wall clock, which people and time services set.
     pub wall: Timestamp,
-    /// Time since the machine was started, suspended or not; nobody sets it.
+    /// Time since the machine was started, suspended or not; it cannot be set.
     pub uptime: SignedDuration,
 }
 
@@ -59,7 +59,8 @@ pub struct Reading {
 pub trait TimeSource: Send + Sync {
     /// Both, at the same moment.
     fn read(&self) -> Reading;
-    /// Names this start of the machine: uptimes of another one say nothing here. Empty if unknown.
+    /// The id of this start of the machine: uptimes of another start do not compare. Empty if
+    /// unknown.
     fn boot(&self) -> &str;
 }
 
@@ -87,7 +88,7 @@ impl Mark {
     }
 }
 
-/// What the wall clock is held against.
+/// What the wall clock is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference {
     /// Time counted by the uptime since it was trusted last.
@@ -96,7 +97,7 @@ pub enum Reference {
     Record,
 }
 
-/// The wall clock is not where it should be.
+/// The wall clock cannot be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Doubt {
     /// How far it is ahead; negative if it is behind.
@@ -111,7 +112,7 @@ pub struct Doubt {
 pub enum Standing {
     #[default]
     Steady,
-    /// The machine shows another one.
+    /// The machine shows another time.
     InDoubt(Doubt),
 }
 
@@ -293,7 +294,7 @@ impl GuardedClock {
 
     /// What the store should remember; nothing while time is only guessed.
     ///
-    /// Time jumps here alone, if a step is believed: whoever calls this extends its leases next.
+    /// Time jumps here alone, if a step is believed: the caller extends its leases next.
     pub fn mark(&self) -> Option<Mark> {
         let mut held = self.held();
         let reading = self.source.read();
@@ -308,7 +309,7 @@ impl GuardedClock {
         })
     }
 
-    /// Begins anew where the store remembers `mark`, if a person accepted a time since.
+    /// Begins again where the store remembers `mark`, if a person accepted a time since.
     pub fn adopt(&self, mark: &Mark) {
         let mut held = self.held();
         if mark.revision > held.revision {

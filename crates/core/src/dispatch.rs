@@ -6,13 +6,13 @@
 //! @10s         owner/repo  poll.yml     tz=UTC ref=main input.mode="a b"
 //! ```
 //!
-//! A good line becomes a [`Definition`]; a bad one becomes a [`Problem`] that points, and costs the others
-//! nothing (DP-01). A comment begins with a `#` that begins a word, so `MON#2` is a weekday.
+//! A good line becomes a [`Definition`]; a bad one becomes a [`Problem`] that points, and costs the
+//! others nothing (DP-01). A comment begins with a `#` that begins a word, so `MON#2` is a weekday.
 //!
 //! What must stay true:
 //!
-//! - A line's name depends on what it says (when, whose clock, at what), never on where it stands: moving
-//!   lines about moves no history and no lock (DP-06).
+//! - A line's name depends on what it says (when, whose clock, at what), never on its position:
+//!   moving lines about moves no history and no lock (DP-06).
 //! - Blanks, comments and line ends change nothing.
 //! - A refusal's sentence may quote a field of the expression. It never quotes what follows the
 //!   expression: that names other people's repositories (DP-15).
@@ -48,15 +48,15 @@ pub struct Dispatch {
     pub lines: Vec<Line>,
     /// What is wrong with the others, in their order.
     pub problems: Vec<Problem>,
-    /// The names that the others bear, as far as they can be read. A line without `name=` has none: it is
-    /// called after what it says, and nobody knows what it was meant to say.
+    /// The names of the other lines, as far as they can be read. A line without `name=` has none:
+    /// its name is derived from its content, and that cannot be read.
     pub refused: BTreeSet<ScheduleName>,
 }
 
 /// A good line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Where it stands, without its comment.
+    /// Its text, without its comment.
     pub place: Place,
     /// What to call its schedule: as written, or from what it says.
     pub name: ScheduleName,
@@ -92,7 +92,7 @@ fn written_names(line: &str) -> impl Iterator<Item = ScheduleName> {
     values.filter_map(|value| ScheduleName::parse(value.trim_matches(['"', '\''])).ok())
 }
 
-/// The name of a schedule that nobody named: the same for the same content, for ever.
+/// The default name of a schedule: the same for the same content, for ever.
 pub fn name_of(definition: &Definition) -> ScheduleName {
     derived_name("dispatch", &content(definition))
 }

@@ -10,19 +10,20 @@
 //! ```
 //!
 //! An edition is the root of everything that belongs to it: its stories, batches and deliveries are
-//! read together ([`Account`]), what is to be done next is decided by a pure function ([`plan`]), and every
-//! change of any of its rows is written only if the edition is still the version that was seen. So two nodes,
-//! a node that was thought dead and a person at the command line can all work at once: whoever was
-//! overtaken changes nothing, reads again and decides again (ED-14, ED-16).
+//! read together ([`Account`]), what is to be done next is decided by a pure function ([`plan`]),
+//! and every change of any of its rows is written only if the edition is still the version that was
+//! seen. So two nodes, a node that was thought dead and a person at the command line can all work
+//! at once: the one that was overtaken changes nothing, reads again and decides again (ED-14,
+//! ED-16).
 //!
 //! What must stay true:
 //!
 //! - Counts are derived from the rows, never kept beside them (ED-30).
-//! - A story that is `processing` belongs to a running batch; when the batch's lease has passed, the story
-//!   goes back to `pending` (ED-15). Nothing waits for a process that is gone.
-//! - Batch indices only grow, so an index fences like a term: the end of a batch that was given up changes
-//!   nothing.
-//! - What leaves is written down before it leaves ([`delivery`], ED-12).
+//! - A story that is `processing` belongs to a running batch; when the batch's lease has passed,
+//!   the story goes back to `pending` (ED-15). Nothing waits for a process that is gone.
+//! - Batch indices only grow, so an index fences like a term: the end of a batch that was given up
+//!   changes nothing.
+//! - What leaves is recorded before it leaves ([`delivery`], ED-12).
 
 pub mod account;
 pub mod batch;
@@ -48,8 +49,8 @@ use crate::task::{Identity, Invalid, Kind, Subject};
 
 pub use account::{Account, Counts};
 
-/// The kind of work that a tick's schedule fires at: one look at the day's edition. It is done in the firing itself, so no
-/// task has this kind.
+/// The kind of work that a tick's schedule fires at: one look at the day's edition. It is done in
+/// the firing itself, so no task has this kind.
 pub const EDITION_TICK: &str = "EDITION_TICK";
 /// The kind of the tasks that build one edition to its end, on request.
 pub const EDITION_RUN: &str = "EDITION_RUN";
@@ -57,7 +58,7 @@ pub const EDITION_RUN: &str = "EDITION_RUN";
 const SUBJECT_PREFIX: &str = "edition:";
 
 names! {
-    /// Where an edition stands.
+    /// The state of an edition.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[cfg_attr(feature = "schema", schema(as = EditionState))]
     pub enum State {
@@ -67,13 +68,13 @@ names! {
         ListFetched = "list_fetched",
         /// Its stories are worked on, batch by batch.
         Processing = "processing",
-        /// Its document is made and is being delivered.
+        /// Its document is rendered and is being delivered.
         Aggregating = "aggregating",
         /// Every destination has it.
         Published = "published",
         /// No story could be completed: there is nothing to publish, and an alert says so (ED-32).
         Empty = "empty",
-        /// Nobody works on it any more: it was published long ago, or its day ended before it was.
+        /// No node works on it any more: it was published long ago, or its day ended before it was.
         Archived = "archived",
     }
 }
@@ -94,25 +95,25 @@ impl State {
 pub struct Edition {
     /// Its day, in the edition's own time zone; no two editions share one.
     pub date: Date,
-    /// Where it stands.
     pub state: State,
     /// What it was when it was archived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived_from: Option<State>,
-    /// Documents made of it so far; the newest is the one that is delivered.
+    /// Documents rendered so far; the newest is delivered.
     pub revision: u32,
     /// Where its stories come from, once they are known.
     pub story_source: Option<String>,
     /// Requests that were spent on the list of its stories.
     #[serde(skip)]
     pub list_requests: u32,
-    /// Until when somebody is fetching that list.
+    /// Until when a node is fetching that list.
     #[serde(skip)]
     pub fetching_until: Option<Timestamp>,
-    /// Since when it is worked on: its creation, or the last reset, retry or reopening. The two hours of
-    /// ED-18 are counted from here.
+    /// Since when it is worked on: its creation, or the last reset, retry or reopening. The two
+    /// hours of ED-18 are counted from here.
     pub started_at: Timestamp,
-    /// When a person asked for it although its day was over; ticks of later days leave it alone for a while.
+    /// When a person requested it although its day was over; ticks of later days leave it alone for
+    /// a while.
     #[serde(skip)]
     pub reopened_at: Option<Timestamp>,
     /// When every destination had it.
@@ -149,7 +150,8 @@ impl Edition {
         }
     }
 
-    /// Whether it is published as it stands, put away since or not: neither worked on anew nor without a story.
+    /// Whether it is published in its present form, archived since or not: neither worked on again
+    /// nor without a story.
     pub fn is_published(&self) -> bool {
         match self.state {
             State::Published => true,
@@ -158,8 +160,8 @@ impl Edition {
         }
     }
 
-    /// The task that builds it to its end. A task that succeeded is never put again (RS-04), so an edition that was
-    /// reset, retried or reopened is asked for under another name each time.
+    /// The task that builds it to its end. A task that succeeded is never put again (RS-04), so an
+    /// edition that was reset, retried or reopened is requested under another name each time.
     pub fn run_identity(&self) -> Result<Identity, Invalid> {
         let again = if self.started_at == self.created_at {
             String::new()

@@ -16,9 +16,9 @@ use crate::{
 /// Longest detail kept of an attempt, in bytes: an error message or an answer, not a log.
 pub const DETAIL_BYTES_MAX: usize = 500;
 
-/// How often a task comes back after its node vanished, where its own retries are not more. Nodes die of
-/// deployments, reclaimed machines and power, during whatever they happen to call, so this is no
-/// verdict about the task, and `max_retry` would be spent by a bad day. It is bounded all the same:
+/// How often a task comes back after its node vanished, where its own retries are not more. Nodes
+/// die of deployments, reclaimed machines and power, during whatever they happen to call, so this
+/// is no verdict about the task, and `max_retry` would be spent by a bad day. It is bounded anyway:
 /// a task that takes its node with it must come to an end, with leases of 30 s after ten minutes.
 pub const EXPIRIES_MAX: u32 = 20;
 
@@ -30,17 +30,17 @@ pub enum Outcome {
         /// What the other side answered.
         detail: Option<String>,
     },
-    /// It is to be tried again at a time of its own choosing; not a failure.
+    /// It is to be tried again at a time that it chooses; not a failure.
     Again {
         at: Timestamp,
-        /// Whether the history tells of this attempt. Work that comes again for ever and keeps a record
-        /// of its own says no: a row each time would grow without end.
+        /// Whether the history records this attempt. Work that repeats for ever and keeps its own
+        /// record says no: a row each time would grow without end.
         on_record: bool,
     },
     /// It failed in a way that may pass.
     Retry {
         error: String,
-        /// What the other side asked for, if it did.
+        /// The wait that the other side requested, if it did.
         retry_after: Option<SignedDuration>,
     },
     /// It was refused for good.
@@ -49,8 +49,8 @@ pub enum Outcome {
     LeaseExpired,
     /// Its node is shutting down; does not count as an attempt.
     HandedBack,
-    /// It was not tried: what it needs is busy with others. Does not count as an attempt, and the history
-    /// does not tell of it.
+    /// It was not tried: what it needs is busy with others. Does not count as an attempt, and the
+    /// history does not record it.
     NotNow {
         /// When to come again.
         at: Timestamp,
@@ -100,25 +100,25 @@ pub struct Finish {
     pub execute_at: Timestamp,
     /// Whether it waits for that time afterwards.
     pub waits: bool,
-    /// Whether the history tells of the attempt.
+    /// Whether the history records the attempt.
     pub on_record: bool,
-    /// What the attempt said.
+    /// The attempt's detail.
     pub detail: Option<String>,
     /// The attempt itself, for the history.
     pub ended: EndedAttempt,
-    /// Who is told of it: written with the ending, or not at all if the ending is late.
+    /// Its event deliveries: written with the ending, or not at all if the ending is late.
     pub event_tasks: Vec<NewTask>,
 }
 
 impl Finish {
-    /// A task that ended keeps its last attempt in its own row; any other attempt needs a row of
-    /// its own, because the task's columns are about to describe the next one.
+    /// A task that ended keeps its last attempt in its own row; any other attempt needs a separate
+    /// row, because the task's columns are about to describe the next one.
     pub fn needs_attempt_row(&self) -> bool {
         self.waits && self.on_record
     }
 
-    /// The same ending with less in it, for a store that refuses the whole: without what was said, then without
-    /// telling anybody, too.
+    /// The same ending with less in it, for a store that refuses the whole: without the detail,
+    /// then without event deliveries, too.
     pub fn with_less(&self) -> [Self; 2] {
         let unsaid = Self {
             detail: Some("the database refused what the attempt said".to_owned()),
@@ -260,8 +260,8 @@ fn untried(task: &ClaimedTask, try_at: Timestamp) -> After {
     }
 }
 
-/// What outside says is kept short and printable. A NUL, for one, is refused by PostgreSQL in any text,
-/// and an ending that cannot be written would be tried for ever.
+/// What outside says is kept short and printable. A NUL, for one, is refused by PostgreSQL in any
+/// text, and an ending that cannot be written would be tried for ever.
 pub(crate) fn shorten(text: &str) -> String {
     let unprintable = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     let mut text = text.replace(unprintable, "\u{fffd}");

@@ -18,13 +18,13 @@ use crate::{
 
 pub use page::{HistoryCursor, Page, page};
 
-/// Decisions kept on one row: whoever changes a task for ever, or repeats what changes nothing, cannot fill the store. What took the row
-/// away is kept besides.
+/// Decisions kept on one row: a client that changes a task for ever, or repeats what changes
+/// nothing, cannot fill the store. The decision that removed the row is kept in addition.
 pub const DECISIONS_KEPT: u32 = 1_000;
 /// How many of a row's newest decisions are searched for the same one before another is written.
 pub const REPEATED_WITHIN: u32 = 64;
 
-/// A decision written down on a row after its creation.
+/// A decision recorded on a row after its creation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Decision {
@@ -34,7 +34,7 @@ pub struct Decision {
     pub id: DecisionId,
     /// When it was made.
     pub decided_at: Timestamp,
-    /// Who asked.
+    /// Who requested it.
     pub origin: String,
     /// Which rule applied.
     pub rule: Rule,
@@ -49,13 +49,13 @@ pub struct Decision {
     /// The row that took over, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_task_id: Option<TaskId>,
-    /// What was asked for, where that changed nothing.
+    /// What was requested, where that changed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested: Option<Requested>,
-    /// How often the same was asked; more than once only where it changed nothing.
+    /// How often the same was requested; more than once only where it changed nothing.
     #[serde(skip_serializing_if = "is_once")]
     pub times: u32,
-    /// When it was asked for the last time, if more than once.
+    /// When it was requested the last time, if more than once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_at: Option<Timestamp>,
 }
@@ -74,7 +74,7 @@ fn with_row<S: Serializer>(id: &DecisionId, serializer: S) -> Result<S::Ok, S::E
     Receipted { receipt, task_id }.serialize(serializer)
 }
 
-/// A row that was written first keeps only its newest revision; 0 stands for unknown.
+/// A row that was written first keeps only its newest revision; 0 means unknown.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn is_unknown(revision: &i64) -> bool {
     *revision <= 0
@@ -102,13 +102,13 @@ pub struct Attempt {
     /// When it ended; `None` while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
-    /// How it ended: an [`Outcome`](crate::finish::Outcome) name; told from the row alone, only
+    /// How it ended: an [`Outcome`](crate::finish::Outcome) name; derived from the row alone, only
     /// `running`, `done`, `failed` or `cancelled`.
     pub outcome: String,
     /// What came back after the task had been taken from this attempt, if anything did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_outcome: Option<String>,
-    /// What it said.
+    /// Its detail: an error, or the answer it got.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Where it ran.
@@ -121,9 +121,9 @@ pub struct Attempt {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum HistoryEvent {
-    /// Somebody changed the intent.
+    /// A change of the intent.
     Decision(Decision),
-    /// Somebody tried.
+    /// An attempt.
     Attempt(Attempt),
 }
 
@@ -137,7 +137,8 @@ impl HistoryEvent {
     }
 }
 
-/// Tells the story of an identity from its rows, oldest first: row by row, because a row's whole story comes before its successor's.
+/// Builds the history of an identity from its rows, oldest first: row by row, because a row's whole
+/// history comes before its successor's.
 pub fn report(
     tasks: &[Task],
     decisions: Vec<Decision>,
@@ -162,7 +163,8 @@ pub fn report(
     tasks.iter().flat_map(of_row).collect()
 }
 
-/// One row's story: it is created, and then decisions and attempts are merged by time. Each sort keeps its own order, whatever clocks said.
+/// One row's story: it is created, and then decisions and attempts are merged by time. Each sort
+/// keeps its own order, whatever clocks said.
 fn report_row(
     task: &Task,
     decisions: Vec<Decision>,
@@ -189,9 +191,9 @@ fn is_before(attempt: &Attempt, decision: &Decision) -> bool {
         || (attempt.started_at == decision.decided_at && !moves)
 }
 
-/// The decision that wrote the row. A replacing row is told as `reinserted`: its predecessor's own
-/// decision says what happened to that one. A row that is CANCELLED although nothing ever ended on it was
-/// written so, as a withdrawal's mark.
+/// The decision that wrote the row. A replacing row is shown as `reinserted`: its predecessor's own
+/// decision says what happened to that one. A row that is CANCELLED although nothing ever ended on
+/// it was written so, as a withdrawal's tombstone.
 pub fn creation(task: &Task) -> Decision {
     let ended = task.finished_at.is_some() || task.started_at.is_some();
     let rule = match task.replaces {
@@ -248,7 +250,7 @@ names! {
     /// Whether a receipt was kept, asked at any later time (RS-14).
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Kept {
-        /// The intent stands and its time has not come, or it is being tried.
+        /// The intent is in force and its time has not come, or it is being tried.
         Stands = "stands",
         /// A later decision took its place.
         Superseded = "superseded",
@@ -258,13 +260,13 @@ names! {
         Failed = "failed",
         /// It was a withdrawal, and it holds.
         Withdrawn = "withdrawn",
-        /// It changed nothing, and said so.
+        /// It changed nothing.
         ChangedNothing = "changed_nothing",
     }
 }
 
-/// What decision `id` was and whether it was kept, from its row, the row that took over if one did, and the later decisions on both;
-/// `None` if that is no longer known.
+/// What decision `id` was and whether it was kept, from its row, the row that took over if one did,
+/// and the later decisions on both; `None` if that is no longer known.
 pub fn verify(id: DecisionId, tasks: &[Task], decisions: &[Decision]) -> Option<(Decision, Kept)> {
     let find = |id: TaskId| tasks.iter().find(|task| task.id == id);
     let row = find(id.task_id)?;

@@ -1,8 +1,8 @@
 //! Host limits: how many calls to one host are under way at once.
 //!
-//! A host that hangs holds every call until its timeout. Without a limit its calls fill all of a node's
-//! slots, and everybody else waits for them (SF-06). A limit that is low enough for a host that hangs is
-//! too low for one that works, so it is learned, as TCP learns how much a line takes:
+//! A host that hangs holds every call until its timeout. Without a limit its calls fill all of a
+//! node's slots, and all other tasks wait for them (SF-06). A limit that is low enough for a host
+//! that hangs is too low for one that works, so it is learned, as TCP learns how much a line takes:
 //!
 //! ```text
 //!   new host ──► a quarter ── answered ──► one more each time, up to all
@@ -10,9 +10,9 @@
 //!                    └────────── half ◄─────────┘       never below one
 //! ```
 //!
-//! Nobody waits for a place: who may not call now is told when to come back, each at a time of their own,
-//! and leaves the slot to others. INVARIANT: being sent away is no attempt, so a task is not given up because of
-//! a host that other tasks keep busy.
+//! No task waits for a permit: a task that may not call now gets a time to come back, each a
+//! different one, and leaves the slot to others. INVARIANT: being deferred is no attempt, so a task
+//! is not given up because of a host that other tasks keep busy.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::host_pace::Turn;
 /// How much of its calls' time is between two turns, at least; and at most.
 const GAP_MIN: SignedDuration = SignedDuration::from_millis(10);
 const GAP_MAX: SignedDuration = SignedDuration::from_secs(5);
-/// The longest that somebody is sent away: a host that is back should not be left alone for longer.
+/// The longest that a task is deferred: a host that is back should not be left alone for longer.
 const AWAY_MAX: SignedDuration = SignedDuration::from_mins(2);
 /// Hosts that are kept without looking which of them are needed.
 const SWEEP_FROM: usize = 1_024;
@@ -109,7 +109,7 @@ impl HostLimits {
         self.hosts.get(host).map_or(0, |host| host.under_way)
     }
 
-    /// Forgets hosts nobody calls, whenever their number has doubled since the last time.
+    /// Forgets hosts that are not called, whenever their number has doubled since the last time.
     fn sweep(&mut self, now: Timestamp) {
         if self.hosts.len() < self.sweep_from {
             return;
@@ -127,7 +127,8 @@ impl Host {
         let window = i32::try_from(self.window).unwrap_or(i32::MAX);
         let gap = (self.takes / window).clamp(GAP_MIN, GAP_MAX);
         let latest = later(now, AWAY_MAX);
-        // Past the longest wait the turns begin anew; whoever comes then may be sent away again.
+        // Past the longest wait the turns begin again; a task that comes then may be deferred
+        // again.
         let after = if self.last_turn >= latest {
             now
         } else {
@@ -160,7 +161,7 @@ mod tests {
     fn sf_06_a_host_that_never_answered_has_a_quarter_and_loses_half_each_time() {
         let mut limits = HostLimits::new(48);
         assert_eq!(let_in(&mut limits, "dead", at(0)), 12);
-        assert_eq!(let_in(&mut limits, "other", at(0)), 12, "nobody else's");
+        assert_eq!(let_in(&mut limits, "other", at(0)), 12, "not the others'");
         for _ in 0..12 {
             limits.leave("dead", at(0), at(30), Called::Unanswered);
         }
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn sf_06_everybody_who_is_sent_away_has_a_turn_of_their_own_and_soon() {
+    fn sf_06_every_deferred_task_has_its_own_turn_and_soon() {
         let mut limits = HostLimits::new(4);
         let_in(&mut limits, "dead", at(0));
         limits.leave("dead", at(0), at(30), Called::Unanswered);
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_nobody_calls_are_forgotten() {
+    fn hosts_that_are_not_called_are_forgotten() {
         let mut limits = HostLimits::new(4);
         for number in 0..5_000 {
             let now = at(number * 10);

@@ -1,25 +1,29 @@
-//! Lanes: how often and by how many at once a host is asked (SS-14).
+//! Host paces: how often and by how many at once a host is asked (SS-14).
 //!
-//! A thousand sources may live on one host, and that host should not notice how many we have. Nobody waits
-//! in a lane: who may not enter now is told when to come back, and goes away to make room for the others
-//! (SS-08). A time of its own for everyone who is sent away is what keeps a thousand of them from
-//! coming back together, again and again.
+//! A thousand sources may live on one host, and that host should not notice how many we have. No
+//! check waits in a queue: one that may not enter now gets a time to come back, and makes room for
+//! the others (SS-08). A different time for every deferred check is what keeps a thousand of them
+//! from coming back together, again and again.
 //!
 //! ```text
-//! enter(host, now) ── free, in pace, nobody before ──► Now, until leave
+//! enter(host, now) ── free, in pace, none before ──► Now, until leave
 //!                  └─ otherwise ─────────────────────► At(turn): the next one after the last that was promised
 //! ```
 //!
 //! What must stay true:
 //!
-//! - Of one host at most `at_once` are inside, and at most `requests` enter within any stretch of `per`.
-//! - No turn is promised twice, and turns only go forward: the first sent away is the first to come back.
-//! - While turns are promised, only somebody whose turn has come may enter. Turns have no names on them:
-//!   who is back later than promised takes the next that is ripe.
-//! - A lane that nobody needs is forgotten, so there are never more lanes than hosts of the last minutes.
+//! - Of one host at most `at_once` are inside, and at most `requests` enter within any stretch of
+//!   `per`.
+//! - No turn is promised twice, and turns only go forward: the first sent away is the first to come
+//!   back.
+//! - While turns are promised, only a check whose turn has come may enter. Turns have no names on
+//!   them: a check that is back later than promised takes the next turn that is due.
+//! - A host pace that is not needed is forgotten, so there are never more of them than hosts of the
+//!   last minutes.
 //!
-//! These lanes live in one process. Nodes that share a database have a lane in common behind them, which
-//! lets in whom the node's own has let in ([`shared`]); whom it sends back is [`HostPaces::turn_away`]'s.
+//! These paces live in one process. Nodes that share a database also share a pace behind them,
+//! which admits only what the node's own has admitted ([`shared`]); what it defers goes through
+//! [`HostPaces::turn_away`].
 
 pub mod shared;
 #[cfg(test)]
@@ -29,13 +33,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Promised turns that are remembered per host. Beyond, turns are still apart, but anybody may take them.
+/// Promised turns that are remembered per host. Beyond, turns are still apart, but any check may
+/// take them.
 const PROMISED_MAX: usize = 100_000;
-/// How long a turn waits for whom it was promised to.
+/// How long a promised turn is kept.
 const PROMISE_KEPT_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// The longest that a host can have itself left alone.
 const HOLD_MAX: SignedDuration = SignedDuration::from_hours(24);
-/// Lanes that are kept without looking which of them are needed.
+/// Host paces that are kept without checking which of them are needed.
 const SWEEP_FROM: usize = 1_024;
 
 /// How often and by how many at once a host is asked.
@@ -77,7 +82,7 @@ pub enum Turn {
     At(Timestamp),
 }
 
-/// The lanes of all hosts.
+/// The paces of all hosts.
 #[derive(Debug)]
 pub struct HostPaces {
     pace: Pace,
@@ -86,7 +91,7 @@ pub struct HostPaces {
 }
 
 impl HostPaces {
-    /// Empty lanes.
+    /// Without any host.
     pub fn new(pace: Pace) -> Self {
         Self {
             pace,
@@ -95,22 +100,22 @@ impl HostPaces {
         }
     }
 
-    /// Asks to enter the lane of `host`.
+    /// Asks to enter the pace of `host`.
     pub fn enter(&mut self, host: &str, now: Timestamp) -> Turn {
         self.sweep(now);
         let pace = self.pace;
         self.host_pace(host).enter(&pace, now)
     }
 
-    /// Whoever entered at `entered_at` is through.
+    /// The check that entered at `entered_at` is through.
     pub fn leave(&mut self, host: &str, entered_at: Timestamp, now: Timestamp) {
         if let Some(host_pace) = self.hosts.get_mut(host) {
             host_pace.leave(now.duration_since(entered_at));
         }
     }
 
-    /// Whoever entered was sent back by the lane that all nodes share, which lets nobody in before
-    /// `until`; answers when to come again.
+    /// The check that entered was deferred by the pace that all nodes share, which admits none
+    /// before `until`; returns when to come again.
     pub fn turn_away(&mut self, host: &str, until: Timestamp, now: Timestamp) -> Timestamp {
         let (pace, host_pace) = (self.pace, self.host_pace(host));
         host_pace.withdraw();
@@ -118,7 +123,7 @@ impl HostPaces {
         host_pace.next_turn(&pace, now)
     }
 
-    /// The host asked to be left alone until then; answers until when it is, at most a day.
+    /// The host asked to be left alone until then; returns until when it is, at most a day.
     pub fn hold(&mut self, host: &str, until: Timestamp, now: Timestamp) -> Timestamp {
         let latest = now.saturating_add(HOLD_MAX).unwrap_or(Timestamp::MAX);
         let until = until.min(latest);
@@ -126,12 +131,12 @@ impl HostPaces {
         until
     }
 
-    /// How many lanes are remembered.
+    /// How many hosts are remembered.
     pub fn len(&self) -> usize {
         self.hosts.len()
     }
 
-    /// Whether no lane is remembered.
+    /// Whether no host is remembered.
     pub fn is_empty(&self) -> bool {
         self.hosts.is_empty()
     }
@@ -140,7 +145,8 @@ impl HostPaces {
         self.hosts.entry(host.to_owned()).or_default()
     }
 
-    /// Forgets lanes nobody needs, whenever their number has doubled since the last time.
+    /// Forgets host paces that are not needed, whenever their number has doubled since the last
+    /// time.
     fn sweep(&mut self, now: Timestamp) {
         if self.hosts.len() < self.sweep_from {
             return;
@@ -152,7 +158,7 @@ impl HostPaces {
     }
 }
 
-/// The lane of one host.
+/// The pace of one host.
 #[derive(Debug, Default)]
 struct HostPace {
     inside: usize,
@@ -197,7 +203,7 @@ impl HostPace {
         turn
     }
 
-    /// Before when pace and host let nobody in.
+    /// Before when pace and host admit no check.
     fn free_at(&self, pace: &Pace) -> Option<Timestamp> {
         let oldest = self.entered.front();
         let oldest = oldest.filter(|_| self.entered.len() >= pace.requests.max(1));
@@ -231,7 +237,8 @@ impl HostPace {
         self.stay = (self.stay * 3 + stay.max(SignedDuration::ZERO)) / 4;
     }
 
-    /// Turns before the end of the hold cannot be kept; who comes then is promised a later one.
+    /// Turns before the end of the hold cannot be kept; a check that comes then is promised a later
+    /// one.
     fn hold(&mut self, until: Timestamp) {
         self.held_until = self.held_until.max(Some(until));
         self.drop_before(until);
@@ -243,7 +250,8 @@ impl HostPace {
         }
     }
 
-    /// Between two turns. Where stays are long, turns in the rhythm of the pace would find the lane full.
+    /// Between two turns. Where stays are long, turns in the rhythm of the pace would find the host
+    /// full.
     fn gap(&self, pace: &Pace) -> SignedDuration {
         let at_once = i32::try_from(pace.at_once.max(1)).unwrap_or(i32::MAX);
         pace.gap().max(self.stay / at_once)

@@ -1,15 +1,17 @@
 //! Imports: schedules that were written for another program.
 //!
-//! An import reads a foreign text and gives schedules that mean the same here, where Almanack can say it,
-//! and a list of what is different where it cannot. It changes nothing: whoever asked decides what to do
-//! with what was found.
+//! An import reads a foreign text and gives schedules that mean the same here, where Almanack can
+//! say it, and a list of what is different where it cannot. It changes nothing: the caller decides
+//! what to do with the result.
 //!
 //! What must stay true:
 //!
-//! - Nothing is dropped silently. Every line that asks for something becomes a schedule or a [`Problem`].
-//! - The meaning there wins over the spelling here: a day rule that differs is written so that the same
-//!   days fire (`+`), and the [`Difference`] says that this was done.
-//! - Names come from content (crontab) or from the file (timers, workflows), never from the order of lines.
+//! - Nothing is dropped silently. Every line that requests something becomes a schedule or a
+//!   [`Problem`].
+//! - The meaning there wins over the spelling here: a day rule that differs is written so that the
+//!   same days fire (`+`), and the [`Difference`] says that this was done.
+//! - Names come from content (crontab) or from the file (timers, workflows), never from the order
+//!   of lines.
 
 mod calendar;
 mod command;
@@ -49,7 +51,7 @@ pub struct Import {
 /// A schedule that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
-    /// What to call it.
+    /// Its name.
     pub name: ScheduleName,
     /// What it means here.
     pub definition: Definition,
@@ -129,15 +131,15 @@ impl Fault {
     }
 }
 
-/// The zone's own spelling of a name, if there is such a zone. The zones are those that come with the
-/// program: which ones the host knows must not matter to what is read.
+/// The zone's own spelling of a name, if there is such a zone. The zones are those that come with
+/// the program: which ones the host knows must not matter to what is read.
 fn zone_named(name: &str) -> Option<String> {
     let zone = TimeZoneDatabase::bundled().get(name).ok()?;
     Some(zone.iana_name().unwrap_or(name).to_owned())
 }
 
-/// A name from a file's: the first schedule has it plain, those after it with a number. Characters that
-/// no name can have become `-`.
+/// A name from a file's: the first schedule has it plain, those after it with a number. Characters
+/// that no name can have become `-`.
 fn numbered(stem: &str, index: usize) -> Result<ScheduleName, Unfit> {
     let shaped = |c: char| {
         if c.is_ascii_alphanumeric() || "._-".contains(c) {
@@ -153,7 +155,7 @@ fn numbered(stem: &str, index: usize) -> Result<ScheduleName, Unfit> {
     }
 }
 
-/// A word and where it stands.
+/// A word and its position.
 #[derive(Debug, Clone, Copy)]
 struct Word<'a> {
     text: &'a str,

@@ -1,14 +1,15 @@
-//! JSON from outside: what is kept of it must be readable by everybody who comes later.
+//! JSON from outside: what is kept of it must be readable by every later reader.
 //!
-//! A payload is opaque to Almanack and handed on byte for byte, but pages, commands and the services that are called read it as a tree.
-//! Two sorts of text are valid to a reader that only skips over them and break one that reads them: nesting without end, which costs a
-//! reader its stack or its memory, and an escaped half of a surrogate pair, which is no character. Both are refused at the door, here and
-//! nowhere else, while somebody is there to hear why.
+//! A payload is opaque to Almanack and handed on byte for byte, but pages, commands and the
+//! services that are called read it as a tree. Two sorts of text are valid to a reader that only
+//! skips over them and break one that reads them: nesting without end, which costs a reader its
+//! stack or its memory, and an escaped half of a surrogate pair, which is no character. Both are
+//! refused on entry, here and nowhere else, while the sender can still be given the reason.
 
 use serde::de::IgnoredAny;
 
-/// Deepest nesting of arrays and objects that is taken. Readers stop at 128 (Rust), 512 (PHP) or 1,000 (Python); what is kept also
-/// travels inside of other documents.
+/// Deepest nesting of arrays and objects that is taken. Readers stop at 128 (Rust), 512 (PHP) or
+/// 1,000 (Python); what is kept also travels inside of other documents.
 pub const DEPTH_MAX: usize = 64;
 
 /// Why a text is not kept. Names places, never content.
@@ -27,10 +28,10 @@ pub enum Unfit {
     },
     /// `\ud800` to `\udfff` without the other half.
     #[error(
-        "holds half of a surrogate pair (byte {at}), which is no character; write the character itself, or both halves"
+        "holds half of a surrogate pair (byte {at}), which is not a character; write the character itself, or both halves"
     )]
     Surrogate {
-        /// Where its escape stands.
+        /// The position of its escape.
         at: usize,
     },
 }
@@ -124,7 +125,7 @@ mod tests {
         ] {
             let expected = at.map_or(Ok(()), |at| Err(Unfit::Surrogate { at }));
             assert_eq!(check(text), expected, "{text}");
-            // What is taken can be read by everybody, and only that.
+            // Every reader can read what is accepted, and only that is accepted.
             let read = serde_json::from_str::<serde_json::Value>(text);
             assert_eq!(read.is_ok(), at.is_none(), "{text}");
         }

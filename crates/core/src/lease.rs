@@ -1,20 +1,20 @@
 //! Leases: at most one node tries a task at a time.
 //!
-//! The database decides who holds a claim and until when. A node trusts its own copy only until
-//! `claim started + ttl − margin`, so a slow reply shortens trust and never extends it. A paused
-//! node may still *believe* it holds the lease; safety therefore rests on the task's term: every
-//! write under a claim shows it, and the store refuses any but the newest.
+//! The database decides who holds a claim and until when. To a node its claim is valid only until
+//! `claim started + ttl − margin`, so a slow reply shortens the lease validity and never extends
+//! it. A paused node may still *believe* it holds the lease; safety therefore rests on the task's
+//! term: every write under a claim shows it, and the store refuses any but the newest.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::time::LATEST;
 
-/// How long claims hold and how carefully a node trusts them.
+/// How long claims hold, and how long a node treats them as valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeasePolicy {
     /// How long a claim holds after its last heartbeat.
     pub ttl: SignedDuration,
-    /// How much earlier the holder itself stops trusting it; covers clock drift and slow disks.
+    /// How much earlier it ends for the holder itself; covers clock drift and slow disks.
     pub margin: SignedDuration,
     /// How often the holder extends it.
     pub beat: SignedDuration,
@@ -31,12 +31,12 @@ impl Default for LeasePolicy {
 }
 
 impl LeasePolicy {
-    /// Until when the database keeps others away from a claim asked for at `asked_at`.
+    /// Until when the database keeps others away from a claim requested at `asked_at`.
     pub fn lease_until(&self, asked_at: Timestamp) -> Timestamp {
         asked_at.saturating_add(self.ttl).unwrap_or(LATEST)
     }
 
-    /// Until when the holder itself may act on a claim it asked for at `asked_at`.
+    /// Until when the holder itself may act on a claim it requested at `asked_at`.
     pub fn valid_until(&self, asked_at: Timestamp) -> Timestamp {
         asked_at
             .saturating_add(self.ttl - self.margin)

@@ -1,11 +1,11 @@
 //! Almanack's vocabulary and decisions.
 //!
-//! Everything that happens at a time is a [`task::Task`]. This crate decides what becomes of one:
+//! Everything that happens at a time is a [`task::Task`]. This crate decides what happens to one:
 //! which rule a change of time falls under ([`reschedule`]), what an attempt's outcome does to it
-//! ([`finish`]), how long to wait before the next try ([`backoff`]), how long a node may trust its
-//! lease ([`lease`]). It never learns the time, never rolls dice and never touches the outside:
-//! `now` and `jitter` are arguments, and what the decisions need from a database or a network is
-//! stated as a port trait ([`store`], [`handler`]) that other crates implement.
+//! ([`finish`]), how long to wait before the next try ([`backoff`]), how long a lease is valid
+//! ([`lease`]). It never learns the time, never rolls dice and never touches the outside: `now` and
+//! `jitter` are arguments, and what the decisions need from a database or a network is stated as a
+//! port trait ([`store`], [`handler`]) that other crates implement.
 
 #[macro_use]
 mod names;

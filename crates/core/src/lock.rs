@@ -1,8 +1,8 @@
 //! Locks: which of several racing nodes fires a slot, where there is no shared database (DP-05).
 //!
-//! A lock is an atomic create: whoever creates it fires, everybody else leaves the slot alone. It is
-//! never released; it is the memory that the slot has been taken, and it is cleaned up when nobody can
-//! try its slot any more. One port, three adapters:
+//! A lock is an atomic create: the node that creates it fires, every other node leaves the slot
+//! alone. It is never released; it is the memory that the slot has been taken, and it is cleaned up
+//! when no node can try its slot any more. One port, three adapters:
 //!
 //! | adapter | what is created | who decides |
 //! | --- | --- | --- |
@@ -15,13 +15,15 @@
 //!
 //! What must stay true:
 //!
-//! - A key depends on what is fired and when, and on nothing else: not on the order of lines, not on
-//!   the process, not on how a JSON object was written (DP-06). Two lines that say the same are one.
-//! - An error is not "lost". Nobody may have the lock, so the caller asks again inside the slot (DP-06).
-//! - In doubt a slot is missed, never fired twice: an adapter answers [`Acquired::Won`] only when it
-//!   can tell its own creation from anybody else's.
+//! - A key depends on what is fired and when, and on nothing else: not on the order of lines, not
+//!   on the process, not on how a JSON object was written (DP-06). Two lines that say the same are
+//!   one.
+//! - An error is not "lost". There may be no holder, so the caller asks again inside the slot
+//!   (DP-06).
+//! - In doubt a slot is missed, never fired twice: an adapter answers [`Acquired::Won`] only when
+//!   it can distinguish its own creation from any other.
 //! - A lock outlives the time in which its slot may still be tried, and the newest one of each
-//!   content stays for good: it tells the next start how far its schedule had come (DP-07, DP-08).
+//!   content stays for good: it shows the next start how far its schedule had come (DP-07, DP-08).
 
 mod doubts;
 mod expiry;
@@ -41,21 +43,22 @@ use crate::{store, task::Invalid};
 pub enum Acquired {
     /// This caller, just now: it fires the slot.
     Won,
-    /// Somebody else, or nobody can tell: it leaves the slot alone.
+    /// Another node's, or that is unknown: leave the slot alone.
     Lost,
 }
 
 /// Why there is no answer. Texts never name a repository, an address or a credential (DP-15).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// No answer, or not a usable one; nothing is known about the effect. Ask again inside the slot.
+    /// No answer, or not a usable one; nothing is known about the effect. Ask again inside the
+    /// slot.
     #[error("locks are not available: {why}")]
     Unavailable {
         why: String,
         /// How long the other side asked to be left alone.
         retry_after: Option<SignedDuration>,
     },
-    /// Refused, and it will be again until somebody changes something.
+    /// Refused, and it will be again until an operator changes something.
     #[error("locks are refused: {why}")]
     Refused { why: String },
 }
@@ -107,14 +110,14 @@ impl From<Invalid> for Error {
 #[async_trait]
 pub trait SlotLock: Send + Sync {
     /// Tries to be the one. Of any number of callers, in any number of processes, at most one is
-    /// answered [`Acquired::Won`], ever, until the lock is cleaned. After an error the same caller may
-    /// ask again: it recognises a creation of its own whose answer it never saw, where it can.
+    /// answered [`Acquired::Won`], ever, until the lock is cleaned. After an error the same caller
+    /// may ask again: it recognises its own creation whose answer it never saw, where it can.
     async fn acquire(&self, key: &LockKey) -> Result<Acquired, Error>;
 
     /// The locks there are, in no order. What cannot be read as a lock is left out.
     async fn list(&self) -> Result<Vec<LockKey>, Error>;
 
-    /// Removes locks. One that is already gone counts as removed. Of very many it may leave some for
-    /// the next time, to spare the other side; after an error some may be gone.
+    /// Removes locks. One that is already gone counts as removed. Of very many it may leave some
+    /// for the next time, to spare the other side; after an error some may be gone.
     async fn clean(&self, expired: &[LockKey]) -> Result<(), Error>;
 }

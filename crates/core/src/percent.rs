@@ -1,5 +1,5 @@
-//! Percent-encoding (RFC 3986): of names in addresses of the API and its pages, of CloudEvents attributes
-//! that travel as headers of HTTP or NATS, and of what stands in a database's URL.
+//! Percent-encoding (RFC 3986): of names in addresses of the API and its pages, of CloudEvents
+//! attributes that travel as headers of HTTP or NATS, and of the parts of a database's URL.
 
 use percent_encoding::{
     AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode, utf8_percent_encode,

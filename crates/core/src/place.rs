@@ -1,8 +1,8 @@
-//! Where something stands in a text that a person wrote.
+//! A position in a text that a person wrote.
 //!
-//! Refusals of configuration point: file, line, column, caret. Columns count characters, because that is
-//! what editors count; spans count bytes, because that is what programs cut.
-//! INVARIANT: a place lies inside its text and on character boundaries, whatever the text is.
+//! Refusals of configuration point: file, line, column, caret. Columns count characters, because
+//! that is what editors count; spans count bytes, because that is what programs cut. INVARIANT: a
+//! place lies inside its text and on character boundaries, whatever the text is.
 
 use crate::schedule::Span;
 
@@ -66,7 +66,8 @@ pub(crate) fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
 }
 
 impl Row<'_> {
-    /// The place of a part of the line, by the line's own bytes. What lies beyond the line is cut off.
+    /// The place of a part of the line, by the line's own bytes. What lies beyond the line is cut
+    /// off.
     pub(crate) fn place(&self, part: Span) -> Place {
         let start = floor(self.text, part.start);
         let end = floor(self.text, part.end).max(start);

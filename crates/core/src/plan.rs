@@ -1,4 +1,4 @@
-//! Planning: what becomes of the slots of a schedule.
+//! Planning: what happens to the slots of a schedule.
 //!
 //! ```text
 //!   next_at            due slots                now          slots to come
@@ -6,17 +6,17 @@
 //!      └ missed: catch_up decides ┘    └ prompt ┘
 //! ```
 //!
-//! A *look* takes a schedule as it was read, the instant, and whether its newest firing still runs,
-//! and answers with a [`Plan`]: ledger rows for the slots it decided, firings to insert, and where the
-//! next look begins. It is pure; the planner carries it out by compare-and-set, and the simulator and
-//! `almanack simulate` run the very same function (DP-14).
+//! A *look* takes a schedule as read, the instant, and whether its newest firing still runs, and
+//! answers with a [`Plan`]: ledger rows for the slots it decided, firings to insert, and where the
+//! next look begins. It is pure; the planner carries it out by compare-and-set, and the simulator
+//! and `almanack simulate` run the very same function (DP-14).
 //!
 //! What must stay true:
 //!
-//! - Slots are decided in order and once: the rows of a plan begin at `next_at`, cover every slot up to
-//!   the new `next_at`, and none beyond (DP-16).
-//! - Nothing depends on when the last look was, only on `next_at` and `now`: a node that was away and a
-//!   node that was never started are the same.
+//! - Slots are decided in order and once: the rows of a plan begin at `next_at`, cover every slot
+//!   up to the new `next_at`, and none beyond (DP-16).
+//! - Nothing depends on when the last look was, only on `next_at` and `now`: a node that was away
+//!   and a node that was never started are the same.
 //! - A look is bounded. What does not fit is left for the next one, which is due at once.
 //! - The outcome of a firing never moves the cursor: a schedule does not die because a run died.
 
@@ -53,17 +53,17 @@ pub use stored::StoredDefinition;
 pub use why::{Facts, why};
 
 /// Slots decided in one look. A schedule of every second that slept for a year takes 6,300 looks of
-/// about a millisecond, and everybody else gets their turn in between.
+/// about a millisecond, and every other schedule gets its turn in between.
 pub const SLOTS_MAX: usize = 5_000;
 /// How soon a slot that waits for its predecessor is looked at again, at first.
 pub const WAIT_EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// And at last: every look is a write, and who has waited for an hour can wait for a moment more.
+/// And at last: every look is a write, and a slot that has waited for an hour can wait for a moment
+/// more.
 pub const WAIT_EVERY_MAX: SignedDuration = SignedDuration::from_secs(10);
 
 /// A schedule, seen at an instant.
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a> {
-    /// As it was read.
     pub schedule: &'a Schedule,
     /// What it is planned by.
     pub ready: &'a Ready,
@@ -125,10 +125,10 @@ pub fn resume(look: Look<'_>, pause: &Pause) -> Plan {
     lift(look, pause, pause.until.map_or(end, |until| until.min(end)))
 }
 
-/// Decides everything up to `look.now` and leaves nothing to wait: the schedule is about to change, and
-/// what was due by then must be decided by what it was then. A pause that has ended by then ends; one
-/// that has not is recorded so far and goes on. Like a look it may be partial, or have ended a pause:
-/// then it is to be asked again.
+/// Decides everything up to `look.now` and leaves nothing to wait: the schedule is about to change,
+/// and what was due by then must be decided by what it was then. A pause that has ended by then
+/// ends; one that has not is recorded so far and continues. Like a look it may be partial, or have
+/// ended a pause: then it is to be asked again.
 pub fn settle(look: Look<'_>) -> Plan {
     match &look.schedule.state {
         State::Paused(pause) if pause.until.is_none_or(|until| until > look.now) => {
@@ -138,9 +138,9 @@ pub fn settle(look: Look<'_>) -> Plan {
     }
 }
 
-/// What waits when a schedule changes is skipped: for its predecessor, or, its slot having come, for its
-/// part of the splay. Afterwards every slot up to now is in the ledger, because the next definition's
-/// slots begin after now.
+/// What waits when a schedule changes is skipped: for its predecessor, or, its slot having come,
+/// for its part of the splay. Afterwards every slot up to now is in the ledger, because the next
+/// definition's slots begin after now.
 fn give_up_waiting(look: Look<'_>, mut plan: Plan) -> Plan {
     let Look { ready, now, .. } = look;
     if plan.resumes || plan.is_partial(now) {
@@ -174,7 +174,7 @@ fn rest(schedule: &Schedule, look_at: Option<Timestamp>) -> Plan {
     }
 }
 
-/// How a slot stands before overlap is looked at.
+/// The state of a slot before overlap is considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Prompt,
@@ -386,8 +386,8 @@ fn wait_until(since: Timestamp, now: Timestamp) -> Timestamp {
     now.saturating_add(wait).unwrap_or(now)
 }
 
-/// Ends a pause at `end`: records what fell into it, and catches up its last slot where that is requested.
-/// The slots from then on are for the next look.
+/// Ends a pause at `end`: records what fell into it, and catches up its last slot where that is
+/// requested. The slots from then on are for the next look.
 fn lift(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
     let Look { ready, now, .. } = look;
     let mut plan = skip_pause(look, pause, end);
@@ -419,7 +419,7 @@ fn lift(look: Look<'_>, pause: &Pause, end: Timestamp) -> Plan {
     plan
 }
 
-/// Records what fell into a pause that goes on.
+/// Records what fell into a pause that continues.
 fn skip_pause_so_far(look: Look<'_>, pause: &Pause) -> Plan {
     let mut plan = skip_pause(look, pause, just_after(look.now));
     if plan.next_at.is_none_or(|next| next > look.now) {

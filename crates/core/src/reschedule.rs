@@ -3,7 +3,7 @@
 //! ```text
 //!   current row            request: try at T              request: withdraw
 //!   ───────────            ─────────────────              ─────────────────
-//!   none                   insert            (created)    404, or a mark if it has a revision
+//!   none                   insert            (created)    404, or a tombstone with a revision
 //!   INIT, FAIL with tries  change the time   (updated)    CANCELLED
 //!   RUNNING                CANCELLED + insert             CANCELLED
 //!   SUCCESS                nothing           (ignored)    nothing (ignored)
@@ -11,10 +11,10 @@
 //! ```
 //!
 //! A decision is made from a row that was read a moment ago and may have changed since. The
-//! [`Change`] therefore carries a [`Guard`]: the store applies it only to the row exactly as it was
-//! seen, and answers "lost" otherwise, upon which the caller reads again and decides again (RS-06).
-//! INVARIANT: whatever changes a row changes its status, its term or its decision count, so a guard
-//! never matches a row that moved on.
+//! [`Change`] therefore carries a [`Guard`]: the store applies it only to the row that was seen and
+//! answers "lost" otherwise; then the caller reads again and decides again (RS-06). INVARIANT:
+//! whatever changes a row changes its status, its term or its decision count, so a guard never
+//! matches a row that moved on.
 
 mod receipt;
 
@@ -28,7 +28,7 @@ use crate::task::{
 
 pub use receipt::{DecisionId, Receipt, Requested};
 
-/// Someone wants a task tried at a time (again).
+/// A request to try a task at a time (again).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Put {
     /// Whose time changes.
@@ -62,7 +62,7 @@ impl Put {
     }
 }
 
-/// Someone wants a task withdrawn.
+/// A request to withdraw a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancel {
     /// Whose task is withdrawn.
@@ -133,7 +133,7 @@ names! {
 }
 
 impl Rule {
-    /// Whether the row stayed as it was.
+    /// Whether the row stayed unchanged.
     pub fn changes_nothing(self) -> bool {
         matches!(
             self,
@@ -142,7 +142,7 @@ impl Rule {
     }
 }
 
-/// The row a decision was made from, exactly as it was seen.
+/// The row a decision was made from, exactly as seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
     /// Which row.
@@ -167,7 +167,7 @@ impl Guard {
     }
 }
 
-/// What becomes of the current row. Every amendment also writes one decision into the history.
+/// What happens to the current row. Every amendment also writes one decision into the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amend {
     /// The row must still be exactly this.
@@ -202,13 +202,14 @@ pub struct Amend {
 pub struct Change {
     /// Which rule applied.
     pub rule: Rule,
-    /// Who asked.
+    /// Who requested it.
     pub origin: String,
     /// When it was decided.
     pub decided_at: Timestamp,
-    /// What was asked for, where that changed nothing. The same again, by the same requester, is counted and not written again.
+    /// What was requested, where that changed nothing. The same again, by the same requester, is
+    /// counted and not written again.
     pub requested: Option<Requested>,
-    /// What becomes of the current row.
+    /// What happens to the current row.
     pub amend: Option<Amend>,
     /// The row to write.
     pub insert: Option<NewTask>,
@@ -244,7 +245,7 @@ pub fn decide(
     let (rule, amend, insert) = match (current, request) {
         (None, Request::Put(put)) => (Rule::Created, None, Some(first(put, origin, now))),
         (None, Request::Cancel(cancel)) => {
-            (Rule::Cancelled, None, Some(mark(cancel, origin, now)?))
+            (Rule::Cancelled, None, Some(tombstone(cancel, origin, now)?))
         }
         (Some(task), request) => decide_on(task, request, origin, now),
     };
@@ -267,8 +268,8 @@ fn decide_on(
     if let Some(rule) = repeats_or_lags(task, request) {
         return (rule, Some(annotate(task)), None);
     }
-    // An unnumbered change keeps the number: counting on would use up the next number of whoever
-    // numbers theirs, and swallow the change that really carries it (RS-06).
+    // An unnumbered change keeps the number: counting on would use up the next number of a client
+    // that numbers its changes, and swallow the change that really carries it (RS-06).
     let revision = request.revision().unwrap_or(task.revision);
     match (task.status, request) {
         (_, Request::Put(put))
@@ -314,7 +315,7 @@ fn decide_on(
 }
 
 /// A revision that is not newer than what is known changes nothing: the same one is a redelivery,
-/// whatever has become of the task since; an older one comes too late.
+/// whatever happened to the task since; an older one comes too late.
 fn repeats_or_lags(task: &Task, request: &Request) -> Option<Rule> {
     let given = request.revision()?;
     match given.cmp(&task.revision) {
@@ -324,8 +325,8 @@ fn repeats_or_lags(task: &Task, request: &Request) -> Option<Rule> {
     }
 }
 
-/// Whether a waiting task is already as a request wants it. Both times past is the same request: a past
-/// time was stored as the instant it was decided.
+/// Whether a waiting task is already as a request wants it. Both times past is the same request: a
+/// past time was stored as the instant it was decided.
 fn is_as_requested(task: &Task, put: &Put, now: Timestamp) -> bool {
     fn keeps<T: PartialEq>(requested: Option<&T>, has: &T) -> bool {
         requested.is_none_or(|requested| requested == has)
@@ -360,9 +361,9 @@ fn first(put: &Put, origin: &str, now: Timestamp) -> NewTask {
     }
 }
 
-/// A withdrawal that overtook the creation it belongs to leaves a mark, or the creation arriving
-/// later would bring to life what its author has already withdrawn.
-fn mark(cancel: &Cancel, origin: &str, now: Timestamp) -> Result<NewTask, NothingThere> {
+/// A withdrawal that overtook the creation it belongs to leaves a tombstone, or the creation
+/// arriving later would revive what its author has already withdrawn.
+fn tombstone(cancel: &Cancel, origin: &str, now: Timestamp) -> Result<NewTask, NothingThere> {
     let identity = cancel.identity.clone();
     let Some(revision) = cancel.revision else {
         return Err(NothingThere { identity });
@@ -399,7 +400,7 @@ fn successor(task: &Task, put: &Put, revision: Revision, origin: &str, now: Time
     }
 }
 
-/// Leaves the row as it is; only the decision is written down.
+/// Leaves the row as it is; only the decision is recorded.
 fn annotate(task: &Task) -> Amend {
     Amend {
         guard: Guard::of(task),

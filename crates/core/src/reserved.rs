@@ -1,11 +1,13 @@
 //! Kinds that belong to the engine.
 //!
-//! Firings, event deliveries, source checks and the work on editions are tasks, so everybody can look at them like at any other
-//! task. Nobody else makes them: a payload from elsewhere could run a command or have a lie signed, and a tombstone left before a slot
-//! would keep it from firing while its ledger says that it fired (SF-04).
+//! Firings, event deliveries, source checks and the work on editions are tasks, so they can be
+//! looked at like any other task. Only the engine creates them: a payload from elsewhere could run
+//! a command or have a lie signed, and a tombstone left before a slot would keep it from firing
+//! while its ledger says that it fired (SF-04).
 //!
-//! Two things a person needs remain, and both are about a task that exists and change nothing of what it does: stopping one that waits or
-//! runs, and trying one again that failed, sooner than it would be or at all. The task's history names who asked. Queues have neither, because
+//! Two things a person needs remain, and both are about a task that exists and change nothing of
+//! what it does: stopping one that waits or runs, and trying one again that failed, sooner than it
+//! would be or at all. The task's history names who requested it. Queues have neither, because
 //! every event carries a revision.
 
 use crate::{
@@ -25,7 +27,7 @@ pub fn is_reserved(kind: &Kind) -> bool {
     KINDS.contains(&kind.as_str())
 }
 
-/// Whether somebody outside the engine may ask this of an identity whose current row is `row`.
+/// Whether a client may request this of an identity whose current row is `row`.
 pub fn may_ask(request: &Request, row: Option<&Task>) -> bool {
     let kind = &request.identity().kind;
     if !is_reserved(kind) {
@@ -43,7 +45,8 @@ pub fn may_ask(request: &Request, row: Option<&Task>) -> bool {
     }
 }
 
-/// Whether a person may stop this task: any that is live, unless what it works for has a better way.
+/// Whether a person may stop this task: any that is live, unless what it works for has a better
+/// way.
 pub fn may_stop(row: &Task) -> bool {
     let kind = &row.identity.kind;
     row.is_live() && (!is_reserved(kind) || is_steered_by_hand(kind))
@@ -55,8 +58,8 @@ pub fn may_try_again(row: &Task) -> bool {
     !is_reserved(kind) || (row.status == Status::Fail && is_steered_by_hand(kind))
 }
 
-/// Whether a schedule may put this: work on editions, or a check of a source. What fires and what delivers is made by deciding, never
-/// by asking.
+/// Whether a schedule may put this: work on editions, or a check of a source. What fires and what
+/// delivers is made by deciding, never by asking.
 pub fn may_fire(identity: &Identity) -> bool {
     match identity.kind.as_str() {
         DISPATCH | outgoing::KIND => false,
@@ -66,7 +69,7 @@ pub fn may_fire(identity: &Identity) -> bool {
     }
 }
 
-/// A source is paused and resumed: its task needs nobody.
+/// Pause or resume the source instead of its task.
 fn is_steered_by_hand(kind: &Kind) -> bool {
     kind.as_str() != SOURCE_CHECK
 }

@@ -1,11 +1,11 @@
 //! A text that is never shown: a password, a token, a key.
 //!
-//! One type for all of them, so that no struct that holds one has to remember not to print it. Whoever needs the text
-//! itself asks for it by name, which is easy to search for.
+//! One type for all of them, so that no struct that holds one has to remember not to print it. Code
+//! that needs the text calls for it by name, which is easy to search for.
 
 use std::fmt;
 
-/// What stands in for a secret wherever one might be shown.
+/// What is shown instead of a secret.
 pub const COVER: &str = "***";
 
 /// A text that is never shown. Prints as `***`.

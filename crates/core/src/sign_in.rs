@@ -1,11 +1,12 @@
 //! People who sign in: who they are, and how a browser is recognised afterwards.
 //!
-//! A user is a name with a password. The store keeps what the password is recognised by (a salted, slow hash in the
-//! PHC text form, made and checked by whoever holds the library), never the password. Signing in, by password or by
-//! token, opens a *session*: 256 random bits in a cookie, known here by their SHA-256 like a token.
+//! A user is a name with a password. The store keeps what the password is recognised by (a salted,
+//! slow hash in the PHC text form, made and checked by the adapter that has the library), never the
+//! password. Signing in, by password or by token, opens a *session*: 256 random bits in a cookie,
+//! known here by their SHA-256 like a token.
 //!
-//! A session allows what its holder allows at the time of asking, not at the time of signing in: a token
-//! that is revoked, a user who is removed and a password that is changed end their sessions.
+//! A session allows what its holder allows at the time of asking, not at the time of signing in: a
+//! token that is revoked, a user who is removed and a password that is changed end their sessions.
 
 pub mod password;
 pub mod tries;
@@ -14,17 +15,19 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::token::{Scope, Token};
 
-/// How long a session lasts. A week: long enough not to be a nuisance, short enough that a forgotten browser closes.
+/// How long a session lasts. A week: long enough not to be a nuisance, short enough that a
+/// forgotten browser closes.
 pub const SESSION_LASTS: SignedDuration = SignedDuration::from_hours(7 * 24);
-/// Shortest password. Length is what makes one hard to guess; rules about characters make people write them down.
+/// Shortest password. Length is what makes one hard to guess; rules about characters make people
+/// write them down.
 pub const PASSWORD_CHARS_MIN: usize = 10;
 /// Longest password, in bytes: hashing costs what its text is long.
 pub const PASSWORD_BYTES_MAX: usize = 1_000;
 
-/// Somebody with a password.
+/// A user with a password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// What the history shows as the requester; unique.
+    /// The name; the history shows it as the requester; unique.
     pub name: String,
     /// What the password is recognised by.
     pub password: PasswordHash,
@@ -46,7 +49,7 @@ impl std::fmt::Debug for PasswordHash {
     }
 }
 
-/// By what somebody signed in.
+/// By what a user signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holder {
     /// By the token with this hash.
@@ -55,7 +58,7 @@ pub enum Holder {
     User(String),
 }
 
-/// A browser that somebody signed in with.
+/// A browser in which a user signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// SHA-256 of the cookie, as lower-case hexadecimal.

@@ -1,10 +1,11 @@
-//! Signed calls, as Standard Webhooks has them: whether a call comes from somebody who knows the secret,
+//! Signed calls, as in Standard Webhooks: whether a call comes from a sender who knows the secret,
 //! unaltered and just now.
 //!
 //! What the three headers mean is decided here; the arithmetic with the secret is a port
-//! ([`Verifier`]). A signature covers the id, the time and the bytes of the body, so none of them can be
-//! exchanged. That a call is not played back is left to whoever remembers ids: after [`TOLERANCE`] on
-//! either side of its time a call is refused anyway, so twice that long is long enough.
+//! ([`Verifier`]). A signature covers the id, the time and the bytes of the body, so none of them
+//! can be exchanged. Replay protection is left to the caller, who remembers ids: after
+//! [`TOLERANCE`] on either side of its time a call is refused anyway, so twice that long is long
+//! enough.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -18,8 +19,8 @@ const SCHEME: &str = "v1,";
 
 /// Knows the secret.
 pub trait Verifier: Send + Sync {
-    /// Whether `signature` (base64) is the one of this id, time and body. Takes as long for a wrong one
-    /// as for a right one.
+    /// Whether `signature` (base64) is the one of this id, time and body. Takes as long for a wrong
+    /// one as for a right one.
     fn verifies(&self, id: &str, at: Timestamp, body: &[u8], signature: &str) -> bool;
 }
 

@@ -1,12 +1,12 @@
-//! Smart sources: look when there is something to see.
+//! Sources: check when something new is likely.
 //!
 //! A source is an address that publishes entries. Each active source is one task (`source:17`,
-//! [`SOURCE_CHECK`]) that comes again: at every check the address is looked at ([`check`]), what is new is
-//! kept ([`entry`]), and the source learns when to come next ([`policy`]). "Check now", pause, resume and a
-//! cadence by hand are reschedules of that task; there is no second clock.
+//! [`SOURCE_CHECK`]) that comes again: at every check the address is looked at ([`check`]), what is
+//! new is kept ([`entry`]), and the source learns when to come next ([`policy`]). "Check now",
+//! pause, resume and a cadence by hand are reschedules of that task; there is no second clock.
 //!
-//! What must stay true: an active source always has a live task; whatever a look brings, the source's row
-//! says so and says when it will be looked at again (nothing dies silently).
+//! What must stay true: an active source always has a live task; whatever the outcome of a look,
+//! the source's row says so and says when it will be looked at again (nothing dies silently).
 
 pub mod check;
 pub mod entry;
@@ -67,7 +67,7 @@ impl fmt::Display for SourceId {
 }
 
 names! {
-    /// What the founding documents tell apart: feeds, and sources read by rules of one's own.
+    /// What the founding documents distinguish: feeds, and sources read by custom rules.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum SourceType {
         /// RSS, Atom, JSON Feed.
@@ -77,17 +77,17 @@ names! {
     }
 }
 
-/// What people say about a source.
+/// The definition of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SourceDefinition))]
 pub struct Definition {
-    /// What people call it; at first what it calls itself.
+    /// Its name; at first the name it gives itself.
     pub name: String,
-    /// Where it is looked at. No two sources share an address.
+    /// Its address; unique.
     pub address: String,
     /// How it is read.
     pub reading: Reading,
-    /// Where people put it: folders, joined by `/`; empty at the top.
+    /// Its folders, joined by `/`; empty at the top.
     pub category: String,
     /// Its own policy, as text that [`policy`] reads; the node's when not given.
     pub policy: Option<String>,
@@ -101,14 +101,14 @@ pub struct Definition {
 pub enum State {
     /// It is.
     Active,
-    /// A person wants it left alone.
+    /// A person paused it.
     Paused {
         /// Since when.
         since: Timestamp,
-        /// Why, in the person's words.
+        /// The person's note.
         note: Option<String>,
     },
-    /// It told us that it is gone for good; a person may resume it.
+    /// It reported that it is gone for good; a person may resume it.
     Ended {
         /// Since when.
         since: Timestamp,
@@ -183,16 +183,16 @@ impl Serialize for State {
 }
 
 names! {
-    /// What a person should look at. At most one at a time: the most urgent.
+    /// Why a source needs attention. At most one at a time: the most urgent.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Attention {
-        /// It is quiet for longer than ever is its habit.
+        /// It is unusually quiet.
         Silent = "silent",
         /// It has failed many times in a row; it is still tried, slowly.
         Failing = "failing",
         /// It moved to the address of another source.
         Duplicate = "duplicate",
-        /// It wants credentials that are missing or expired.
+        /// It needs credentials that are missing or expired.
         Credentials = "credentials",
     }
 }
@@ -203,7 +203,7 @@ names! {
 pub struct Stats {
     /// How often it publishes, in words.
     pub frequency_type: Option<Frequency>,
-    /// How often it is looked at by the classic policy, and what sources are counted by.
+    /// How often the classic policy checks it; statistics are counted by it.
     pub cadence: Option<Cadence>,
     /// The hour of the day, UTC, around which it publishes.
     #[serde(serialize_with = "hundredths")]
@@ -211,26 +211,28 @@ pub struct Stats {
     /// How widely that hour spreads.
     #[serde(serialize_with = "hundredths")]
     pub std_publish_hour: Option<f64>,
-    /// When it is looked at next; none while it is not. This is what was decided, and the order of the due list (SS-08); its
-    /// task says when it really is, because a person may have moved that, or a busy host. INVARIANT: only an active source
-    /// has one, and it is never before `backoff_until`.
+    /// When it is looked at next; none while it is not. This is what was decided, and the order of
+    /// the due list (SS-08); its task says when it really is, because a person may have moved that,
+    /// or a busy host. INVARIANT: only an active source has one, and it is never before
+    /// `backoff_until`.
     #[serde(skip)]
     pub next_due_at: Option<Timestamp>,
     /// When it was last looked at.
     pub last_check_at: Option<Timestamp>,
-    /// When its newest entry was published, or first seen where no time is given. Only moves forward.
+    /// When its newest entry was published, or first seen where no time is given. Only moves
+    /// forward.
     pub last_article_at: Option<Timestamp>,
     /// Failures in a row.
     pub fail_count: u32,
     /// Until when failures keep it waiting.
     pub backoff_until: Option<Timestamp>,
-    /// What the last failure said; none after a success.
+    /// The message of the last failure; none after a success.
     pub last_error: Option<String>,
-    /// What kind of failure that was.
+    /// The kind of that failure.
     pub last_error_class: Option<FailureClass>,
     /// Looks made.
     pub check_count: u64,
-    /// Looks that brought new entries.
+    /// Looks that found new entries.
     pub hit_count: u64,
 }
 
@@ -244,14 +246,14 @@ fn hundredths<S: Serializer>(hour: &Option<f64>, serializer: S) -> Result<S::Ok,
 /// What a source's row remembers of its documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Memory {
-    /// What the server gave to recognise its last answer by.
+    /// The server's validators of its last response.
     pub validators: Validators,
     /// What the publisher last requested.
     pub hints: Hints,
     /// Where it says it has moved for good, and how often in a row it has said so.
     pub moving: Option<Moving>,
-    /// Hashes of the keys its last document showed: most documents show nothing else next time, and what a
-    /// document still shows is never pruned.
+    /// Hashes of the keys its last document showed: most documents show nothing else next time, and
+    /// what a document still shows is never pruned.
     pub shown: Vec<u64>,
     /// Entries published before this may have been pruned: if they show up again they are not new.
     pub pruned_before: Option<Timestamp>,
@@ -274,14 +276,14 @@ pub struct Source {
     /// Number of the row.
     #[serde(rename = "source_id")]
     pub id: SourceId,
-    /// What people say about it.
+    /// Its definition.
     #[serde(flatten)]
     pub definition: Definition,
     /// Whether it is looked at.
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schema(value_type = StateOnWire<'static>))]
     pub state: State,
-    /// What a person should look at.
+    /// Why it needs attention.
     pub attention: Option<Attention>,
     /// What is known of it.
     #[serde(flatten)]
@@ -307,7 +309,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source that nobody has looked at yet; due at once.
+    /// A source that has not been looked at yet; due at once.
     pub fn new(definition: Definition, now: Timestamp) -> Self {
         Self {
             id: SourceId(0),
@@ -328,7 +330,7 @@ impl Source {
         }
     }
 
-    /// The part of its looks that brought something new; none before the first.
+    /// The share of its looks that found something new; none before the first.
     pub fn hit_rate(&self) -> Option<f64> {
         #[expect(
             clippy::cast_precision_loss,

@@ -46,7 +46,7 @@ use crate::{
     token::Token,
 };
 
-/// What became of a [`Change`].
+/// The result of a [`Change`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applied {
     /// Carried out; the row it wrote, if it wrote one.
@@ -54,13 +54,14 @@ pub enum Applied {
         /// The new row.
         inserted: Option<TaskId>,
     },
-    /// The same was asked and decided before and changed nothing then either: it is counted there, and nothing else is written.
+    /// The same was asked and decided before and changed nothing then either: it is counted there,
+    /// and nothing else is written.
     Repeated {
         /// That decision's number on the row.
         number: u32,
     },
-    /// The row was no longer as the decision saw it, or somebody created it first. Read and decide
-    /// again; taking this for success would swallow the change (RS-06).
+    /// The row was no longer the one the decision saw, or another caller created it first. Read and
+    /// decide again; taking this for success would swallow the change (RS-06).
     Lost,
 }
 
@@ -86,7 +87,7 @@ pub struct OnceKey {
     pub digest: String,
 }
 
-/// What became of a keyed set of changes.
+/// The result of a keyed set of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AppliedOnce {
     /// All carried out, and the key with them.
@@ -151,7 +152,7 @@ pub struct Claimed {
     pub next_due_at: Option<Timestamp>,
 }
 
-/// What became of a [`Finish`].
+/// The result of a [`Finish`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finished {
     /// The task is now as the finish said.
@@ -198,7 +199,7 @@ impl TaskFilter {
 /// Which part of an identity's history to load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryPage {
-    /// Only what stands before this; `None` begins with the newest.
+    /// Only what comes before this; `None` begins with the newest.
     pub before: Option<HistoryCursor>,
     /// How many decisions and attempts at most.
     pub limit: usize,
@@ -212,7 +213,8 @@ impl HistoryPage {
     };
 }
 
-/// What is kept about one identity, or the newest part of it: rows with the decisions on them and their attempts.
+/// What is kept about one identity, or the newest part of it: rows with the decisions on them and
+/// their attempts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Records {
     /// Its rows, oldest first, without their payloads.
@@ -236,12 +238,12 @@ pub struct Depth {
     pub first_due_at: Option<Timestamp>,
 }
 
-/// What one step of pruning did.
+/// The result of one step of pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pruned {
     /// Rows deleted.
     pub rows: usize,
-    /// Where to go on; `None` at the end.
+    /// Where to continue; `None` at the end.
     pub next: Option<TaskId>,
     /// When the first of the rows looked at was created; `None` if there was none.
     pub oldest: Option<Timestamp>,
@@ -250,12 +252,14 @@ pub struct Pruned {
 /// Tasks and their claims.
 #[async_trait]
 pub trait TaskStore: Send + Sync {
-    /// The current row of each identity, in the order asked. One that cannot be read fails the call: whoever asks for
-    /// many asks again for each alone.
+    /// The current row of each identity, in the order asked. One that cannot be read fails the
+    /// call: a caller that loads many loads each alone.
     async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>>;
 
-    /// Carries out each change for itself, in the order given; concurrent callers share a commit. What changes nothing and was decided just
-    /// so a short while ago is counted there ([`Applied::Repeated`]); of a row's decisions the newest [`DECISIONS_KEPT`](crate::history::DECISIONS_KEPT) are kept.
+    /// Carries out each change for itself, in the order given; concurrent callers share a commit.
+    /// What changes nothing and was decided just so a short while ago is counted there
+    /// ([`Applied::Repeated`]); of a row's decisions the newest
+    /// [`DECISIONS_KEPT`](crate::history::DECISIONS_KEPT) are kept.
     async fn apply(&self, changes: Vec<Change>) -> Result<Vec<Applied>>;
 
     /// Carries out all changes and records the key in one transaction, or does nothing.
@@ -266,16 +270,17 @@ pub trait TaskStore: Send + Sync {
 
     /// Takes due tasks: RUNNING, term + 1, attempt + 1, under one claim. Higher priorities first,
     /// then an even share for every kind, then by time. A node that dies right after this call has
-    /// taken them all the same; they come back when the lease passes. A task that cannot be read is
-    /// not taken: it ends as FAIL, which says why, so that it is in nobody's way again.
+    /// taken them anyway; they come back when the lease passes. A task that cannot be read is not
+    /// taken: it ends as FAIL, which says why, so that it does not block others again.
     async fn claim(&self, request: ClaimRequest) -> Result<Claimed>;
 
     /// Ends attempts. Fenced: an ending applies only while its task is RUNNING under its term.
     async fn finish(&self, finishes: Vec<Finish>) -> Result<Vec<Finished>>;
 
-    /// Extends those of the claims whose lease has not passed at `now`, and answers which. Only a
-    /// node's own are asked for: a claim whose answer was lost on the way has tasks that nobody runs,
-    /// and must be left to expire. A claim that is missing from the answer has passed on.
+    /// Extends those of the claims whose lease has not passed at `now`, and returns which. Only a
+    /// node's own claims are extended: a claim whose answer was lost on the way has tasks that no
+    /// node runs, and must be left to expire. A claim that is missing from the answer has passed
+    /// on.
     async fn extend_claims(
         &self,
         claims: &[ClaimId],
@@ -286,35 +291,39 @@ pub trait TaskStore: Send + Sync {
     /// Forgets claims whose tasks have all been finished.
     async fn release_claims(&self, claims: &[ClaimId]) -> Result<()>;
 
-    /// Claims whose lease has passed at `now`, longest first, at most `limit`. Of their tasks, those that cannot
-    /// be read end as FAIL here.
+    /// Claims whose lease has passed at `now`, longest first, at most `limit`. Of their tasks,
+    /// those that cannot be read end as FAIL here.
     async fn load_expired(&self, now: Timestamp, limit: usize) -> Result<Vec<ExpiredClaim>>;
 
     /// One row by its number.
     async fn load_task(&self, id: TaskId) -> Result<Option<Task>>;
 
-    /// A page of rows, newest first. The cost is that of the rows examined, never that of the table.
+    /// A page of rows, newest first. The cost is that of the rows examined, never that of the
+    /// table.
     async fn list_tasks(&self, filter: &TaskFilter) -> Result<Page<Task, TaskId>>;
 
-    /// A part of what is kept about an identity: at least one decision or attempt more than the page holds, if there are more, so that
-    /// [`crate::history::page`] can say where to go on. The cost is that of the page, and of the identity's rows.
+    /// A part of what is kept about an identity: at least one decision or attempt more than the
+    /// page holds, if there are more, so that [`crate::history::page`] can say where to continue.
+    /// The cost is that of the page, and of the identity's rows.
     async fn load_history(&self, identity: &Identity, page: HistoryPage) -> Result<Records>;
 
     /// The decisions on a row that are numbered above `after`, oldest first, at most `limit`.
     async fn load_decisions(&self, id: TaskId, after: u32, limit: usize) -> Result<Vec<Decision>>;
 
-    /// The kinds of which tasks wait, by name, at most `limit`. The cost is that of the kinds, never that of the tasks.
+    /// The kinds of which tasks wait, by name, at most `limit`. The cost is that of the kinds,
+    /// never that of the tasks.
     async fn load_waiting_kinds(&self, limit: usize) -> Result<Vec<Kind>>;
 
     /// How much waits, per kind.
     async fn load_depths(&self, now: Timestamp) -> Result<Vec<Depth>>;
 
     /// Looks at `limit` rows numbered above `after` and deletes those that ended, and were last
-    /// decided about, before `before`, with their history; of the others it deletes the history from before `before`, but for what took
-    /// the row away. The cost is that of the rows looked at, never that of the table: walk on from [`Pruned::next`].
+    /// decided about, before `before`, with their history; of the others it deletes the history
+    /// from before `before`, but for what took the row away. The cost is that of the rows looked
+    /// at, never that of the table: walk on from [`Pruned::next`].
     async fn prune(&self, before: Timestamp, after: TaskId, limit: usize) -> Result<Pruned>;
 
-    /// Deletes up to `limit` idempotency keys used before `before`, oldest first; answers how many.
+    /// Deletes up to `limit` idempotency keys used before `before`, oldest first; returns how many.
     async fn prune_keys(&self, before: Timestamp, limit: usize) -> Result<usize>;
 }
 
@@ -322,7 +331,7 @@ pub trait TaskStore: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Node {
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// Which run of it.
     pub session: String,
@@ -330,13 +339,13 @@ pub struct Node {
     pub version: String,
     /// When it started.
     pub started_at: Timestamp,
-    /// When it was last heard of.
+    /// When it sent its last heartbeat.
     pub seen_at: Timestamp,
     /// How far its own clock was from the database's, in microseconds.
     pub skew_us: i64,
 }
 
-/// A run of a node that was not heard of for so long is forgotten.
+/// A run of a node that sent no heartbeat for so long is forgotten.
 pub const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
 
 /// The register of nodes.
@@ -344,15 +353,17 @@ pub const NODE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(24);
 pub trait NodeStore: Send + Sync {
     /// Writes a node's heartbeat; the first one registers it.
     async fn save_node(&self, node: &Node) -> Result<()>;
-    /// All nodes ever heard of and not forgotten, by name.
+    /// All nodes ever registered and not forgotten, by name.
     async fn load_nodes(&self) -> Result<Vec<Node>>;
     /// Forgets one run of a node, with its troubles.
     async fn forget_node(&self, session: &str) -> Result<()>;
     /// Writes what is wrong with one run of a node, in place of what was written before.
     async fn save_troubles(&self, session: &str, troubles: &[Trouble]) -> Result<()>;
-    /// What is wrong with nodes that are registered, by name; those with nothing wrong are left out.
+    /// What is wrong with nodes that are registered, by name; those with nothing wrong are left
+    /// out.
     async fn load_troubles(&self) -> Result<Vec<NodeTroubles>>;
-    /// Remembers what time it is, unless a mark of a larger revision is there; answers whether it did.
+    /// Remembers what time it is, unless a mark of a larger revision is there; returns whether it
+    /// did.
     async fn save_clock(&self, mark: &Mark) -> Result<bool>;
     /// What time it was when that was last remembered.
     async fn load_clock(&self) -> Result<Option<Mark>>;
@@ -367,17 +378,17 @@ pub trait TokenStore: Send + Sync {
     async fn load_token(&self, hash: &str) -> Result<Option<Token>>;
     /// All tokens, by name.
     async fn load_tokens(&self) -> Result<Vec<Token>>;
-    /// Takes a token back; answers whether it existed and worked until now.
+    /// Revokes a token; returns whether it existed and worked until now.
     async fn revoke_token(&self, name: &str, now: Timestamp) -> Result<bool>;
-    /// Since when access is guarded: when the first token or user was made. For good: whatever expires, is revoked or
-    /// removed since then, the answer is not `None` again (SF-03).
+    /// Since when access is guarded: when the first token or user was made. For good: whatever
+    /// expires, is revoked or removed since then, the answer is not `None` again (SF-03).
     async fn load_guarded_since(&self) -> Result<Option<Timestamp>>;
 }
 
-/// Tells a sleeping node that something may have become due earlier than it thought.
+/// Wakes a sleeping node: something may have become due earlier than it thought.
 ///
-/// A hint, never the truth: a missed one costs at most [`Store::safety_poll`], a false one costs one
-/// empty claim.
+/// A hint, never the truth: a missed one costs at most [`Store::safety_poll`], a false one costs
+/// one empty claim.
 #[async_trait]
 pub trait Nudges: Send {
     /// Waits for the next hint and answers when that work is due.
@@ -411,7 +422,7 @@ pub trait Store:
     /// One cheap round trip, to know that it answers.
     async fn ping(&self) -> Result<()>;
 
-    /// How large the store is on its disk, in bytes, where that can be told.
+    /// How large the store is on its disk, in bytes, where that is known.
     async fn size_bytes(&self) -> Result<Option<u64>> {
         Ok(None)
     }

@@ -1,9 +1,9 @@
 //! What a schedule fires at.
 //!
-//! A target is data: it is stored with the schedule, copied into every firing, and shown to people who
-//! may see it. It holds no secret; tokens and signing keys belong to the node that fires.
-//! INVARIANT: `Debug` tells only the type. Repository names and addresses are other people's
-//! business, and whatever is printed with `{:?}` sooner or later stands in a log (DP-15).
+//! A target is data: it is stored with the schedule, copied into every firing, and shown to people
+//! who may see it. It holds no secret; tokens and signing keys belong to the node that fires.
+//! INVARIANT: `Debug` shows only the type. Repository names and addresses are private, and whatever
+//! is printed with `{:?}` sooner or later is in a log (DP-15).
 
 pub mod runs;
 
@@ -28,7 +28,7 @@ const INPUTS_MAX: usize = 25;
 const ARGUMENTS_MAX: usize = 100;
 /// Largest body or payload, in bytes: every firing carries a copy.
 const JSON_BYTES_MAX: usize = PAYLOAD_BYTES_MAX / 2;
-/// How long a command may run when nobody says otherwise.
+/// How long a command may run, by default.
 pub const COMMAND_TIMEOUT_DEFAULT: SignedDuration = SignedDuration::from_mins(10);
 
 /// How soon a firing that one node may not make is offered again: another may be allowed to.
@@ -76,7 +76,7 @@ pub enum Target {
     Task {
         /// What is tried: `EDITION_RUN`.
         kind: String,
-        /// What it is about; `{slot}` and `{date}` stand for the slot and its day.
+        /// Its subject; `{slot}` and `{date}` are replaced by the slot and its day.
         subject: String,
         /// What its handler needs to know.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,12 +116,13 @@ pub enum Unusable {
     /// Not between a second and a day.
     #[error("target.timeout must be between 1s and 24h")]
     Timeout,
-    /// Something in braces that nobody fills in.
+    /// An unknown placeholder in braces.
     #[error("target.subject: the only placeholders are {{slot}} and {{date}}")]
     Placeholder,
     /// Of a kind that belongs to the engine, and not one that a schedule may put.
     #[error(
-        "target.kind: a schedule puts no DISPATCH and no EVENT, SOURCE_CHECK about source:NUMBER alone, EDITION_RUN about edition:DATE"
+        "target.kind: a schedule cannot create DISPATCH or EVENT_DELIVERY tasks; SOURCE_CHECK needs \
+         subject source:NUMBER, EDITION_RUN subject edition:DATE"
     )]
     Reserved,
     /// The task would be refused.
@@ -179,7 +180,7 @@ impl Target {
     }
 }
 
-/// The identity of the task that a [`Target::Task`] asks for at a slot.
+/// The identity of the task that a [`Target::Task`] requests at a slot.
 pub fn task_identity(
     kind: &str,
     subject: &str,
@@ -198,8 +199,8 @@ fn fill(subject: &str, slot: jiff::Timestamp) -> String {
         .replace("{date}", &date)
 }
 
-/// Whether something like `{slott}` is left when all that is known is filled in: a typing error that
-/// would put the same task at every slot.
+/// Whether something like `{slott}` is left when all that is known is filled in: a typing error
+/// that would put the same task at every slot.
 fn has_unknown_placeholder(subject: &str) -> bool {
     let left = subject.replace("{slot}", "").replace("{date}", "");
     let opened = left.split_once('{');
@@ -278,9 +279,9 @@ impl fmt::Debug for Target {
 
 /// Fires at targets of one type.
 ///
-/// May be called again for the same firing, like any handler: `(task id, term)` names one attempt, the
-/// task id the firing. Its outcome says what happened at the target; whether a retry still fits into
-/// the slot's window is decided by its caller.
+/// May be called again for the same firing, like any handler: `(task id, term)` names one attempt,
+/// the task id the firing. Its outcome says what happened at the target; whether a retry still fits
+/// into the slot's window is decided by its caller.
 #[async_trait]
 pub trait Launcher: Send + Sync {
     /// Makes one attempt.
@@ -295,7 +296,7 @@ mod tests {
         serde_json::from_str(json).unwrap()
     }
 
-    /// A firing wraps it and must still be read by everybody.
+    /// A firing wraps it and must still be readable.
     #[test]
     fn sf_02_what_a_target_sends_along_nests_no_deeper_than_a_payload() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn dp_15_debug_never_reports_where_a_target_is() {
+    fn dp_15_debug_never_shows_where_a_target_is() {
         let target = read(r#"{"type":"workflow","repository":"secret/repo","workflow":"w.yml"}"#);
         assert_eq!(format!("{target:?}"), "Target::workflow");
     }

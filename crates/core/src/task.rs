@@ -33,9 +33,9 @@ pub const SUBJECT_BYTES_MAX: usize = 200;
 pub const KIND_BYTES_MAX: usize = 64;
 /// Largest payload a deployment may allow, in bytes; the default limit is lower and configurable.
 pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
-/// Retries a task gets when nobody says otherwise (RS-09).
+/// Retries of a task, by default (RS-09).
 pub const MAX_RETRY_DEFAULT: u32 = 3;
-/// Most retries that can be asked for.
+/// Most retries that can be requested.
 pub const MAX_RETRY_MAX: u32 = 100;
 
 /// Number of a task row, given by the database.
@@ -63,7 +63,7 @@ pub struct Term(pub i64);
 pub struct Revision(pub i64);
 
 impl Revision {
-    /// Before every number: nobody has numbered a change of this intent yet.
+    /// Before every number: no change of this intent has been numbered yet.
     pub const NONE: Self = Self(0);
 }
 
@@ -86,7 +86,7 @@ pub enum Invalid {
         /// What was given, shortened.
         given: String,
     },
-    /// Not JSON, or JSON that cannot be read by everybody.
+    /// Not JSON, or JSON that some readers cannot read.
     #[error("payload {0}")]
     Payload(json::Unfit),
     /// Over the limit.
@@ -189,7 +189,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// Where a task stands. The names are the founding documents'.
+/// The status of a task. The names are the founding documents'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = TaskStatus))]
 #[serde(rename_all = "UPPERCASE")]
@@ -274,7 +274,7 @@ impl Default for Priority {
     }
 }
 
-/// Checks a number of retries asked for from outside.
+/// Checks a requested number of retries.
 pub fn parse_max_retry(given: i64) -> Result<u32, Invalid> {
     match u32::try_from(given) {
         Ok(count) if count <= MAX_RETRY_MAX => Ok(count),
@@ -298,10 +298,9 @@ pub struct Task {
     /// Number of the row.
     #[serde(rename = "task_id")]
     pub id: TaskId,
-    /// Who it is.
+    /// Its identity.
     #[serde(flatten)]
     pub identity: Identity,
-    /// Where it stands.
     pub status: Status,
     /// Whether it is the newest row of its identity.
     #[serde(skip)]
@@ -333,9 +332,9 @@ pub struct Task {
     /// Decisions recorded on this row after its creation; part of the compare-and-set.
     #[serde(skip)]
     pub decisions: u32,
-    /// Who asked for it.
+    /// Who requested it.
     pub origin: String,
-    /// What the last attempt said: its error, or the answer it got.
+    /// The last attempt's detail: its error, or the answer it got.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The node that claimed it last.
@@ -395,7 +394,7 @@ pub fn retries_left(attempt: u32, max_retry: u32) -> bool {
 pub struct ClaimedTask {
     /// Number of the row.
     pub id: TaskId,
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
     /// Fencing number of this claim; shown when finishing.
     pub term: Term,
@@ -420,9 +419,9 @@ pub struct ClaimedTask {
 /// A task to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewTask {
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
-    /// INIT, or CANCELLED for the mark a withdrawal leaves when it overtakes its creation.
+    /// INIT, or CANCELLED for the tombstone of a withdrawal that overtook its creation.
     pub status: Status,
     /// When to try.
     pub execute_at: Timestamp,
@@ -436,7 +435,7 @@ pub struct NewTask {
     pub max_retry: u32,
     /// Number of the change of intent.
     pub revision: Revision,
-    /// Who asked for it.
+    /// Who requested it.
     pub origin: String,
     /// The row it replaces, if any.
     pub replaces: Option<TaskId>,

@@ -1,4 +1,4 @@
-//! Time and chance as ports: the only ways to learn the time or to be surprised.
+//! Time and chance as ports: the only ways to learn the time or to get randomness.
 //!
 //! Decisions take `now` and `jitter` as plain arguments; these traits exist for the thin code that
 //! carries decisions out. The database keeps microseconds, so every instant that enters the system
@@ -20,7 +20,7 @@ pub trait Clock: Send + Sync {
     /// The present instant, in whole microseconds.
     fn now(&self) -> Timestamp;
 
-    /// Whether it can be trusted. Only a clock that is held against another one can doubt.
+    /// Whether it can be trusted. Only a clock that is compared with another one can be in doubt.
     fn standing(&self) -> Standing {
         Standing::Steady
     }
@@ -36,7 +36,8 @@ pub trait Entropy: Send + Sync {
 #[async_trait]
 pub trait Sleeper: Send + Sync {
     /// Waits until the clock that it serves shows `at`. May wake a moment late; early only if the
-    /// clock was set back during the wait, so who must not be early looks at the clock again.
+    /// clock was set back during the wait, so a caller that must not be early looks at the clock
+    /// again.
     async fn until(&self, at: Timestamp);
 }
 
@@ -118,8 +119,8 @@ pub const LATEST: Timestamp = Timestamp::constant(253_402_207_200, 0);
 /// The first second after the year 9999.
 const YEAR_10000: i64 = 253_402_300_800;
 
-/// Reads an RFC 3339 instant. "Never" is often written as the last second of the year 9999, a day after
-/// [`LATEST`]: up to there an instant is [`LATEST`].
+/// Reads an RFC 3339 instant. "Never" is often written as the last second of the year 9999, a day
+/// after [`LATEST`]: up to there an instant is [`LATEST`].
 pub fn parse_instant(text: &str) -> Result<Timestamp, jiff::Error> {
     let parsed = text.parse().map(to_micros);
     parsed.or_else(|error| {

@@ -9,17 +9,17 @@ names! {
     /// What a token allows. A larger scope includes the smaller ones.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Scope {
-        /// Look at anything.
+        /// Read anything.
         Read = "read",
         /// Change the times of tasks: put, cancel, retry, events.
         Operate = "operate",
-        /// Everything, metrics and other nodes' affairs included.
+        /// Everything, metrics and nodes included.
         Admin = "admin",
     }
 }
 
 impl Scope {
-    /// Whether holding `self` is enough where `needed` is asked for.
+    /// Whether `self` is enough where `needed` is required.
     pub fn allows(self, needed: Self) -> bool {
         self >= needed
     }
@@ -31,7 +31,7 @@ pub const TOKEN_PREFIX: &str = "alm_";
 /// A token as the store knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What its maker called it; unique, and what the history shows as the requester.
+    /// Its name; unique, and shown by the history as the requester.
     pub name: String,
     /// SHA-256 of the token, as lower-case hexadecimal.
     pub hash: String,
@@ -41,7 +41,7 @@ pub struct Token {
     pub created_at: Timestamp,
     /// When it stops working, if it does.
     pub expires_at: Option<Timestamp>,
-    /// When it was taken back, if it was.
+    /// When it was revoked, if it was.
     pub revoked_at: Option<Timestamp>,
 }
 

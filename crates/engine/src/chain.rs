@@ -220,7 +220,7 @@ impl Chain {
             }
             tokio::select! {
                 biased;
-                () = stop.cancelled() => return Some(Leave::Reported),
+                () = stop.cancelled() => return Some(Leave::Stopped),
                 Some(saw) = self.looking.join_next(), if !self.looking.is_empty() => {
                     let begun = self.begun;
                     if let Ok(saw) = saw {
@@ -342,7 +342,7 @@ impl Chain {
     async fn leave(mut self, leave: Leave) {
         self.closing.cancel();
         let bound = match leave {
-            Leave::Reported => LAST_FIRINGS_REPORTED,
+            Leave::Stopped => LAST_FIRINGS_REPORTED,
             _ => LAST_FIRINGS,
         };
         let ports = Arc::clone(&self.ports);

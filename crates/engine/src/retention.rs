@@ -213,7 +213,7 @@ async fn forget_empty_lanes(ports: &Ports) -> Result<(), store::Error> {
     let now = ports.clock.now();
     let before = now.saturating_sub(LANE_FORGOTTEN_AFTER);
     let before = before.unwrap_or(Timestamp::MIN);
-    ports.store.prune_lanes(before, now).await.map(|_| ())
+    ports.store.prune_permits(before, now).await.map(|_| ())
 }
 
 #[cfg(test)]

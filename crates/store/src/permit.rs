@@ -84,7 +84,7 @@ impl<D: Database> PermitStore for SqlStore<D> {
         self.0.request_permits(visitor, asks).await
     }
 
-    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize> {
+    async fn prune_permits(&self, before: Timestamp, now: Timestamp) -> Result<usize> {
         self.execute("prune limits", PRUNE, values![before, now])
             .await
     }

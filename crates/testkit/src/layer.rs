@@ -256,7 +256,7 @@ layered! {
     }
     PermitStore {
         request_permits(&visitor: Visitor, &asks: [PermitRequest]) -> Vec<PermitGrant>;
-        prune_lanes(before: Timestamp, now: Timestamp) -> usize;
+        prune_permits(before: Timestamp, now: Timestamp) -> usize;
     }
     AlertStore {
         load_alerts(filter: AlertFilter) -> Vec<Alert>;

@@ -138,7 +138,7 @@ mod tests {
         let github = About::Delivery { date, destination };
         assert_eq!(
             said(Language::English, (Rule::Destination, github), News::Opened),
-            "🚨 The delivery of the edition of 2026-01-10 to github fails, or nobody knows whether it arrived \
+            "🚨 The delivery of the edition of 2026-01-10 to github failed or could not be confirmed \
              (HTTP 403: Forbidden)."
         );
         let edition = About::Edition(date);

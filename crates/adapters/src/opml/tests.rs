@@ -42,7 +42,7 @@ fn ss_16_folders_are_categories_and_broken_entries_are_reported() {
     line 11: “No address”: it has no `xmlUrl`
     line 12: “A file”: only addresses that begin with http:// or https:// are called
     line 13: “Nonsense”: this is not an address; write it like https://news.example.org/feed
-    line 14: “Login”: the address holds a user name or a password; remove what stands before the `@`
+    line 14: “Login”: the address contains a user name or a password; remove the part before the `@`
     line 17: “Empty folder”: it has no `xmlUrl`
     ");
     assert_eq!(imported.repeated, 1);

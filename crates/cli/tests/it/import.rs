@@ -85,13 +85,13 @@ fn a_crontab_from_standard_input() {
     target = { type = "command", argv = ["/bin/sh", "-c", "cd /srv && ./run"] }
     catch_up = "none"
     overlap = "allow"
-    error: `@reboot` names no time: Almanack goes on where it stopped, a restart is no occasion
+    error: `@reboot` names no time: nothing fires because of a restart
      --> standard input:3:1
       |
     3 | @reboot x
       | ^^^^^^^
 
-    warning: the command needs a shell; /bin/sh is named as its program, for there is none here by itself
+    warning: the command needs a shell; /bin/sh is used as its program, because none is started by default
      --> standard input:4:1
       |
     4 | 0 5 * * * cd /srv && ./run

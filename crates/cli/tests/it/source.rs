@@ -223,7 +223,7 @@ fn ss_16_a_list_is_imported_and_exported_and_what_is_broken_stops_nobody() {
     insta::assert_snapshot!(imported, @r#"
     2 sources added, 0 existed, 2 refused
     error: line 5: “Broken”: this is not an address; write it like https://news.example.org/feed
-    error: `Home`: 192.168.1.7 is an address of a private network, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["192.168.1.7/32"]
+    error: `Home`: 192.168.1.7 is a private network address, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["192.168.1.7/32"]
     exit 1
     "#);
     let again = home.run_with_input(&["source", "import", "-", "--json"], LIST);

@@ -135,7 +135,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
         writeln!(reported, "{}", home.run(&line)).unwrap();
     }
     insta::assert_snapshot!(reported, @r#"
-    error: bad.tsv:2: `soon` is no number of seconds since 1970
+    error: bad.tsv:2: `soon` is not a number of seconds since 1970
     hint: a trace is lines of a source's id, a tab and seconds since 1970
     exit 1
     error: no source of the trace has enough entries
@@ -145,7 +145,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
     exit 3
     error: read `broken.gz`: unexpected end of file
     exit 1
-    error: --policy: `clasic` is no policy; write adaptive, classic, miniflux, fixed:1h or a schedule
+    error: --policy: `clasic` is not a policy; write adaptive, classic, miniflux, fixed:1h or a schedule
     exit 2
     error: --floor: `5` has no unit
     hint: did you mean "5s"?

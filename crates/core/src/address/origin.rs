@@ -4,9 +4,9 @@ use url::Url;
 
 /// Where an address belongs.
 ///
-/// What an operator wrote into the configuration is meant to be called, wherever it is, so its origin is
-/// not held against the ranges. Scheme and port are part of it: who trusts `http://nas:8080` has said
-/// nothing about `http://nas:9090`.
+/// What an operator wrote into the configuration is meant to be called, wherever it is, so its
+/// origin is not compared with the ranges. Scheme and port are part of it: trusting
+/// `http://nas:8080` says nothing about `http://nas:9090`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
     scheme: String,

@@ -1,13 +1,13 @@
 //! Ports: where web servers listen, and where something else does.
 //!
-//! A service that reads line by line may find commands of its own in a request, so ports below 1024
-//! other than 80 and 443 are not called, nor are the well-known ports above. The list holds what is
-//! common in a private network and does not speak HTTP; what does speak it, such as a search engine's
-//! port, is a matter of ranges.
+//! A service that reads line by line may read commands out of a request, so ports below 1024 other
+//! than 80 and 443 are not called, nor are the well-known ports above. The list holds what is
+//! common in a private network and does not speak HTTP; what does speak it, such as a search
+//! engine's port, is a matter of ranges.
 
 use super::Refusal;
 
-/// The first port that anybody may listen at.
+/// The first port that an unprivileged process may listen on.
 const OPEN_FROM: u16 = 1_024;
 
 /// Ports from 1024 on where HTTP is never spoken, in order.

@@ -1,23 +1,24 @@
 //! Ranges: which addresses are not public, and what to call them.
 //!
-//! From the special-purpose registries of IANA. IPv6 is closed by default: public addresses are those of
-//! `2000::/3` that are not named here, so a range that is assigned one day is refused until somebody looks.
+//! From the special-purpose registries of IANA. IPv6 is closed by default: public addresses are
+//! those of `2000::/3` that are not named here, so a range that is assigned one day is refused
+//! until this list names it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A range by its first address and the length of its prefix.
 type Range<T> = (T, u32, &'static str);
 
-const PRIVATE: &str = "an address of a private network";
-const LOOPBACK: &str = "an address of this machine itself";
-const LINK_LOCAL: &str = "an address of the local link";
-const DOCUMENTATION: &str = "an address for examples only";
-const BENCHMARK: &str = "an address for measurements";
-const MULTICAST: &str = "an address of a group";
+const PRIVATE: &str = "a private network address";
+const LOOPBACK: &str = "a loopback address";
+const LINK_LOCAL: &str = "a link-local address";
+const DOCUMENTATION: &str = "a documentation address";
+const BENCHMARK: &str = "a benchmarking address";
+const MULTICAST: &str = "a multicast address";
 const RESERVED: &str = "a reserved address";
-const UNSPECIFIED: &str = "an address that stands for any";
-const PROTOCOL: &str = "an address with a special purpose";
-const TRANSLATED: &str = "an address with an IPv4 address inside";
+const UNSPECIFIED: &str = "the unspecified address";
+const PROTOCOL: &str = "a special-purpose address";
+const TRANSLATED: &str = "an address with an embedded IPv4 address";
 
 const V4: &[Range<Ipv4Addr>] = &[
     (Ipv4Addr::UNSPECIFIED, 8, UNSPECIFIED),
@@ -25,10 +26,11 @@ const V4: &[Range<Ipv4Addr>] = &[
     (
         Ipv4Addr::new(100, 64, 0, 0),
         10,
-        "an address behind a provider's gateway",
+        "a carrier-grade NAT address",
     ),
     (Ipv4Addr::new(127, 0, 0, 0), 8, LOOPBACK),
-    // A public address by the registry, but inside one large cloud it is the host's own control service.
+    // A public address by the registry, but inside one large cloud it is the host's own control
+    // service.
     (Ipv4Addr::new(168, 63, 129, 16), 32, "a cloud's own service"),
     (Ipv4Addr::new(169, 254, 0, 0), 16, LINK_LOCAL),
     (Ipv4Addr::new(172, 16, 0, 0), 12, PRIVATE),
@@ -53,7 +55,7 @@ const V6: &[Range<Ipv6Addr>] = &[
         48,
         TRANSLATED,
     ),
-    (v6(0x100, 0), 64, "an address that swallows everything"),
+    (v6(0x100, 0), 64, "a discard-only address"),
     (v6(0x2001, 0), 32, TRANSLATED),
     (v6(0x2001, 0), 23, PROTOCOL),
     (v6(0x2001, 0xdb8), 32, DOCUMENTATION),

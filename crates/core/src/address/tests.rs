@@ -13,7 +13,7 @@ fn guard(allow: &[&str]) -> Guard {
     Guard::new(allow.collect(), KEY)
 }
 
-/// What becomes of an address whose name, if it has one, leads to `resolved`.
+/// What happens to an address whose name, if it has one, leads to `resolved`.
 fn verdict(guard: &Guard, text: &str, resolved: &[&str]) -> String {
     let outcome = parse(text).and_then(|url| {
         let named = || resolved.iter().map(|ip| ip.parse().unwrap()).collect();
@@ -243,8 +243,8 @@ fn ss_14_a_refusal_says_what_to_do_and_no_more_of_the_address_than_it_must() {
     let guard = guard(&[]);
     let ip = literal(&parse("http://[::ffff:10.0.0.7]/a?token=s3cr3t").unwrap()).unwrap();
     insta::assert_snapshot!(
-        guard.check_address(ip).unwrap_err(),
-        @r#"10.0.0.7 is an address of a private network, and only public addresses are called; if it is yours to be called, add it to `outbound.allow`, like ["10.0.0.7/32"]"#
+        guard.judge(ip).unwrap_err(),
+        @r#"10.0.0.7 is a private network address, and only public addresses are called; if it is yours to be called, add it to `outbound.allow`, like ["10.0.0.7/32"]"#
     );
     for text in [
         "http://user:s3cr3t@news.example.org/",
@@ -253,8 +253,8 @@ fn ss_14_a_refusal_says_what_to_do_and_no_more_of_the_address_than_it_must() {
         "http://news.example.org:6379/?s3cr3t",
         "http://[s3cr3t/",
     ] {
-        let reported = parse(text).unwrap_err().to_string();
-        assert!(!reported.contains("s3cr3t"), "{reported}");
+        let message = parse(text).unwrap_err().to_string();
+        assert!(!message.contains("s3cr3t"), "{message}");
     }
 }
 
@@ -336,7 +336,7 @@ fn rs_11_what_may_never_be_called_is_known_when_it_is_put() {
 }
 
 #[test]
-fn ss_14_what_a_stranger_links_to_is_passed_on_if_it_is_public() {
+fn ss_14_an_untrusted_link_is_passed_on_if_it_is_public() {
     for (text, passed, with_networks) in [
         ("https://news.example.org/a?b=c", true, true),
         ("http://news.example.org:81/", true, true),

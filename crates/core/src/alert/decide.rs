@@ -1,4 +1,4 @@
-//! What becomes of alerts: what was wrong, held against what is.
+//! Decides which alerts open, last and close: compares what was wrong with what is.
 
 #[cfg(test)]
 mod tests;
@@ -14,23 +14,24 @@ use super::{
     quiet::Quiet,
 };
 
-/// Alerts that are open or untold at once, at most: past it, nothing more is opened. Who has a thousand alerts reads none.
+/// Open or unsent alerts, at most: beyond it, nothing more is opened. A thousand alerts are no
+/// longer read.
 pub const ALERTS_MAX: usize = 1_000;
-/// The longest that something must have been cool-down before it is over, however often it came back.
+/// The longest cool-down, however often an alert came back.
 pub const COOL_DOWN_MAX: SignedDuration = SignedDuration::from_mins(15);
-/// Whoever is telling has this long before somebody else may.
+/// How long a node has to send before another node may.
 pub const NOTIFY_LEASE: SignedDuration = SignedDuration::from_mins(2);
-/// When a channel that failed is asked again.
+/// When a channel that failed is tried again.
 pub const ASK_AGAIN_AFTER: SignedDuration = SignedDuration::from_mins(1);
-/// What could not be told for so long is told no more: nobody wants to hear of yesterday's trouble tomorrow.
+/// What could not be sent for so long is dropped: yesterday's trouble is no news tomorrow.
 pub const NOTIFY_FOR: SignedDuration = SignedDuration::from_hours(24);
 
-/// How people want to be told.
+/// How people want to be notified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Behaviour {
-    /// How long something must have been cool-down before it is over.
+    /// How long something must stay away before it is over.
     pub cool_down: SignedDuration,
-    /// When only urgent things are told.
+    /// When only urgent alerts are sent.
     pub quiet: Option<Quiet>,
 }
 
@@ -44,13 +45,13 @@ impl Default for Behaviour {
 }
 
 impl Behaviour {
-    /// When something that matters so much may be told: now, or when the quiet hours end.
+    /// When an alert of this severity may be sent: now, or when the quiet hours end.
     pub fn notify_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
         let quiet = self.quiet.as_ref();
         quiet.map_or(now, |quiet| quiet.notify_at(severity, now))
     }
 
-    /// What came back before must be cool-down for longer.
+    /// What came back before has a longer cool-down.
     fn cool_down_for(&self, returns: u32) -> SignedDuration {
         let times = 2_i32.saturating_pow(returns.min(10));
         let cool_down = self.cool_down.checked_mul(times).unwrap_or(COOL_DOWN_MAX);
@@ -61,14 +62,16 @@ impl Behaviour {
         COOL_DOWN_MAX.max(self.cool_down)
     }
 
-    /// How long after its end an alert must be known still, so that one that comes back is known to have been there. Its end is when
-    /// the cool-down began, so the longest cool-down has passed already when it closes; as much again is for coming back.
+    /// How long a closed alert must be remembered, so that one that comes back is recognised. Its
+    /// end is when the cool-down began, so the longest cool-down has passed already when it closes;
+    /// as much again is for coming back.
     pub fn known_for(&self) -> SignedDuration {
         self.cool_down_most().saturating_mul(2)
     }
 }
 
-/// The rows that change. `known` are all alerts that are open or untold, and those that ended within [`Behaviour::known_for`].
+/// The rows that change. `known` are all alerts that are open or unsent, and those that ended
+/// within [`Behaviour::known_for`].
 pub fn decide(
     found: &Findings,
     known: &[Alert],
@@ -92,7 +95,7 @@ pub fn decide(
     let missing = known.iter().filter(|alert| {
         alert.is_open() && !found.unsure.contains(&alert.key.rule) && !is_found(&alert.key)
     });
-    changes.extend(missing.filter_map(|alert| calms(alert, behaviour, now)));
+    changes.extend(missing.filter_map(|alert| cools_down(alert, behaviour, now)));
     changes
 }
 
@@ -117,7 +120,7 @@ fn opened(finding: &Finding, behaviour: &Behaviour, now: Timestamp) -> Alert {
 fn lasts(alert: &Alert, finding: &Finding, behaviour: &Behaviour, now: Timestamp) -> Option<Alert> {
     let returns = alert.returns.saturating_add(1);
     if alert.is_open() {
-        // It was only calming down: nobody heard that it was over, and nobody need hear that it is not.
+        // It was only cooling down: no notification said that it was over, so none is needed now.
         return alert.cool_down_since.is_some().then(|| Alert {
             cool_down_since: None,
             returns,
@@ -143,7 +146,7 @@ fn lasts(alert: &Alert, finding: &Finding, behaviour: &Behaviour, now: Timestamp
 }
 
 /// It is open, and not found any more.
-fn calms(alert: &Alert, behaviour: &Behaviour, now: Timestamp) -> Option<Alert> {
+fn cools_down(alert: &Alert, behaviour: &Behaviour, now: Timestamp) -> Option<Alert> {
     let since = alert.cool_down_since.unwrap_or(now);
     if now.duration_since(since) >= behaviour.cool_down_for(alert.returns) {
         return Some(closed(alert, since, behaviour, now));
@@ -160,8 +163,9 @@ fn closed(alert: &Alert, since: Timestamp, behaviour: &Behaviour, now: Timestamp
         closed_at: Some(since),
         ..alert.clone()
     };
-    // Who heard that it began must hear that it is over; where nobody did, it is told as passed, when it would have been told as
-    // begun. Whoever tells it right now keeps its lease.
+    // If people were notified that it began, notify them that it is over. If not, it is sent as
+    // passed, at the time at which its begin would have been sent. A node that is sending right now
+    // keeps its lease.
     if !closed.taken_by.is_empty() {
         closed.taken_by.clear();
         closed.open_notified_at = closed.open_notified_at.or(Some(now));
@@ -172,7 +176,8 @@ fn closed(alert: &Alert, since: Timestamp, behaviour: &Behaviour, now: Timestamp
     closed
 }
 
-/// The row after `news` was told with these answers. `alert` is the row as it is now: it may have moved on meanwhile.
+/// The row after `news` was sent with these answers. `alert` is the row as it is now: it may have
+/// moved on meanwhile.
 pub fn notified(
     alert: &Alert,
     news: News,
@@ -180,27 +185,28 @@ pub fn notified(
     behaviour: &Behaviour,
     now: Timestamp,
 ) -> Alert {
-    let mut notified = alert.clone();
+    let mut after = alert.clone();
     match (news, alert.news()) {
-        (reported_now, Some(meant)) if reported_now == meant => {
-            if notified.notes_failures(answers, now) {
-                return notified;
+        (sent, Some(meant)) if sent == meant => {
+            if after.notes_failures(answers, now) {
+                return after;
             }
-            notified.notes_reported(news, now);
+            after.notes_sent(news, now);
         }
-        // It was over before all had heard that it began: now all hear that it is over.
-        (News::Opened, Some(News::Passed)) => notified.notes_reported(news, now),
-        // It came back while people were told that it is over: they hear that it began.
-        (News::Closed | News::Passed, None) if alert.is_open() => notified.open_notified_at = None,
-        _ => return notified,
+        // It was over before all channels were notified that it began: now all are notified that
+        // it is over.
+        (News::Opened, Some(News::Passed)) => after.notes_sent(news, now),
+        // It came back while people were notified that it is over: notify them that it began.
+        (News::Closed | News::Passed, None) if alert.is_open() => after.open_notified_at = None,
+        _ => return after,
     }
-    let left = notified.news().is_some();
-    notified.notify_at = left.then(|| behaviour.notify_at(notified.severity, now));
-    notified
+    let left = after.news().is_some();
+    after.notify_at = left.then(|| behaviour.notify_at(after.severity, now));
+    after
 }
 
 impl Alert {
-    /// Keeps who took it, if somebody may still do; answers whether that is so.
+    /// Keeps the channels that accepted it, if others still may; returns whether that is so.
     fn notes_failures(&mut self, answers: &[Answer], now: Timestamp) -> bool {
         let asked = answers
             .iter()
@@ -217,7 +223,7 @@ impl Alert {
         true
     }
 
-    fn notes_reported(&mut self, news: News, now: Timestamp) {
+    fn notes_sent(&mut self, news: News, now: Timestamp) {
         self.taken_by.clear();
         if matches!(news, News::Opened | News::Passed) {
             self.open_notified_at = Some(now);

@@ -1,7 +1,7 @@
-//! What a round of the watch has read: rows, as few as say what is wrong.
+//! What a round of the watch has read: as few rows as possible.
 //!
-//! Every read is bounded. Where one hit its bound, the rules that rest on it are `unsure`: what they did not find may be there all
-//! the same, so none of their alerts is taken for over.
+//! Every read is bounded. Where one hit its bound, the rules that rest on it are `unsure`: what
+//! they did not find may be there anyway, so none of their alerts is taken for over.
 
 use std::collections::BTreeSet;
 
@@ -20,25 +20,27 @@ use crate::{
 /// When something is wrong.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
-    /// A slot that nobody has planned for so long was missed.
+    /// A slot that no node has planned for so long was missed.
     pub missing: SignedDuration,
     /// A firing that starts later than this is late.
     pub late: SignedDuration,
     /// An attempt that runs for longer is stuck.
     pub stuck: SignedDuration,
-    /// So is due work that nobody has begun for so long.
+    /// So is due work that no node has started for so long.
     pub unclaimed: SignedDuration,
-    /// So many failures for good in a row are one too many. Of schedules whose slots are an hour or more apart, one is.
+    /// So many failures for good in a row are one too many. Of schedules whose slots are an hour or
+    /// more apart, one is.
     pub failing: u32,
-    /// A node that was not heard of for so long is gone.
+    /// A node that sent no heartbeat for so long is gone.
     pub gone: SignedDuration,
-    /// A message bus that was not connected for so long is worth an alert.
+    /// A message bus that was not connected for so long raises an alert.
     pub disconnected: SignedDuration,
     /// Less space on the disk of the store than this is too little.
     pub disk_free_bytes: u64,
     /// How much of its budget the fleet may spend, in percent of it.
     pub budget_percent: u32,
-    /// An edition that is not published for so long is overdue (ED-18). None where no editions are made: who makes them decides.
+    /// An edition that is not published for so long is overdue (ED-18). None where no editions are
+    /// made: the maker of editions decides.
     pub overdue: Option<SignedDuration>,
 }
 
@@ -120,8 +122,8 @@ pub struct ScheduleFacts {
     pub schedule: Schedule,
     /// The newest rows of its ledger, newest first.
     pub slots: Vec<Slot>,
-    /// Rows of the last minutes whose slots were skipped, newest first: where slots are seconds apart, the newest rows are
-    /// about the last moments.
+    /// Rows of the last minutes whose slots were skipped, newest first: where slots are seconds
+    /// apart, the newest rows are about the last moments.
     pub skipped: Vec<Slot>,
     /// Until when its slots were decided, where that is still to come.
     pub decided_until: Option<Timestamp>,
@@ -143,7 +145,7 @@ pub struct Spending {
     /// Since when checks are counted.
     pub since: Timestamp,
     pub checks: u64,
-    /// How many a day are wanted.
+    /// How many a day the budget allows.
     pub per_day: f64,
 }
 
@@ -164,13 +166,14 @@ pub struct Facts {
     pub troubles: Vec<NodeTroubles>,
     /// Schedules that cannot be planned.
     pub parked: Vec<Schedule>,
-    /// Sources that want attention.
+    /// Sources that need attention.
     pub sources: Vec<Source>,
     /// What they cost together, where there is a budget.
     pub spending: Option<Spending>,
     /// Editions that changed lately.
     pub editions: Vec<Account>,
-    /// What the round before found: some troubles are over only when they are mended, not when they cannot be seen.
+    /// What the round before found: some troubles are over only when they are fixed, not when they
+    /// are no longer visible.
     pub found_before: BTreeSet<Key>,
     /// Whether the time can be trusted.
     pub clock: Standing,

@@ -1,7 +1,8 @@
 //! What is wrong now, by the facts.
 //!
-//! Causes, not symptoms: tasks of one kind that hang are one finding about the kind, failed firings one about their schedule. A
-//! finding says the same as long as the cause is the same, so it can be found again in every round.
+//! Causes, not symptoms: tasks of one kind that hang are one finding about the kind, failed firings
+//! one about their schedule. A finding says the same as long as the cause is the same, so it can be
+//! found again in every round.
 
 pub mod edition;
 mod schedule;
@@ -34,9 +35,9 @@ const DETAIL_CHARS_MAX: usize = 300;
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What, and with what.
+    /// The alert's key.
     pub key: Key,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// The facts, for people.
     pub detail: String,
@@ -60,7 +61,7 @@ pub struct Findings {
     pub unsure: BTreeSet<Rule>,
 }
 
-/// Says what is wrong.
+/// Finds what is wrong.
 pub fn find(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Findings {
     let mut all: Vec<Finding> = Vec::new();
     for of_schedule in &facts.schedules {
@@ -118,7 +119,8 @@ pub fn schedule_of(identity: &Identity) -> Option<ScheduleName> {
     ScheduleName::parse(name).ok()
 }
 
-/// How many of the newest failed for good in a row, and what the newest of them said. What still goes on says nothing yet.
+/// How many of the newest failed for good in a row, and what the newest of them said. Tasks that
+/// are still live do not count.
 pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
     let ended = runs.iter().filter(|run| !run.is_live);
     let ended = ended.filter(|run| run.finished_at.is_some());
@@ -127,10 +129,10 @@ pub(super) fn streak(runs: &[Run]) -> (u32, Option<&Run>) {
     (count, failed.first().copied())
 }
 
-/// An alert goes to the log and to channels: it repeats only what may be told.
+/// An alert goes to the log and to channels: it repeats only what may be shared.
 pub(super) fn said<'a>(kind: &str, run: Option<&'a Run>) -> &'a str {
     let detail = run.and_then(|run| run.detail.as_deref());
-    detail.map_or("it said nothing", |detail| shareable_detail(kind, detail))
+    detail.map_or("no error message", |detail| shareable_detail(kind, detail))
 }
 
 fn failing(facts: &KindFacts, bounds: &Bounds) -> Option<Finding> {
@@ -158,14 +160,14 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
         let about = schedule_of(&line.identity).map_or_else(kind, About::Schedule);
         stuck.entry(about).or_default().push((line, since));
     }
-    let notified = stuck.into_iter().filter_map(|(about, lines)| {
+    let findings = stuck.into_iter().filter_map(|(about, lines)| {
         let (line, since) = lines.iter().min_by_key(|(_, since)| *since)?;
         let detail = format!(
-            "{} runs since {since}{}",
+            "{} has been running since {since}{}",
             line.identity.subject,
             match lines.len() {
                 1 => String::new(),
-                more => format!(", and {} more run as long", more - 1),
+                more => format!(", and {} more", more - 1),
             }
         );
         Some(Finding::new(
@@ -175,14 +177,14 @@ fn running(lines: &[TaskLine], bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
             &detail,
         ))
     });
-    notified.collect()
+    findings.collect()
 }
 
-/// Due work that nobody begins.
+/// Due work that no node starts.
 fn unclaimed(depth: &Depth, bounds: &Bounds, now: Timestamp) -> Option<Finding> {
     let first = depth.first_due_at?;
     let waits = depth.due > 0 && now.duration_since(first) >= bounds.unclaimed;
-    let detail = format!("due since {first}, and nobody begins it");
+    let detail = format!("due since {first}, but no node has started it");
     let about = About::Kind(depth.kind.clone());
     waits.then(|| Finding::new(Rule::Stuck, about, Severity::Critical, &detail))
 }
@@ -196,14 +198,14 @@ fn left_behind(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
         .filter(|claim| passed(claim.lease_until));
     left.map(|claim| {
         let until = claim.lease_until;
-        let detail = format!("its lease passed at {until}, and nobody takes its work back");
+        let detail = format!("its lease expired at {until}, but no node has taken its work back");
         let about = About::Node(claim.node.clone());
         Finding::new(Rule::Stuck, about, Severity::Critical, &detail)
     })
     .collect()
 }
 
-/// Names of which no run was heard of lately. One that was started again under its name is back.
+/// Node names without a recent heartbeat. A node restarted under its name is back.
 fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     let mut seen: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for node in &facts.nodes {
@@ -216,18 +218,18 @@ fn gone(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     };
     let gone = seen.into_iter().filter(|(_, at)| silent(*at));
     gone.map(|(name, at)| {
-        let detail = format!("last heard of at {at}; it did not sign off");
+        let detail = format!("last heartbeat at {at}; it did not shut down cleanly");
         let about = About::Node(name.to_owned());
         Finding::new(Rule::Gone, about, Severity::Critical, &detail)
     })
     .collect()
 }
 
-/// What nodes say of themselves. Of one that is gone, that it is gone says enough.
+/// What nodes report about themselves. For a node that is gone, the alert `gone` is enough.
 fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     let lives = |seen_at: Timestamp| now.duration_since(seen_at) < bounds.gone;
     let nodes = facts.troubles.iter().filter(|it| lives(it.seen_at));
-    let notified = nodes.flat_map(|of_node| {
+    let findings = nodes.flat_map(|of_node| {
         let lasting = of_node.troubles.iter().filter(|trouble| {
             let wait_max = match trouble.rule {
                 Rule::Disconnected => bounds.disconnected,
@@ -244,7 +246,7 @@ fn own_troubles(facts: &Facts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> 
             Finding::new(trouble.rule, about, severity, &trouble.detail)
         })
     });
-    notified.collect()
+    findings.collect()
 }
 
 fn clock(standing: Standing) -> Option<Finding> {
@@ -267,7 +269,8 @@ fn parked(facts: &Facts) -> Vec<Finding> {
     parked.collect()
 }
 
-/// What sources say of themselves. One that moved onto another is nobody's emergency: it is in the list of sources.
+/// What sources report about themselves. One that moved onto another is no emergency: it is in the
+/// list of sources.
 fn attention(source: &Source) -> Option<Finding> {
     if source.state != SourceState::Active {
         return None;
@@ -279,13 +282,9 @@ fn attention(source: &Source) -> Option<Finding> {
         Attention::Duplicate => return None,
     };
     let name = source.definition.name.as_str();
-    let name = if name.is_empty() {
-        "without a name"
-    } else {
-        name
-    };
+    let name = if name.is_empty() { "unnamed" } else { name };
     let detail = match (rule, source.stats.last_article_at, &source.stats.last_error) {
-        (Rule::Silent, Some(at), _) => format!("{name}; its newest entry is of {at}"),
+        (Rule::Silent, Some(at), _) => format!("{name}: last entry at {at}"),
         (Rule::Failing | Rule::Credentials, _, Some(error)) => format!("{name}: {error}"),
         _ => name.to_owned(),
     };
@@ -306,13 +305,14 @@ fn overspent(spending: &Spending, bounds: &Bounds, now: Timestamp) -> Option<Fin
     let pace = spending.checks as f64 / days;
     let allowed = spending.per_day * f64::from(bounds.budget_percent) / 100.0;
     let detail = format!(
-        "{pace:.0} checks a day at the pace since {}, where {:.0} are wanted",
+        "{pace:.0} checks a day at the rate since {}; the budget is {:.0}",
         spending.since, spending.per_day
     );
     (pace > allowed).then(|| Finding::new(Rule::Budget, About::Fleet, Severity::Warning, &detail))
 }
 
-/// Whether tasks of a kind are counted by themselves: firings are their schedules', checks their sources'.
+/// Whether tasks of a kind are counted by themselves: firings are their schedules', checks their
+/// sources'.
 pub fn counts_by_kind(kind: &Kind) -> bool {
     ![DISPATCH, crate::source::SOURCE_CHECK].contains(&kind.as_str())
 }

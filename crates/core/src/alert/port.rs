@@ -1,23 +1,23 @@
-//! Telling: the port to whoever reaches people.
+//! The ports to the channels that reach people.
 
 use async_trait::async_trait;
 
 use super::{Alert, Key, News};
 
-/// One thing to be told.
+/// One notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// About what; its `taken_by` names who has it already.
+    /// About what; its `taken_by` names the channels that have it already.
     pub alert: Alert,
     pub news: News,
 }
 
-/// What became of telling some notices by one channel.
+/// The result of sending some notices over one channel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The channel's name in the configuration.
     pub channel: String,
-    /// Which alerts it was told about, in one message.
+    /// Which alerts it was notified of, in one message.
     pub keys: Vec<Key>,
     /// Whether it took them.
     pub outcome: Outcome,
@@ -26,11 +26,11 @@ pub struct Answer {
 /// Whether a channel took a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did, and said this.
+    /// It did, with this answer.
     Taken(String),
-    /// It did not and will not: a wrong token, an address that is gone. Asking again mends nothing.
+    /// It did not and will not: a wrong token, an address that is gone. Trying again does not help.
     Refused(String),
-    /// It did not, or nobody knows; it may later.
+    /// It did not, or that is unknown; it may later.
     Failed(String),
 }
 
@@ -49,7 +49,7 @@ impl Outcome {
         !matches!(self, Self::Failed(_))
     }
 
-    /// What the channel said.
+    /// The channel's answer.
     pub fn detail(&self) -> &str {
         match self {
             Self::Taken(said) | Self::Refused(said) | Self::Failed(said) => said,
@@ -60,15 +60,17 @@ impl Outcome {
 /// Reaches people, by as many channels as there are.
 #[async_trait]
 pub trait Notifier: Send + Sync {
-    /// Tells every channel those of the notices that it wants and has not taken, in as few messages as it can. Answers for
-    /// each channel that was asked; a notice that no channel wants is in no answer. Bounded in time. A node that dies here may have
-    /// told: it is told again, under the same [`Alert::message_key`].
+    /// Sends every channel those of the notices that it wants and has not accepted, in as few
+    /// messages as it can. Returns an answer for each channel that was asked; a notice that no
+    /// channel wants is in no answer. Bounded in time. A node that dies here may have sent: another
+    /// sends again, under the same [`Alert::message_key`].
     async fn notify(&self, notices: &[Notice]) -> Vec<Answer>;
 }
 
-/// Whoever outside listens for a node's heartbeat, and calls for help when it stops.
+/// The outside service that listens for a node's heartbeat, and calls for help when it stops.
 #[async_trait]
 pub trait HeartbeatMonitor: Send + Sync {
-    /// Says once that all is well, in bounded time; an error says in a few words why nobody heard it, and names no address.
+    /// Sends one heartbeat, in bounded time; an error says in a few words why it was not received,
+    /// and names no address.
     async fn beat(&self) -> Result<(), String>;
 }

@@ -1,7 +1,8 @@
-//! Quiet hours: when people want to hear only what cannot wait.
+//! Quiet hours: when only urgent alerts are sent.
 //!
-//! They are wall time in a zone of their own, and may pass midnight. Where clocks change they begin and end when the clock on the
-//! wall says so; an end that the clock skips is the first instant after the gap, and one that it shows twice ends them twice.
+//! They are wall time in their own zone, and may pass midnight. Where clocks change they begin and
+//! end when the clock on the wall says so; an end that the clock skips is the first instant after
+//! the gap, and one that it shows twice ends them twice.
 
 use jiff::{
     SignedDuration, Timestamp,
@@ -22,12 +23,12 @@ pub struct Quiet {
     /// The first that is not; the next day's where it is not after `from`.
     pub until: Time,
     pub zone: TimeZone,
-    /// What is told all the same: this and what matters more. Nothing where there is none.
+    /// What is sent anyway: this severity and above. Nothing where there is none.
     pub except: Option<Severity>,
 }
 
 impl Quiet {
-    /// When something that matters so much may be told: now, or when the quiet hours end.
+    /// When an alert of this severity may be sent: now, or when the quiet hours end.
     pub fn notify_at(&self, severity: Severity, now: Timestamp) -> Timestamp {
         let breaks_through = self.except.is_some_and(|except| severity >= except);
         if breaks_through || !self.covers(now) {
@@ -45,7 +46,8 @@ impl Quiet {
         }
     }
 
-    /// The first end after `now`. INVARIANT: later than `now`, or what waits for it would be told at once, over and over.
+    /// The first end after `now`. INVARIANT: later than `now`, or what waits for it would be sent
+    /// at once, over and over.
     fn end_after(&self, now: Timestamp) -> Timestamp {
         let today = self.zone.to_datetime(now).date();
         let days = (0..=DAYS_AHEAD).filter_map(|days| {
@@ -60,7 +62,8 @@ impl Quiet {
         ends.next().unwrap_or(fallback)
     }
 
-    /// When the clock on the wall shows the end on that day: twice where the hour is repeated, the same twice where it is not.
+    /// When the clock on the wall shows the end on that day: twice where the hour is repeated, the
+    /// same twice where it is not.
     fn ends_on(&self, day: Date) -> impl Iterator<Item = Timestamp> {
         let shown = self
             .zone
@@ -103,7 +106,7 @@ mod tests {
     fn what_can_wait_waits_for_the_end() {
         let night = quiet(time(22, 0, 0, 0), time(7, 0, 0, 0), "Europe/Berlin");
         let noon = quiet(time(12, 0, 0, 0), time(13, 30, 0, 0), "UTC");
-        for (hours, now, notified, why) in [
+        for (hours, now, sent_at, why) in [
             (&night, "2026-01-05T20:59:59Z", None, "21:59 on the wall"),
             (
                 &night,
@@ -140,10 +143,10 @@ mod tests {
                 &noon,
                 "2026-01-05T23:00:00Z",
                 None,
-                "at night nobody asked for quiet",
+                "no quiet hours at night",
             ),
         ] {
-            let expected = notified.map_or(at(now), at);
+            let expected = sent_at.map_or(at(now), at);
             assert_eq!(
                 hours.notify_at(Severity::Warning, at(now)),
                 expected,
@@ -161,13 +164,13 @@ mod tests {
     fn an_end_that_the_clock_shows_twice_ends_it_twice() {
         // Clocks go back from 03:00 to 02:00 at 01:00 UTC.
         let night = quiet(time(22, 0, 0, 0), time(2, 30, 0, 0), "Europe/Berlin");
-        for (now, notified) in [
+        for (now, sent_at) in [
             ("2026-10-24T22:00:00Z", "2026-10-25T00:30:00Z"),
             ("2026-10-25T00:45:00Z", "2026-10-25T00:45:00Z"),
             ("2026-10-25T01:15:00Z", "2026-10-25T01:30:00Z"),
         ] {
             let found = night.notify_at(Severity::Warning, at(now));
-            assert_eq!(found, at(notified), "{now}");
+            assert_eq!(found, at(sent_at), "{now}");
         }
     }
 
@@ -175,8 +178,8 @@ mod tests {
     fn a_day_without_the_hour_that_is_not_quiet_is_quiet_throughout() {
         // Clocks go from 02:00 to 03:00 at 07:00 UTC.
         let day = quiet(time(3, 0, 0, 0), time(2, 30, 0, 0), "America/New_York");
-        let notified = day.notify_at(Severity::Warning, at("2026-03-08T06:59:59Z"));
-        assert_eq!(notified, at("2026-03-09T06:30:00Z"));
+        let sent_at = day.notify_at(Severity::Warning, at("2026-03-08T06:59:59Z"));
+        assert_eq!(sent_at, at("2026-03-09T06:30:00Z"));
     }
 
     #[test]
@@ -185,8 +188,8 @@ mod tests {
             except: None,
             ..quiet(time(22, 0, 0, 0), time(7, 0, 0, 0), "UTC")
         };
-        let notified = mute.notify_at(Severity::Critical, at("2026-01-05T23:00:00Z"));
-        assert_eq!(notified, at("2026-01-06T07:00:00Z"));
+        let sent_at = mute.notify_at(Severity::Critical, at("2026-01-05T23:00:00Z"));
+        assert_eq!(sent_at, at("2026-01-06T07:00:00Z"));
     }
 
     /// Any, and more often one of a day on which clocks change.
@@ -206,16 +209,16 @@ mod tests {
         ) {
             let hours = quiet(time(from, 0, 0, 0), time(until, 30, 0, 0), zone);
             let now = Timestamp::from_second(second).unwrap();
-            let notified = hours.notify_at(Severity::Warning, now);
-            prop_assert!(notified >= now);
+            let sent_at = hours.notify_at(Severity::Warning, now);
+            prop_assert!(sent_at >= now);
             // A day, and another one where the clocks skip the hours that are not quiet.
-            prop_assert!(notified <= now + SignedDuration::from_hours(50));
-            prop_assert!(!hours.covers(notified));
-            // The first instant at which it may be told: a minute before, it is quiet.
-            let minutes = (notified.as_second() - now.as_second()) / 60;
+            prop_assert!(sent_at <= now + SignedDuration::from_hours(50));
+            prop_assert!(!hours.covers(sent_at));
+            // The first instant at which it may be sent: a minute before, it is quiet.
+            let minutes = (sent_at.as_second() - now.as_second()) / 60;
             for minute in 0..minutes {
                 let meanwhile = now + SignedDuration::from_mins(minute);
-                prop_assert!(hours.covers(meanwhile), "{meanwhile} was not quiet, and it was told at {notified}");
+                prop_assert!(hours.covers(meanwhile), "{meanwhile} was not quiet, and it was sent at {sent_at}");
             }
         }
     }

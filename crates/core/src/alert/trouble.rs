@@ -1,7 +1,8 @@
-//! What a node says is wrong with itself: what no other row of the store shows.
+//! What a node reports to be wrong with itself: what no other row of the store shows.
 //!
-//! Every node writes its own troubles beside its heartbeat, and every node's watch reads those of all. So all nodes find the
-//! same, whoever looks, and a trouble is over when the node that has it says so, or is gone itself.
+//! Every node writes its own troubles beside its heartbeat, and every node's watch reads those of
+//! all. So every watching node finds the same, and a trouble is over when its node says so, or is
+//! gone itself.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,16 +22,16 @@ pub struct Trouble {
 /// The troubles of one run of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeTroubles {
-    /// What people call the node.
+    /// The node's name.
     pub node: String,
-    /// When it was last heard of.
+    /// When it sent its last heartbeat.
     pub seen_at: Timestamp,
     /// What is wrong with it.
     pub troubles: Vec<Trouble>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct TroubleRecord {
     rule: String,
     since: Timestamp,
     detail: String,
@@ -39,19 +40,20 @@ struct Written {
 impl Trouble {
     /// All of a node's as one text.
     pub fn write_all(troubles: &[Self]) -> String {
-        let written = troubles.iter().map(|it| Written {
+        let written = troubles.iter().map(|it| TroubleRecord {
             rule: it.rule.as_str().to_owned(),
             since: it.since,
             detail: it.detail.clone(),
         });
-        let written: Vec<Written> = written.collect();
+        let written: Vec<TroubleRecord> = written.collect();
         // Texts and instants can always be written as JSON.
         serde_json::to_string(&written).unwrap_or_default()
     }
 
-    /// Reads what [`Self::write_all`] wrote. Rules of newer versions are left out: who knows them raises their alerts.
+    /// Reads what [`Self::write_all`] wrote. Rules of newer versions are left out: a node of that
+    /// version raises their alerts.
     pub fn read_all(text: &str) -> Result<Vec<Self>, serde_json::Error> {
-        let written: Vec<Written> = serde_json::from_str(text)?;
+        let written: Vec<TroubleRecord> = serde_json::from_str(text)?;
         let known = written.into_iter().filter_map(|it| {
             Some(Self {
                 rule: Rule::parse(&it.rule)?,

@@ -2,7 +2,7 @@
 
 use super::{About, Alert, Rule};
 
-/// What is wrong, in English: `schedule nightly fails again and again`.
+/// What is wrong, in English: `schedule nightly keeps failing`.
 pub fn english(alert: &Alert) -> String {
     let what = match &alert.key.about {
         About::Schedule(name) => format!("schedule {name}"),
@@ -20,22 +20,22 @@ pub fn english(alert: &Alert) -> String {
         Rule::Missing => "missed its time",
         Rule::Late => "is late",
         Rule::Stuck => "is stuck",
-        Rule::Failing => "fails again and again",
+        Rule::Failing => "keeps failing",
         Rule::Parked => "cannot be planned",
-        Rule::Gone => "is gone",
-        Rule::Silent => "is silent for longer than is its habit",
-        Rule::Credentials => "wants credentials",
-        Rule::Budget => "spends more than its budget",
+        Rule::Gone => "has sent no heartbeat",
+        Rule::Silent => "is unusually quiet",
+        Rule::Credentials => "needs credentials",
+        Rule::Budget => "exceeds its budget",
         Rule::Overdue => "is late and not published",
         Rule::Unfinished => "was not published before its day ended",
         Rule::Empty => "has no story that could be completed",
-        Rule::Spendthrift => "has a batch that spent too many requests",
-        Rule::Destination => "fails, or nobody knows whether it arrived",
+        Rule::Spendthrift => "has a batch that used too many requests",
+        Rule::Destination => "failed or could not be confirmed",
         Rule::Disconnected => "is disconnected from a message bus",
         Rule::Disk => "is running out of disk space",
         Rule::Backup => "cannot make its backup",
         Rule::Unwritable => "cannot write to its database",
-        Rule::Clock if alert.key.about == About::Clock => "is not where it should be",
+        Rule::Clock if alert.key.about == About::Clock => "cannot be trusted",
         Rule::Clock => "was planned by a clock that was ahead",
     };
     format!("{what} {wrong}")
@@ -59,8 +59,8 @@ pub fn chinese(alert: &Alert) -> String {
         Rule::Stuck => "卡住了",
         Rule::Failing => "持续失败",
         Rule::Parked => "无法排程",
-        Rule::Gone => "失去联系",
-        Rule::Silent => "沉默时间超出惯常",
+        Rule::Gone => "没有心跳",
+        Rule::Silent => "久未更新",
         Rule::Credentials => "需要凭据",
         Rule::Budget => "超出预算",
         Rule::Overdue => "超时仍未发布",

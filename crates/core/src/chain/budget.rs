@@ -6,12 +6,12 @@ use super::line::Line;
 
 /// What GitHub grants the token of a workflow, per repository and hour.
 pub const LOCK_CALLS_MAX: u64 = 1_000;
-/// Looks of one chain in an hour, if none of them is answered "unchanged": runs, locks on two pages, cleaning,
-/// and what a start costs.
+/// Looks of one chain in an hour, if none of them is answered "unchanged": runs, locks on two
+/// pages, cleaning, and what a start costs.
 const LOOKS: u64 = 60 + 2 * 7 + 6 + 4;
 
-/// About how many requests so many chains make in the hour after `now`: each tries to lock each slot, the
-/// winner marks it, and each looks around. What is retried comes on top.
+/// About how many requests so many chains make in the hour after `now`: each tries to lock each
+/// slot, the winner writes its receipt, and each looks around. What is retried comes on top.
 pub fn calls_an_hour(lines: &[Line], chains: u64, now: Timestamp) -> u64 {
     let end = now.saturating_add(SignedDuration::from_hours(1));
     let end = end.unwrap_or(now);

@@ -11,14 +11,14 @@ pub const FAILURES_MAX: usize = 3;
 /// Shorter than the time between two guards that the clock starts, so that these try again.
 const FAILURES_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 
-/// A run of a chain, as GitHub tells it.
+/// A run of a chain, as GitHub reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunStatus {
     pub id: u64,
     /// `queued`, `in_progress`, `completed`, …
     pub status: String,
     pub conclusion: Option<String>,
-    /// When it began; a repetition begins anew.
+    /// When it began; a repetition begins again.
     pub started_at: Timestamp,
 }
 
@@ -35,8 +35,8 @@ pub enum ChainHealth {
     Failing { run_id: u64 },
 }
 
-/// Judges a chain by its newest runs. `ended` is a run that says of itself that it is about to end, and so
-/// counts as over although GitHub still shows it at work.
+/// Judges a chain by its newest runs. `ended` is a run that says of itself that it is about to end,
+/// and so counts as over although GitHub still shows it at work.
 pub fn judge(
     chain: &ChainName,
     runs: &[RunStatus],

@@ -9,8 +9,9 @@ use crate::{
     },
 };
 
-/// Slots at least so far apart are marked when they are done, so that a crash between lock and firing is
-/// noticed. Closer ones are not: a mark would cost as much as the lock, and the next slot comes soon.
+/// Slots at least so far apart are marked when they are done, so that a crash between lock and
+/// firing is noticed. Closer ones are not: a receipt would cost as much as the lock, and the next
+/// slot comes soon.
 pub const MARKED_GAP_MIN: SignedDuration = SignedDuration::from_secs(60);
 /// Looks at one line in one round; what is still due then waits for the next round.
 const LOOKS_MAX: usize = 100;
@@ -18,7 +19,7 @@ const LOOKS_MAX: usize = 100;
 /// One line of DISPATCH.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// Where it stands in the text, from 1: the only name it has in the logs.
+    /// Its line number in the text, from 1: the only name it has in the logs.
     pub number: usize,
     ready: Ready,
     content: Content,
@@ -50,10 +51,10 @@ impl Due {
 pub struct Looked {
     /// To be fired, in order.
     pub due: Vec<Due>,
-    /// Passed over, in order, to be told.
+    /// Passed over, in order, to be reported.
     pub skipped: Vec<Slot>,
-    /// To be locked all the same, because it is the newest and was skipped: else the next start would find
-    /// and tell the same again.
+    /// To be locked anyway, because it is the newest and was skipped: else the next start would
+    /// find and report the same again.
     pub remember: Option<LockKey>,
 }
 
@@ -120,7 +121,7 @@ impl Line {
         next.is_none_or(|next| next.duration_since(slot) >= MARKED_GAP_MIN)
     }
 
-    /// Goes on after the newest of its locks; without one, it stays where it began (DP-08).
+    /// Continues after the newest of its locks; without one, it stays where it began (DP-08).
     pub fn resume(&mut self, locks: &[LockKey]) {
         let own = locks.iter().filter(|key| key.content() == self.content);
         if let Some(newest) = own.map(LockKey::slot).max() {
@@ -128,7 +129,7 @@ impl Line {
         }
     }
 
-    /// Decides what is due, and goes on behind it.
+    /// Decides what is due, and continues behind it.
     pub fn look(&mut self, now: Timestamp) -> Looked {
         let mut looked = Looked::default();
         for _ in 0..LOOKS_MAX {
@@ -182,7 +183,7 @@ impl Line {
             execute_at: now,
             caught_up: true,
         };
-        // Whoever settles has written the mark already.
+        // The code that settles it has written the receipt already.
         let marked = false;
         (late <= self.ready.grace(slot)).then(|| Due {
             marked,

@@ -1,8 +1,8 @@
-//! What the locks tell: which slots were taken and never finished, and which locks may go.
+//! What the locks show: which slots were taken and never finished, and which locks may go.
 //!
-//! A lock without its mark was taken by somebody who has not finished. That is nothing strange while he
-//! still may: the time for trying again begins when he took the lock, which was before we first saw it. Only
-//! when that time is over, counted from then, is he gone.
+//! A lock without its receipt was taken by a chain that has not finished. That is normal while it
+//! still may finish: the time for trying again begins when it took the lock, which was before we
+//! first saw it. Only when that time is over, counted from then, is that chain gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::lock::{FORGOTTEN_LATENESS_MAX, LockKey, SKEW_MARGIN, expired, latenes
 /// Time beyond the window: for the last request under way, and for clocks that differ.
 const SETTLE_MARGIN: SignedDuration = SignedDuration::from_mins(2);
 
-/// Locks that were seen without their mark, and since when.
+/// Locks that were seen without their receipt, and since when.
 #[derive(Debug, Default)]
 pub struct LockHistory(BTreeMap<LockKey, Timestamp>);
 
@@ -57,7 +57,7 @@ fn line_of<'a>(lines: &'a [Line], key: &LockKey) -> Option<&'a Line> {
     lines.iter().find(|line| line.content() == key.content())
 }
 
-/// Whether whoever took the lock can no longer be at it.
+/// Whether the chain that took the lock can no longer be working on it.
 fn is_over(line: &Line, key: LockKey, seen_at: Timestamp, now: Timestamp) -> bool {
     let ready = line.ready();
     let tries = ready.retry_for(key.slot()) + SETTLE_MARGIN;

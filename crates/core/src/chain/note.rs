@@ -1,8 +1,8 @@
-//! What a chain tells: one line each, for people and for programs.
+//! What a chain reports: one line each, for people and for programs.
 //!
-//! INVARIANT: the fields here are all there is to tell, and none of them can hold the name of a repository
-//! or a workflow: lines are numbers and expressions, and errors come without names from where they arise
-//! (DP-15). Runs of public repositories show their logs to everybody.
+//! INVARIANT: the fields here are all that is reported, and none of them can hold the name of a
+//! repository or a workflow: lines are numbers and expressions, and errors come without names from
+//! where they arise (DP-15). Runs of public repositories show their logs to the public.
 
 mod text;
 
@@ -28,7 +28,7 @@ pub enum Settled {
     Fires,
     /// It had not, and it is too late by its schedule's grace.
     TooLate,
-    /// The target cannot be looked at, so nobody knows.
+    /// The target cannot be looked at, so the outcome is unknown.
     Unknown,
 }
 
@@ -76,7 +76,7 @@ pub enum ChainEvent {
         caught_up: bool,
         attempts: u32,
     },
-    /// Somebody else fires the slot.
+    /// Another chain fires the slot.
     Lost {
         line: usize,
         expression: String,
@@ -89,7 +89,7 @@ pub enum ChainEvent {
         slot: Timestamp,
         why: String,
     },
-    /// The lock could not be had in time; somebody else may have it.
+    /// The lock could not be had in time; another chain may have it.
     Missed {
         line: usize,
         expression: String,
@@ -102,7 +102,7 @@ pub enum ChainEvent {
         expression: String,
         slots: Slot,
     },
-    /// A slot had been locked by somebody who never finished.
+    /// A slot had been locked by a chain that never finished.
     Settled {
         line: usize,
         expression: String,
@@ -110,8 +110,8 @@ pub enum ChainEvent {
         /// How it was settled.
         how: Settled,
     },
-    /// The chain leaves in the midst of this slot: it has the lock, or asks for it, and does not know that the
-    /// target was started.
+    /// The chain leaves in the midst of this slot: it has the lock, or requests it, and does not
+    /// know that the target was started.
     Unfinished {
         line: usize,
         expression: String,
@@ -127,7 +127,7 @@ pub enum ChainEvent {
     },
     Left {
         leave: Leave,
-        /// Slots it leaves unfinished; each has been told.
+        /// Slots it leaves unfinished; each has been reported.
         open: usize,
     },
 }
@@ -148,7 +148,7 @@ fn leave_name(leave: Leave) -> &'static str {
     match leave {
         Leave::Newer { .. } => "newer",
         Leave::Over => "over",
-        Leave::Reported => "told",
+        Leave::Stopped => "stopped",
         Leave::Once => "once",
     }
 }

@@ -133,7 +133,7 @@ fn dp_09_a_chain_is_judged_by_its_newest_runs() {
     };
     let ended = |id, how, time| run(id, "completed", Some(how), time);
     let now = at("14:00:00");
-    for (runs, reported, found, why) in [
+    for (runs, ended, found, why) in [
         (vec![], None, ChainHealth::Dead, "never started"),
         (
             vec![run(1, "in_progress", None, "10:00:00")],
@@ -212,7 +212,7 @@ fn dp_09_a_chain_is_judged_by_its_newest_runs() {
         ),
     ] {
         assert_eq!(
-            judge(&chain("tick-a"), &runs, reported, now),
+            judge(&chain("tick-a"), &runs, ended, now),
             found,
             "{why}: {runs:?}"
         );
@@ -220,7 +220,7 @@ fn dp_09_a_chain_is_judged_by_its_newest_runs() {
 }
 
 #[test]
-fn dp_08_a_line_goes_on_behind_the_newest_of_its_own_locks() {
+fn dp_08_a_line_continues_after_the_newest_of_its_own_locks() {
     let now = at("08:00:03");
     let mut held = line("@10s o/r poll.yml", now);
     assert_eq!(

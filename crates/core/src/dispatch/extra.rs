@@ -1,4 +1,5 @@
-//! What may follow the workflow: `ref=…`, `tz=…`, `input.NAME=…`, `catch_up=…`, `overlap=…`, `name=…`.
+//! What may follow the workflow: `ref=…`, `tz=…`, `input.NAME=…`, `catch_up=…`, `overlap=…`,
+//! `name=…`.
 
 use std::collections::BTreeMap;
 

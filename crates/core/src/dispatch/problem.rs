@@ -21,7 +21,7 @@ pub enum Reason {
     #[error("no date fits: this never fires")]
     NeverFires,
     /// Too few or too many fields before the repository.
-    #[error("five fields stand before the repository; here are {found}")]
+    #[error("five fields must precede the repository; found {found}")]
     FieldCount {
         /// How many there are.
         found: usize,
@@ -35,11 +35,11 @@ pub enum Reason {
     /// A part of the target cannot work.
     #[error(transparent)]
     Target(#[from] Unusable),
-    /// A blank that only people take for one.
+    /// A character that only looks like a blank.
     #[error("only spaces and tabs separate words; this is U+{:04X}", u32::from(*.found))]
     Blank { found: char },
-    /// A character that nobody sees.
-    #[error("an invisible character, U+{:04X}, stands here", u32::from(*.found))]
+    /// An invisible character.
+    #[error("invisible character U+{:04X}", u32::from(*.found))]
     Invisible { found: char },
     /// `＃` in front of a comment.
     #[error("a comment begins with `#`; this is its full-width twin")]
@@ -47,13 +47,13 @@ pub enum Reason {
     /// Something else than `key=value` after the workflow.
     #[error("only settings like ref=main follow the workflow")]
     Unexpected,
-    /// A setting that there is not.
+    /// An unknown setting.
     #[error("there is no such setting")]
     UnknownKey,
     /// The same setting twice.
     #[error("`{key}` is set twice")]
     Repeated {
-        /// Which, as the format calls it.
+        /// The setting's key.
         key: &'static str,
     },
     /// `key=` and nothing.
@@ -80,10 +80,10 @@ pub enum Reason {
     /// The parts are good and contradict each other.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// Says what an earlier line says.
+    /// The same as an earlier line.
     #[error("this is the same as line {line}")]
     Same { line: usize },
-    /// Bears the name of an earlier line.
+    /// Has the name of an earlier line.
     #[error("line {line} has this name already")]
     NameTaken { line: usize },
 }

@@ -12,7 +12,7 @@ use crate::{
 /// Minute, hour, day, month, weekday.
 const FIELDS: usize = 5;
 
-/// What a line asks for.
+/// What a line requests.
 pub(super) struct ChangeRequest {
     pub(super) definition: Definition,
     /// The name, if one was written.
@@ -39,7 +39,7 @@ pub(super) fn line(tokens: &[Token<'_>], zones: &Zones) -> Result<ChangeRequest,
         git_ref,
         inputs,
     };
-    // Before the expression: where no repository follows it, one may stand in it.
+    // Before the expression: where no repository follows it, one may be inside it.
     let plain = target("main".to_owned(), BTreeMap::new());
     plain.check().map_err(|it| refused(it, workflow.span()))?;
     let expression = expression(when)?;
@@ -57,8 +57,8 @@ pub(super) fn line(tokens: &[Token<'_>], zones: &Zones) -> Result<ChangeRequest,
     Ok(ChangeRequest { definition, name })
 }
 
-/// How many words the expression has. A wrong number of fields is found before any field is read, so
-/// that no refusal of a field quotes a repository.
+/// How many words the expression has. A wrong number of fields is found before any field is read,
+/// so that no refusal of a field quotes a repository.
 fn count_fields(tokens: &[Token<'_>]) -> Result<usize, Fault> {
     match tokens.first().map_or("", |first| first.text) {
         "@every" if tokens.get(1).is_some_and(names_repository) => return Ok(1),
@@ -117,7 +117,7 @@ fn expression(when: &[Token<'_>]) -> Result<String, Fault> {
     Ok(text)
 }
 
-/// Where a part of the single-spaced expression stands in the line.
+/// The position of a part of the single-spaced expression in the line.
 fn written_at(when: &[Token<'_>], part: Span) -> Span {
     let place = |byte: usize| {
         let mut begins = 0;

@@ -138,7 +138,7 @@ hello
     15:15 `a/b.yml` target.workflow must be the file name of a workflow, such as daily.yml
       hint: write the file's name, without its folder
     16:1 `0 0 30 2 *` no date fits: this never fires
-    17:1 `@reboot` `@reboot` names no time: Almanack goes on where it stopped, a restart is no occasion
+    17:1 `@reboot` `@reboot` names no time: nothing fires because of a restart
     18:1 `hello` five fields stand before the repository; here are 1
       hint: write minute, hour, day, month, weekday, or @10s for every ten seconds
     ");
@@ -180,7 +180,7 @@ fn dp_01_any_blank_separates_and_lookalikes_are_named() {
       hint: write `*`
     4:21 `＃` a comment begins with `#`; this is its full-width twin
       hint: write `#`
-    5:16 `_` an invisible character, U+200B, stands here
+    5:16 `_` invisible character U+200B
       hint: remove it
     ");
 }
@@ -252,7 +252,7 @@ fn settings_follow_the_workflow() {
 }
 
 #[test]
-fn dp_06_a_name_comes_from_what_a_line_says_and_never_from_where_it_stands() {
+fn dp_06_a_name_comes_from_what_a_line_says_and_never_from_its_position() {
     let names = |text: &str| -> Vec<String> {
         let mut names: Vec<String> = parse(text)
             .lines
@@ -321,8 +321,8 @@ fn dp_15_no_refusal_quotes_what_follows_the_expression() {
     ] {
         let problems = parse(text).problems;
         assert_eq!(problems.len(), 1, "{text}");
-        let reported = format!("{} {:?}", problems[0], problems[0]);
-        assert!(!reported.contains("secret"), "{text}: {reported}");
+        let shown = format!("{} {:?}", problems[0], problems[0]);
+        assert!(!shown.contains("secret"), "{text}: {shown}");
     }
 }
 
@@ -452,7 +452,7 @@ proptest! {
     }
 
     #[test]
-    fn dp_01_every_problem_stands_inside_the_text(text in mutated()) {
+    fn dp_01_every_problem_is_inside_the_text(text in mutated()) {
         check_places(&text)?;
     }
 

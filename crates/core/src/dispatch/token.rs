@@ -3,7 +3,7 @@
 use super::{Fault, Reason};
 use crate::schedule::Span;
 
-/// A word and where in the line it stands.
+/// A word and its position in the line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'a> {
     pub(super) text: &'a str,
@@ -51,7 +51,7 @@ fn is_blank(c: char) -> bool {
     c.is_ascii_whitespace() || c == '\u{b}'
 }
 
-/// How many bytes the first word of `text` has. `at` is where it stands.
+/// How many bytes the first word of `text` has. `at` is its position.
 fn length(text: &str, at: usize) -> Result<usize, Fault> {
     let end = text.find(is_blank).unwrap_or(text.len());
     let Some(open) = quote_in(text.get(..end).unwrap_or(text)) else {
@@ -88,8 +88,8 @@ pub(super) fn closing(text: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// Blanks that are no blanks to a program, and marks that nobody sees, get a better answer here than
-/// any later step could give.
+/// Blanks that a program does not take for blanks, and invisible marks, get a better error here
+/// than any later step could give.
 fn check_characters(token: Token<'_>) -> Result<(), Fault> {
     let open = quote_in(token.text).unwrap_or(token.text.len());
     let plain = token.text.get(..open).unwrap_or(token.text);

@@ -25,7 +25,7 @@ pub struct Account {
     pub deliveries: Vec<Delivery>,
 }
 
-/// Stories counted by where they stand. Derived from the rows whenever they are asked for (ED-30).
+/// Stories counted by state. Derived from the rows whenever they are requested (ED-30).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryCounts))]
 pub struct Counts {
@@ -57,7 +57,8 @@ impl Account {
         }
     }
 
-    /// Requests spent on it so far: those of its list, its ended batches and the deliveries of its newest document.
+    /// Requests spent on it so far: those of its list, its ended batches and the deliveries of its
+    /// newest document.
     pub fn requests(&self) -> u32 {
         let batches = self.batches.iter().map(|batch| batch.spend.requests);
         let deliveries = self.deliveries.iter().map(|delivery| delivery.requests);
@@ -66,13 +67,14 @@ impl Account {
             .fold(self.edition.list_requests, u32::saturating_add)
     }
 
-    /// Whether retention has taken the stories that it would need to go on from where it was put away.
+    /// Whether retention has taken the stories that it would need to continue from where it was
+    /// archived.
     pub fn is_pruned(&self) -> bool {
         let was = self.edition.archived_from;
         self.stories.is_empty() && matches!(was, Some(State::ListFetched | State::Processing))
     }
 
-    /// Until when somebody may be sending a part of it, if somebody may.
+    /// Until when a node may be sending a part of it, if one may.
     pub fn sending_until(&self, now: Timestamp) -> Option<Timestamp> {
         let sending = |delivery: &Delivery| match delivery.step(now) {
             Step::Wait(until) if delivery.state == delivery::State::Sent => Some(until),
@@ -81,7 +83,7 @@ impl Account {
         self.deliveries.iter().filter_map(sending).max()
     }
 
-    /// Whether it was published, whatever became of it since.
+    /// Whether it was published, whatever happened to it since.
     pub fn was_published(&self) -> bool {
         self.edition.published_at.is_some()
     }
@@ -100,7 +102,7 @@ pub struct Change {
     pub deliveries: Vec<Delivery>,
     /// A new document.
     pub document: Option<Document>,
-    /// Who is told of it: written with the edition, or not at all.
+    /// Its event deliveries: written with the edition, or not at all.
     pub event_tasks: Vec<NewTask>,
 }
 

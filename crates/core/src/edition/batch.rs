@@ -10,7 +10,8 @@ const REQUESTS_PER_STORY: u32 = 4;
 /// Requests for a batch: its titles, all at once.
 const REQUESTS_PER_BATCH: u32 = 1;
 
-/// What a batch of `stories` is expected to spend when nothing has to be tried twice: 25 for 6 (ED-07).
+/// What a batch of `stories` is expected to spend when nothing has to be tried twice: 25 for 6
+/// (ED-07).
 pub fn estimate(stories: usize) -> u32 {
     let stories = u32::try_from(stories).unwrap_or(u32::MAX);
     stories
@@ -28,7 +29,7 @@ names! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[cfg_attr(feature = "schema", schema(as = BatchStatus))]
     pub enum Status {
-        /// Somebody works on it, until the lease passes.
+        /// A node works on it, until the lease passes.
         Running = "running",
         /// Every story was completed.
         Success = "success",
@@ -75,7 +76,7 @@ impl Batch {
         Some(i64::try_from(took.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Whether somebody may still be at work on it.
+    /// Whether a node may still be at work on it.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.status == Status::Running && now < self.lease_until
     }

@@ -1,7 +1,7 @@
 //! Days: which edition is today's, and which instants its stories are from.
 //!
-//! A day belongs to the edition's own zone, and is as long as that zone makes it: 23 or 25 hours where clocks change,
-//! and beginning at one o'clock where midnight is skipped.
+//! A day belongs to the edition's own zone, and is as long as that zone makes it: 23 or 25 hours
+//! where clocks change, and beginning at one o'clock where midnight is skipped.
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
@@ -10,14 +10,14 @@ pub fn day_of(now: Timestamp, zone: &TimeZone) -> Date {
     zone.to_datetime(now).date()
 }
 
-/// The first instant of a day; the last one that can be told where the calendar ends.
+/// The first instant of a day; the last representable one where the calendar ends.
 pub fn start_of(date: Date, zone: &TimeZone) -> Timestamp {
     let midnight = date.to_zoned(zone.clone());
     midnight.map_or(Timestamp::MAX, |midnight| midnight.timestamp())
 }
 
-/// The day before a day, as instants: from the first to the first that is no longer part of it. An edition
-/// tells of the day before its own (FACTS §1.4).
+/// The day before a day, as instants: from the first to the first that is no longer part of it. An
+/// edition covers the day before its own (FACTS §1.4).
 pub fn day_before(date: Date, zone: &TimeZone) -> (Timestamp, Timestamp) {
     let before = date.yesterday().unwrap_or(date);
     (start_of(before, zone), start_of(date, zone))

@@ -1,4 +1,4 @@
-//! Deliveries: one edition at one destination, written down before it leaves.
+//! Deliveries: one edition at one destination, recorded before it leaves.
 //!
 //! ```text
 //!              claimed for sending         answered
@@ -11,46 +11,48 @@
 //!                                  └── "skip" ──► skipped
 //! ```
 //!
-//! Every try that did not end in `confirmed` is followed by a wait that doubles (`retry_at`), whoever asks, so nothing
-//! can send in a circle (ED-41). After [`TRIES_MAX`] of them, or in doubt that would cost readers the edition, a
-//! part is *held*: `failed` or `unknown` without a `retry_at`. Only a person gets it out of there, by sending it
-//! again or skipping it.
+//! Every try that did not end in `confirmed` is followed by a wait that doubles (`retry_at`),
+//! whatever the cause, so nothing can send in a loop (ED-41). After [`TRIES_MAX`] of them, or in
+//! doubt that would cost readers the edition, a part is *held*: `failed` or `unknown` without a
+//! `retry_at`. Only a person gets it out of there, by sending it again or skipping it.
 //!
-//! A destination that takes several messages has a part for each. INVARIANT: a part is sent only out of
-//! `sent`, and only by whoever wrote that state; whoever finds a `sent` whose lease has passed does not know
-//! whether it left, and must settle it by looking, or by what the destination prefers (ED-12).
+//! A destination that takes several messages has a part for each. INVARIANT: a part is sent only
+//! out of `sent`, and only by the node that wrote that state. A node that finds a `sent` whose
+//! lease has passed does not know whether it left, and must settle it by looking, or by what the
+//! destination prefers (ED-12).
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Ceiling of the wait after the first failure; it doubles.
 const WAIT_FIRST: SignedDuration = SignedDuration::from_secs(30);
-/// It stops doubling here: shorter than the usual ten minutes between ticks, so that every tick tries again.
+/// It stops doubling here: shorter than the usual ten minutes between ticks, so that every tick
+/// tries again.
 const WAIT_MAX: SignedDuration = SignedDuration::from_mins(9);
 /// Tries at a part before it is held for a person: seven hours of them.
 pub const TRIES_MAX: u32 = 50;
-/// What is said of a part that was skipped because it may have arrived.
-pub const IN_DOUBT: &str = "nobody knows whether it arrived, and it must not arrive twice";
-/// A destination that asks for a longer wait than this is asked again after it.
+/// The detail of a part that was skipped because it may have arrived.
+pub const IN_DOUBT: &str = "it may have arrived already, and must not arrive twice";
+/// A destination that requests a longer wait than this is asked again after it.
 const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(6);
 
 names! {
-    /// Where a delivery stands.
+    /// The state of a delivery.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[cfg_attr(feature = "schema", schema(as = DeliveryState))]
     pub enum State {
         /// It is to be sent; nothing has left.
         Intended = "intended",
-        /// Somebody is sending it, until the lease passes.
+        /// A node is sending it, until the lease passes.
         Sent = "sent",
         /// The destination has it.
         Confirmed = "confirmed",
-        /// It left, and nobody knows whether it arrived.
+        /// It was sent, and it is unknown whether it arrived.
         Unknown = "unknown",
         /// It was refused, or never left; it is tried again, or held.
         Failed = "failed",
-        /// It is not sent: nobody knows whether it arrived and it must not arrive twice, or a newer document has
-        /// taken its place, or its destination wants no second one.
+        /// It is not sent: it may have arrived already and must not arrive twice, or a newer
+        /// document has replaced it, or its destination wants no second one.
         Skipped = "skipped",
     }
 }
@@ -62,7 +64,7 @@ impl State {
     }
 }
 
-/// What to do when nobody knows whether a message arrived and nobody can look.
+/// What to do when it is unknown whether a message arrived and there is no way to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnUnknown {
     /// Better missing than twice.
@@ -95,11 +97,10 @@ pub struct Delivery {
     /// What is sent; none where it is the document itself.
     #[serde(skip)]
     pub body: Option<String>,
-    /// Where it stands.
     pub state: State,
     /// How often it was tried: sent, or looked for in vain.
     pub attempts: u32,
-    /// Until when whoever is sending it may be.
+    /// Until when the sending node may be sending it.
     #[serde(skip)]
     pub lease_until: Option<Timestamp>,
     /// Not to be tried before. One that is `failed` or `unknown` without it is held.
@@ -121,7 +122,7 @@ pub enum Step {
     Send,
     /// Find out whether it arrived.
     Settle,
-    /// Nothing before this time: somebody sends it, or it waits.
+    /// Nothing before this time: a node sends it, or it waits.
     Wait(Timestamp),
     /// Nothing until a person decides.
     Held,
@@ -183,13 +184,13 @@ impl Delivery {
         self.retry_at = None;
     }
 
-    /// Whether the latest try was the last that it has. Counted in rounds, because `attempts` fences and must only
-    /// grow: who sends it again by hand gives it another round.
+    /// Whether the latest try was the last that it has. Counted in rounds, because `attempts`
+    /// fences and must only grow: sending it again by hand gives it another round.
     pub fn had_last_try(&self) -> bool {
         self.attempts > 0 && self.attempts.is_multiple_of(TRIES_MAX)
     }
 
-    /// When to go on after the latest try did not succeed.
+    /// When to continue after the latest try did not succeed.
     pub fn next_try(&self, retry_after: Option<SignedDuration>, now: Timestamp) -> Timestamp {
         let doublings = (self.attempts.saturating_sub(1) % TRIES_MAX).min(10);
         let wait = WAIT_FIRST

@@ -1,55 +1,55 @@
-//! Documents: what an edition prints, together with everything it was printed from.
+//! Documents: a rendered edition, together with everything it was rendered from.
 //!
-//! A document holds its own inputs: the stories as they stood, the words around them and the template. So
-//! it can be made again long after its stories are gone, byte for byte, and a changed byte of any input
-//! changes the digests that are kept with it.
+//! A document holds its own inputs: the stories at that time, the words around them and the
+//! template. So it can be rendered again long after its stories are gone, byte for byte, and a
+//! changed byte of any input changes the digests that are kept with it.
 
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
 use super::story::{Note, Story, StoryKey};
 
-/// What a document is made from.
+/// The inputs of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = DocumentInputs))]
 pub struct Inputs {
     /// The edition's day.
     pub date: Date,
-    /// Which making of it, from 1.
+    /// The revision, from 1.
     pub revision: u32,
-    /// What the edition is called.
+    /// The edition's title.
     pub title: String,
     /// The language it is written in, as a tag: `zh-CN`.
     pub language: String,
     /// The stories, by rank.
     pub stories: Vec<Printed>,
-    /// How many stories were left out: failed, or not finished when it was made by force.
+    /// How many stories were left out: failed, or not finished when publishing was forced.
     pub left_out: u32,
 }
 
-/// A story as it is printed.
+/// A story as rendered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Printed {
     /// Its place in the list, from 1; left-out stories leave gaps.
     pub rank: u32,
-    /// What it is known by.
+    /// Its key.
     pub key: StoryKey,
     /// Its title in the edition's language, or else its own.
     pub title: String,
     /// Its own title.
     pub original_title: String,
-    /// Where it can be read.
+    /// Its address.
     pub url: String,
-    /// Where it is talked about.
+    /// The address of its discussion.
     pub discussion_url: Option<String>,
-    /// What its readers gave it.
+    /// Its readers' votes.
     pub score: Option<i64>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
-    /// What its page says.
+    /// A summary of its page.
     pub content_summary: Option<String>,
-    /// What its readers say.
+    /// A summary of its discussion.
     pub comment_summary: Option<String>,
     /// Why there is no summary of its page.
     pub note: Option<Note>,
@@ -79,10 +79,10 @@ impl From<&Story> for Printed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Document {
-    /// What it was made from.
+    /// Its inputs.
     #[serde(flatten)]
     pub inputs: Inputs,
-    /// The template it was made with, whole.
+    /// The template, whole.
     pub template: String,
     /// The Markdown.
     pub body: String,
@@ -90,6 +90,6 @@ pub struct Document {
     pub inputs_digest: String,
     /// SHA-256 of the body, in hexadecimal.
     pub body_digest: String,
-    /// When it was made.
+    /// When it was rendered.
     pub made_at: Timestamp,
 }

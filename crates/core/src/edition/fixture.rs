@@ -31,7 +31,7 @@ pub(crate) fn listed(number: u32) -> Listed {
     }
 }
 
-/// An edition whose stories stand so.
+/// An edition with stories in these states.
 pub(crate) fn account(statuses: &[Status]) -> Account {
     let edition = Edition::new(jiff::civil::date(2026, 1, 4), NOW);
     let stories = statuses.iter().zip(1..).map(|(status, rank)| Story {
@@ -85,7 +85,7 @@ pub(crate) fn document(account: &Account) -> Document {
     }
 }
 
-/// Carries out every batch without a failure, up to the document, which nobody wants.
+/// Carries out every batch without a failure, up to the document, which no destination takes.
 pub(crate) fn work_through(mut account: Account, rules: &Rules, now: Timestamp) -> Account {
     loop {
         account = match plan(&account, Requester::Tick, rules, now) {

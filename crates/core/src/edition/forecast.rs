@@ -20,12 +20,12 @@ pub struct Forecast {
     pub batches_done: u32,
     /// Batches in all, if nothing fails.
     pub batches_planned: u32,
-    /// When it is expected to be published; none once it is, or when nobody works on it.
+    /// When it is expected to be published; none once it is, or when no node works on it.
     #[serde(rename = "expected_finish_at")]
     pub finish_at: Option<Timestamp>,
 }
 
-/// Tells, given when the next tick is.
+/// Computes the forecast, given when the next tick is.
 pub fn forecast(
     account: &Account,
     rules: &Rules,
@@ -73,7 +73,7 @@ fn finish_at(
         let each = mean_batch(account).unwrap_or(BATCH_GUESSED);
         return now.saturating_add(times(each, left.max(1))).ok();
     }
-    // The list is a tick of its own; what is delivered goes out with the last batch.
+    // The list takes a separate tick; what is delivered goes out with the last batch.
     let list = u32::from(account.edition.state == State::Init);
     let ticks = (left + list).max(1);
     let next = next_tick_at.filter(|at| *at >= now).unwrap_or(now);
@@ -109,10 +109,10 @@ mod tests {
     fn ed_17_thirty_stories_at_six_a_batch_are_five_batches_and_fifty_minutes() {
         let (rules, now) = (Rules::default(), fixture::NOW);
         let account = fixture::account(&[]);
-        let reported = forecast(&account, &rules, Some(now), now);
+        let outlook = forecast(&account, &rules, Some(now), now);
         let fifty = now + SignedDuration::from_mins(50);
-        assert_eq!((reported.batches_done, reported.batches_planned), (0, 5));
-        assert_eq!(reported.finish_at, Some(fifty));
+        assert_eq!((outlook.batches_done, outlook.batches_planned), (0, 5));
+        assert_eq!(outlook.finish_at, Some(fifty));
         let eight = Rules {
             batch_size: 4,
             ..rules
@@ -124,17 +124,14 @@ mod tests {
     fn the_plan_shrinks_with_what_is_done_and_ends_with_the_edition() {
         let (rules, now) = (Rules::default(), fixture::NOW);
         let account = fixture::fetched(13);
-        let reported = forecast(&account, &rules, Some(now), now);
-        assert_eq!(reported.batches_planned, 3);
-        assert_eq!(
-            reported.finish_at,
-            Some(now + SignedDuration::from_mins(20))
-        );
+        let outlook = forecast(&account, &rules, Some(now), now);
+        assert_eq!(outlook.batches_planned, 3);
+        assert_eq!(outlook.finish_at, Some(now + SignedDuration::from_mins(20)));
         let account = fixture::work_through(account, &rules, now);
-        let reported = forecast(&account, &rules, Some(now), now);
-        assert_eq!((reported.batches_done, reported.batches_planned), (3, 3));
+        let outlook = forecast(&account, &rules, Some(now), now);
+        assert_eq!((outlook.batches_done, outlook.batches_planned), (3, 3));
         assert_eq!(
-            reported.finish_at,
+            outlook.finish_at,
             Some(now),
             "one tick is left: the deliveries"
         );
@@ -149,10 +146,7 @@ mod tests {
             ..Rules::default()
         };
         let now = fixture::NOW;
-        let reported = forecast(&fixture::fetched(12), &rules, None, now);
-        assert_eq!(
-            reported.finish_at,
-            Some(now + SignedDuration::from_secs(60))
-        );
+        let outlook = forecast(&fixture::fetched(12), &rules, None, now);
+        assert_eq!(outlook.finish_at, Some(now + SignedDuration::from_secs(60)));
     }
 }

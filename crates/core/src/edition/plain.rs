@@ -1,16 +1,17 @@
 //! Plain text out of simple markup: what entries and comments are written in.
 //!
-//! Their markup is a browser's subset (paragraphs, links, emphasis, code), sanitised or written by a machine, so it takes no parser to read:
-//! a tag goes, a block becomes a line of its own, an entity becomes its character. INVARIANT: nothing recurses, no tag is
-//! searched for its end beyond `TAG_BYTES_MAX`, and what is not understood stays as it is written.
+//! Their markup is a browser's subset (paragraphs, links, emphasis, code), sanitised or written by
+//! a machine, so it takes no parser to read: a tag goes, a block becomes its own line, an entity
+//! becomes its character. INVARIANT: nothing recurses, no tag is searched for its end beyond
+//! `TAG_BYTES_MAX`, and what is not understood stays as it is written.
 
 /// Longest tag that is recognised; addresses are shorter than that.
 const TAG_BYTES_MAX: usize = 4096;
 /// Longest entity that is recognised: `&thetasym;` and `&#x10FFFF;`.
 const ENTITY_BYTES_MAX: usize = 10;
-/// Elements whose content nobody sees.
+/// Elements whose content is invisible.
 const HIDDEN: [&str; 3] = ["script", "style", "template"];
-/// Elements that stand on lines of their own.
+/// Elements that get their own lines.
 const BLOCKS: [&str; 22] = [
     "address",
     "article",
@@ -56,7 +57,8 @@ const ENTITIES: [(&str, char); 17] = [
     ("trade", '™'),
 ];
 
-/// The text that a reader of `markup` sees, at most `chars_max` of it: one line per block, no line empty, every run of blanks one space.
+/// The text that a reader of `markup` sees, at most `chars_max` of it: one line per block, no line
+/// empty, every run of blanks one space.
 pub fn plain_text(markup: &str, chars_max: usize) -> String {
     let mut page = Page::new(chars_max);
     let mut rest = markup;
@@ -77,7 +79,8 @@ pub fn plain_text(markup: &str, chars_max: usize) -> String {
     page.end()
 }
 
-/// One line of text in which `<` means nothing, but entities do: a title. At most `chars_max` of it.
+/// One line of text in which `<` means nothing, but entities do: a title. At most `chars_max` of
+/// it.
 pub fn plain_line(text: &str, chars_max: usize) -> String {
     let mut page = Page::new(chars_max);
     let mut rest = text;
@@ -147,7 +150,7 @@ impl Page {
         }
     }
 
-    /// Reads what begins with `<`, and answers how much of it that was.
+    /// Reads what begins with `<`, and returns how much of it that was.
     fn tag(&mut self, rest: &str) -> usize {
         if let Some(comment) = rest.strip_prefix("<!--") {
             return comment.find("-->").map_or(rest.len(), |end| 4 + end + 3);
@@ -166,7 +169,7 @@ impl Page {
         end
     }
 
-    /// Reads what begins with `&`, and answers how much of it that was.
+    /// Reads what begins with `&`, and returns how much of it that was.
     fn entity(&mut self, rest: &str) -> usize {
         let head = &rest[..rest.floor_char_boundary(ENTITY_BYTES_MAX + 1)];
         let named = head
@@ -197,7 +200,7 @@ fn tag_end(rest: &str) -> Option<usize> {
             _ => {}
         }
     }
-    // A quote that nobody closed: the first bracket will do.
+    // An unclosed quote: the first bracket will do.
     bytes.iter().position(|byte| *byte == b'>').map(|at| at + 1)
 }
 
@@ -273,7 +276,7 @@ mod tests {
                 "link.",
                 "a bracket in quotes",
             ),
-            ("<a href=\"x>link</a>", "link", "a quote that nobody closed"),
+            ("<a href=\"x>link</a>", "link", "an unclosed quote"),
             ("a<b", "a<b", "a tag that never ends"),
             ("x<!-- <p>no</p> -->y", "xy", "a comment"),
             ("x<!-- y", "x", "a comment that never ends"),

@@ -1,7 +1,8 @@
 //! What is to be done next about an edition: the whole state machine in one pure function.
 //!
-//! A tick reads an account, asks [`plan`] and carries the answer out; then it asks again. Actions that make no
-//! request ([`Action::is_free`]) may follow one another within a tick; of the others a tick makes one (ED-01).
+//! A tick reads an account, asks [`plan`] and carries the answer out; then it asks again. Actions
+//! that make no request ([`Action::is_free`]) may follow one another within a tick; of the others a
+//! tick makes one (ED-01).
 
 use std::fmt;
 
@@ -15,7 +16,7 @@ use super::{
     story::{Status, Story, StoryKey},
 };
 
-/// Who asks.
+/// Who requests it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requester {
     /// A tick: it leaves alone what is archived.
@@ -37,7 +38,7 @@ pub enum Action {
     PutBack(Vec<StoryKey>),
     /// Work on these stories, as one batch (ED-05, ED-06).
     Process(Vec<StoryKey>),
-    /// Make its document (ED-11).
+    /// Render its document (ED-11).
     Aggregate,
     /// Nothing was completed: end it, and say so (ED-32).
     GiveUp,
@@ -46,7 +47,8 @@ pub enum Action {
     /// Every delivery is settled: it is published.
     Publish,
     Wait(Waiting),
-    /// Nothing any more (ED-13); while `aggregating`, nothing before a person decides about what is held.
+    /// Nothing any more (ED-13); while `aggregating`, nothing before a person decides about what is
+    /// held.
     Rest(State),
 }
 
@@ -55,14 +57,14 @@ pub enum Action {
 pub struct Due {
     pub destination: String,
     pub part: u32,
-    /// What: send or settle.
+    /// The action: send or settle.
     pub step: Step,
 }
 
 /// Why nothing is done now, and until when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
-    /// Somebody fetches the list.
+    /// A node fetches the list.
     Fetching(Timestamp),
     /// The previous batch is still running.
     Batch {
@@ -72,7 +74,7 @@ pub enum Waiting {
     },
     /// Failed stories are tried again then.
     Retry(Timestamp),
-    /// Somebody is sending to a destination, until then at most.
+    /// A node is sending to a destination, until then at most.
     Sending(Timestamp),
     /// A destination is tried again then.
     Delivery(Timestamp),
@@ -91,7 +93,7 @@ impl Waiting {
     }
 }
 
-/// For logs and for whoever waits.
+/// For logs and for waiting callers.
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let until = self.until().strftime("%Y-%m-%d %H:%M:%SZ");
@@ -176,8 +178,9 @@ fn plan_stories(account: &Account, requester: Requester, rules: &Rules, now: Tim
     plan_retries(account, requester, rules, now).unwrap_or_else(|| plan_end(account, now))
 }
 
-/// How many stories the next batch takes. After one whose budget did not suffice it takes half as many, so that an outside
-/// where everything has to be tried twice makes an edition slow, not endless.
+/// How many stories the next batch takes. After one whose budget was too small it takes half as
+/// many, so that an outside where everything has to be tried twice makes an edition slow, not
+/// endless.
 fn next_size(account: &Account, rules: &Rules) -> usize {
     let usual = rules.batch_size.min(stories_within(rules.budget)).max(1);
     let Some(last) = account.batches.last() else {
@@ -218,7 +221,7 @@ fn plan_retries(
 }
 
 fn plan_end(account: &Account, now: Timestamp) -> Action {
-    // Whoever still sends an earlier document must not write over the new one.
+    // A node that still sends an earlier document must not write over the new one.
     if let Some(until) = account.sending_until(now) {
         return Action::Wait(Waiting::Sending(until));
     }
@@ -259,7 +262,7 @@ fn plan_deliveries(deliveries: &[Delivery], now: Timestamp) -> Action {
     if !due.is_empty() {
         return Action::Deliver(due);
     }
-    // What somebody is sending is over sooner than what waits for another try.
+    // What a node is sending is over sooner than what waits for another try.
     let sending = waits
         .iter()
         .find(|wait| matches!(wait, Waiting::Sending(_)));

@@ -1,9 +1,9 @@
 //! The ports between an edition and the outside it is made from and goes to.
 //!
-//! All of them spend from the request budget they are handed, every request of theirs, tries and redirects included
-//! (ED-08); when it is empty they answer [`FailureClass::Spent`] at once and the work stops cleanly. None of
-//! them waits longer than its own time limits, and none of them keeps anything: whatever must survive is the
-//! edition's.
+//! All of them spend from the request budget they are handed, every request of theirs, tries and
+//! redirects included (ED-08); when it is empty they answer [`FailureClass::Spent`] at once and the
+//! work stops cleanly. None of them waits longer than its own time limits, and none of them keeps
+//! anything: whatever must survive is the edition's.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::budget::Budget;
 /// Why something outside did not work, by what is done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FailureClass {
-    /// The budget is spent; nothing was asked. Not a failure of anybody.
+    /// The budget is spent; nothing was requested. Not a failure.
     Spent,
-    /// Asked too often; see `retry_after`.
+    /// Rate limited; see `retry_after`.
     RateLimited,
     /// No answer in time, or none at all, or one that says "later".
     Transient,
-    /// Credentials are missing, wrong or not enough; a person must act.
+    /// Credentials are missing, wrong or not enough; an operator must renew them.
     Credentials,
     /// Refused for good: not there, not allowed, not possible.
     Refused,
@@ -104,15 +104,16 @@ pub trait StorySource: Send + Sync {
     /// The best stories, best first, no two with one key, at most [`Wanted::limit`].
     async fn list(&self, wanted: &Wanted, budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure>;
 
-    /// What people say about a story, as plain texts without empty ones, the most telling first; nothing where nobody talks.
+    /// What people say about a story, as plain texts without empty ones, the most relevant first;
+    /// none where there is no discussion.
     async fn comments(&self, key: &StoryKey, budget: &Arc<Budget>) -> Result<Vec<String>, Failure>;
 }
 
 /// Reads pages (ED-35).
 #[async_trait]
 pub trait Reader: Send + Sync {
-    /// The text of the article at an address, without what stands around it. A block page, an empty or an oversized
-    /// one is a failure, never an article.
+    /// The text of the article at an address, without what surrounds it. A block page, an empty or
+    /// an oversized one is a failure, never an article.
     async fn read(&self, url: &str, budget: &Arc<Budget>) -> Result<String, Failure>;
 }
 
@@ -124,7 +125,8 @@ pub enum Text<'a> {
     Comments(&'a [String]),
 }
 
-/// How much the content filter lets through (FACTS: three levels, each with what the one before refuses).
+/// How much the content filter lets through (FACTS: three levels, each with what the one before
+/// refuses).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sensitivity {
     /// Refuses what is plainly illegal or explicit.
@@ -156,12 +158,12 @@ impl Sensitivity {
 /// Writes in the edition's language (ED-36).
 #[async_trait]
 pub trait Writer: Send + Sync {
-    /// What writes, for people: the model's name.
+    /// The model's name, for people.
     fn name(&self) -> &str;
 
-    /// Titles in the edition's language, each at the place of its original, in one request. `None` in a place means
-    /// that this one is missing, which is a failure of that story (ED-09). `Ok(None)` means that nobody here translates
-    /// and the originals stand.
+    /// Titles in the edition's language, each at the place of its original, in one request. `None`
+    /// in a place means that this one is missing, which is a failure of that story (ED-09).
+    /// `Ok(None)` means that there is no translator and the originals stay.
     async fn titles(
         &self,
         titles: &[String],
@@ -171,7 +173,7 @@ pub trait Writer: Send + Sync {
     /// A summary, not empty, of bounded length.
     async fn summary(&self, text: Text<'_>, budget: &Arc<Budget>) -> Result<String, Failure>;
 
-    /// Which of the titles may be printed, each at its place, in one request.
+    /// Which of the titles may be published, each at its place, in one request.
     async fn judge(
         &self,
         titles: &[String],
@@ -180,12 +182,12 @@ pub trait Writer: Send + Sync {
     ) -> Result<Vec<bool>, Failure>;
 }
 
-/// Why a template cannot be printed, with line and reason.
+/// Why a template cannot be rendered, with line and reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadTemplate(pub String);
 
-/// Prints documents. Pure: the same inputs and template give the same bytes, always.
+/// Renders documents. Pure: the same inputs and template give the same bytes, always.
 pub trait Renderer: Send + Sync {
     /// The template of the configuration.
     fn template(&self) -> &str;
@@ -205,11 +207,12 @@ pub struct Message<'a> {
     /// Which message of several, from 1.
     pub part: u32,
     pub body: &'a str,
-    /// Names this part of this revision at this destination for ever; for destinations that recognise what they have.
+    /// The permanent id of this part of this revision at this destination, for destinations that
+    /// recognise duplicates.
     pub key: String,
 }
 
-/// What became of sending.
+/// The result of sending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sent {
     /// The destination has it, and knows it by this.
@@ -223,7 +226,7 @@ pub enum Sent {
     Unknown(Failure),
 }
 
-/// What a look at a destination brought.
+/// The result of a look at a destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Presence {
     There {
@@ -232,11 +235,11 @@ pub enum Presence {
     },
     /// It is not there.
     NotThere,
-    /// This destination answers but cannot be looked at, or takes the same message twice without harm: see
-    /// [`Publisher::on_unknown`].
+    /// This destination answers but cannot be looked at, or takes the same message twice without
+    /// harm: see [`Publisher::on_unknown`].
     CannotVerify,
-    /// The look failed; try again later. Also where it could tell nothing about the message: who does not answer now may be
-    /// asked what to do about it later.
+    /// The look failed; try again later. Also where it could find out nothing about the message: a
+    /// destination that does not answer now may do so later.
     Failed(Failure),
 }
 
@@ -246,11 +249,11 @@ pub trait Publisher: Send + Sync {
     /// The destination's name in the configuration.
     fn destination(&self) -> &str;
 
-    /// The messages a document makes, in order. Pure; asked once per document, and what it says is stored.
-    /// `None` for one message that is the document itself.
+    /// The messages a document makes, in order. Pure; asked once per document, and what it says is
+    /// stored. `None` for one message that is the document itself.
     fn parts(&self, document: &Document) -> Vec<Option<String>>;
 
-    /// What to do when nobody knows whether a message arrived and nobody can look.
+    /// What to do when it is unknown whether a message arrived and there is no way to look.
     fn on_unknown(&self) -> OnUnknown;
 
     /// What to do with a second document of an edition that was delivered already.
@@ -259,8 +262,9 @@ pub trait Publisher: Send + Sync {
     /// Requests that sending one part takes when nothing has to be tried twice.
     fn requests_per_part(&self) -> u32;
 
-    /// How long to wait before a part that follows another. Whoever sends waits before it is written down that the part is
-    /// being sent: who is stopped in a pause has sent nothing, and nobody has to wonder.
+    /// How long to wait before a part that follows another. The sender waits before it records that
+    /// the part is being sent: a node stopped in a pause has sent nothing, and there is no doubt
+    /// about it.
     fn pause(&self) -> SignedDuration {
         SignedDuration::ZERO
     }

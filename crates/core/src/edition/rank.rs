@@ -1,12 +1,14 @@
 //! Ranks: which collected entries make an edition.
 //!
-//! Nobody votes on entries, so all that is known is who published what and when. A source that publishes all day must not fill the
-//! edition, and one that publishes once a day must not be missed: the sources take turns, the one with
-//! the newest entry first, and each gives its own newest (ED-33).
+//! Entries have no votes, so all that is known is who published what and when. A source that
+//! publishes all day must not fill the edition, and one that publishes once a day must not be
+//! missed: the sources take turns, the one with the newest entry first, and each gives its own
+//! newest (ED-33).
 //!
-//! An entry belongs to the time it was first seen at, because that is when it could first be printed: whatever time its
-//! publisher claims, no entry falls between two editions and none is in both. Only what was old already when it was seen is
-//! left out: a source that is new here brings its archive along.
+//! An entry belongs to the time it was first seen at, because that is when it could first be
+//! published: whatever time its publisher claims, no entry falls between two editions and none is
+//! in both. Only what was old already when it was seen is left out: a source that is new here comes
+//! with its archive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +16,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::source::{SourceId, entry::Entry};
 
-/// How long before a window an entry may have been published and still be news in it: sources that seldom publish are looked at once a day.
+/// How long before a window an entry may have been published and still be news in it: sources that
+/// seldom publish are looked at once a day.
 pub const LATE_MAX: SignedDuration = SignedDuration::from_hours(24);
 
 /// A stretch of time: from its first instant to the first that is no longer part of it.
@@ -25,7 +28,7 @@ pub struct Window {
     pub until: Timestamp,
 }
 
-/// An entry that could be printed: what its place is decided by.
+/// A candidate entry: what its rank is decided by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// Number of the entry's row.
@@ -35,12 +38,12 @@ pub struct Candidate {
     pub published_at: Timestamp,
     /// Where it can be read, in its canonical form.
     pub link: String,
-    /// What it is called.
+    /// Its title.
     pub title: String,
 }
 
 impl Candidate {
-    /// What could be printed of an entry in an edition of this window; nothing of one without title or link.
+    /// The candidate that an entry is in an edition of this window; none without title or link.
     pub fn of(entry: &Entry, window: Window) -> Option<Self> {
         let title = entry.found.title.trim();
         let link = entry.found.link.as_deref().unwrap_or_default().trim();
@@ -59,7 +62,8 @@ impl Candidate {
     }
 }
 
-/// The best of them, best first, at most `limit`, no link twice. The order they come in does not matter.
+/// The best of them, best first, at most `limit`, no link twice. The order they come in does not
+/// matter.
 pub fn rank(mut candidates: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
     // The oldest first, because each source gives from the end.
     candidates.sort_unstable_by_key(|candidate| (candidate.published_at, candidate.entry));
@@ -175,7 +179,7 @@ mod tests {
         candidates.push(candidate(11, 3, hour(8), "other/1"));
         candidates.push(candidate(12, 3, hour(2), "other/2"));
         for (limit, expected, why) in [
-            (0, vec![], "nobody wants any"),
+            (0, vec![], "none wanted"),
             (1, vec![9], "the newest"),
             (3, vec![9, 11, 10], "each source once, by its newest"),
             (6, vec![9, 11, 10, 8, 12, 7], "turn after turn"),

@@ -28,21 +28,22 @@ pub struct Rules {
     pub budget: u32,
     /// How often people may put a failed story back.
     pub retries_max: u32,
-    /// How often a failed story is put back by itself before its edition goes on without it.
+    /// How often a failed story is put back by itself before its edition continues without it.
     pub retries_by_itself: u32,
     /// How long a failed story waits before it is put back by itself.
     pub retry_after: SignedDuration,
     /// How long a batch may take. Its lease is shorter and extended while it is worked on.
     pub batch_time: SignedDuration,
-    /// How long sending to a destination may take, and fetching the list. Their leases are extended meanwhile, too.
+    /// How long sending to a destination may take, and fetching the list. Their leases are extended
+    /// meanwhile, too.
     pub delivery_time: SignedDuration,
-    /// How old an edition may get before somebody is told (ED-18).
+    /// How old an edition may get before an alert opens (ED-18).
     pub overdue_after: SignedDuration,
     /// How long a published edition stays as it is (ED-31).
     pub archive_after: SignedDuration,
     /// Whether steps follow one another without waiting for the next tick (ED-17).
     pub chain: bool,
-    /// Time between two ticks, to tell when an edition is expected to be finished.
+    /// Time between two ticks, to forecast when an edition will be finished.
     pub interval: SignedDuration,
 }
 
@@ -74,7 +75,7 @@ pub enum Unusable {
          {ESTIMATE_MAX}; use a batch size of at most {most} (advised: at most {BATCH_SIZE_ADVISED})"
     )]
     BatchSize {
-        /// What was asked for.
+        /// What was requested.
         batch_size: usize,
         /// What it is expected to spend.
         estimate: u32,
@@ -86,7 +87,7 @@ pub enum Unusable {
         "a batch of {batch_size} stories is expected to spend {estimate} requests, but a tick may spend only {budget}"
     )]
     Budget {
-        /// What was asked for.
+        /// What was requested.
         batch_size: usize,
         /// What it is expected to spend.
         estimate: u32,
@@ -128,8 +129,9 @@ impl Rules {
         Ok(())
     }
 
-    /// How long a batch, a delivery or the list is somebody's after their node last said that it works on it: a minute of the
-    /// usual four. A node that dies costs no more than this, however long its work may take.
+    /// How long a batch, a delivery or the list belongs to a node after the node last reported to
+    /// work on it: a minute of the usual four. A node that dies costs no more than this, however
+    /// long its work may take.
     pub fn lease(&self) -> SignedDuration {
         self.batch_time / LEASE_SHARE
     }
@@ -139,7 +141,8 @@ impl Rules {
         self.lease() / LEASE_SHARE
     }
 
-    /// Until when a lease allows to begin or go on with what must not be done twice: a beat less than others wait.
+    /// Until when a lease allows to begin or continue with what must not be done twice: a beat less
+    /// than others wait.
     pub fn trusted(&self, lease_until: Timestamp) -> Timestamp {
         let trusted = lease_until.saturating_sub(self.beat());
         trusted.unwrap_or(Timestamp::MIN)

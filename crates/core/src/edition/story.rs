@@ -1,7 +1,8 @@
 //! Stories: the items of an edition.
 //!
-//! A story is known by where it comes from (`hn:42`, `entry:7`), once per edition. It completes when it has
-//! what its edition prints; what is missing for good is said in a note and printed as such (ED-09).
+//! A story is known by where it comes from (`hn:42`, `entry:7`), once per edition. It completes
+//! when it has everything its edition publishes; what is missing for good is named in a note and
+//! published as such (ED-09).
 
 use std::fmt;
 
@@ -27,26 +28,26 @@ impl fmt::Display for StoryKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryListing))]
 pub struct Listed {
-    /// What it is known by.
+    /// Its key.
     pub key: StoryKey,
-    /// Where it can be read; for a text post its discussion.
+    /// Its address; for a text post its discussion.
     pub url: String,
-    /// Where it is talked about.
+    /// The address of its discussion.
     pub discussion_url: Option<String>,
-    /// What it is called, in its own language.
+    /// Its title, in its own language.
     #[serde(rename = "original_title")]
     pub title: String,
-    /// What its readers gave it; none where nobody counts.
+    /// Its readers' votes; none where votes are not counted.
     pub score: Option<i64>,
     /// When it was published.
     pub published_at: Option<Timestamp>,
-    /// Its text, where the list brings it along and there is no page to fetch.
+    /// Its text, where the list contains it and there is no page to fetch.
     #[serde(skip)]
     pub text: Option<String>,
 }
 
 names! {
-    /// Where a story stands.
+    /// The state of a story.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[cfg_attr(feature = "schema", schema(as = StoryStatus))]
     pub enum Status {
@@ -54,29 +55,30 @@ names! {
         Pending = "pending",
         /// A batch works on it.
         Processing = "processing",
-        /// It has what is printed.
+        /// It has everything that is published.
         Completed = "completed",
         /// It could not be completed.
         Failed = "failed",
     }
 }
 
-/// What a story has that is printed.
+/// The parts of a story that are published.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StoryText))]
 pub struct Written {
-    /// Its title in the edition's language; none where nobody translates and the original stands.
+    /// Its title in the edition's language; none where there is no translator and the original is
+    /// used.
     pub title: Option<String>,
-    /// What its page says.
+    /// A summary of its page.
     pub content_summary: Option<String>,
-    /// What its readers say.
+    /// A summary of its discussion.
     pub comment_summary: Option<String>,
     /// Why there is no summary of its page.
     pub note: Option<Note>,
 }
 
 names! {
-    /// Why a completed story lacks something; printed in the edition's language.
+    /// Why a completed story lacks something; shown in the edition's language.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[cfg_attr(feature = "schema", schema(as = StoryNote))]
     pub enum Note {
@@ -91,16 +93,15 @@ names! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Story {
-    /// How it was listed.
+    /// Its data from the list.
     #[serde(flatten)]
     pub listed: Listed,
-    /// Its place, from 1.
+    /// Its rank, from 1.
     pub rank: u32,
-    /// Where it stands.
     pub status: Status,
     /// The batch that works on it or worked on it last.
     pub batch: Option<u32>,
-    /// What it has that is printed.
+    /// Its published parts.
     #[serde(flatten)]
     pub written: Written,
     /// Why it could not be completed.

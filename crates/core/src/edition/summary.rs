@@ -1,12 +1,12 @@
 //! Summaries without a model: the sentences of a text that say the most (ED-36).
 //!
-//! A text keeps coming back to what it is about, so a sentence made of the words that the text uses most
-//! says most of it; and who writes for readers says it early. Nothing is rephrased: every sentence of a
-//! summary stands in the text as it is, in the text's order. The same text always gives the same
+//! A text keeps coming back to what it is about, so a sentence made of the words that the text uses
+//! most says most of it; and authors say it early. Nothing is rephrased: every sentence of a
+//! summary is in the text, unchanged and in the text's order. The same text always gives the same
 //! summary: counts are whole numbers, and of two equal sentences the earlier wins.
 //!
-//! INVARIANT: a summary has at most as many characters as asked for, and is empty only where the text
-//! has no letter.
+//! INVARIANT: a summary has at most as many characters as requested, and is empty only where the
+//! text has no letter.
 
 mod sentence;
 
@@ -20,8 +20,8 @@ pub const COMMENTS_MIN: usize = 3;
 const TEXT_CHARS_MAX: usize = 40_000;
 /// Shorter sentences are headings, bylines and crumbs of navigation.
 const WORDS_MIN: usize = 4;
-/// Added to a sentence's words before its weight is shared among them, so that three heavy words do not
-/// outweigh a whole sentence.
+/// Added to a sentence's words before its weight is shared among them, so that three heavy words do
+/// not outweigh a whole sentence.
 const DAMPING: usize = 5;
 /// How much more the first sentences weigh, in hundredths.
 const EARLY: [usize; 3] = [150, 125, 110];
@@ -35,7 +35,8 @@ const IDLE: [&str; 44] = [
 /// Shortest word of letters that says something.
 const WORD_CHARS_MIN: usize = 3;
 
-/// The sentences of a text that say the most, in its order, in at most `chars_max` characters together.
+/// The sentences of a text that say the most, in its order, in at most `chars_max` characters
+/// together.
 pub fn extract(text: &str, chars_max: usize) -> String {
     let text = cut_chars(text, TEXT_CHARS_MAX);
     let candidates = candidates(text);
@@ -56,8 +57,8 @@ pub fn extract(text: &str, chars_max: usize) -> String {
     join(chosen.iter().filter_map(|index| candidates.get(*index)))
 }
 
-/// At most so many characters of a text: up to the last end of a sentence, if that keeps at least half,
-/// or else up to wherever it is cut, with an ellipsis.
+/// At most so many characters of a text: up to the last end of a sentence, if that keeps at least
+/// half, or else up to wherever it is cut, with an ellipsis.
 pub fn shorten(text: &str, chars_max: usize) -> String {
     let text = text.trim();
     let kept = cut_chars(text, chars_max);
@@ -90,7 +91,7 @@ pub fn is_cjk(c: char) -> bool {
 /// A sentence that may become part of a summary.
 struct Candidate {
     text: String,
-    /// What it is made of, each as often as it stands there.
+    /// Its words, each as often as it occurs.
     words: Vec<String>,
 }
 
@@ -112,14 +113,14 @@ fn candidates(text: &str) -> Vec<Candidate> {
     all
 }
 
-/// The candidates by what they say, the most telling first.
+/// The candidates by score, the highest first.
 fn rank(candidates: &[Candidate]) -> Vec<usize> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for word in candidates.iter().flat_map(|it| &it.words) {
         *counts.entry(word).or_default() += 1;
     }
     let score = |index: usize, candidate: &Candidate| {
-        // Each word once: who repeats a word within a sentence does not say more.
+        // Each word once: repeating a word within a sentence adds nothing.
         let distinct: BTreeSet<&str> = candidate.words.iter().map(String::as_str).collect();
         let weight: usize = distinct.iter().filter_map(|word| counts.get(word)).sum();
         let share = weight * 1_000 / (candidate.words.len() + DAMPING);
@@ -146,7 +147,7 @@ fn repeats(candidates: &[Candidate], chosen: &BTreeSet<usize>, index: usize) -> 
     chosen.iter().any(|other| text(*other) == text(index))
 }
 
-/// One after the other, with spaces except after a stop that brings its own.
+/// One after the other, with spaces except after a full-width stop.
 fn join<'a>(sentences: impl Iterator<Item = &'a Candidate>) -> String {
     let mut joined = String::new();
     for sentence in sentences {
@@ -159,7 +160,7 @@ fn join<'a>(sentences: impl Iterator<Item = &'a Candidate>) -> String {
     joined
 }
 
-/// Stops and closing quotes that are as wide as a letter, and so bring their own space.
+/// Full-width stops and closing quotes, which include their own space.
 fn is_wide(c: char) -> bool {
     matches!(c, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}')
 }
@@ -190,7 +191,8 @@ fn with_ellipsis(kept: &str, chars_max: usize) -> String {
         return String::new();
     };
     let kept = cut_chars(kept, room);
-    // A word that is cut in half says something else; a long run without spaces has to be cut anyway.
+    // A word that is cut in half says something else; a long run without spaces has to be cut
+    // anyway.
     let space = kept
         .rfind(char::is_whitespace)
         .filter(|at| at * 2 >= kept.len());

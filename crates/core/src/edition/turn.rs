@@ -1,7 +1,9 @@
-//! Turns: every way in which an edition changes, as a pure function from what was read to what is written.
+//! Turns: every way in which an edition changes, as a pure function from what was read to what is
+//! written.
 //!
-//! A turn that no longer applies, because somebody else was faster, answers `None`: there is nothing to write,
-//! and whoever wanted it reads again. The store writes a [`Change`] only on the version it was decided on.
+//! A turn that no longer applies, because another node was faster, returns `None`: there is nothing
+//! to write, and the caller reads again. The store writes a [`Change`] only on the version it was
+//! decided on.
 
 mod delivering;
 mod person;
@@ -27,13 +29,13 @@ pub use delivering::{
 pub use person::{Day, NotNow, force, is_left_over, keep_open, reopen, reset, retry};
 pub use redelivery::{Chosen, resend, skip};
 
-/// What is said of a batch whose lease has passed.
-const NEVER_ENDED: &str = "it never ended: its node stopped answering";
+/// The detail of a batch whose lease has passed.
+const NEVER_ENDED: &str = "it never ended: its node stopped responding";
 
 /// How a story came out of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// It has what is printed.
+    /// It has everything that is published.
     Completed(Written),
     /// It has not, because of this.
     Failed(String),
@@ -41,7 +43,7 @@ pub enum Ending {
     NotTried,
 }
 
-/// Somebody is about to fetch the list.
+/// A node is about to fetch the list.
 pub fn start_fetch(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     let mut edition = account.edition.clone();
     edition.fetching_until = Some(leased(rules, now));
@@ -49,7 +51,8 @@ pub fn start_fetch(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     Change::of(edition)
 }
 
-/// Somebody still fetches the list, and said so until `held` before. Nothing if it has come, or is somebody else's to fetch.
+/// A node still fetches the list, and reported it until `held` before. Nothing if the list has
+/// come, or another node fetches it.
 pub fn extend_fetch(
     account: &Account,
     held: Timestamp,
@@ -63,7 +66,7 @@ pub fn extend_fetch(
     own.then(|| (Change::of(edition), until))
 }
 
-/// The list could not be fetched: everything stays as it was, and says why (ED-29).
+/// The list could not be fetched: everything stays unchanged, and the reason is recorded (ED-29).
 pub fn fetch_failed(
     account: &Account,
     error: &str,
@@ -81,7 +84,8 @@ pub fn fetch_failed(
     Some(Change::of(edition))
 }
 
-/// The list is here: stories and state in one change (ED-03). Nothing if another list was faster (ED-04).
+/// The list is here: stories and state in one change (ED-03). Nothing if another list was faster
+/// (ED-04).
 pub fn fetched(
     account: &Account,
     source: &str,
@@ -157,7 +161,8 @@ pub fn start_batch(
     Some((change, batch))
 }
 
-/// Somebody still works on a batch. Nothing if it ended or was given up: its stories are somebody else's.
+/// A node still works on a batch. Nothing if it ended or was given up: its stories belong to
+/// another batch.
 pub fn extend_batch(
     account: &Account,
     index: u32,
@@ -179,7 +184,8 @@ fn leased(rules: &Rules, now: Timestamp) -> Timestamp {
     now.saturating_add(rules.lease()).unwrap_or(Timestamp::MAX)
 }
 
-/// Writes down how a batch ended. Nothing if it was given up meanwhile: its stories are somebody else's.
+/// Records how a batch ended. Nothing if it was given up meanwhile: its stories belong to another
+/// batch.
 pub fn end_batch(
     account: &Account,
     index: u32,
@@ -203,7 +209,7 @@ pub fn end_batch(
         let ending = match ending {
             // No batch is smaller: waiting for another would be waiting for ever.
             Ending::NotTried if batch.story_count == 1 => &Ending::Failed(format!(
-                "a budget of {} requests does not suffice for it",
+                "a budget of {} requests is too small for it",
                 rules.budget
             )),
             ending => ending,
@@ -253,9 +259,10 @@ fn first_error(stories: &[Story]) -> Option<String> {
     stories.iter().find_map(|story| story.error_message.clone())
 }
 
-/// Gives back the stories of batches whose lease has passed, and of none (ED-15). They count as not tried: a batch that never ended is followed
-/// by a smaller one, and a story that was alone in the second of two such batches has failed, so that one that kills whoever works on it is found
-/// and left out.
+/// Gives back the stories of batches whose lease has passed, and of none (ED-15). They count as not
+/// tried: a batch that never ended is followed by a smaller one, and a story that was alone in the
+/// second of two such batches has failed, so that a story that kills every node working on it is
+/// found and left out.
 pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     let mut edition = account.edition.clone();
     edition.updated_at = now;
@@ -293,7 +300,7 @@ pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
     };
     let found = account.stories.iter().filter(left).map(|story| {
         let ending = if was_alone(story) {
-            Ending::Failed("its node stopped answering while it worked on it alone".to_owned())
+            Ending::Failed("its node stopped responding while it worked on it alone".to_owned())
         } else {
             Ending::NotTried
         };
@@ -334,7 +341,7 @@ fn back_to_pending<'a>(stories: impl Iterator<Item = &'a Story>, now: Timestamp)
     stories.map(pending).collect()
 }
 
-/// The document is made, and every delivery of it is intended (ED-11).
+/// The document is rendered, and every delivery of it is intended (ED-11).
 pub fn aggregate(
     account: &Account,
     document: Document,

@@ -1,6 +1,6 @@
 //! CloudEvents in, changes of intent out.
 //!
-//! A business service tells Almanack that a time changed by sending an event (founding document
+//! A business service reports a changed time to Almanack by sending an event (founding document
 //! 002, section 2). The meaning is the same over HTTP and over a message queue, so it is decided
 //! here, from the JSON alone:
 //!
@@ -9,11 +9,12 @@
 //! | `almanack.task.put.v1` | try `(subject, data.kind)` at `data.execute_at` |
 //! | `almanack.task.cancel.v1` | withdraw `(subject, data.kind)` |
 //!
-//! `data.revision` is required: queues deliver twice and out of order, and only the number tells an
-//! old request from a new one.
+//! `data.revision` is required: queues deliver twice and out of order, and only the number
+//! distinguishes an old request from a new one.
 //!
-//! [`envelope`] understands what a queue delivers, in any mode; [`mapping`] reads messages of services that have a format of
-//! their own; [`intake`] is the port by which a queue hands requests over.
+//! [`envelope`] understands what a queue delivers, in any mode; [`mapping`] reads messages of
+//! services that have their own format; [`intake`] is the port by which a queue hands requests
+//! over.
 
 pub mod envelope;
 pub mod intake;
@@ -41,16 +42,16 @@ pub enum EventError {
     #[error("{0}")]
     Shape(String),
     /// Some other version of CloudEvents.
-    #[error("event has specversion `{0}`; only `1.0` is understood")]
+    #[error("event has specversion `{0}`; only `1.0` is supported")]
     Version(String),
-    #[error("event has type `{0}`; only `{TYPE_PUT}` and `{TYPE_CANCEL}` are understood")]
+    #[error("event has type `{0}`; only `{TYPE_PUT}` and `{TYPE_CANCEL}` are supported")]
     Type(String),
     /// Not JSON at all, or not text.
-    #[error("message is `{0}`; only JSON is understood")]
+    #[error("message is `{0}`; only JSON is supported")]
     Encoding(String),
     /// An address that no call may go to.
     #[error(
-        "callback_url must be an http or https address without user name or password, at a port of web servers"
+        "callback_url must be an http or https address without user name or password, with a web server's port"
     )]
     Callback,
     /// A value breaks its rule.
@@ -59,7 +60,8 @@ pub enum EventError {
 }
 
 impl EventError {
-    /// What is wrong in one word, for logs and metrics: the message itself may repeat what was sent.
+    /// What is wrong in one word, for logs and metrics: the message itself may repeat what was
+    /// sent.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Shape(_) => "shape",
@@ -81,12 +83,12 @@ pub struct TaskEvent {
     /// The event's own id, unique within its source.
     pub id: String,
     pub source: String,
-    /// What it asks for.
+    /// What it requests.
     pub request: Request,
 }
 
 impl TaskEvent {
-    /// What the history says about who asked.
+    /// What the history says about who requested it.
     pub fn origin(&self) -> String {
         let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
         let source = self.source.chars().take(SOURCE_CHARS_MAX).map(plain);
@@ -96,7 +98,7 @@ impl TaskEvent {
 
 /// A binary-mode event in structured form.
 #[derive(Serialize)]
-struct Gathered<'a> {
+struct StructuredEvent<'a> {
     specversion: String,
     id: String,
     source: String,
@@ -106,8 +108,8 @@ struct Gathered<'a> {
     data: &'a RawValue,
 }
 
-/// Puts a binary-mode event into structured form: its attributes travel as headers that start with `prefix`, its data is the
-/// body. `header` finds one by its whole name.
+/// Puts a binary-mode event into structured form: its attributes travel as headers that start with
+/// `prefix`, its data is the body. `header` finds one by its whole name.
 pub fn gather(
     prefix: &str,
     header: impl Fn(&str) -> Option<String>,
@@ -115,10 +117,10 @@ pub fn gather(
 ) -> Result<String, EventError> {
     let optional = |name: &str| header(&format!("{prefix}{name}"));
     let required = |name: &str| {
-        let reported = || format!("header `{prefix}{name}` is missing or not UTF-8");
-        optional(name).ok_or_else(|| EventError::Shape(reported()))
+        let problem = || format!("header `{prefix}{name}` is missing or not UTF-8");
+        optional(name).ok_or_else(|| EventError::Shape(problem()))
     };
-    let gathered = Gathered {
+    let event = StructuredEvent {
         specversion: required("specversion")?,
         id: required("id")?,
         source: required("source")?,
@@ -126,7 +128,7 @@ pub fn gather(
         subject: optional("subject"),
         data,
     };
-    serde_json::to_string(&gathered).map_err(|error| EventError::Shape(error.to_string()))
+    serde_json::to_string(&event).map_err(|error| EventError::Shape(error.to_string()))
 }
 
 /// CloudEvents allow extension attributes, so unknown fields of the envelope pass; unknown fields
@@ -201,13 +203,14 @@ fn instant<'de, D: Deserializer<'de>>(reader: D) -> Result<Timestamp, D::Error> 
     parse_instant(&text).map_err(D::Error::custom)
 }
 
-/// CloudEvents 1.0 requires these attributes to say something: together they name an event, and who asked is what the history keeps.
+/// CloudEvents 1.0 requires these attributes to say something: together they name an event, and who
+/// requested it is what the history keeps.
 fn check_named(envelope: &Envelope) -> Result<(), EventError> {
     for (name, value) in [("id", &envelope.id), ("source", &envelope.source)] {
         if value.trim().is_empty() {
-            let reported =
+            let problem =
                 format!("event: `{name}` is empty; CloudEvents requires it to name the event");
-            return Err(EventError::Shape(reported));
+            return Err(EventError::Shape(problem));
         }
     }
     Ok(())
@@ -232,7 +235,7 @@ fn put(subject: Subject, data: PutData, payload_limit: usize) -> Result<Put, Eve
     })
 }
 
-/// Reads one level of the event; `within` is where it stands, for the message.
+/// Reads one level of the event; `within` is its place, for the message.
 fn read<'a, T: Deserialize<'a>>(json: &'a str, within: &str) -> Result<T, EventError> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {

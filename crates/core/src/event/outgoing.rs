@@ -1,16 +1,19 @@
-//! Events out: what others may want to know of Almanack, as CloudEvents.
+//! Outgoing events: what happened in Almanack, as CloudEvents.
 //!
-//! The other direction of [`crate::event`]. An event is told by a task of its own, written in the same transaction as what it tells of: the
-//! table of tasks is the outbox, so an event is told at least once, with the retries, the history and the leases of
-//! every other task. Whoever hears it twice knows it by its `id`, which depends on what happened and on nothing else.
+//! The other direction of [`crate::event`]. An event is delivered by a separate task, written in
+//! the same transaction as the change it reports. So the table of tasks is the outbox, and an event
+//! is delivered at least once, with the retries, the history and the leases of every other task. A
+//! receiver recognises a repetition by its `id`, which depends on what happened and on nothing
+//! else.
 //!
 //! ```text
 //!   a task ends ───────┐
-//!   a source has news ─┼─► Subscriptions: who wants it? ─► one EVENT task per subscription ─► EventPublisher
-//!   an edition is out ─┘      (pure, before the write)       (in the very same write)             (a webhook, a topic)
+//!   a source has news ─┼─► Subscriptions ──► one EVENT_DELIVERY task each ──► EventPublisher
+//!   an edition is out ─┘   (pure, before      (in the very same write)        (a webhook, a topic)
+//!                           the write)
 //! ```
 //!
-//! INVARIANT: a task of kind [`KIND`] is never told itself, or telling would never end.
+//! INVARIANT: a task of kind [`KIND`] is no event itself, or deliveries would never end.
 
 mod data;
 mod judge;
@@ -32,9 +35,9 @@ pub use judge::judge;
 pub use subscription::{BadName, NAME_BYTES_MAX, Name, Subscription, Subscriptions, Wants};
 pub use written::{Mode, Written};
 
-/// The kind of tasks that tell.
+/// The kind of tasks that deliver events.
 pub const KIND: &str = "EVENT_DELIVERY";
-/// What the subjects of tasks that tell start with.
+/// What the subjects of event deliveries start with.
 pub const SUBJECT_PREFIX: &str = "event:";
 
 /// What happened, in the envelope that others read: a CloudEvent 1.0 in structured mode.
@@ -42,9 +45,9 @@ pub const SUBJECT_PREFIX: &str = "event:";
 pub struct CloudEvent {
     /// Always `1.0`.
     pub specversion: String,
-    /// The same whenever the same event is told again.
+    /// The same whenever the same event is delivered again.
     pub id: String,
-    /// Whose event: this Almanack's own name as a URI reference.
+    /// The name of this Almanack, as a URI reference.
     pub source: String,
     /// What kind of event: `almanack.task.finished.v1`.
     pub r#type: String,
@@ -57,7 +60,8 @@ pub struct CloudEvent {
     pub data: Box<RawValue>,
 }
 
-/// What kinds of events there are. The number at the end of a name changes when the data changes in a way that breaks readers.
+/// What kinds of events there are. The number at the end of a name changes when the data changes in
+/// a way that breaks readers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Type {
     /// A task is over: it succeeded, or it failed for good.
@@ -94,18 +98,19 @@ impl Type {
 /// Hands events over to one subscriber: a webhook, a Kafka topic, a NATS subject.
 #[async_trait]
 pub trait EventPublisher: Send + Sync {
-    /// Hands one over. Done means that it was taken for good; whatever else comes back is retried like any attempt.
+    /// Hands one over. Done means that it was taken for good; whatever else comes back is retried
+    /// like any attempt.
     async fn publish(&self, event: &CloudEvent) -> Outcome;
 }
 
-/// Which subscription a task that tells belongs to; `None` if it is no such task.
+/// Which subscription an event delivery belongs to; `None` if the task is none.
 pub fn subscriber(identity: &Identity) -> Option<&str> {
     let subject = identity.subject.as_str().strip_prefix(SUBJECT_PREFIX)?;
     let (_, name) = subject.rsplit_once('@')?;
     is_reporting(&identity.kind).then_some(name)
 }
 
-/// Whether tasks of this kind tell.
+/// Whether tasks of this kind deliver events.
 pub fn is_reporting(kind: &Kind) -> bool {
     kind.as_str() == KIND
 }

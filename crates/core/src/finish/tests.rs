@@ -116,13 +116,13 @@ fn rs_08_a_vanished_node_costs_an_attempt_and_a_shutdown_does_not() {
     assert_eq!(
         handed_back.execute_at,
         claimed(2, 3).execute_at,
-        "due as it was before"
+        "due at the same time as before"
     );
 }
 
 /// Four deaths of nodes during one call used to end a task that had done nothing wrong.
 #[test]
-fn sf_06_vanished_nodes_have_a_budget_of_their_own() {
+fn sf_06_vanished_nodes_have_a_separate_budget() {
     let expire = |task: &ClaimedTask| {
         let backoff = Backoff::default();
         finish(task, &Outcome::LeaseExpired, &backoff, NOW, 0)
@@ -231,7 +231,7 @@ fn rs_13_an_attempt_never_ends_before_it_started() {
 }
 
 #[test]
-fn rs_13_only_an_attempt_that_its_row_cannot_describe_needs_a_row_of_its_own() {
+fn rs_13_only_an_attempt_that_its_row_cannot_describe_needs_a_separate_row() {
     for (outcome, needs) in [
         (Outcome::Done { detail: None }, false),
         (gave_up(), false),

@@ -1,8 +1,10 @@
 //! A history in pages, the newest first.
 //!
-//! An identity that is put and withdrawn for ever, or a task that comes again for ever, has no bound on its history, so it is read a page
-//! at a time, from the newest backwards: rows in the order of their numbers, and of each row the decisions and attempts in the order of
-//! theirs. Within a page all stands in the order in which it happened. Numbers, unlike instants, are never equal and never go back.
+//! An identity that is put and withdrawn for ever, or a task that comes again for ever, has no
+//! bound on its history, so it is read a page at a time, from the newest backwards: rows in the
+//! order of their numbers, and of each row the decisions and attempts in the order of theirs.
+//! Within a page everything is in the order in which it happened. Numbers, unlike instants, are
+//! never equal and never go back.
 
 use std::fmt;
 
@@ -12,8 +14,9 @@ use crate::{
     task::{TaskId, Term},
 };
 
-/// Where a page of a history ended: what is left is everything on earlier rows, and on this one the decisions numbered below `number` and
-/// the attempts under terms below `term`. The creation of a row is its decision 0.
+/// Where a page of a history ended: what is left is everything on earlier rows, and on this one the
+/// decisions numbered below `number` and the attempts under terms below `term`. The creation of a
+/// row is its decision 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HistoryCursor {
     pub task_id: TaskId,
@@ -74,7 +77,8 @@ fn is_left(event: &HistoryEvent, cursor: HistoryCursor) -> bool {
     }
 }
 
-/// Right behind the last of `rest`. Of a sort that has nothing left on its row everything is on the page.
+/// Right behind the last of `rest`. Of a sort that has nothing left on its row everything is on the
+/// page.
 fn cursor_after(rest: &[HistoryEvent]) -> Option<HistoryCursor> {
     let row = |event: &HistoryEvent| match event {
         HistoryEvent::Decision(decision) => decision.id.task_id,

@@ -127,26 +127,26 @@ fn rs_13_at_one_instant_a_row_is_created_moved_tried_and_taken_away_before_its_s
 }
 
 #[test]
-fn rs_13_an_attempt_is_reported_once_from_its_own_row_if_it_has_one() {
+fn rs_13_an_attempt_is_shown_once_from_its_own_row_if_it_has_one() {
     for (standing, written, expected, why) in [
         (
             Standing::Running,
             vec![],
             vec!["running"],
-            "the row tells it",
+            "the row shows it",
         ),
-        (Standing::Success, vec![], vec!["done"], "the row tells it"),
+        (Standing::Success, vec![], vec!["done"], "the row shows it"),
         (
             Standing::FailSpent,
             vec![],
             vec!["failed"],
-            "the row tells it",
+            "the row shows it",
         ),
         (
             Standing::FailWithTries,
             vec!["retry"],
             vec!["retry"],
-            "the row will tell the next",
+            "the row will show the next",
         ),
         (
             Standing::FailWithTries,
@@ -171,19 +171,19 @@ fn rs_13_an_attempt_is_reported_once_from_its_own_row_if_it_has_one() {
             .map(|outcome| attempt(1, 1, outcome, -700))
             .collect();
         let story = report(&[task], Vec::new(), attempts);
-        let reported: Vec<&str> = story
+        let names: Vec<&str> = story
             .iter()
             .filter_map(|event| match event {
                 HistoryEvent::Attempt(attempt) => Some(attempt.outcome.as_str()),
                 HistoryEvent::Decision(_) => None,
             })
             .collect();
-        assert_eq!(reported, expected, "{standing:?}: {why}");
+        assert_eq!(names, expected, "{standing:?}: {why}");
     }
 }
 
 #[test]
-fn rs_13_a_late_answer_is_reported_beside_what_was_taken_away() {
+fn rs_13_a_late_answer_is_shown_beside_what_was_taken_away() {
     let cancelled = Task {
         status: Status::Cancelled,
         ..task(1, Standing::Running, -900)
@@ -205,13 +205,13 @@ fn rs_13_a_late_answer_is_reported_beside_what_was_taken_away() {
 }
 
 #[test]
-fn rs_13_a_withdrawals_mark_is_reported_as_a_withdrawal_even_after_its_creation_arrived() {
-    let mark = Task {
+fn rs_13_a_tombstone_is_shown_as_a_withdrawal_even_after_its_creation_arrived() {
+    let tombstone = Task {
         decisions: 1,
         ..task(1, Standing::Cancelled, -900)
     };
     let overtaken = vec![decision(1, 1, Rule::IgnoredStale, -900)];
-    let story = report(&[mark], overtaken, Vec::new());
+    let story = report(&[tombstone], overtaken, Vec::new());
     assert_eq!(lines(&story), ["1 cancelled #0", "1 ignored_stale #1"]);
 
     let withdrawn = Task {
@@ -351,7 +351,7 @@ fn sf_02_pages_from_the_newest_on_are_together_the_whole_story() {
         .collect();
     let whole = report(&rows, decisions.clone(), attempts.clone());
     for limit in 1..=whole.len() + 1 {
-        let (mut reported, mut cursor) = (Vec::new(), None);
+        let (mut events, mut cursor) = (Vec::new(), None);
         // No page is empty, so there are no more.
         for _ in 0..=whole.len() {
             let newest = cursor.map_or(TaskId(i64::MAX), |cursor: HistoryCursor| cursor.task_id);
@@ -366,7 +366,7 @@ fn sf_02_pages_from_the_newest_on_are_together_the_whole_story() {
             };
             let page = page(records, cursor, limit);
             assert!(page.events.len() <= limit);
-            reported.splice(0..0, page.events);
+            events.splice(0..0, page.events);
             cursor = page.before;
             if cursor.is_none() {
                 break;
@@ -374,7 +374,7 @@ fn sf_02_pages_from_the_newest_on_are_together_the_whole_story() {
             let text = cursor.map(|cursor| cursor.to_string()).unwrap();
             assert_eq!(HistoryCursor::parse(&text), cursor);
         }
-        assert_eq!(lines(&reported), lines(&whole), "{limit} on a page");
+        assert_eq!(lines(&events), lines(&whole), "{limit} on a page");
     }
     for text in ["", "1", "1.2", "1.2.x", "1.-2.3", "1.2.3.4"] {
         assert_eq!(HistoryCursor::parse(text), None, "{text}");

@@ -1,17 +1,17 @@
-//! What a lane that all nodes share decides: the meaning of [`crate::store::PermitStore`].
+//! What a pace that all nodes share decides: the meaning of [`crate::store::PermitStore`].
 //!
-//! The database holds one row per lane, and whoever asks changes that row alone, so that every decision
-//! is made on its newest state. SQLite, which has one writer, calls this function; PostgreSQL has it
-//! as a statement, because a row that is locked while a node thinks would stop all the others when that
-//! node is halted. The conformance suite proves them equal.
+//! The database holds one row per pace, and each request changes that row alone, so that every
+//! decision is made on its newest state. SQLite, which has one writer, calls this function;
+//! PostgreSQL has it as a statement, because a row that is locked while a node thinks would stop
+//! all the others when that node is halted. The conformance suite proves them equal.
 //!
 //! What must stay true:
 //!
-//! - Places of visitors whose lease has not passed are never more than `at_once`.
-//! - Two entries of a lane with a pace are at least `gap` apart, so within any stretch of `per` there
-//!   are at most as many as [`super::Pace`] allows. A node's own lane lets several in together; here they
+//! - Permits of visitors whose lease has not passed are never more than `at_once`.
+//! - Two entries with a pace are at least `gap` apart, so within any stretch of `per` there are at
+//!   most as many as [`super::Pace`] allows. A node's own pace admits several together; here they
 //!   are spread evenly, because the nodes do not know what the others are about to do.
-//! - Nobody enters before the other side's request has passed.
+//! - No node enters before the other side's request has passed.
 
 use std::collections::BTreeMap;
 
@@ -19,19 +19,19 @@ use jiff::Timestamp;
 
 use crate::store::{PermitGrant, PermitRequest, Visitor};
 
-/// What the database knows about a lane.
+/// What the database knows about a shared pace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedLimit {
     /// When the pace lets the next one in.
     pub free_at: Timestamp,
-    /// Before when the other side wants nobody.
+    /// Before when the other side wants no request.
     pub held_until: Timestamp,
-    /// When somebody last asked.
+    /// When a node last asked.
     pub asked_at: Timestamp,
     pub visitors: BTreeMap<String, Stay>,
 }
 
-/// The places of one visitor.
+/// The permits of one visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stay {
     pub permits: usize,
@@ -39,7 +39,7 @@ pub struct Stay {
 }
 
 impl Default for SharedLimit {
-    /// Nobody has ever asked.
+    /// No node has ever asked.
     fn default() -> Self {
         Self {
             free_at: Timestamp::UNIX_EPOCH,
@@ -50,8 +50,8 @@ impl Default for SharedLimit {
     }
 }
 
-/// Lets `visitor` say and ask, and answers it. A word that is older than what the visitor said last got stuck on its way: it
-/// changes nothing, and nobody waits for its answer any more.
+/// Lets `visitor` report and ask, and answers it. A report that is older than the visitor's last
+/// one got stuck on its way: it changes nothing, and no node waits for its answer any more.
 pub fn settle(limit: &mut SharedLimit, visitor: &Visitor, ask: &PermitRequest) -> PermitGrant {
     let now = visitor.now;
     let mine = limit.visitors.remove(&visitor.name);
@@ -155,11 +155,11 @@ mod tests {
     #[test]
     fn ss_14_a_request_to_be_left_alone_holds_for_every_node() {
         let mut limit = SharedLimit::default();
-        let reported = PermitRequest {
+        let report = PermitRequest {
             hold_until: Some(visitor("a", 60).now),
             ..ask(0, 0, 1, 2)
         };
-        settle(&mut limit, &visitor("a", 0), &reported);
+        settle(&mut limit, &visitor("a", 0), &report);
         let sent_away = settle(&mut limit, &visitor("b", 1), &ask(0, 1, 1, 2));
         let expected = (0, visitor("a", 60).now);
         assert_eq!((sent_away.granted, sent_away.free_at), expected);
@@ -170,10 +170,10 @@ mod tests {
     }
 
     proptest! {
-        /// Nodes that come, go and die in any order: their places never pass the limit, and two entries
-        /// are never closer than the gap.
+        /// Nodes that come, go and die in any order: their permits never exceed the limit, and two
+        /// entries are never closer than the gap.
         #[test]
-        fn ss_14_places_and_pace_hold_whoever_asks(
+        fn ss_14_permits_and_pace_hold_for_all_nodes(
             at_once in 1_usize..4,
             gap in 0_i64..4,
             steps in prop::collection::vec((0_usize..3, 0_usize..4, 0_i64..20, any::<bool>()), 1..60),

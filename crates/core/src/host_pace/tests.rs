@@ -1,4 +1,4 @@
-//! What lanes promise to hosts, and to those who are sent away.
+//! What paces promise to hosts, and to deferred checks.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ fn seconds(turn: Turn) -> Option<i64> {
 }
 
 #[test]
-fn ss_14_who_may_not_enter_is_reported_a_time_of_their_own() {
+fn ss_14_a_deferred_check_gets_its_own_time() {
     let mut host_paces = HostPaces::new(Pace::default());
     assert_eq!(host_paces.enter("a.test", START), Turn::Now);
     let sent_away: Vec<_> = (0..4)
@@ -92,7 +92,7 @@ fn ss_14_turns_follow_how_long_a_host_takes() {
 }
 
 #[test]
-fn ss_14_lanes_nobody_needs_are_forgotten() {
+fn ss_14_host_paces_that_are_not_needed_are_forgotten() {
     let mut host_paces = HostPaces::new(Pace::default());
     for n in 0..50_000_i64 {
         let host = format!("{n}.test");
@@ -107,10 +107,10 @@ fn ss_14_lanes_nobody_needs_are_forgotten() {
     }
 }
 
-/// Sources of one host that come when they are told to, until each has been let in.
+/// Sources of one host that come back at the time they are given, until each has been admitted.
 fn crowd(sources: usize, stay_ms: i64) -> (usize, i64) {
     let mut host_paces = HostPaces::new(Pace::default());
-    // When, who leaves first, and a number to tell them apart.
+    // When, which leaves first, and a number to distinguish them.
     let mut comes: BTreeSet<(i64, bool, usize)> = (0..sources).map(|n| (0, true, n)).collect();
     let (mut asked, mut last) = (0, 0);
     while let Some((ms, arrives, n)) = comes.pop_first() {
@@ -134,7 +134,7 @@ fn crowd(sources: usize, stay_ms: i64) -> (usize, i64) {
 #[test]
 fn ss_14_a_thousand_sources_of_one_host_come_back_once_each() {
     let (asked, last) = crowd(1_000, 50);
-    assert!(asked <= 2_000, "everybody asks at most twice: {asked}");
+    assert!(asked <= 2_000, "each asks at most twice: {asked}");
     assert!(
         last <= 2_000 * 1_000 + 50,
         "in the rhythm of the pace: {last} ms"
@@ -144,7 +144,7 @@ fn ss_14_a_thousand_sources_of_one_host_come_back_once_each() {
 }
 
 proptest! {
-    /// Whoever comes whenever: hosts are never asked too often, and no turn is promised twice.
+    /// However checks come: hosts are never asked too often, and no turn is promised twice.
     #[test]
     fn ss_14_no_crowd_breaks_the_pace(
         pace in (1_usize..4, 1_usize..6, 1_i64..20),

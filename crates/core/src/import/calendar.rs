@@ -6,9 +6,9 @@
 //! time     := hour ":" minute [":" second]
 //! ```
 //!
-//! A date and a weekday must both fit there, so both are asked for with `+`. What counts back from the end
-//! of the month can be said for the last day (`L`) and for the last week's weekdays (`5L`), and not
-//! otherwise.
+//! A date and a weekday must both fit there, so both are required with `+`. What counts back from
+//! the end of the month can be said for the last day (`L`) and for the last week's weekdays (`5L`),
+//! and not otherwise.
 
 use super::{Fault, Reason, Word, words, zone_named};
 use crate::schedule::{Expression, Mode, Span, YEAR_MAX};
@@ -209,8 +209,8 @@ fn last_of_month(weekday: &str) -> String {
     format!("{weekday}L")
 }
 
-/// A list of values, ranges `a..b` and repetitions `a/n` as one field. A repetition without an end goes
-/// on to the end of the field.
+/// A list of values, ranges `a..b` and repetitions `a/n` as one field. A repetition without an end
+/// continues to the end of the field.
 fn component(word: Word<'_>, text: &str, last: u16) -> Result<String, Fault> {
     let items = text.split(',').map(|item| {
         let (base, step) = match item.split_once('/') {

@@ -1,7 +1,7 @@
 //! Commands as crontabs write them, as programs and arguments.
 //!
-//! Cron hands every command to a shell. Here a command is an argument vector and nothing is interpreted, so
-//! a command that needs a shell names it: what it does then stands where everybody can see it.
+//! Cron hands every command to a shell. Here a command is an argument vector and nothing is
+//! interpreted, so a command that needs a shell names it: what it does is then visible.
 
 use super::{Fault, Reason};
 use crate::schedule::Span;
@@ -31,7 +31,7 @@ pub(super) fn unescape(command: &str) -> Result<String, Fault> {
     Ok(plain)
 }
 
-/// Whether only a shell can make sense of it.
+/// Whether only a shell can interpret it.
 pub(super) fn needs_shell(command: &str) -> bool {
     let mut words = command.split_ascii_whitespace();
     let first = words.next().unwrap_or_default();

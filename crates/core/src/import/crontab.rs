@@ -1,8 +1,8 @@
 //! Crontabs: those of a user, and with a user column those of a system.
 //!
-//! Read as Vixie cron and its heirs read them: variables hold from their line on, `%` has a meaning, `#`
-//! begins a comment only at the beginning of a line, and a day field that begins with `*` does not
-//! count as restricted.
+//! Read as Vixie cron and its heirs read them: variables hold from their line on, `%` has a
+//! meaning, `#` begins a comment only at the beginning of a line, and a day field that begins with
+//! `*` does not count as restricted.
 
 use std::collections::BTreeMap;
 
@@ -41,14 +41,14 @@ struct Reader<'a> {
     options: Options<'a>,
     /// As `SHELL` says.
     shell: Option<String>,
-    /// As `CRON_TZ` says, or whoever asked.
+    /// From `CRON_TZ`, or from the caller.
     tz: Option<String>,
     /// Where each schedule was first seen.
     seen: BTreeMap<String, usize>,
     import: Import,
 }
 
-/// A line that asks for something, taken apart.
+/// A line that requests something, taken apart.
 struct Job<'a> {
     expression: &'a str,
     expression_at: usize,
@@ -159,7 +159,7 @@ fn differences(job: &Job<'_>, expression: &Expression) -> Vec<Difference> {
     differences
 }
 
-/// Where a day field begins with `*`, Vixie asks for both of them.
+/// Where a day field begins with `*`, Vixie cron requires both of them.
 fn keep_days(written: String, differences: &[Difference]) -> String {
     let differs = |difference: &Difference| matches!(difference, Difference::StepDay { .. });
     if differences.iter().any(differs) {
@@ -169,7 +169,7 @@ fn keep_days(written: String, differences: &[Difference]) -> String {
     }
 }
 
-/// `NAME = "value"`: the name, the value without its quotes, and where the value stands.
+/// `NAME = "value"`: the name, the value without its quotes, and the position of the value.
 fn variable(line: &str) -> Option<(&str, &str, Span)> {
     let (name, value) = line.split_once('=')?;
     let start = name.len() + 1 + (value.len() - value.trim_start().len());

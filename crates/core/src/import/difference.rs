@@ -17,18 +17,18 @@ pub enum Difference {
     Dropped,
     /// There nothing happens more often than every ten seconds.
     Round {
-        /// What is asked for.
+        /// What is requested.
         period_s: u32,
     },
     /// There what was missed is lost.
     CaughtUp,
-    /// There the clock of the machine is read, and nobody said which zone that is.
+    /// There the machine's clock is read, and its zone is unknown.
     LocalTime,
     /// There fixed times are lost in a gap of the clocks, and repeated hours happen once.
     Clocks,
     /// There a random value is drawn again and again.
     Random,
-    /// There the shell runs every command; here it has to be asked for.
+    /// There the shell runs every command; here it has to be requested.
     Shell { shell: String },
     /// There the output is mailed.
     Mail,
@@ -37,11 +37,11 @@ pub enum Difference {
         /// Its name; values may be secret.
         name: String,
     },
-    /// There the command runs as a user of its own.
+    /// There the command runs as another user.
     User { user: String },
     /// There a timer may be late on purpose.
     Accuracy,
-    /// There every delay is drawn anew.
+    /// There every delay is drawn again.
     Delay,
     /// There the period counts from the last start.
     Monotonic,
@@ -138,7 +138,7 @@ impl fmt::Display for Difference {
             }
             Self::Shell { shell } => write!(
                 f,
-                "the command needs a shell; {shell} is named as its program, for there is none here by itself",
+                "the command needs a shell; {shell} is used as its program, because none is started by default",
             ),
             Self::Mail => f.write_str("output was mailed there; here it is kept with the firing"),
             Self::Environment { name } => {
@@ -157,7 +157,7 @@ impl fmt::Display for Difference {
                 "the period counted from the last start there; here it is counted from 1970-01-01T00:00:00Z",
             ),
             Self::Boot { setting } => {
-                write!(f, "{setting}: there is no start after the machine's own here")
+                write!(f, "{setting}: nothing fires after a boot here")
             }
             Self::Unit { unit } => write!(
                 f,

@@ -1,7 +1,7 @@
 //! DISPATCH texts that were written for the scheduler the format comes from.
 //!
-//! Read by [`crate::dispatch`], which also serves those who go on writing DISPATCH. Here we know that
-//! somebody else gave the lines their meaning, so the days they fired on are kept.
+//! Read by [`crate::dispatch`], which also serves files that stay in DISPATCH. Here the lines were
+//! written for another scheduler, so the days they fired on are kept.
 
 use super::{Difference, Import, Imported, Options, Problem, expression::with_both_days};
 use crate::{

@@ -6,8 +6,8 @@ use crate::schedule::{Expression, Mode, Repair, Span};
 /// More repairs than an expression has items that need one.
 const REPAIRS_MAX: usize = 64;
 
-/// Reads an expression as other programs do and writes it as Almanack does: `0/15` becomes `0-59/15`.
-/// Single spaces separate its fields.
+/// Reads an expression as other programs do and writes it as Almanack does: `0/15` becomes
+/// `0-59/15`. Single spaces separate its fields.
 pub(super) fn rewrite(text: &str) -> Result<(String, Expression), Fault> {
     let refused = |error: crate::schedule::Error| Fault::new(error.span, error);
     Expression::parse(text, Mode::Import).map_err(refused)?;

@@ -1,4 +1,4 @@
-//! What could not be imported: where it stands and why.
+//! What could not be imported: where and why.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub enum Reason {
     #[error("the command is missing")]
     NoCommand,
     /// A `%` that would begin the command's input.
-    #[error("an unprotected `%` begins the command's input, which commands do not get here")]
+    #[error("an unescaped `%` begins the command's input; commands get no input here")]
     Input,
     /// No such time zone.
     #[error("there is no time zone `{tz}`")]
@@ -41,8 +41,8 @@ pub enum Reason {
     /// Neither a comment, a section nor a setting.
     #[error("this is neither a comment, a [section] nor a Setting=value")]
     Syntax,
-    /// A value that goes on in the next line.
-    #[error("values that go on in the next line are not read")]
+    /// A value that continues in the next line.
+    #[error("values continued on the next line are not supported")]
     Continued,
     /// A part of a calendar expression that no schedule expression can say.
     #[error("`{piece}` has no counterpart in a schedule expression")]
@@ -51,12 +51,12 @@ pub enum Reason {
     #[error("`{given}` is not a span of whole seconds")]
     Period { given: String },
     /// A start that follows the machine's own.
-    #[error("{setting} names no time: a restart is no occasion")]
+    #[error("{setting} names no time: nothing fires because of a restart")]
     Boot { setting: String },
     /// A unit that names no instance.
-    #[error("{unit} is a template, and nothing says of what")]
+    #[error("{unit} is a template without an instance name")]
     Template { unit: String },
-    #[error("nothing here says when: {wanted} is missing")]
+    #[error("no time is given: {wanted} is missing")]
     NoTime {
         /// What would say it.
         wanted: &'static str,
@@ -108,9 +108,9 @@ impl Reason {
             Self::Dispatch(reason) => return reason.hint(),
             Self::Expression(error) => return error.hint(),
             Self::NoCommand => {
-                "with --system a user stands before the command, without it none does"
+                "with --system, write a user before the command; without it, leave the user out"
             }
-            Self::Input => "let a script of its own provide the input, or write `\\%` for a `%`",
+            Self::Input => "put the input into a script, or write `\\%` for a `%`",
             Self::Zone { .. } => "zones look like Europe/Berlin",
             Self::Continued => "write the value on one line",
             Self::Template { .. } => "name the instance: --as backup@home.timer",

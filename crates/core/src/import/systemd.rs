@@ -1,8 +1,9 @@
 //! Timer units of systemd.
 //!
-//! A timer says when; what it starts is a unit, so the schedule's target is `systemctl start UNIT`. Calendar
-//! times become expressions. A period that counts from the last start becomes one that counts from the
-//! epoch: every node must see the same slots. Starts that follow the machine's own are no times.
+//! A timer says when; what it starts is a unit, so the schedule's target is `systemctl start UNIT`.
+//! Calendar times become expressions. A period that counts from the last start becomes one that
+//! counts from the epoch: every node must see the same slots. Starts that follow the machine's own
+//! are no times.
 
 use jiff::SignedDuration;
 

@@ -1,4 +1,5 @@
-//! Imports: what foreign texts become, what is said about them, and that nothing is lost on the way.
+//! Imports: what foreign texts become, what is said about them, and that nothing is lost on the
+//! way.
 
 use std::fmt::Write as _;
 
@@ -125,8 +126,8 @@ CRON_TZ=Mars/Olympus
     12: @daily (Europe/Berlin) ["date", "+%F"]
     all: mail
     all: environment
-    13:28 `%hello` an unprotected `%` begins the command's input, which commands do not get here
-    14:1 `@reboot` `@reboot` names no time: Almanack goes on where it stopped, a restart is no occasion
+    13:28 `%hello` an unescaped `%` begins the command's input; commands get no input here
+    14:1 `@reboot` `@reboot` names no time: nothing fires because of a restart
     15:1 `61` minute: 61 is not between 0 and 59
     16:1 `0 5 * *` an expression has five fields, six with seconds first or seven with a year last; this has 4
     17:10 `` the command is missing

@@ -30,7 +30,7 @@ pub struct Entry {
     /// `cron`.
     pub expression: String,
     pub place: Place,
-    /// `timezone`, if there is one, and where it stands.
+    /// `timezone`, if there is one, and its position.
     pub tz: Option<(String, Place)>,
 }
 

@@ -1,7 +1,7 @@
 //! Creations whose answer was never seen.
 //!
-//! Asking again after an error would find a lock that may be one's own and call it lost. So an adapter
-//! remembers what exactly it tried to create, and recognises it when it meets it again.
+//! Asking again after an error would find a lock that may be one's own and call it lost. So an
+//! adapter remembers what exactly it tried to create, and recognises it when it meets it again.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use super::key::LockKey;
 /// Doubts that are remembered; beyond, the oldest slot's is forgotten, and its lock counts as lost.
 const DOUBTS_MAX: usize = 1_000;
 
-/// What was tried, by key. INVARIANT: a mark is given to one caller at a time, so two callers of one
-/// process never both recognise the same creation as theirs.
+/// What was tried, by key. INVARIANT: a receipt is given to one caller at a time, so two callers of
+/// one process never both recognise the same creation as theirs.
 #[derive(Debug)]
 pub struct Doubts<T>(BTreeMap<LockKey, T>);
 
@@ -22,7 +22,8 @@ impl<T> Default for Doubts<T> {
 }
 
 impl<T> Doubts<T> {
-    /// Takes what was tried for `key`, if its outcome is in doubt. Who takes it decides, or puts it back.
+    /// Takes what was tried for `key`, if its outcome is in doubt. The caller that takes it
+    /// decides, or puts it back.
     pub fn take(&mut self, key: &LockKey) -> Option<T> {
         self.0.remove(key)
     }

@@ -1,7 +1,7 @@
 //! When a lock may be forgotten.
 //!
-//! A lock that goes too early lets somebody fire its slot a second time; one that stays too long costs
-//! a name. So every doubt keeps it.
+//! A lock that goes too early lets another node fire its slot a second time; one that stays too
+//! long costs a name. So every doubt keeps it.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::plan::{PROMPT, Ready};
 
 /// How far apart the clocks of racing nodes may be before a lock could go too early.
 pub const SKEW_MARGIN: SignedDuration = SignedDuration::from_mins(5);
-/// How long the locks of a content stay that nobody here knows: an older or newer version of the
-/// configuration may run elsewhere, with any of the graces that are assumed, and be replaced by ours
-/// within a run of its host.
+/// How long the locks of an unknown content stay: an older or newer version of the configuration
+/// may run elsewhere, with any of the graces that are assumed, and be replaced by ours within a run
+/// of its host.
 pub const FORGOTTEN_LATENESS_MAX: SignedDuration = SignedDuration::from_hours(24);
 
 /// How long after `slot` a schedule may still try to fire it: splay, then the grace for being late,
@@ -27,10 +27,10 @@ pub fn lateness_max(ready: &Ready, slot: Timestamp) -> SignedDuration {
 }
 
 /// The locks that may be removed at `now`. `lateness` says how long after its slot a lock can still
-/// matter to anybody; see [`lateness_max`] and [`FORGOTTEN_LATENESS_MAX`].
+/// matter; see [`lateness_max`] and [`FORGOTTEN_LATENESS_MAX`].
 ///
-/// INVARIANT: the newest lock of each content is never among them. It is how the next start knows which
-/// slots have been fired, however long ago that was.
+/// INVARIANT: the newest lock of each content is never among them. It is how the next start knows
+/// which slots have been fired, however long ago that was.
 pub fn expired(
     keys: &[LockKey],
     now: Timestamp,

@@ -14,8 +14,9 @@ const CONTENT_DIGITS: usize = 32;
 
 /// What is fired, condensed: expression, zone and target.
 ///
-/// 128 bits, so that two schedules never share a lock by accident. It hides nothing from somebody who
-/// can guess the content, and is not meant to: it is there because a ref cannot hold an expression.
+/// 128 bits, so that two schedules never share a lock by accident. It hides nothing from a reader
+/// who can guess the content, and is not meant to: it is there because a ref cannot hold an
+/// expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Content(u128);
 
@@ -35,8 +36,8 @@ impl Content {
         Self((half("lock, first half") << 64) | half("lock, second half"))
     }
 
-    /// The content of the marks that say about a slot of this one: nobody need look after it any more.
-    /// A mark is a lock like any other, so every adapter keeps it, and one list shows both.
+    /// The content of the receipts for slots of this one: such a slot needs no more care. A receipt
+    /// is a lock like any other, so every adapter keeps it, and one list shows both.
     #[must_use]
     pub fn done(self) -> Self {
         let text = self.to_string();
@@ -57,8 +58,8 @@ impl fmt::Debug for Content {
     }
 }
 
-/// JSON with sorted keys. `serde_json` sorts them or keeps them as written depending on how the whole
-/// program was built; a name must not depend on that.
+/// JSON with sorted keys. `serde_json` sorts them or keeps them as written depending on how the
+/// whole program was built; a name must not depend on that.
 fn write_sorted(value: &Value, text: &mut String) {
     match value {
         Value::Object(map) => {
@@ -111,7 +112,7 @@ impl LockKey {
         Timestamp::from_second(self.slot_s).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
-    /// The mark that says: nobody need look after this slot any more.
+    /// The receipt for this slot: it needs no more care.
     #[must_use]
     pub fn done(&self) -> Self {
         Self::new(self.content.done(), self.slot())

@@ -1,8 +1,8 @@
 //! What a change of schedules changes: which firings come, which go, which stay.
 //!
-//! Pure and exact: both rules are walked side by side over the same stretch of time. What a firing is
-//! depends on the instant it fires at, splay included, so that a slot that moves is one that goes and
-//! one that comes.
+//! Pure and exact: both rules are walked side by side over the same stretch of time. What a firing
+//! is depends on the instant it fires at, splay included, so that a slot that moves is one that
+//! goes and one that comes.
 
 use std::{cmp::Ordering, iter::Peekable};
 
@@ -14,7 +14,7 @@ use super::{Definition, Ready};
 /// Firings walked in one comparison. A schedule of every second has as many in eleven days.
 pub const COMPARED_MAX: u64 = 1_000_000;
 
-/// A stretch of time, and how much of it is told one by one.
+/// A stretch of time, and how much of it is listed one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
     pub from: Timestamp,
@@ -31,7 +31,7 @@ pub struct Firings {
     pub count: u64,
 }
 
-/// What becomes of the firings of one schedule.
+/// What happens to the firings of one schedule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Those that only the new rule has.
@@ -181,11 +181,7 @@ mod tests {
     #[test]
     fn a_splay_moves_every_firing() {
         let (old, new) = (ready("@hourly", 0), ready("@hourly", 1_800));
-        assert_ne!(
-            new.due_at(at("01:00:00")),
-            at("01:00:00"),
-            "a splay of its own"
-        );
+        assert_ne!(new.due_at(at("01:00:00")), at("01:00:00"), "its own splay");
         let found = compare(Some(&old), Some(&new), stretch(3));
         assert_eq!((found.go.count, found.stay), (3, 0));
         assert_eq!(found.come.count, 3, "the slot at 00:00 is due after it");

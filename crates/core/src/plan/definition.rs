@@ -13,19 +13,19 @@ use crate::{
 
 /// Longest name, in bytes: `schedule:NAME@2026-01-05T08:00:00Z` must be a subject.
 pub const NAME_BYTES_MAX: usize = 100;
-/// Most missed slots that `catch_up = "all"` may be told to fire.
+/// Most missed slots that `catch_up = "all"` may fire.
 pub const MAX_CATCH_UP_MAX: u32 = 1_000;
 /// A slot this little late was not missed; it is simply due. Longer than a node ever sleeps without
 /// looking (10 s on PostgreSQL), so that a missed hint never turns into a skipped slot.
 pub const PROMPT: SignedDuration = SignedDuration::from_secs(15);
-/// Longest grace that is assumed; a longer one must be asked for.
+/// Longest grace that is assumed; a longer one must be requested.
 pub const GRACE_DEFAULT_MAX: SignedDuration = SignedDuration::from_hours(12);
 const GRACE_MAX: SignedDuration = SignedDuration::from_hours(24 * 366);
 const RETRY_FOR_DEFAULT_MIN: SignedDuration = SignedDuration::from_secs(10);
 const RETRY_FOR_DEFAULT_MAX: SignedDuration = SignedDuration::from_hours(1);
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// What people call a schedule.
+/// The name of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(value_type = String))]
 #[serde(transparent)]
@@ -57,15 +57,15 @@ impl fmt::Display for ScheduleName {
     }
 }
 
-/// A name for a schedule that nobody named: what kind of text it comes from, and a hash of its content.
-/// The same content gets the same name for ever, wherever in its text it stands (DP-06).
+/// The default name of a schedule: what kind of text it comes from, and a hash of its content. The
+/// same content gets the same name for ever, wherever in its text it is (DP-06).
 pub(crate) fn derived_name(from: &str, content: &str) -> ScheduleName {
     // 48 of 64 bits: among a million schedules the odds of two alike are one in six hundred.
     let hash = hash_of(content, from) >> 16;
     ScheduleName(format!("{from}-{hash:012x}").into())
 }
 
-/// What becomes of slots that passed while nothing was planning (DP-17).
+/// What happens to slots that passed while nothing was planning (DP-17).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -79,7 +79,7 @@ pub enum CatchUp {
     All,
 }
 
-/// What becomes of a slot whose predecessor has not ended (DP-17).
+/// What happens to a slot whose predecessor has not ended (DP-17).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -95,7 +95,7 @@ pub enum Overlap {
     CancelRunning,
 }
 
-/// What becomes of the slots of a pause when it ends.
+/// What happens to the slots of a pause when it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -107,7 +107,7 @@ pub enum OnResume {
     Latest,
 }
 
-/// A schedule as it was written: when, at what, and what to do when things do not go as planned.
+/// A schedule as written: when, at what, and what to do when things do not go as planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ScheduleDefinition))]
 #[serde(deny_unknown_fields)]
@@ -119,11 +119,11 @@ pub struct Definition {
     pub tz: String,
     /// At what.
     pub target: Target,
-    /// What becomes of missed slots.
+    /// What happens to missed slots.
     #[serde(default)]
     pub catch_up: CatchUp,
-    /// How late a slot may still fire. When nobody says: half the gap to the next slot, at most
-    /// 12 h; for `catch_up = "all"`, 12 h.
+    /// How late a slot may still fire. Default: half the gap to the next slot, at most 12 h; for
+    /// `catch_up = "all"`, 12 h.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -142,7 +142,7 @@ pub struct Definition {
     )]
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "1s"))]
     pub catch_up_pace: SignedDuration,
-    /// What becomes of a slot whose predecessor has not ended.
+    /// What happens to a slot whose predecessor has not ended.
     #[serde(default)]
     pub overlap: Overlap,
     /// Spread: each schedule waits its own fixed part of this after every slot.
@@ -152,11 +152,11 @@ pub struct Definition {
     )]
     #[cfg_attr(feature = "schema", schema(value_type = String, example = "5m"))]
     pub splay: SignedDuration,
-    /// What becomes of the slots of a pause.
+    /// What happens to the slots of a pause.
     #[serde(default)]
     pub on_resume: OnResume,
-    /// How long a failed firing is tried again. When nobody says: the gap to the next slot, between
-    /// 10 s and 1 h.
+    /// How long a failed firing is tried again. Default: the gap to the next slot, between 10 s and
+    /// 1 h.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -301,7 +301,7 @@ pub enum Unfit {
     )]
     CancelsItself,
     /// Stored by a version that knows more.
-    #[error("the stored definition does not read: {why}")]
+    #[error("the stored definition cannot be read: {why}")]
     Unreadable {
         /// Where and why.
         why: String,

@@ -1,7 +1,7 @@
 //! A firing: what a DISPATCH task carries.
 //!
-//! Everything its attempt needs is in the payload, so that a change of the schedule never changes what
-//! an earlier slot fires at, and the history shows what was really fired.
+//! Everything its attempt needs is in the payload, so that a change of the schedule never changes
+//! what an earlier slot fires at, and the history shows what was really fired.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,9 @@ use crate::{
 /// The kind of every firing.
 pub const DISPATCH: &str = "DISPATCH";
 
-/// What may leave the store of what an attempt of this kind said. What a command printed may be a secret: of a firing only
-/// how it ended is told ("exit code 3"), which stands before the first colon of its first line.
+/// What may leave the store of the detail of an attempt of this kind. What a command printed may be
+/// a secret: of a firing only how it ended is shown ("exit code 3"), which is the part before the
+/// first colon of its first line.
 #[must_use]
 pub fn shareable_detail<'a>(kind: &str, detail: &'a str) -> &'a str {
     if kind != DISPATCH {
@@ -30,8 +31,8 @@ pub fn shareable_detail<'a>(kind: &str, detail: &'a str) -> &'a str {
         .trim_end_matches(':')
 }
 
-/// The window ends a firing's tries, never their number: what people may ask for of other tasks would end
-/// them after less than an hour.
+/// The window ends a firing's tries, never their number: what people may request of other tasks
+/// would end them after less than an hour.
 const TRIES_MAX: u32 = 1_000_000;
 
 /// What made a schedule fire.
@@ -67,7 +68,7 @@ pub fn slot_identity(schedule: &ScheduleName, slot: Timestamp) -> Result<Identit
     identity(&format!("schedule:{schedule}@{slot}"))
 }
 
-/// The identity of a firing by hand; `at` is when it was asked for.
+/// The identity of a firing by hand; `at` is when it was requested.
 pub fn manual_identity(schedule: &ScheduleName, at: Timestamp) -> Result<Identity, Invalid> {
     identity(&format!("schedule:{schedule}@manual-{at}"))
 }
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_a_command_printed_nothing_is_reported() {
+    fn what_a_command_printed_is_in_no_event() {
         let rows = [
             ("exit code 3", "exit code 3"),
             ("exit code 3: password=hunter2", "exit code 3"),

@@ -1,9 +1,9 @@
-//! The slot ledger: what became of every slot (DP-16).
+//! The slot ledger: what happened to every slot (DP-16).
 //!
-//! A fired slot has a row of its own. Skipped slots that follow each other for the same reason share
-//! one row that says from which slot to which, and how many: a schedule of every second that slept
-//! for a week would otherwise leave half a million rows to say one thing. Each slot is still covered
-//! by exactly one row.
+//! A fired slot has its own row. Skipped slots that follow each other for the same reason share one
+//! row that says from which slot to which, and how many: a schedule of every second that slept for
+//! a week would otherwise leave half a million rows to say one thing. Each slot is still covered by
+//! exactly one row.
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
@@ -15,22 +15,23 @@ names! {
     pub enum Reason {
         /// The schedule was paused.
         Paused = "paused",
-        /// Nobody planned in time, and then it was later than its grace.
+        /// No node planned in time, and then it was later than its grace.
         TooLate = "too_late",
-        /// Nobody planned in time, and the policy does not catch up this slot.
+        /// No node planned in time, and the policy does not catch up this slot.
         NotCaughtUp = "not_caught_up",
         /// More slots were missed than `max_catch_up` allows.
         OverCap = "over_cap",
         /// The firing before it had not ended.
         Overlap = "overlap",
-        /// It waited, for its predecessor or its splay, when the schedule was changed, paused or removed.
+        /// It waited, for its predecessor or its splay, when the schedule was changed, paused or
+        /// removed.
         Changed = "changed",
         /// Its firing had been cancelled before it was to be inserted.
         Cancelled = "cancelled",
     }
 }
 
-/// What became of a slot.
+/// What happened to a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Its firing was inserted in time.
@@ -66,7 +67,7 @@ impl Verdict {
     }
 }
 
-/// A verdict on the wire: why a slot was skipped stands beside it.
+/// A verdict on the wire: the reason for a skipped slot is a separate field.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SlotVerdict))]
 struct VerdictOnWire {
@@ -97,7 +98,7 @@ pub struct Slot {
     pub last_at: Timestamp,
     /// How many.
     pub slots: u64,
-    /// What became of them.
+    /// What happened to them.
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schema(value_type = VerdictOnWire))]
     pub verdict: Verdict,
@@ -110,7 +111,7 @@ pub struct Slot {
     pub decided_at: Timestamp,
 }
 
-/// Appends the rows that follow, in as few rows as tell the same.
+/// Appends the rows that follow, in as few rows as possible.
 pub fn append_rows(rows: &mut Vec<Slot>, following: Vec<Slot>) {
     for next in following {
         match rows.last_mut() {
@@ -124,13 +125,13 @@ pub fn append_rows(rows: &mut Vec<Slot>, following: Vec<Slot>) {
 }
 
 impl Slot {
-    /// Whether a slot that follows with this verdict needs no row of its own.
+    /// Whether a slot that follows with this verdict needs no separate row.
     fn reports_the_same(&self, verdict: Verdict, detail: Option<&str>) -> bool {
         !verdict.is_fired() && self.verdict == verdict && self.detail.as_deref() == detail
     }
 }
 
-/// Gathers verdicts in order into as few rows as tell the same.
+/// Gathers verdicts in order into as few rows as possible.
 #[derive(Debug)]
 pub(super) struct Ledger {
     rows: Vec<Slot>,

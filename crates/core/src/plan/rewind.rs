@@ -1,9 +1,9 @@
 //! Taking a schedule back to the present, after a clock that was ahead had planned it (DP-24).
 //!
-//! Such a clock leaves a cursor in the future and ledger rows of slots that have not come. Nobody
+//! Such a clock leaves a cursor in the future and ledger rows of slots that have not come. No node
 //! would look at the schedule again before then. Rewound, it is as if nothing from now on had been
-//! decided: those rows go, and the first of their slots is the next. A slot whose firing exists does
-//! not fire again all the same: its identity is taken (DP-05).
+//! decided: those rows go, and the first of their slots is the next. A slot whose firing exists
+//! does not fire again anyway: its identity is taken (DP-05).
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -31,8 +31,8 @@ pub fn is_ahead(schedule: &Schedule, ready: &Ready, now: Timestamp) -> bool {
     coming.is_some_and(|slot| schedule.next_at.is_none_or(|next| slot < next))
 }
 
-/// Takes a schedule back, if it is ahead. `newest` is the newest ledger row that begins at or before `now`: one that
-/// reaches into the future was decided by the wrong clock, and goes whole.
+/// Takes a schedule back, if it is ahead. `newest` is the newest ledger row that begins at or
+/// before `now`: one that reaches into the future was decided by the wrong clock, and goes whole.
 pub fn rewind(
     schedule: &Schedule,
     ready: &Ready,

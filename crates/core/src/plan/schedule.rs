@@ -1,8 +1,8 @@
 //! A schedule as the store keeps it: what was written, and how far it has been decided.
 //!
-//! INVARIANT: every slot before `next_at` is in the ledger, none from `next_at` on is. Whoever writes
-//! the row writes the ledger rows and the firings in the same transaction and raises `version`, so of
-//! two nodes (or a node and a person) that saw the same row only one can write (DP-05).
+//! INVARIANT: every slot before `next_at` is in the ledger, none from `next_at` on is. The writer
+//! of the row writes the ledger rows and the firings in the same transaction and raises `version`,
+//! so of two nodes (or a node and a person) that saw the same row only one can write (DP-05).
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
@@ -18,7 +18,7 @@ use crate::{
     task::{Identity, Kind, NewTask, Subject},
 };
 
-/// Firings remembered beside the newest: whoever looks at a schedule asks about each of them.
+/// Firings remembered beside the newest: every look at a schedule asks about each of them.
 pub const BESIDE_MAX: usize = 16;
 
 /// Number of a schedule, given by the database.
@@ -47,7 +47,7 @@ pub enum State {
     Active,
     /// Its slots are skipped for now.
     Paused(Pause),
-    /// It cannot be computed; nobody else is held up by it (DP-18).
+    /// It cannot be computed; it holds up no other schedule (DP-18).
     Parked {
         /// Since when.
         since: Timestamp,
@@ -90,7 +90,7 @@ struct StateOnWire<'a> {
     removed_at: Option<Timestamp>,
 }
 
-/// Why a schedule cannot be planned.
+/// The reason why a schedule cannot be planned.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 struct Parked<'a> {
@@ -141,7 +141,7 @@ pub struct Schedule {
     /// Number of the row; `ScheduleId(0)` before it is written.
     #[serde(skip)]
     pub id: ScheduleId,
-    /// What people call it.
+    /// Its name.
     pub name: ScheduleName,
     /// Who it belongs to.
     pub origin: Origin,
@@ -164,7 +164,7 @@ pub struct Schedule {
     /// Since when that slot waits for its predecessor to end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_since: Option<Timestamp>,
-    /// When the planner must look at it; `None` when nobody need look.
+    /// When the planner must look at it; `None` when no look is needed.
     #[serde(skip)]
     pub look_at: Option<Timestamp>,
     /// Subject of its newest firing.
@@ -192,8 +192,8 @@ impl Schedule {
         subjects.filter_map(identity).collect()
     }
 
-    /// Remembers what fires now, oldest first, and what goes on `running` beside it, oldest first too.
-    /// What has ended is forgotten, and so is the oldest of more than [`BESIDE_MAX`].
+    /// Remembers what fires now, oldest first, and what keeps `running` beside it, oldest first
+    /// too. What has ended is forgotten, and so is the oldest of more than [`BESIDE_MAX`].
     pub fn note_fired(&mut self, running: Vec<Subject>, fires: impl Iterator<Item = Subject>) {
         let mut open = running;
         open.extend(fires);

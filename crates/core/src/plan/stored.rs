@@ -1,7 +1,8 @@
 //! A definition as the store keeps it, read once: where the row is read.
 //!
-//! One that this version cannot read, because a newer one wrote it, keeps its text, so that writing its row
-//! loses nothing; and it says why, so that its schedule is parked and holds up nobody else (DP-18).
+//! One that this version cannot read, because a newer one wrote it, keeps its text, so that writing
+//! its row loses nothing; and it says why, so that its schedule is parked and holds up no other
+//! (DP-18).
 
 use std::{ops::Deref, sync::Arc};
 
@@ -20,12 +21,12 @@ struct Stored {
 }
 
 impl StoredDefinition {
-    /// What it says, or why this version cannot tell.
+    /// The definition, or why this version cannot read it.
     pub fn read(&self) -> Result<&Definition, &Unfit> {
         self.0.read.as_ref()
     }
 
-    /// Whether this version cannot tell what it says.
+    /// Whether this version cannot read it.
     pub fn is_unreadable(&self) -> bool {
         self.0.read.is_err()
     }
@@ -51,7 +52,7 @@ impl From<Definition> for StoredDefinition {
     }
 }
 
-/// It stands for its text.
+/// Serialised as its text.
 impl Deref for StoredDefinition {
     type Target = str;
 

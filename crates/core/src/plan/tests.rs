@@ -1,4 +1,4 @@
-//! Looks at a schedule, told as "what was due, and what became of each slot".
+//! Looks at a schedule, written as "what was due, and what happened to each slot".
 
 mod laws;
 mod tables;
@@ -82,7 +82,7 @@ pub(super) fn paused(schedule: Schedule, since: &str, until: Option<&str>) -> Sc
 /// A plan in short: each ledger row as `from[..until]=verdict`, then the cursor.
 pub(super) fn report(plan: &Plan) -> String {
     let clock = |at: Timestamp| at.strftime("%H:%M:%S").to_string();
-    let mut reported: Vec<String> = plan
+    let mut parts: Vec<String> = plan
         .slots
         .iter()
         .map(|row| match row.slots {
@@ -96,19 +96,19 @@ pub(super) fn report(plan: &Plan) -> String {
         })
         .collect();
     if plan.cancels {
-        reported.push("cancels".to_owned());
+        parts.push("cancels".to_owned());
     }
     if plan.resumes {
-        reported.push("resumes".to_owned());
+        parts.push("resumes".to_owned());
     }
     let waits = if plan.waits_since.is_some() {
         "waits "
     } else {
         "next "
     };
-    reported.push(format!(
+    parts.push(format!(
         "{waits}{}",
         plan.next_at.map_or("-".to_owned(), clock)
     ));
-    reported.join(", ")
+    parts.join(", ")
 }

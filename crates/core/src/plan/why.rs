@@ -1,7 +1,7 @@
 //! Why a slot did or did not fire, in one sentence, from stored facts (DP-16).
 //!
 //! A slot without a ledger row is not simply undecided: retention may have forgotten the row, or
-//! there was no schedule at the time. The cursor and the edits tell these apart, and where they do
+//! there was no schedule at the time. The cursor and the edits distinguish these, and where they do
 //! not, the sentence says that it is not known.
 
 use jiff::{SignedDuration, Timestamp};
@@ -35,8 +35,8 @@ pub struct Facts<'a> {
     pub waits_since: Option<Timestamp>,
     /// The ledger row that covers the slot.
     pub row: Option<&'a Slot>,
-    /// Whether a row of an earlier slot is kept. The ledger is forgotten from its beginning, so then
-    /// nothing after that row is forgotten.
+    /// Whether a row of an earlier slot is kept. The ledger is forgotten from its beginning, so
+    /// then nothing after that row is forgotten.
     pub earlier_kept: bool,
     pub firing: Option<&'a Task>,
     pub now: Timestamp,
@@ -123,10 +123,10 @@ fn because(reason: Reason, row: &Slot, late: &str) -> String {
     match reason {
         Reason::Paused => format!("the schedule was paused {}{together}", detail.unwrap_or("")),
         Reason::TooLate => format!(
-            "nothing planned it until {decided_at}, {late} late, which is more than its grace{together}"
+            "no node planned it until {decided_at}, {late} late, which is more than its grace{together}"
         ),
         Reason::NotCaughtUp => format!(
-            "nothing planned it until {decided_at}, and its policy catches up no such slot{together}"
+            "no node planned it until {decided_at}, and its catch-up policy skips it{together}"
         ),
         Reason::OverCap => {
             format!("more slots were missed until {decided_at} than max_catch_up allows{together}")
@@ -143,7 +143,7 @@ fn because(reason: Reason, row: &Slot, late: &str) -> String {
     }
 }
 
-/// How the slot's firing stands.
+/// The state of the slot's firing.
 fn ending(facts: Facts<'_>) -> String {
     let Some(task) = facts.firing else {
         return "; its firing is no longer kept".to_owned();
@@ -152,17 +152,17 @@ fn ending(facts: Facts<'_>) -> String {
         0 | 1 => String::new(),
         attempts => format!(" after {attempts} attempts"),
     };
-    let said = task.detail.as_deref().map(|said| format!(" ({said})"));
-    let said = said.unwrap_or_default();
+    let detail = task.detail.as_deref().map(|text| format!(" ({text})"));
+    let detail = detail.unwrap_or_default();
     match task.status {
         Status::Success => format!(", and task {} succeeded{tries}", task.id),
         Status::Cancelled => format!(", and task {} was cancelled", task.id),
         Status::Running => format!(", and task {} is running", task.id),
-        Status::Init => format!(", and task {} waits to be run", task.id),
+        Status::Init => format!(", and task {} is waiting", task.id),
         Status::Fail if task.due_at.is_some() => {
-            format!(", and task {} will be tried again{tries}{said}", task.id)
+            format!(", and task {} will be tried again{tries}{detail}", task.id)
         }
-        Status::Fail => format!(", but task {} failed{tries}{said}", task.id),
+        Status::Fail => format!(", but task {} failed{tries}{detail}", task.id),
     }
 }
 
@@ -173,7 +173,7 @@ fn backfilled(facts: Facts<'_>) -> String {
     }
 }
 
-/// A firing that no row tells of: a person's, or one whose row is forgotten before its task is.
+/// A firing without a ledger row: a person's, or one whose row is forgotten before its task is.
 fn fired_without_row(facts: Facts<'_>, task: &Task) -> String {
     let (at, ending) = (facts.at, ending(facts));
     match Firing::read(&task.payload).map(|firing| firing.trigger) {
@@ -182,7 +182,7 @@ fn fired_without_row(facts: Facts<'_>, task: &Task) -> String {
     }
 }
 
-/// The cursor has passed the slot, and nothing tells of it.
+/// The cursor has passed the slot, and there is no record of it.
 fn passed(facts: Facts<'_>) -> String {
     let at = facts.at;
     match facts.in_force {
@@ -197,9 +197,9 @@ fn passed(facts: Facts<'_>) -> String {
             )
         }
         _ if facts.earlier_kept => {
-            format!("{at} did not fire: the schedule was changed before anything had planned it.")
+            format!("{at} did not fire: the schedule was changed before a node planned it.")
         }
-        _ => format!("{at} was decided, but what became of it is no longer kept."),
+        _ => format!("{at} was decided, but its outcome is no longer kept."),
     }
 }
 

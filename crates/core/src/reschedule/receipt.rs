@@ -25,7 +25,7 @@ impl fmt::Display for DecisionId {
 }
 
 impl DecisionId {
-    /// Reads a receipt, in the one form that is also written: nobody was ever given `+1.2` or `01.2`.
+    /// Reads a receipt, in the one form that is also written: `+1.2` and `01.2` are never issued.
     pub fn parse(text: &str) -> Option<Self> {
         let (task_id, number) = text.split_once('.')?;
         let id = Self {
@@ -45,11 +45,11 @@ impl Serialize for DecisionId {
 impl<'de> Deserialize<'de> for DecisionId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| D::Error::custom("no receipt"))
+        Self::parse(&text).ok_or_else(|| D::Error::custom("not a receipt"))
     }
 }
 
-/// What a request asked for, kept where it changed nothing: the row shows nothing of it.
+/// The content of a request, kept where it changed nothing: the row shows nothing of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Requested {
     /// When to try; `None` for a withdrawal.
@@ -58,7 +58,7 @@ pub struct Requested {
     pub revision: Option<Revision>,
 }
 
-/// What was asked for, on the wire: `what` says how to read the rest.
+/// What was requested, on the wire: `what` says how to read the rest.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 struct Named {
@@ -128,9 +128,9 @@ pub struct Receipt {
     /// The time before, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_execute_at: Option<Timestamp>,
-    /// The time that stands now.
+    /// The time in force now.
     pub execute_at: Timestamp,
-    /// The revision that stands now.
+    /// The revision in force now.
     pub revision: Revision,
 }
 

@@ -140,7 +140,7 @@ fn rs_02_a_waiting_task_is_moved_in_place() {
                 Effect::Move,
                 "it has not started",
             );
-            let why = "nobody is trying it";
+            let why = "no attempt is running";
             check(
                 Some(standing),
                 &cancel(revision),
@@ -384,7 +384,7 @@ fn rs_11_a_time_in_the_past_means_now() {
 }
 
 #[test]
-fn what_a_put_does_not_say_stays_as_it_was() {
+fn what_a_put_does_not_say_stays_unchanged() {
     let current = row(Standing::Init);
     let moved = decide(Some(&current), &put(at(60), None), "someone", NOW)
         .unwrap()
@@ -447,7 +447,7 @@ fn what_a_put_says_takes_effect() {
 }
 
 #[test]
-fn rs_09_a_new_task_gets_three_retries_unless_somebody_says_otherwise() {
+fn rs_09_a_new_task_gets_three_retries_by_default() {
     let new = decide(None, &put(at(60), None), "someone", NOW)
         .unwrap()
         .insert
@@ -457,7 +457,7 @@ fn rs_09_a_new_task_gets_three_retries_unless_somebody_says_otherwise() {
 }
 
 #[test]
-fn a_change_wakes_a_node_for_the_time_that_stands_afterwards() {
+fn a_change_wakes_a_node_for_the_time_in_force_afterwards() {
     for (standing, request, wakes_at, why) in [
         (None, put(at(60), None), Some(at(60)), "inserted"),
         (None, cancel(NEWER), None, "a mark waits for nothing"),
@@ -493,7 +493,7 @@ fn receipt(standing: Option<Standing>, request: &Request, inserted: Option<i64>)
 }
 
 #[test]
-fn rs_14_a_receipt_reports_rule_times_rows_and_revision() {
+fn rs_14_a_receipt_contains_rule_times_rows_and_revision() {
     let on_row = |number| DecisionId {
         task_id: TaskId(7),
         number,
@@ -546,7 +546,7 @@ fn rs_14_a_receipt_reports_rule_times_rows_and_revision() {
     assert_eq!(
         ignored.execute_at,
         at(3600),
-        "the time that stands, not the one asked for"
+        "the time in force, not the one requested"
     );
     assert_eq!(
         (ignored.rule, ignored.revision),
@@ -606,10 +606,10 @@ fn rs_06_a_guard_pins_status_term_and_decisions() {
 
 #[test]
 fn a_refused_withdrawal_names_the_identity() {
-    let nobody = Identity {
+    let unknown = Identity {
         kind: Kind::parse("AUDIT").unwrap(),
         ..identity()
     };
-    let error = NothingThere { identity: nobody };
+    let error = NothingThere { identity: unknown };
     assert_eq!(error.to_string(), "no task (article:42, AUDIT)");
 }

@@ -44,7 +44,8 @@ fn sf_04_nothing_is_made_up_and_no_tombstone_is_left() {
     }
 }
 
-/// Of all that can be asked of a task that exists, a bare request to stop it or to try it again is let through.
+/// Of all that can be asked of a task that exists, a bare request to stop it or to try it again is
+/// let through.
 #[test]
 fn sf_04_a_person_stops_what_lives_and_tries_again_what_failed() {
     for (kind, subject) in OURS {
@@ -99,7 +100,7 @@ fn sf_04_a_person_stops_what_lives_and_tries_again_what_failed() {
 }
 
 #[test]
-fn other_kinds_are_everybodys() {
+fn other_kinds_are_open_to_clients() {
     let identity = identity("ARTICLE_PUBLISH", "schedule:nightly@2026-01-05T08:00:00Z");
     assert!(may_ask(&Request::Put(put(&identity)), None));
     assert!(may_ask(&cancel(&identity, Some(9)), None));

@@ -1,5 +1,6 @@
-//! Changes of the clocks that touch an expression: for people who look at coming times and wonder why one is missing,
-//! moved or there twice. Nothing here decides: it tells what `occurrence.rs` does.
+//! Changes of the clocks that touch an expression: for people who look at coming times and wonder
+//! why one is missing, moved or there twice. Nothing here decides: it describes what
+//! `occurrence.rs` does.
 
 use jiff::{Timestamp, civil::DateTime};
 
@@ -16,7 +17,7 @@ pub struct ClockChange {
     pub at: Timestamp,
     /// The first time of the wall clock that is touched.
     pub local: DateTime,
-    /// What becomes of it.
+    /// What happens to it.
     pub effect: Effect,
 }
 
@@ -34,8 +35,9 @@ pub enum Effect {
 }
 
 impl Timetable {
-    /// The changes of the clocks after `from` up to `until` that touch an occurrence, in order. Who runs in every hour
-    /// misses nothing worth a word, and who counts seconds does not look at the clock.
+    /// The changes of the clocks after `from` up to `until` that touch an occurrence, in order. A
+    /// schedule that runs every hour misses nothing worth a warning, and a period does not depend
+    /// on the clock.
     pub fn clock_changes(
         &self,
         zone: &Zone,
@@ -61,7 +63,8 @@ impl Timetable {
 }
 
 impl Table {
-    /// What becomes of the first time between what the clock shows before a change and what it shows after.
+    /// What happens to the first time between what the clock shows before a change and what it
+    /// shows after.
     fn touched(&self, at: i64, ended: i64, begins: i64) -> Option<ClockChange> {
         let (first, last) = (ended.min(begins), ended.max(begins));
         let found = self.at_or_after(first);
@@ -102,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_clocks_do_is_reported() {
+    fn what_the_clocks_do_is_described() {
         let (spring, autumn) = ("2026-03-29T02:30:00", "2026-10-25T02:30:00");
         for (text, zone, expected, why) in [
             (

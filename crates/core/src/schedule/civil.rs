@@ -2,7 +2,8 @@
 //!
 //! A day number counts from 1970-01-01. The conversions are those of Neri and Schneider ("Euclidean
 //! affine functions and their application to calendar algorithms"); they hold for every date
-//! between [`YEAR_MIN`](super::YEAR_MIN) and [`YEAR_MAX`](super::YEAR_MAX), which is all we ask for.
+//! between [`YEAR_MIN`](super::YEAR_MIN) and [`YEAR_MAX`](super::YEAR_MAX), which is all that is
+//! needed.
 
 /// Seconds of a day that the clocks leave alone.
 pub(super) const DAY_S: i64 = 86_400;
@@ -85,8 +86,8 @@ mod tests {
         let mut expected = date(1970, 1, 1);
         for day in 0..84_006 {
             let (month, of_month) = Month::of(day);
-            let reported = format!("{}-{:02}-{of_month:02}", month.year, month.month);
-            assert_eq!(reported, expected.to_string());
+            let shown = format!("{}-{:02}-{of_month:02}", month.year, month.month);
+            assert_eq!(shown, expected.to_string());
             let known = expected.weekday().to_sunday_zero_offset();
             assert_eq!(i64::from(weekday(day)), i64::from(known), "{expected}");
             assert_eq!(month.first_day() + of_month - 1, day, "{expected}");

@@ -127,8 +127,8 @@ pub(super) fn values(field: Field, term: Term, hash: u64) -> impl Iterator<Item 
         _ => (1, 0, 0),
     };
     let choices = field.last() - field.min() + 1;
-    // A range that runs backwards goes on at the beginning of the field. From Sunday, written 7, it
-    // has not even begun to.
+    // A range that runs backwards continues at the beginning of the field. From Sunday, written 7,
+    // it has not even begun to.
     let first = if first > last && first > field.last() {
         field.min()
     } else {

@@ -46,7 +46,7 @@ enum Time {
     },
 }
 
-/// A time of day; seconds are told only if any time has them.
+/// A time of day; seconds are shown only if any time has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Clock {
     hour: u32,
@@ -63,7 +63,7 @@ struct Days {
     last_workday: bool,
 }
 
-/// More exact times than these are told as minutes and hours.
+/// More exact times than these are described as minutes and hours.
 const TIMES_MAX: u32 = 6;
 
 impl Timetable {

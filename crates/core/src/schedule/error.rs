@@ -52,7 +52,7 @@ pub enum Problem {
     /// A blank that is neither a space nor a tab.
     #[error("only spaces and tabs separate fields; this is U+{:04X}", u32::from(*.found))]
     Blank { found: char },
-    /// A character that stands nowhere in an expression.
+    /// A character that has no meaning anywhere in an expression.
     #[error("`{found}` has no meaning in an expression")]
     Character { found: char },
     /// A field or one of its items has nothing where a value should be.
@@ -89,7 +89,7 @@ pub enum Problem {
     /// `L` as a weekday: Saturday for some, the last day of the month for others.
     #[error("day of week: `L` needs the weekday it is the last of, like 5L")]
     BareLast,
-    /// `L-3`, which not everybody knows.
+    /// `L-3`, which not every implementation knows.
     #[error("day of month: days before the last are read in imports only")]
     BeforeLast,
     /// `l`, `w` or `h`.
@@ -102,7 +102,7 @@ pub enum Problem {
     #[error("`{found}` is not a nickname")]
     Nickname { found: String },
     /// `@reboot`.
-    #[error("`@reboot` names no time: Almanack goes on where it stopped, a restart is no occasion")]
+    #[error("`@reboot` names no time: nothing fires because of a restart")]
     Reboot,
     /// `@0s` and the like.
     #[error("`{found}` is not a period of 1 second to 366 days")]

@@ -1,4 +1,4 @@
-//! An expression as it was written: what each field lists, and where in the text it stands.
+//! An expression as written: what each field lists, and its position in the text.
 //!
 //! This is the form that can be printed, explained and warned about. It still says `*/15` and `H`
 //! where the compiled [`Timetable`](super::Timetable) only knows minutes.
@@ -37,7 +37,7 @@ pub(super) struct Every {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fields {
     lists: [List; 7],
-    /// Whether a `+` in front of the weekdays asks for both day fields at once.
+    /// Whether a `+` in front of the weekdays requires both day fields at once.
     pub(super) both_days: bool,
 }
 
@@ -89,8 +89,8 @@ impl Expression {
         parse::parse(text, mode)
     }
 
-    /// The zone that stood in front of an imported expression (`CRON_TZ=Europe/Berlin 0 9 * * *`).
-    /// It wins over the zone of the surroundings.
+    /// The zone in front of an imported expression (`CRON_TZ=Europe/Berlin 0 9 * * *`). It wins
+    /// over the zone of the surroundings.
     pub fn zone(&self) -> Option<&str> {
         self.zone.as_deref()
     }

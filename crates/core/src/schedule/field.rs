@@ -39,7 +39,7 @@ impl Field {
         Self::Year,
     ];
 
-    /// Where it stands among seven. Hashes depend on it: it must never change.
+    /// Its position among seven. Hashes depend on it: it must never change.
     pub(super) fn index(self) -> u8 {
         match self {
             Self::Second => 0,

@@ -63,10 +63,6 @@ mod tests {
                 (hour, pick(of(&name, Field::Minute), 0, 59))
             })
             .collect();
-        assert_eq!(
-            minutes.len(),
-            1_440,
-            "every minute of the day is somebody's"
-        );
+        assert_eq!(minutes.len(), 1_440, "every minute of the day is used");
     }
 }

@@ -1,7 +1,7 @@
 //! Warnings: expressions that are well-formed and perhaps not what their writer meant.
 //!
 //! None of these refuses anything. Each is a difference between implementations, or a day on which
-//! somebody will ask why nothing, or too much, has run.
+//! people will ask why nothing, or too much, has run.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub enum Lint {
     StepIsRestriction {
         field: Field,
     },
-    /// The last step before the field begins anew is shorter.
+    /// The last step before the field begins again is shorter.
     UnevenStep {
         field: Field,
         step: u16,
@@ -189,7 +189,7 @@ impl Timetable {
         let Plan::Table(table) = &self.plan else {
             return None;
         };
-        // Who runs in every hour misses nothing worth a word.
+        // A schedule that runs every hour misses nothing worth a warning.
         if table.pace == Pace::Interval && table.hours.count_ones() == 24 {
             return None;
         }

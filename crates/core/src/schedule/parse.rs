@@ -1,4 +1,4 @@
-//! Reading an expression: the outer shape. What stands inside a field is read in [`list`].
+//! Reading an expression: the outer shape. The inside of a field is read in [`list`].
 //!
 //! ```text
 //! expression := [zone] (nickname | fields)        zone in imports only
@@ -27,7 +27,7 @@ pub enum Mode {
     Import,
 }
 
-/// A part of the expression and where it stands.
+/// A part of the expression and its position.
 #[derive(Debug, Clone, Copy)]
 struct Token<'a> {
     text: &'a str,
@@ -171,14 +171,14 @@ impl<'a> Token<'a> {
         }
     }
 
-    /// What stands before and after the first of these characters.
+    /// The parts before and after the first of these characters.
     fn split_once(self, at: char) -> Option<(Self, Self)> {
         let found = self.text.find(at)?;
         let after = self.part(found + at.len_utf8(), self.text.len());
         Some((self.part(0, found), after))
     }
 
-    /// What stands before the ending.
+    /// The part before the ending.
     fn strip_suffix(self, ending: &str) -> Option<Self> {
         let text: &'a str = self.text.strip_suffix(ending)?;
         Some(Self { text, ..self })

@@ -20,7 +20,7 @@ pub(super) const NEVER: i64 = i64::MAX;
 /// No time at all, earlier than every time.
 pub(super) const NEVER_BEFORE: i64 = i64::MIN;
 
-/// The months of who asks for no other.
+/// The months when none are restricted.
 const FEBRUARY: u16 = 1 << 1;
 
 /// Multiplied by it, seven bits become five weeks of the same.
@@ -121,15 +121,15 @@ impl Table {
         }
     }
 
-    /// Whether a month is too short for all days asked for, which needs no look at its weekdays:
+    /// Whether a month is too short for all days requested, which needs no look at its weekdays:
     /// the 29th of February, three years out of four.
     fn lacks(&self, month: Month) -> bool {
         let possible = self.days & (u32::MAX >> (32 - month.length()));
         self.rule == DayRule::Both && possible == 0 && !self.has_day_modifiers()
     }
 
-    /// The last month in a row that lacks what this one lacks. If only February counts, no year before
-    /// the next fourth one has more days than this.
+    /// The last month in a row that lacks what this one lacks. If only February counts, no year
+    /// before the next fourth one has more days than this.
     fn last_lacking(&self, month: Month) -> Month {
         let year = if self.months == FEBRUARY {
             month.year | 3

@@ -1,8 +1,8 @@
 //! A compiled expression: sets of numbers as bits.
 //!
 //! A million schedules must fit into memory and answer in nanoseconds, so this is one small value
-//! without pointers, except for years: hardly anybody writes them, and 230 bits would double the
-//! size of everything.
+//! without pointers, except for years: they are rarely written, and 230 bits would double the size
+//! of everything.
 
 use super::expression::Every;
 

@@ -1,10 +1,9 @@
 //! A time zone as a sorted list of spans with one offset each.
 //!
 //! Asking the zone database for every occurrence costs more than finding the occurrence. So a zone
-//! is unrolled once, up to the last year schedules know, and shared by all schedules that use it:
-//! a few kilobytes each. Which span an instant lies in is looked up by a coarse index over time and
-//! a step or two from there. Nothing is cached behind anybody's back: whoever has schedules keeps
-//! the zones.
+//! is unrolled once, up to the last year schedules know, and shared by all schedules that use it: a
+//! few kilobytes each. Which span an instant lies in is looked up by a coarse index over time and a
+//! step or two from there. There is no hidden cache: the owner of the schedules keeps the zones.
 
 use std::sync::Arc;
 

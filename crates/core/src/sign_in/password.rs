@@ -1,7 +1,8 @@
 //! Passwords: what is taken for one, and the port that recognises them.
 //!
-//! Recognising is slow by design, because whoever steals the table would otherwise try billions a second. The arithmetic is
-//! therefore a port, and an asynchronous one: it must not hold up a thread that answers others.
+//! Recognising is slow by design, because a thief of the table could otherwise try billions a
+//! second. The arithmetic is therefore a port, and an asynchronous one: it must not hold up a
+//! thread that answers others.
 
 use async_trait::async_trait;
 
@@ -16,8 +17,9 @@ pub trait Passwords: Send + Sync {
     /// What this password will be recognised by.
     async fn hash(&self, password: &str, salt: Salt) -> Result<PasswordHash, Error>;
 
-    /// Whether this is the password. Without a hash, because nobody has the name, the answer is no, after the same work: how long
-    /// an answer takes must not tell which names exist. Bounded: where too many wait already, it is refused at once ([`Error::Busy`]).
+    /// Whether this is the password. Without a hash, because there is no such user, the answer is
+    /// no, after the same work: the time that an answer takes must not reveal which names exist.
+    /// Bounded: where too many wait already, it is refused at once ([`Error::Busy`]).
     async fn verify(&self, password: &str, hash: Option<&PasswordHash>) -> Result<bool, Error>;
 }
 
@@ -49,8 +51,8 @@ pub enum Unfit {
     Blank,
 }
 
-/// Whether a text may become a password. No rules about kinds of characters: they make passwords harder to remember, not to
-/// guess.
+/// Whether a text may become a password. No rules about kinds of characters: they make passwords
+/// harder to remember, not to guess.
 pub fn check_new(password: &str) -> Result<(), Unfit> {
     if password.trim().is_empty() && !password.is_empty() {
         return Err(Unfit::Blank);

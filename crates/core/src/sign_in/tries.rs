@@ -1,20 +1,25 @@
-//! How often somebody may try to sign in.
+//! How often a client may try to sign in.
 //!
-//! A password can be guessed, so guessing must be slow; and whoever guesses must not keep others out (SF-05). So everything is counted
-//! by the address that a try comes from, and nothing by a name alone: however many strangers try however many names, who comes
-//! from elsewhere has all their tries. Of each name an address has a few tries free, for those who mistype; every further one makes the
-//! next wait longer, up to [`WAIT_MAX`]. Over all names an address has a bucket, which bounds what guessing one password under
-//! many names can try and what it makes us hash. Tokens have a bucket of their own: they cannot be guessed, and who holds one must get
-//! in while somebody beside them tries passwords. A try that succeeds is given back: people who share an address, because they share a
-//! router, do not pay for each other.
+//! A password can be guessed, so guessing must be slow; and guessing must not keep other users out
+//! (SF-05). So everything is counted by the address that a try comes from, and nothing by a name
+//! alone: however many attackers try however many names, a user at another address has all their
+//! tries. Of each name an address has a few tries free, for those who mistype; every further one
+//! makes the next wait longer, up to [`WAIT_MAX`]. Over all names an address has a bucket, which
+//! bounds what guessing one password under many names can try and what it makes us hash. Tokens
+//! have a separate bucket: they cannot be guessed, and their holder must get in while another
+//! client at the same address tries passwords. A try that succeeds is given back: people who share
+//! an address, because they share a router, do not pay for each other.
 //!
-//! A try counts when it is asked for, before anybody knows whether it is right, so that many at once are no way around it; and while
-//! a name waits, the right password is refused like a wrong one, because the difference would be an answer.
-//! A try that is refused counts nowhere, so nobody can make a wait longer by knocking.
+//! A try counts when it is made, before the result is known, so that many at once are no way around
+//! it. While a name waits, the right password is refused like a wrong one, because the difference
+//! would be an answer. A try that is refused counts nowhere, so an attacker cannot make a wait
+//! longer by trying again.
 //!
-//! What many addresses together can make us hash is bounded by whoever hashes ([`super::password::Passwords`]).
+//! What many addresses together can make us hash is bounded by the hashing
+//! ([`super::password::Passwords`]).
 //!
-//! INVARIANT: what is remembered is bounded, whoever comes: [`ADDRESSES_MAX`] and [`NAMES_MAX`], the oldest are forgotten.
+//! INVARIANT: what is remembered is bounded, however many come: [`ADDRESSES_MAX`] and
+//! [`NAMES_MAX`], the oldest are forgotten.
 
 use std::{
     collections::BTreeMap,
@@ -39,10 +44,10 @@ pub const TRY_BACK_EVERY: SignedDuration = SignedDuration::from_secs(6);
 pub const ADDRESSES_MAX: usize = 4_096;
 /// Names remembered, over all addresses.
 pub const NAMES_MAX: usize = 4_096;
-/// Longest part of a name that is told apart; nobody's is longer.
+/// Longest part of a name that is distinguished; no user's is longer.
 const NAME_CHARS_MAX: usize = 100;
 
-/// By what somebody tries to sign in.
+/// By what a client tries to sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By<'a> {
     /// With a password, under this name.
@@ -50,12 +55,13 @@ pub enum By<'a> {
     Token,
 }
 
-/// Where a try comes from, as far as it is told apart: an IPv4 address, or the /64 that one customer of IPv6 has.
+/// Where a try comes from, as far as it is distinguished: an IPv4 address, or the /64 that one
+/// customer of IPv6 has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Peer(IpAddr);
 
 impl Peer {
-    /// Whoever has this address; those without one count as one.
+    /// All clients at this address; those without one count as one.
     pub fn address(address: Option<IpAddr>) -> Self {
         match address.map(|address| address.to_canonical()) {
             Some(IpAddr::V6(v6)) => {
@@ -71,13 +77,13 @@ impl Peer {
 /// Tries so far.
 #[derive(Debug, Default)]
 pub struct Tries {
-    names: BTreeMap<(Peer, String), Tried>,
+    names: BTreeMap<(Peer, String), NameTries>,
     addresses: BTreeMap<Peer, Buckets>,
 }
 
 /// Tries of one name.
 #[derive(Debug, Clone, Copy)]
-struct Tried {
+struct NameTries {
     count: u32,
     last_at: Timestamp,
 }
@@ -106,18 +112,18 @@ impl Tries {
         };
         let key = (from, shortened(name));
         let tried = self.names.get(&key).map(|tried| tried.seen_at(now));
-        if let Some(free_at) = tried.map(Tried::free_at).filter(|at| now < *at) {
+        if let Some(free_at) = tried.map(NameTries::free_at).filter(|at| now < *at) {
             return Err(free_at);
         }
         self.buckets(from, now).passwords.take(now)?;
         self.forget_names(now);
         let count = tried.map_or(0, |tried| tried.count).saturating_add(1);
         let last_at = now;
-        self.names.insert(key, Tried { count, last_at });
+        self.names.insert(key, NameTries { count, last_at });
         Ok(())
     }
 
-    /// Gives a try back: whoever knows the secret was not guessing.
+    /// Gives a try back: a client that knows the secret was not guessing.
     pub fn succeed(&mut self, by: By<'_>, from: Peer) {
         if let By::Name(name) = by {
             self.names.remove(&(from, shortened(name)));
@@ -165,7 +171,7 @@ fn forget_oldest<K: Ord + Clone, V>(remembered: &mut BTreeMap<K, V>, at: fn(&V) 
     }
 }
 
-impl Tried {
+impl NameTries {
     /// The same after a look at the clock: one that was set back must not make a wait longer.
     fn seen_at(self, now: Timestamp) -> Self {
         let last_at = self.last_at.min(now);

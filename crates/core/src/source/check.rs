@@ -1,8 +1,8 @@
-//! The port between a source and whatever looks at it, and what a look can bring.
+//! The port between a source and whatever looks at it, and the possible results of a look.
 //!
-//! A look answers with a document, with "nothing changed", or with a failure of a known class. What that
-//! does to the source is decided in `settle`; the words of a failure are for people only and decide nothing
-//! (SS-05).
+//! A look answers with a document, with "nothing changed", or with a failure of a known class. What
+//! that does to the source is decided in `settle`; the words of a failure are for people only and
+//! decide nothing (SS-05).
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -19,17 +19,16 @@ pub trait Checker: Send + Sync {
     /// Feeds that a site's address leads to, the likeliest first.
     async fn discover(&self, address: &str, now: Timestamp) -> Result<Vec<Candidate>, Failure>;
 
-    /// Why this could never be looked at, whatever the network says: an address that is none or may not be
-    /// asked, rules that cannot be read.
+    /// Why this could never be looked at, whatever the network says: an address that is none or may
+    /// not be asked, rules that cannot be read.
     fn problem(&self, address: &str, reading: &Reading) -> Option<String>;
 }
 
 /// A feed that was discovered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where.
     pub address: String,
-    /// What it or its page calls it.
+    /// Its title.
     pub title: Option<String>,
     /// What it is, in a word: `rss`, `atom`, `json`.
     pub format: Option<String>,
@@ -38,15 +37,14 @@ pub struct Candidate {
 /// What to look at, and what is known from last time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ask {
-    /// Where.
     pub address: String,
     /// How it is read.
     pub reading: Reading,
-    /// What the server gave to recognise its last answer by.
+    /// The server's validators of its last response.
     pub validators: Validators,
 }
 
-/// What a server gave to recognise its answer by; sent back byte for byte.
+/// A server's validators of its response; sent back byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Validators {
     /// `ETag`.
@@ -55,7 +53,7 @@ pub struct Validators {
     pub last_modified: Option<String>,
 }
 
-/// What a look brought.
+/// The result of a look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
     /// A document was read.
@@ -64,11 +62,11 @@ pub enum Look {
     Unchanged(Unchanged),
     /// It could not be read.
     Failed(Failure),
-    /// Nothing was asked: the host is busy. Come again at this time.
+    /// No request was made: the host is busy. Come again at this time.
     Wait(Timestamp),
 }
 
-/// A server's word that nothing has changed.
+/// The answer that nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unchanged {
     /// When to come again, by the publisher.
@@ -77,7 +75,7 @@ pub struct Unchanged {
     pub moved_to: Option<String>,
 }
 
-/// A document as it was read.
+/// A document as read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Document {
     /// What the source calls itself.
@@ -109,9 +107,9 @@ names! {
     /// Kinds of failure, by what is done about them.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum FailureClass {
-        /// 429, or 503 with `Retry-After`: asked too often.
+        /// 429, or 503 with `Retry-After`: rate limited.
         RateLimited = "rate_limited",
-        /// 401: credentials are missing or expired; a person must act.
+        /// 401: credentials are missing or expired; an operator must renew them.
         Unauthorised = "unauthorised",
         /// 403, 451: not for us.
         Forbidden = "forbidden",

@@ -1,8 +1,8 @@
 //! What a source published: entries, and by what two of them are the same.
 //!
-//! An entry is known by what its publisher calls it, else by its canonical link, else by its title (SS-13).
-//! INVARIANT: a source has at most one row per key, and a key is never longer than [`KEY_BYTES_MAX`], so that
-//! "new" can only mean "a new row".
+//! An entry is known by what its publisher calls it, else by its canonical link, else by its title
+//! (SS-13). INVARIANT: a source has at most one row per key, and a key is never longer than
+//! [`KEY_BYTES_MAX`], so that "new" can only mean "a new row".
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub const CONTENT_BYTES_MAX: usize = 50_000;
 pub const ENTRIES_MAX: usize = 200;
 /// How far ahead of the clock a publication time may be before it is not believed.
 pub const FUTURE_MAX: SignedDuration = SignedDuration::from_hours(24);
-/// Before this nobody published feeds: an earlier time is a default of some program.
+/// Before this there were no feeds: an earlier time is a default of some program.
 const EARLIEST: Timestamp = Timestamp::constant(631_152_000, 0);
 
 /// Query parameters that say how a reader came, not what they read. The longer list of the founding
@@ -48,12 +48,12 @@ const TRACKING: [&str; 12] = [
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FoundEntry {
-    /// What the publisher calls it.
+    /// The publisher's id.
     #[serde(skip)]
     pub id: Option<String>,
     /// Where it can be read, made absolute and canonical.
     pub link: Option<String>,
-    /// What it is called; empty when it has no title.
+    /// Its title; empty when it has none.
     pub title: String,
     /// When its publisher says it was published, as far as that can be believed.
     pub published_at: Option<Timestamp>,
@@ -67,7 +67,7 @@ pub struct FoundEntry {
 }
 
 impl FoundEntry {
-    /// What it is known by; `None` for an entry that shows neither id, link nor title.
+    /// Its key; `None` for an entry that shows neither id, link nor title.
     pub fn key(&self) -> Option<String> {
         let named = |prefix: &str, text: &Option<String>| {
             let text = text.as_deref().map(str::trim);
@@ -92,8 +92,8 @@ fn shorten_key(key: String) -> String {
     format!("{}#{hash:016x}", &key[..cut])
 }
 
-/// 64 bits of a key: FNV-1a with a final mix, the same on every machine and in every version, because a
-/// source's row remembers its document by these.
+/// 64 bits of a key: FNV-1a with a final mix, the same on every machine and in every version,
+/// because a source's row remembers its document by these.
 pub fn key_hash(key: &str) -> u64 {
     let folded = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -112,11 +112,11 @@ pub struct Entry {
     /// Whose it is.
     #[serde(rename = "source_id")]
     pub source: SourceId,
-    /// What it is known by.
+    /// Its key.
     pub key: String,
     /// When it was first seen.
     pub seen_at: Timestamp,
-    /// What was found.
+    /// Its data.
     #[serde(flatten)]
     pub found: FoundEntry,
 }
@@ -146,8 +146,8 @@ pub fn canonical_link(base: Option<&Url>, link: &str) -> Option<String> {
     (text.len() <= LINK_BYTES_MAX).then_some(text)
 }
 
-/// The one way to write a source's address, so that nobody adds it twice: as the network reads it, without
-/// fragment. What is no address at all is left as it is, for whoever refuses it to show.
+/// The one way to write a source's address, so that it is not added twice: as the network reads it,
+/// without fragment. What is not an address is left unchanged, for the error that refuses it.
 pub fn canonical_address(address: &str) -> String {
     let address = address.trim();
     let Ok(mut url) = Url::parse(address) else {
@@ -164,7 +164,7 @@ fn drop_tracking(url: &mut Url) {
         let name = name.to_ascii_lowercase();
         name.starts_with("utm_") || TRACKING.contains(&name.as_str())
     };
-    // Pairs are kept as written: decoding and encoding again could change what a server is asked for.
+    // Pairs are kept as written: decoding and encoding again could change the request.
     let kept: Vec<&str> = query.split('&').filter(|pair| !tracks(pair)).collect();
     let kept = (!kept.is_empty()).then(|| kept.join("&"));
     url.set_query(kept.as_deref());

@@ -1,8 +1,9 @@
 //! When a publisher wants to be asked again.
 //!
-//! `Cache-Control`, `Expires`, `ttl` and `sy:updatePeriod` say how long nothing new is to be expected;
-//! `skipHours` and `skipDays` say when nobody is at home. They are floors: they can put a check off, never hurry it. A
-//! misconfigured one must not silence a source, so no floor holds longer than [`HONOURED_MAX`].
+//! `Cache-Control`, `Expires`, `ttl` and `sy:updatePeriod` say how long nothing new is to be
+//! expected; `skipHours` and `skipDays` say when nothing is published. They are floors: they can
+//! put a check off, never hurry it. A misconfigured one must not silence a source, so no floor
+//! holds longer than [`HONOURED_MAX`].
 
 use jiff::{SignedDuration, Timestamp, civil::Weekday, tz::TimeZone};
 use serde::{Deserialize, Serialize};

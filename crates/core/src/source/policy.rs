@@ -50,7 +50,7 @@ pub enum Policy {
     Classic,
     /// Always after the same time.
     Fixed(SignedDuration),
-    /// At the times somebody wrote down.
+    /// At configured times.
     Schedule(Box<Written>),
     /// The rule that Miniflux calls `entry_frequency`, for comparison.
     Miniflux,
@@ -79,7 +79,7 @@ pub struct Budget {
     /// How many hours of delay one check is worth. One number steers all sources: the higher, the
     /// fewer checks. [`steer`] keeps it where the fleet makes as many checks as it may.
     pub price_h: f64,
-    /// The share of slow sources: each is looked at as if it brought at least so many entries a
+    /// The share of slow sources: each is looked at as if it published at least so many entries a
     /// day. At zero they get what the mean over entries gives them, which is next to nothing.
     pub rate_min_per_day: f64,
     /// What the intervals of policies that know no price are multiplied by.
@@ -89,7 +89,7 @@ pub struct Budget {
     pub ceiling: SignedDuration,
 }
 
-/// Nobody is checked more often, whatever the budget says.
+/// No source is checked more often, whatever the budget says.
 const FLOOR_MIN: SignedDuration = SignedDuration::from_secs(1);
 
 impl Default for Budget {
@@ -109,7 +109,7 @@ impl Budget {
         self.floor.max(FLOOR_MIN)
     }
 
-    /// The longest gap; a floor above it wins, because it is somebody's request.
+    /// The longest gap; a floor above it wins, because it is the publisher's request.
     fn ceiling(&self) -> SignedDuration {
         self.ceiling.max(self.floor())
     }
@@ -154,7 +154,7 @@ pub fn next_check(
     }
 }
 
-/// An interval somebody chose is not cut to the ceiling.
+/// A configured interval is not cut to the ceiling.
 fn fixed(interval: SignedDuration, now: Timestamp, budget: &Budget) -> Next {
     let wait = interval.mul_f64(budget.stretch()).max(budget.floor());
     Next {
@@ -163,7 +163,7 @@ fn fixed(interval: SignedDuration, now: Timestamp, budget: &Budget) -> Next {
     }
 }
 
-/// A schedule somebody wrote is kept to the second.
+/// A configured schedule is kept to the second.
 fn scheduled(written: &Written, now: Timestamp, budget: &Budget) -> Next {
     match written.timetable.next_after(now, &written.zone) {
         Some(at) => Next {

@@ -1,8 +1,8 @@
 //! How an address is read: as a feed, or by rules of one's own.
 //!
-//! A feed needs no rules. A custom source names what to pick from a page (CSS selectors), from JSON (paths as in
-//! RFC 9535) or from a sitemap. The rules are kept as written; whether a selector or path can be read is
-//! the adapter's question, asked before a source is stored.
+//! A feed needs no rules. A custom source names what to pick from a page (CSS selectors), from JSON
+//! (paths as in RFC 9535) or from a sitemap. The rules are kept as written; whether a selector or
+//! path can be read is the adapter's question, asked before a source is stored.
 
 use std::fmt;
 
@@ -34,8 +34,8 @@ fn without_rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Er
     NoRules::deserialize(deserializer).map(|NoRules {}| ())
 }
 
-/// What to pick from a page. Selectors other than `item` are looked for inside an item; the names are the
-/// founding documents'.
+/// What to pick from a page. Selectors other than `item` are looked for inside an item; the names
+/// are the founding documents'.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -44,7 +44,8 @@ pub struct HtmlRules {
     pub item: String,
     /// The entry's title; the text of what matches.
     pub title: String,
-    /// The entry's link: the first `href` at or inside what matches. The item itself when not given.
+    /// The entry's link: the first `href` at or inside what matches. The item itself when not
+    /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// When it was published: a `datetime` attribute or text.

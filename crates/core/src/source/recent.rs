@@ -1,7 +1,8 @@
 //! The last looks at a source, in its own row.
 //!
-//! A source is looked at for ever, so a history row per look would grow without end. The newest few are
-//! what people ask about; they fit into a few hundred bytes that are written with the row anyway.
+//! A source is looked at for ever, so a history row per look would grow without end. The newest few
+//! are what people ask about; they fit into a few hundred bytes that are written with the row
+//! anyway.
 
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
@@ -15,7 +16,7 @@ const LOOK_BYTES: usize = 14;
 /// What marks a look that failed; the class comes after.
 const FAILED: u8 = 16;
 
-/// What a look brought, for the record.
+/// The outcome of a look, for the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckOutcome {
     /// New entries: so many, counted to 255.
@@ -40,12 +41,12 @@ impl CheckOutcome {
     }
 }
 
-/// What a look brought, on the wire.
+/// The outcome of a look, on the wire.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = CheckResult))]
 struct CheckOutcomeOnWire {
     /// `new`, `nothing`, `unchanged`, or the kind of failure.
-    brought: &'static str,
+    outcome: &'static str,
     /// How many new entries, counted to 255.
     #[serde(skip_serializing_if = "Option::is_none")]
     entries: Option<u8>,
@@ -53,11 +54,11 @@ struct CheckOutcomeOnWire {
 
 impl Serialize for CheckOutcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (brought, entries) = match self {
+        let (outcome, entries) = match self {
             Self::New(count) => ("new", Some(*count)),
             other => (other.as_str(), None),
         };
-        CheckOutcomeOnWire { brought, entries }.serialize(serializer)
+        CheckOutcomeOnWire { outcome, entries }.serialize(serializer)
     }
 }
 
@@ -65,14 +66,14 @@ impl Serialize for CheckOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PastLook {
-    /// When.
+    /// When it was made.
     pub at: Timestamp,
     /// How long it took, in milliseconds.
     pub took_ms: u32,
-    /// What it brought.
+    /// Its outcome.
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schema(value_type = CheckOutcomeOnWire))]
-    pub brought: CheckOutcome,
+    pub outcome: CheckOutcome,
 }
 
 /// The last looks, oldest first.
@@ -96,7 +97,7 @@ impl Recent {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.0.len() * LOOK_BYTES);
         for look in &self.0 {
-            let (what, count) = match look.brought {
+            let (what, count) = match look.outcome {
                 CheckOutcome::New(count) => (0, count),
                 CheckOutcome::Nothing => (1, 0),
                 CheckOutcome::Unchanged => (2, 0),
@@ -109,8 +110,8 @@ impl Recent {
         bytes
     }
 
-    /// What the store kept. A look that cannot be read is left out: this is for people to see, and not worth
-    /// losing a source over.
+    /// What the store kept. A look that cannot be read is left out: this is for people to see, and
+    /// not worth losing a source over.
     pub fn decode(bytes: &[u8]) -> Self {
         let (looks, _) = bytes.as_chunks::<LOOK_BYTES>();
         Self(looks.iter().filter_map(decode_look).collect())
@@ -121,7 +122,7 @@ fn decode_look(bytes: &[u8; LOOK_BYTES]) -> Option<PastLook> {
     let (at, rest) = bytes.split_first_chunk::<8>()?;
     let (took_ms, rest) = rest.split_first_chunk::<4>()?;
     let &[what, count] = rest else { return None };
-    let brought = match what {
+    let outcome = match what {
         0 => CheckOutcome::New(count),
         1 => CheckOutcome::Nothing,
         2 => CheckOutcome::Unchanged,
@@ -131,7 +132,7 @@ fn decode_look(bytes: &[u8; LOOK_BYTES]) -> Option<PastLook> {
     Some(PastLook {
         at: Timestamp::from_microsecond(i64::from_be_bytes(*at)).ok()?,
         took_ms: u32::from_be_bytes(*took_ms),
-        brought,
+        outcome,
     })
 }
 
@@ -148,11 +149,11 @@ mod tests {
             CheckOutcome::Nothing,
             CheckOutcome::Unchanged,
         ];
-        for (n, brought) in others.into_iter().chain(classes).chain(others).enumerate() {
+        for (n, outcome) in others.into_iter().chain(classes).chain(others).enumerate() {
             recent.add(PastLook {
                 at: Timestamp::from_second(i64::try_from(n).unwrap()).unwrap(),
                 took_ms: u32::MAX,
-                brought,
+                outcome,
             });
         }
         assert_eq!(Recent::decode(&recent.encode()), recent);
@@ -166,7 +167,7 @@ mod tests {
             recent.add(PastLook {
                 at: Timestamp::from_second(second).unwrap(),
                 took_ms: 1,
-                brought: CheckOutcome::Nothing,
+                outcome: CheckOutcome::Nothing,
             });
         }
         assert_eq!(recent.looks().len(), RECENT_MAX);

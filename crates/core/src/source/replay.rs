@@ -8,8 +8,8 @@
 //! pushed out of the 30 before any check are missed, and their delay counts too. Checks are counted
 //! from the start to the last entry.
 //!
-//! The policy is asked through [`next_check`] and told through [`History::observe`], exactly as a
-//! node does. Looking at the past at the start is no check: nobody waited for it.
+//! The policy is asked through [`next_check`] and informed through [`History::observe`], exactly as
+//! a node does. Looking at the past at the start is no check: no reader waited for it.
 
 mod calibrate;
 mod report;
@@ -20,7 +20,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::policy::{Budget, History, Policy, next_check};
 use crate::schedule::hash_of;
 
-pub use calibrate::Calibrated;
+pub use calibrate::Calibration;
 pub use report::{Class, Figures, Report};
 pub use trace::{BadLine, Trace, Traces};
 
@@ -44,16 +44,16 @@ pub struct Run {
     pub delays_h: Vec<f64>,
 }
 
-/// Sources to replay, and somebody who is told of every source done.
+/// Sources to replay, and a callback for every source done.
 #[derive(Clone, Copy)]
 pub struct Replay<'a> {
     pub traces: &'a [Trace],
-    /// Told after every run of one source; there are many runs when a budget is looked for.
+    /// Called after every run of one source; there are many runs when a budget is searched for.
     pub watch: &'a dyn Fn(),
 }
 
 impl<'a> Replay<'a> {
-    /// A replay that nobody watches.
+    /// A replay without a callback.
     pub fn new(traces: &'a [Trace]) -> Self {
         Self {
             traces,
@@ -84,7 +84,7 @@ impl<'a> Replay<'a> {
 
     /// Scales the policy's price or interval until it makes about `checks` checks. More checks than
     /// the floor allows, or fewer than the ceiling does, cannot be had: then the nearest is given.
-    pub fn calibrate(&self, policy: &Policy, checks: u64, budget: &Budget) -> Calibrated {
+    pub fn calibrate(&self, policy: &Policy, checks: u64, budget: &Budget) -> Calibration {
         calibrate::calibrate(*self, policy, checks, budget)
     }
 }
@@ -139,7 +139,8 @@ pub fn run(policy: &Policy, trace: &Trace, budget: &Budget) -> Option<Run> {
         run.delays_h.extend(delays);
         let visible = &new[new.len().saturating_sub(SHOWN)..];
         run.missed += (new.len() - visible.len()) as u64;
-        // What an interval or a schedule decides, no history changes; most of a replay's time goes here.
+        // What an interval or a schedule decides, no history changes; most of a replay's time goes
+        // here.
         if policy.learns() {
             history.observe(now, &instants(visible), None);
         }

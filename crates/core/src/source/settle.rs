@@ -1,10 +1,12 @@
 //! What a look does to its source.
 //!
-//! One function for every look, whatever it brought: counters, backoff, memory, what was learned, and when
-//! to come again. It is pure, so a write that was lost is settled again on the row as it is now.
+//! One function for every look, whatever the outcome: counters, backoff, memory, what was learned,
+//! and when to come again. It is pure, so a write that was lost is settled again on the row as it
+//! is now.
 //!
-//! What must stay true: a look that failed is counted as a failure, the first one too, and one that did not
-//! resets what failures left behind (SS-06); an active source always comes out with a next time.
+//! What must stay true: a look that failed is counted as a failure, the first one too, and one that
+//! did not resets what failures left behind (SS-06); an active source always comes out with a next
+//! time.
 
 mod learn;
 
@@ -24,19 +26,19 @@ use crate::{finish::shorten, schedule::hash_of, time::to_micros};
 
 pub use learn::{Believed, believed, replan};
 
-/// How often in a row a permanent move is told before it is believed: a captive network or a mistake at the
-/// other end must not take a source away.
+/// How often in a row a permanent move must be reported before it is believed: a captive network or
+/// a mistake at the other end must not take a source away.
 pub const MOVES_MIN: u32 = 3;
-/// So many failures in a row, and a person should look.
+/// After so many failures in a row, a source needs attention.
 pub const FAILING_AFTER: u32 = 10;
-/// Waits after failures are spread by up to this part of their length, so that what failed together does
-/// not come back together.
+/// Waits after failures are spread by up to this part of their length, so that what failed together
+/// does not come back together.
 const SPREAD: f64 = 0.05;
 
 /// What a node decides by.
 #[derive(Debug, Clone)]
 pub struct Terms {
-    /// The policy of sources that have none of their own.
+    /// The policy of sources without their own.
     pub policy: Policy,
     /// The interval that takes over when nothing was learned, or what was is damaged (SS-10).
     pub fallback: SignedDuration,
@@ -56,36 +58,37 @@ pub struct CompletedCheck<'a> {
     pub moved_onto: Option<SourceId>,
 }
 
-/// What became of the source.
+/// The result for the source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
     /// Its row, to be written.
     pub source: Source,
     /// When it comes again; `None` when it has ended.
     pub next_at: Option<Timestamp>,
-    /// What somebody should hear about, each once.
+    /// What to notify of, each once.
     pub notices: Vec<Notice>,
 }
 
 /// Something that happened to a source just now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// A person should look at it.
+    /// It needs attention.
     Wants(Attention),
-    /// What a person should have looked at has passed.
+    /// It no longer needs attention.
     Recovered(Attention),
     /// It is gone for good.
     Ended,
     /// It has moved; where to.
     Moved(String),
-    /// What was learned was damaged; the fixed interval takes over for now, and learning begins anew.
+    /// What was learned was damaged; the fixed interval takes over for now, and learning begins
+    /// again.
     LearningLost,
     /// Its policy cannot be read; the node's takes its place.
     PolicyUnreadable(String),
 }
 
-/// What a document shows that its source has not shown last time, by key; each once, and without what may
-/// have been pruned. Whether there are rows of it already is for the store to say.
+/// What a document shows that its source has not shown last time, by key; each once, and without
+/// what may have been pruned. Whether there are rows of it already is for the store to say.
 pub fn unfamiliar(source: &Source, document: &Document) -> Vec<(String, FoundEntry)> {
     let shown: BTreeSet<u64> = source.memory.shown.iter().copied().collect();
     let mut seen = BTreeSet::new();
@@ -119,7 +122,7 @@ pub fn settle(source: &Source, made: CompletedCheck<'_>, terms: &Terms, now: Tim
         Look::Document(document) => settling.document(document, made),
         Look::Unchanged(unchanged) => settling.unchanged(unchanged, made),
         Look::Failed(failure) => settling.failure(failure),
-        // Nothing was asked, so nothing happened but the waiting.
+        // No request was made, so nothing changes but the wait.
         Look::Wait(at) => settling.source.stats.next_due_at = Some(to_micros(*at)),
     }
     settling.end()
@@ -136,7 +139,7 @@ struct Settling<'a> {
 
 impl Settling<'_> {
     fn count(&mut self, made: CompletedCheck<'_>) {
-        let brought = match made.look {
+        let outcome = match made.look {
             Look::Wait(_) => return,
             Look::Failed(failure) => CheckOutcome::Failed(failure.class),
             Look::Unchanged(_) => CheckOutcome::Unchanged,
@@ -148,13 +151,13 @@ impl Settling<'_> {
         let stats = &mut self.source.stats;
         stats.last_check_at = Some(self.now);
         stats.check_count = stats.check_count.saturating_add(1);
-        if matches!(brought, CheckOutcome::New(_)) {
+        if matches!(outcome, CheckOutcome::New(_)) {
             stats.hit_count = stats.hit_count.saturating_add(1);
         }
         self.source.recent.add(PastLook {
             at: self.now,
             took_ms: u32::try_from(made.took.as_millis()).unwrap_or(u32::MAX),
-            brought,
+            outcome,
         });
     }
 
@@ -201,7 +204,7 @@ impl Settling<'_> {
         self.follow(moved_to, made.moved_onto);
     }
 
-    /// Believes a permanent move once it was told often enough in a row.
+    /// Believes a permanent move once it was reported often enough in a row.
     fn follow(&mut self, moved_to: Option<&str>, moved_onto: Option<SourceId>) {
         let memory = &mut self.source.memory;
         let own = self.source.definition.address.as_str();

@@ -1,7 +1,8 @@
 //! Why a source is looked at when it is, in words, from stored facts.
 //!
-//! The task says when the next look is, because a person may have moved it, or its host asked to wait; the
-//! row says why. Where the two differ, the sentence says so instead of giving the row's reason for a time it did not choose.
+//! The task says when the next look is, because a person may have moved it, or its host asked to
+//! wait; the row says why. Where the two differ, the sentence says so instead of giving the row's
+//! reason for a time it did not choose.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,10 +23,11 @@ const DAYS: [&str; 7] = [
     "Sunday",
 ];
 
-/// A task that is put for now is due a moment after its row was written; nobody needs to hear of that.
-const REPORTED_APART: SignedDuration = SignedDuration::from_secs(1);
+/// A task that is put for now is due a moment after its row was written; that is no difference
+/// worth a sentence.
+const DIFFERENCE_MIN: SignedDuration = SignedDuration::from_secs(1);
 
-/// When a source is looked at next, by its current task where that lives, else by its row.
+/// When a source is looked at next, by its current task where that is live, else by its row.
 pub fn next_look_at(source: &Source, task: Option<&Task>) -> Option<Timestamp> {
     let live = task.filter(|task| source.state == State::Active && task.is_live());
     live.map(|task| task.execute_at)
@@ -38,16 +40,10 @@ pub fn next_look(source: &Source, task: Option<&Task>, now: Timestamp) -> String
         State::Paused { since, note } => {
             let note = note.as_ref().map(|note| format!(" ({note})"));
             let note = note.unwrap_or_default();
-            format!(
-                "It is not checked: it is paused since {}{note}.",
-                second(*since)
-            )
+            format!("Not checked: paused since {}{note}.", second(*since))
         }
         State::Ended { since, reason } => {
-            format!(
-                "It is not checked: it ended at {} ({reason}).",
-                second(*since)
-            )
+            format!("Not checked: ended at {} ({reason}).", second(*since))
         }
         State::Active => active(source, task, now),
     }
@@ -55,7 +51,7 @@ pub fn next_look(source: &Source, task: Option<&Task>, now: Timestamp) -> String
 
 fn active(source: &Source, task: Option<&Task>, now: Timestamp) -> String {
     let Some(task) = task.filter(|task| task.is_live()) else {
-        return "Its task does not live; a node puts it again within minutes.".to_owned();
+        return "Its task is missing; a node creates it again within minutes.".to_owned();
     };
     if task.status == Status::Running {
         return "It is being checked now.".to_owned();
@@ -63,13 +59,13 @@ fn active(source: &Source, task: Option<&Task>, now: Timestamp) -> String {
     let at = task.execute_at;
     let planned = source.stats.next_due_at;
     let begin = if at <= now {
-        format!("It is due for a check since {}", second(at))
+        format!("Due for a check since {}", second(at))
     } else {
-        format!("The next check is at {}", second(at))
+        format!("Next check at {}", second(at))
     };
     match planned {
-        Some(planned) if planned.duration_since(at).abs() >= REPORTED_APART => format!(
-            "{begin}, not at {} as it planned itself: its task was moved, or its host was busy.",
+        Some(planned) if planned.duration_since(at).abs() >= DIFFERENCE_MIN => format!(
+            "{begin}, not at {} as planned: its task was moved, or its host was busy.",
             second(planned)
         ),
         _ => format!("{begin}: {}.", reason(source)),
@@ -92,7 +88,7 @@ fn reason(source: &Source) -> &str {
 /// What a publisher requests, each request in a sentence; none when it requests nothing.
 pub fn requests(hints: &Hints) -> Vec<String> {
     let fresh = hints.fresh_for.filter(|seconds| *seconds > 0);
-    let fresh = fresh.map(|seconds| format!("Its answer is fresh for {}.", Honoured(seconds)));
+    let fresh = fresh.map(|seconds| format!("Its response is fresh for {}.", Honoured(seconds)));
     let every = hints.every.filter(|seconds| *seconds > 0);
     let every = every.map(|seconds| {
         format!(
@@ -135,32 +131,30 @@ impl std::fmt::Display for Honoured {
 pub fn meaning(class: FailureClass) -> &'static str {
     match class {
         FailureClass::RateLimited => {
-            "its server was asked too often; it is left alone for as long as the server says, or six hours"
+            "its server limits requests; the next check waits as long as it asks, or six hours"
         }
         FailureClass::Unauthorised => {
-            "its server wants credentials that are missing or have expired; a person must act"
+            "its server requires credentials that are missing or have expired; update them"
         }
-        FailureClass::Forbidden => "its server refuses us; it is tried again after twelve hours",
-        FailureClass::Gone => {
-            "its server says that it is gone for good; it is not checked any more"
-        }
-        FailureClass::NotFound => "nothing is at its address for now",
-        FailureClass::Server => "its server has a problem of its own",
-        FailureClass::Dns => "the name in its address leads nowhere",
-        FailureClass::Connection => "no connection to its server could be made or kept",
-        FailureClass::Tls => "its server could not prove who it is",
-        FailureClass::Timeout => "its server took too long",
-        FailureClass::Refused => "its address is one that this node does not ask",
+        FailureClass::Forbidden => "its server refuses access; the next check is in twelve hours",
+        FailureClass::Gone => "its server says it is gone for good; it is no longer checked",
+        FailureClass::NotFound => "there is nothing at its address for now",
+        FailureClass::Server => "its server has an internal error",
+        FailureClass::Dns => "the host name in its address does not resolve",
+        FailureClass::Connection => "the connection to its server failed",
+        FailureClass::Tls => "the TLS connection to its server failed",
+        FailureClass::Timeout => "its server took too long to respond",
+        FailureClass::Refused => "this node may not fetch its address",
         FailureClass::Redirect => {
-            "its server sends us from place to place without end, or where we do not go"
+            "too many redirects, or a redirect to an address this node may not fetch"
         }
-        FailureClass::TooLarge => "its answer is larger than what this node reads",
+        FailureClass::TooLarge => "its response is larger than the limit",
         FailureClass::NotAFeed => {
-            "its answer is not what the source is read as, perhaps a page that asks to log in"
+            "its response is not in the expected format; it may be a login page"
         }
-        FailureClass::Malformed => "its answer broke off or contradicts itself",
+        FailureClass::Malformed => "its response is incomplete or malformed",
         FailureClass::Rules => {
-            "the source's own rules find nothing in the answer; the page may have changed"
+            "the source's rules match nothing in the response; the page may have changed"
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::alert::Alert;
 /// Which alerts to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AlertFilter {
-    /// Besides those that last or wait to be told, those that closed at or after this.
+    /// Besides those that last or wait to be sent, those that closed at or after this.
     pub closed_from: Timestamp,
     /// How many at most.
     pub limit: usize,
@@ -21,13 +21,15 @@ pub trait AlertStore: Send + Sync {
     /// Alerts, the one that opened last first; of one instant by rule and what they are about.
     async fn load_alerts(&self, filter: AlertFilter) -> Result<Vec<Alert>>;
 
-    /// Writes all of them at once, each if its `version` is still the row's; the row's is one more afterwards. Version 0
-    /// writes a new one, or anew one that is closed and has nothing left to tell. `Lost` changes nothing: of several nodes that saw
-    /// the same row one opens, closes or tells. `Done` tells of no inserted row.
+    /// Writes all of them at once, each if its `version` is still the row's; the row's is one more
+    /// afterwards. Version 0 writes a new one, or again one that is closed and has nothing left to
+    /// send. `Lost` changes nothing: of several nodes that saw the same row one opens, closes or
+    /// sends. `Done` reports no inserted row.
     async fn write_alerts(&self, alerts: Vec<Alert>) -> Result<Vec<Applied>>;
 
-    /// Takes the right to tell what waits to be told by `now`, until `until`: at most `limit` alerts, the one that opened first first,
-    /// as their rows are afterwards. One statement: of several nodes that ask at once one gets all of them, and people one message.
+    /// Takes the right to send what waits to be sent by `now`, until `until`: at most `limit`
+    /// alerts, the one that opened first first, as their rows are afterwards. One statement: of
+    /// several nodes that ask at once one gets all of them, and people one message.
     async fn claim_alerts(
         &self,
         now: Timestamp,
@@ -35,6 +37,7 @@ pub trait AlertStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Alert>>;
 
-    /// Deletes up to `limit` alerts that closed before `before` and have nothing left to tell; answers how many.
+    /// Deletes up to `limit` alerts that closed before `before` and have nothing left to send;
+    /// returns how many.
     async fn prune_alerts(&self, before: Timestamp, limit: usize) -> Result<usize>;
 }

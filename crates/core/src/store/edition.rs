@@ -22,12 +22,13 @@ pub struct EditionFilter {
     pub limit: usize,
 }
 
-/// What became of a [`Change`].
+/// The result of a [`Change`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EditionWritten {
     /// Everything was written; the edition's version is one more.
     Done,
-    /// The edition is no longer the version that was seen, or does not exist. Nothing was written: read and decide again.
+    /// The edition is no longer the version that was seen, or does not exist. Nothing was written:
+    /// read and decide again.
     Lost,
 }
 
@@ -45,7 +46,7 @@ pub struct EditionLine {
     pub batches: u32,
 }
 
-/// What one step of pruning editions did.
+/// The result of one step of pruning editions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PrunedStories {
     /// Stories deleted.
@@ -57,24 +58,27 @@ pub struct PrunedStories {
 /// Editions and all their rows.
 #[async_trait]
 pub trait EditionStore: Send + Sync {
-    /// The edition of a day, created in `init` if there is none; `true` if this call created it. Two calls at once create one.
+    /// The edition of a day, created in `init` if there is none; `true` if this call created it.
+    /// Two calls at once create one.
     async fn open_edition(&self, date: Date, now: Timestamp) -> Result<(Edition, bool)>;
 
-    /// An edition with all its rows, of one moment. Of deliveries only those of the newest document.
+    /// An edition with all its rows, of one moment. Of deliveries only those of the newest
+    /// document.
     async fn load_account(&self, date: Date) -> Result<Option<Account>>;
 
     /// Editions without their rows, newest day first.
     async fn list_editions(&self, filter: &EditionFilter) -> Result<Vec<EditionLine>>;
 
-    /// Writes a change, whole, if the edition is still the version that was seen: rows that are known by their keys
-    /// are replaced, others inserted. Where a new document comes, deliveries of older ones that are not settled become `skipped`.
-    /// Never inserts an edition.
+    /// Writes a change, whole, if the edition is still the version that was seen: rows that are
+    /// known by their keys are replaced, others inserted. Where a new document comes, deliveries of
+    /// older ones that are not settled become `skipped`. Never inserts an edition.
     async fn write_edition(&self, change: Change) -> Result<EditionWritten>;
 
     /// A document: the newest, or that of a revision.
     async fn load_document(&self, date: Date, revision: Option<u32>) -> Result<Option<Document>>;
 
-    /// Deletes stories and batches of up to `limit` archived editions of days before `before` (ED-31). The editions themselves,
-    /// their documents and deliveries stay. Raises their versions: who saw them with their stories decides again.
+    /// Deletes stories and batches of up to `limit` archived editions of days before `before`
+    /// (ED-31). The editions themselves, their documents and deliveries stay. Raises their
+    /// versions: a caller that saw them with their stories decides again.
     async fn prune_stories(&self, before: Date, limit: usize) -> Result<PrunedStories>;
 }

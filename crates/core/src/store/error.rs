@@ -1,38 +1,38 @@
-//! Why a store did not do what it was asked, and what the caller can do about it.
+//! Why a call of the store failed, and what the caller can do about it.
 
-/// Why the store did not do what it was asked.
+/// Why a call of the store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The database did not answer, or not in time. Nothing is known about the effect.
     #[error("database is not available: {statement}")]
     Unavailable {
-        /// Name of what was asked, never its text or parameters.
+        /// Name of the statement, never its text or parameters.
         statement: &'static str,
-        /// What the driver said.
+        /// The driver's error.
         #[source]
         source: Cause,
     },
     /// The database refuses to write: a read-only file, a full disk, a value it does not take.
     #[error("database cannot be written: {statement}")]
     Unwritable {
-        /// Name of what was asked.
+        /// Name of the statement.
         statement: &'static str,
-        /// What the driver said.
+        /// The driver's error.
         #[source]
         source: Cause,
     },
-    /// The database refuses the values themselves: asked again, it would refuse again. Whoever sent a
-    /// batch finds its one bad item by asking for each alone.
+    /// The database refuses the values themselves: asked again, it would refuse again. The sender
+    /// of a batch finds its one bad item by sending each alone.
     #[error("database refuses a value: {statement}")]
     Refused {
-        /// Name of what was asked.
+        /// Name of the statement.
         statement: &'static str,
-        /// What the driver said.
+        /// The driver's error.
         #[source]
         source: Cause,
     },
     /// The stored data or schema is not what this version understands.
-    #[error("database holds something this version does not understand: {what}")]
+    #[error("database contains a value that this version does not support: {what}")]
     Incompatible { what: String },
     /// One row is not what this version understands: a newer one wrote it, or a hand. Others are.
     #[error("a row in the database cannot be read: {what}")]
@@ -55,20 +55,20 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 impl Error {
     /// The error and all its causes in one line, for a log.
     pub fn chain(&self) -> String {
-        let mut reported = self.to_string();
+        let mut text = self.to_string();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
             let next = error.to_string();
             // Drivers like to repeat their cause in their own words.
-            if !reported.ends_with(&next) {
-                reported = format!("{reported}: {next}");
+            if !text.ends_with(&next) {
+                text = format!("{text}: {next}");
             }
             cause = error.source();
         }
-        reported
+        text
     }
 
-    /// Whether one row cannot be read; whoever goes through many goes on with the next.
+    /// Whether one row cannot be read; a caller that reads many continues with the next.
     pub fn is_unreadable(&self) -> bool {
         matches!(self, Self::Unreadable { .. })
     }

@@ -1,8 +1,8 @@
 //! What people look at: lists across tasks, schedules and claims.
 //!
-//! Nothing here decides anything. Every call is bounded: by `limit`, and where no index leads to the answer by how many of
-//! the newest rows are searched, which the caller must then say aloud. Payloads are left out: a page of lines must not
-//! cost what its tasks carry.
+//! Nothing here decides anything. Every call is bounded: by `limit`, and where no index leads to
+//! the answer by how many of the newest rows are searched, which the caller must then show.
+//! Payloads are left out: a page of lines must not cost what its tasks carry.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -29,11 +29,11 @@ pub struct TaskLine {
     pub attempt: u32,
     /// Retries allowed after the first attempt.
     pub max_retry: u32,
-    /// Who asked for it.
+    /// Who requested it.
     pub origin: String,
     /// The node that claimed it last.
     pub node: Option<String>,
-    /// What the last attempt said.
+    /// The last attempt's detail.
     pub detail: Option<String>,
     /// When it was written.
     pub created_at: Timestamp,
@@ -57,17 +57,18 @@ pub struct TaskSearch {
     pub status: Option<Status>,
     /// Only subjects that contain this, in any case of ASCII letters.
     pub containing: Option<String>,
-    /// Only tasks of which the last attempt said something that contains this, in any case of ASCII letters.
+    /// Only tasks whose last detail contains this, in any case of ASCII letters.
     pub saying: Option<String>,
     /// Only rows numbered below this: the cursor of the page before.
     pub before: Option<TaskId>,
-    /// How many of the newest rows, current or not, are searched at most, counted from the newest of all.
+    /// How many of the newest rows, current or not, are searched at most, counted from the newest
+    /// of all.
     pub among: usize,
     /// How many lines at most.
     pub limit: usize,
 }
 
-/// How many of the newest rows stand where.
+/// How many of the newest rows have which status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusCount {
     pub status: Status,
@@ -94,7 +95,7 @@ pub struct SlotLine {
     pub slot: Slot,
 }
 
-/// Something that somebody decided.
+/// A decision that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Activity {
     Task {
@@ -127,18 +128,18 @@ impl Activity {
     }
 }
 
-/// Where a page of activity ended. One act may decide about many tasks at one instant, so an instant alone would skip
-/// what of them did not fit.
+/// Where a page of activity ended. One act may decide about many tasks at one instant, so an
+/// instant alone would skip what of them did not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ActivityCursor {
     /// When the last line was decided.
     pub at: Timestamp,
-    /// How many lines of just that instant were told, on this page and on those before.
+    /// How many lines of just that instant were listed, on this page and on those before.
     pub reported: usize,
 }
 
 impl ActivityCursor {
-    /// Where `page` ends that was asked for after `before`; `None` where nothing is on it.
+    /// Where the page after `before` ends; `None` where nothing is on it.
     pub fn end_of(page: &[Activity], before: Option<Self>) -> Option<Self> {
         let at = page.last()?.at();
         let here = page.iter().filter(|line| line.at() == at).count();
@@ -176,12 +177,13 @@ pub trait OverviewStore: Send + Sync {
     /// How many `search` finds, its `before` and `limit` aside; at most `search.among`.
     async fn count_found(&self, search: &TaskSearch) -> Result<u64>;
 
-    /// The current ones among the newest `among` rows by status, in the order of a task's life; a status without rows
-    /// is left out.
+    /// The current ones among the newest `among` rows by status, in the order of a task's life; a
+    /// status without rows is left out.
     async fn count_statuses(&self, among: usize) -> Result<Vec<StatusCount>>;
 
-    /// Rows, current or not, whose last attempt ended in `[from, until)`, latest end first. They are found through the
-    /// claims they ran under, of which the last 20,000 of the last two days are remembered.
+    /// Rows, current or not, whose last attempt ended in `[from, until)`, latest end first. They
+    /// are found through the claims they ran under, of which the last 20,000 of the last two days
+    /// are remembered.
     async fn load_finished(
         &self,
         from: Timestamp,
@@ -189,8 +191,8 @@ pub trait OverviewStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<TaskLine>>;
 
-    /// Waiting rows due before `until`, soonest first. At most `limit` of each kind: a crowded one must not hide
-    /// another's.
+    /// Waiting rows due before `until`, soonest first. At most `limit` of each kind: a crowded one
+    /// must not hide another's.
     async fn load_upcoming(&self, until: Timestamp, limit: usize) -> Result<Vec<TaskLine>>;
 
     /// Rows that a claim holds and that run, longest first.
@@ -207,7 +209,8 @@ pub trait OverviewStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<SlotLine>>;
 
-    /// What was decided, newest first: creations and changes of tasks, and what people did to schedules. Of one instant,
-    /// tasks come before schedules and the higher number first: the order is the same whenever it is asked for.
+    /// What was decided, newest first: creations and changes of tasks, and what people did to
+    /// schedules. Of one instant, tasks come before schedules and the higher number first: the
+    /// order is the same whenever it is requested.
     async fn load_activity(&self, filter: &ActivityFilter) -> Result<Vec<Activity>>;
 }

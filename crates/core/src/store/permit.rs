@@ -1,66 +1,68 @@
-//! The store's side of lanes that all nodes share: places under a lease, and one pace.
+//! The store's side of paces that all nodes share: permits under a lease, and one pace.
 //!
-//! A node does not take and return single places: it states how many it has, and asks for more. So a lost
-//! reply does no harm. What the database then believes is more than the node has, never less, and the
-//! node's next word corrects it. What [`crate::host_pace::shared`] decides, every store must decide.
+//! A node does not take and return single permits: it reports how many it has, and requests more.
+//! So a lost reply does no harm. What the database then believes is more than the node has, never
+//! less, and the node's next report corrects it. What [`crate::host_pace::shared`] decides, every
+//! store must decide.
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Result;
 
-/// What a node says about one lane, and asks of it.
+/// What a node reports about one key, and requests of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PermitRequest {
-    /// Which lane: `host:example.org`, `kind:ARTICLE_PUBLISH`.
+    /// Which one: `host:example.org`, `kind:ARTICLE_PUBLISH`.
     pub limit: String,
-    /// Places that the node has in it now.
+    /// Permits that the node has now.
     pub permits: usize,
-    /// Further places it wants; none to say only how many it has.
+    /// Further permits it requests; none to report only how many it has.
     pub wanted: usize,
-    /// Places there are, for all nodes together.
+    /// Permits there are, for all nodes together.
     pub at_once: usize,
-    /// Between two entries, whoever enters; zero where there is no pace. Where there is one, at most
-    /// one further place is granted at a time.
+    /// Between two entries of any visitor; zero where there is no pace. Where there is one, at most
+    /// one further permit is granted at a time.
     pub gap: SignedDuration,
-    /// Nobody enters before: the other side said so.
+    /// No entry before: the other side said so.
     pub hold_until: Option<Timestamp>,
 }
 
-/// Who asks, and when.
+/// Who requests, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Visitor {
     /// Which run of which process: random, so that no two are the same.
     pub name: String,
     pub now: Timestamp,
-    /// Until when its places are kept for it without another word.
+    /// Until when its permits are kept without another report.
     pub lease_until: Timestamp,
 }
 
-/// What a lane answers.
+/// The answer to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PermitGrant {
-    /// Further places granted, at most as many as were wanted.
+    /// Further permits granted, at most as many as were requested.
     pub granted: usize,
-    /// When pace and other side let the next one in. Where nothing was granted although this has passed,
-    /// all places are taken.
+    /// When pace and other side let the next one in. Where nothing was granted although this has
+    /// passed, all permits are taken.
     pub free_at: Timestamp,
 }
 
-/// Lanes that all nodes share.
+/// Permits that all nodes share.
 #[async_trait]
 pub trait PermitStore: Send + Sync {
-    /// Notes what a visitor says about its lanes and grants what it asks for, as far as there is room; answers
-    /// in the order asked. Every lane may be named once. INVARIANT: of one lane, the places of
-    /// visitors whose lease has not passed are never more than the `at_once` they entered by. A word that
-    /// is older than the visitor's last (by its lease) changes nothing. A visitor that dies keeps its places until its lease has passed.
+    /// Records what a visitor reports about its keys and grants what it requests, as far as there
+    /// is room; answers in the order of the requests. Every key may be named once. INVARIANT: of
+    /// one key, the permits of visitors whose lease has not passed are never more than the
+    /// `at_once` they entered by. A report that is older than the visitor's last (by its lease)
+    /// changes nothing. A visitor that dies keeps its permits until its lease has passed.
     async fn request_permits(
         &self,
         visitor: &Visitor,
         asks: &[PermitRequest],
     ) -> Result<Vec<PermitGrant>>;
 
-    /// Forgets lanes nobody has asked about since `before`, but for those that are being left alone at
-    /// `now`; answers how many.
-    async fn prune_lanes(&self, before: Timestamp, now: Timestamp) -> Result<usize>;
+    /// Forgets keys that were not requested since `before`, except those that are being left alone
+    /// at `now`; returns how many.
+    async fn prune_permits(&self, before: Timestamp, now: Timestamp) -> Result<usize>;
 }

@@ -11,8 +11,8 @@ use crate::plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrit
 pub struct DueSchedules {
     /// Those to look at now, longest due first.
     pub schedules: Vec<Schedule>,
-    /// Stand-ins for those of them that cannot be read, parked with the reason. Nobody plans these: a newer version may be
-    /// able to, or a person puts the row right.
+    /// Stand-ins for those of them that cannot be read, parked with the reason. No node plans
+    /// these: a newer version may be able to, or a person puts the row right.
     pub unreadable: Vec<Schedule>,
     /// When the next one after them is to be looked at; may have passed already.
     pub next_look_at: Option<Timestamp>,
@@ -47,23 +47,23 @@ pub struct LedgerPage {
 /// Schedules and their ledgers.
 #[async_trait]
 pub trait ScheduleStore: Send + Sync {
-    /// Schedules whose `look_at` has come, longest first, at most `limit`. The cost grows with what it
-    /// answers, never with how many schedules exist.
+    /// Schedules whose `look_at` has come, longest first, at most `limit`. The cost grows with what
+    /// it answers, never with how many schedules exist.
     async fn load_due_schedules(&self, now: Timestamp, limit: usize) -> Result<DueSchedules>;
 
     /// Schedules by name, in the order asked; removed ones too.
     async fn load_schedules(&self, names: &[ScheduleName]) -> Result<Vec<Option<Schedule>>>;
 
-    /// A page of schedules, by name. The cost is that of those examined, never that of all there are. One that
-    /// cannot be read is shown as parked, with the reason.
+    /// A page of schedules, by name. The cost is that of those examined, never that of all there
+    /// are. One that cannot be read is shown as parked, with the reason.
     async fn list_schedules(&self, filter: &ScheduleFilter)
     -> Result<Page<Schedule, ScheduleName>>;
 
-    /// Carries out each write for itself and whole: the row, its ledger rows, its firings, its edit. One
-    /// whose `seen` version is no longer the row's, whose name is taken, or whose cancelled task has
-    /// moved on, is `Lost` and changes nothing. `Done` tells of no inserted row.
+    /// Carries out each write for itself and whole: the row, its ledger rows, its firings, its
+    /// edit. One whose `seen` version is no longer the row's, whose name is taken, or whose
+    /// cancelled task has moved on, is `Lost` and changes nothing. `Done` reports no inserted row.
     ///
-    /// A firing that becomes due soon gives a nudge like any other task; so does a `look_at`.
+    /// A firing that becomes due soon gives a hint like any other task; so does a `look_at`.
     async fn write_schedules(&self, writes: Vec<ScheduleWrite>) -> Result<Vec<Applied>>;
 
     /// Rows of a ledger, newest first.
@@ -72,11 +72,11 @@ pub trait ScheduleStore: Send + Sync {
     /// What people did to a schedule, oldest first, the newest `limit` of it.
     async fn load_edits(&self, id: ScheduleId, limit: usize) -> Result<Vec<Edit>>;
 
-    /// Names of schedules, at most `limit`, that have slots in their ledgers later than `after`: with
-    /// `after` = now, those that were planned by a clock that was ahead.
+    /// Names of schedules, at most `limit`, that have slots in their ledgers later than `after`:
+    /// with `after` = now, those that were planned by a clock that was ahead.
     async fn load_decided_ahead(&self, after: Timestamp, limit: usize)
     -> Result<Vec<ScheduleName>>;
 
-    /// Deletes up to `limit` ledger rows whose last slot is before `before`; answers how many.
+    /// Deletes up to `limit` ledger rows whose last slot is before `before`; returns how many.
     async fn prune_slots(&self, before: Timestamp, limit: usize) -> Result<usize>;
 }

@@ -11,7 +11,8 @@ pub trait SignInStore: Send + Sync {
     /// Writes a new user; the name must be free.
     async fn save_user(&self, user: &User) -> Result<()>;
 
-    /// Replaces password, scope and `changed_at` of a user; answers whether there is one of this name.
+    /// Replaces password, scope and `changed_at` of a user; returns whether there is one of this
+    /// name.
     async fn change_user(&self, user: &User) -> Result<bool>;
 
     /// The user of this name.
@@ -20,7 +21,7 @@ pub trait SignInStore: Send + Sync {
     /// All users, by name.
     async fn load_users(&self) -> Result<Vec<User>>;
 
-    /// Removes a user and their sessions; answers whether there was one.
+    /// Removes a user and their sessions; returns whether there was one.
     async fn remove_user(&self, name: &str) -> Result<bool>;
 
     /// Writes a new session, and deletes those that ended before it began.

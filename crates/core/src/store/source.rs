@@ -12,7 +12,7 @@ use crate::source::{
 };
 use crate::task::NewTask;
 
-/// What became of a source to be added.
+/// The result of adding a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
     /// It has this number.
@@ -30,11 +30,11 @@ pub struct SourceWrite {
     pub entries: Vec<(String, FoundEntry)>,
     /// When: the row's `updated_at`, and when the entries were first seen.
     pub at: Timestamp,
-    /// Who is told of it: written with the row, or not at all.
+    /// Its event deliveries: written with the row, or not at all.
     pub event_tasks: Vec<NewTask>,
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     Done,
@@ -53,9 +53,9 @@ pub struct SourceFilter {
     pub state: Option<String>,
     /// Only with this cadence.
     pub cadence: Option<Cadence>,
-    /// Only those that want this attention.
+    /// Only those that need this attention.
     pub attention: Option<Attention>,
-    /// Only those that want any attention.
+    /// Only those that need any attention.
     pub needs_attention: bool,
     /// Only those whose last look failed like this.
     pub failure: Option<FailureClass>,
@@ -97,7 +97,7 @@ pub struct SourceNumbers {
     pub cadence_distribution: Vec<(Cadence, u64)>,
     /// How many are in which state.
     pub states: Vec<(String, u64)>,
-    /// How many want which attention.
+    /// How many need which attention.
     pub attention: Vec<(Attention, u64)>,
     /// How many failed like this when they were last looked at.
     pub failures: Vec<(FailureClass, u64)>,
@@ -126,8 +126,8 @@ pub struct Fleet {
 pub struct EntryRetention {
     /// Entries first seen before this may go, however few there are.
     pub seen_before: Option<Timestamp>,
-    /// Beyond so many newest ones of a source, entries may go, however recently they were seen. Newest by the
-    /// time they were published, or first seen where no time is given.
+    /// Beyond so many newest ones of a source, entries may go, however recently they were seen.
+    /// Newest by the time they were published, or first seen where no time is given.
     pub per_source: usize,
 }
 
@@ -135,15 +135,15 @@ pub struct EntryRetention {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrunedEntries {
     pub rows: usize,
-    /// Where to go on; `None` at the end.
+    /// Where to continue; `None` at the end.
     pub next: Option<SourceId>,
 }
 
 /// Sources and their entries.
 #[async_trait]
 pub trait SourceStore: Send + Sync {
-    /// Adds sources, in the order given, each unless its address is taken; numbers and versions are given
-    /// here. One transaction.
+    /// Adds sources, in the order given, each unless its address is taken; numbers and versions are
+    /// given here. One transaction.
     async fn add_sources(&self, sources: Vec<Source>) -> Result<Vec<Added>>;
 
     /// Sources by number, in the order asked.
@@ -152,11 +152,12 @@ pub trait SourceStore: Send + Sync {
     /// The source that is looked at here.
     async fn load_source_at(&self, address: &str) -> Result<Option<Source>>;
 
-    /// A page of sources, by number. The cost is that of those examined, never that of all there are.
+    /// A page of sources, by number. The cost is that of those examined, never that of all there
+    /// are.
     async fn list_sources(&self, filter: &SourceFilter) -> Result<Page<Source, SourceId>>;
 
-    /// Active sources whose time has come and whom no failure keeps waiting, longest first (SS-08): both are said by
-    /// `next_due_at` alone. The cost grows with what it answers.
+    /// Active sources whose time has come and whom no failure keeps waiting, longest first (SS-08):
+    /// both are said by `next_due_at` alone. The cost grows with what it answers.
     async fn load_due_sources(
         &self,
         source_type: Option<SourceType>,
@@ -164,21 +165,23 @@ pub trait SourceStore: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Source>>;
 
-    /// Active sources whose time was before `overdue` and whose task does not live: it was never put, was
-    /// withdrawn or ran out of retries.
+    /// Active sources whose time was before `overdue` and whose task is not live: it was never put,
+    /// was withdrawn or ran out of retries.
     async fn load_stray_sources(&self, overdue: Timestamp, limit: usize) -> Result<Vec<SourceId>>;
 
-    /// Writes sources, each for itself and whole: the row and its new entries. A write whose row moved on is
-    /// `Lost`. An entry whose key the source has already is left as it is. Concurrent callers share a commit.
+    /// Writes sources, each for itself and whole: the row and its new entries. A write whose row
+    /// moved on is `Lost`. An entry whose key the source has already is left as it is. Concurrent
+    /// callers share a commit.
     async fn write_sources(&self, writes: Vec<SourceWrite>) -> Result<Vec<Written>>;
 
-    /// Deletes a source with its entries; answers whether it existed.
+    /// Deletes a source with its entries; returns whether it existed.
     async fn remove_source(&self, id: SourceId) -> Result<bool>;
 
     /// Which of these keys a source has entries of, in the order asked.
     async fn known_keys(&self, id: SourceId, keys: &[String]) -> Result<Vec<String>>;
 
-    /// A page of entries, newest row first. The cost is that of the rows examined, never that of all there are.
+    /// A page of entries, newest row first. The cost is that of the rows examined, never that of
+    /// all there are.
     async fn list_entries(&self, filter: &EntryFilter) -> Result<Page<Entry, i64>>;
 
     /// Sources counted; of one type, or all.
@@ -191,18 +194,19 @@ pub trait SourceStore: Send + Sync {
     /// The fleet's price; `None` before it was first set.
     async fn load_fleet(&self) -> Result<Option<Fleet>>;
 
-    /// Adds checks to the count; nothing while no price was set. Not conditional: asked again after a lost reply it
-    /// may count twice, which a price can bear.
+    /// Adds checks to the count; nothing while no price was set. Not conditional: asked again after
+    /// a lost reply it may count twice, which a price can bear.
     async fn count_checks(&self, checks: u64) -> Result<()>;
 
-    /// Sets the price and begins a new count, if the fleet is still the version that was seen (`None`: there
-    /// was none). Answers whether it was.
+    /// Sets the price and begins a new count, if the fleet is still the version that was seen
+    /// (`None`: there was none). Returns whether it was.
     async fn set_price(&self, seen: Option<i64>, price: f64, now: Timestamp) -> Result<bool>;
 
-    /// Looks at the entries of up to `limit` sources numbered above `after` and deletes what may go, but
-    /// nothing a source's last document still shows; notes in each source until when entries were deleted
-    /// ([`crate::source::Memory::pruned_before`]) and raises its version, so that a look made before is `Lost` and
-    /// decided again. A source that is written meanwhile is left for the next time.
+    /// Looks at the entries of up to `limit` sources numbered above `after` and deletes what may
+    /// go, but nothing a source's last document still shows; notes in each source until when
+    /// entries were deleted ([`crate::source::Memory::pruned_before`]) and raises its version, so
+    /// that a look made before is `Lost` and decided again. A source that is written meanwhile is
+    /// left for the next time.
     async fn prune_entries(
         &self,
         retention: EntryRetention,

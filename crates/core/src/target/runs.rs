@@ -1,8 +1,9 @@
 //! Whose run is it: which firing started a workflow's run.
 //!
-//! GitHub has no idempotency key for a dispatch, and a run does not say which request started it. When the
-//! reply to a dispatch is lost, the only evidence is the list of runs, and other firings may have
-//! started some of them: other slots of the same schedule, or other schedules at the same workflow.
+//! GitHub has no idempotency key for a dispatch, and a run does not say which request started it.
+//! When the reply to a dispatch is lost, the only evidence is the list of runs, and other firings
+//! may have started some of them: other slots of the same schedule, or other schedules at the same
+//! workflow.
 //!
 //! ```text
 //!   runs on our branch since our first try
@@ -26,7 +27,7 @@ use jiff::Timestamp;
 use super::Target;
 use crate::{chain::NotSeen, task::ClaimedTask};
 
-/// Between what was said and the number of the run, in an attempt's detail.
+/// Between the text and the number of the run, in an attempt's detail.
 const RUN: &str = ": run ";
 
 /// A run at a target.
@@ -51,12 +52,12 @@ pub enum CameTo {
 /// How another firing relates to the one in question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kinship {
-    /// It asks for the very same, and came first. Which of two equal runs is whose makes no
+    /// It starts the very same, and came first. Which of two equal runs is whose makes no
     /// difference, so the first firing has the first run.
     Earlier,
-    /// It asks for the very same, and came later.
+    /// It starts the very same, and came later.
     Later,
-    /// It asks for something else.
+    /// It starts something else.
     Different,
 }
 
@@ -141,11 +142,11 @@ pub fn short_ref(git_ref: &str) -> &str {
     short.unwrap_or(git_ref)
 }
 
-/// What is said of a firing, with the run it started; [`run_of`] reads it again.
-pub fn with_run(said: &str, run: Option<u64>) -> String {
+/// A firing's detail, with the run it started; [`run_of`] reads it again.
+pub fn with_run(text: &str, run: Option<u64>) -> String {
     match run {
-        Some(id) => format!("{said}{RUN}{id}"),
-        None => said.to_owned(),
+        Some(id) => format!("{text}{RUN}{id}"),
+        None => text.to_owned(),
     }
 }
 
@@ -155,8 +156,8 @@ pub fn run_of(detail: &str) -> Option<u64> {
     id.parse().ok()
 }
 
-/// What happened at targets. Whoever does not know the outcome of a try looks here before the next one:
-/// chains by themselves, nodes in the launcher.
+/// What happened at targets. A caller that does not know the outcome of a try looks here before the
+/// next one: chains by themselves, nodes in the launcher.
 #[async_trait]
 pub trait TargetRuns: Send + Sync {
     /// The runs that were started by a dispatch at `target`, on its ref, since `from` by our clock.
@@ -214,7 +215,7 @@ mod tests {
     #[rustfmt::skip]
     const TABLE: [Row; 13] = [
         (&[], &[], NotOurs, "no run at all"),
-        (&[1], &[], Ours(Some(1)), "nobody else"),
+        (&[1], &[], Ours(Some(1)), "no other run"),
         (&[1], &[(Run(1), Different)], NotOurs, "another's by its number"),
         (&[1], &[(Run(1), Earlier)], NotOurs, "the slot before"),
         (&[1, 2], &[(Run(1), Different)], Ours(Some(2)), "the one that is left"),
@@ -229,7 +230,7 @@ mod tests {
     ];
 
     #[test]
-    fn dp_25_a_run_is_ours_only_if_nobody_else_can_have_started_it() {
+    fn dp_25_a_run_is_ours_only_if_no_other_firing_can_have_started_it() {
         for (started, others, whose, why) in TABLE {
             let others = others.iter();
             let others: Vec<_> = others.map(|(came, kin)| other(*came, *kin)).collect();

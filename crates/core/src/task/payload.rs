@@ -1,4 +1,4 @@
-//! What a task carries along: JSON that is nobody's business here.
+//! What a task carries along: JSON that is opaque here.
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -15,7 +15,7 @@ use crate::json;
 )]
 pub struct Payload(Box<str>);
 
-/// Byte for byte as it was given: through a value tree, large numbers would come out changed.
+/// Byte for byte as given: through a value tree, large numbers would come out changed.
 impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw = serde_json::from_str::<&RawValue>(&self.0);

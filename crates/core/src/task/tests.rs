@@ -238,6 +238,6 @@ fn only_a_task_that_waits_is_due() {
         }
         .due_at(),
         None,
-        "a withdrawal's mark"
+        "a withdrawal's tombstone"
     );
 }

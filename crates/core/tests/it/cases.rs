@@ -32,7 +32,7 @@ enum Profile {
     Almanack,
 }
 
-/// What became of a case: the stage at which it was refused, or its instants.
+/// What happened to a case: the stage at which it was refused, or its instants.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     Refused(&'static str),
@@ -79,24 +79,24 @@ fn run(case: &Case, mode: Mode) -> Verdict {
     };
     let previous = |at| timetable.previous_before(at, &zone);
     if let Some(expected) = &case.prev {
-        let reported = walk(previous, case.from, expected.len());
+        let instants = walk(previous, case.from, expected.len());
         assert_eq!(
-            &reported, expected,
+            &instants, expected,
             "{}: {} before {}",
             case.id, case.expr, case.from
         );
     }
     // One more than listed shows whether the list is complete.
     let count = case.next.len() + usize::from(case.exhausted);
-    let reported = walk(
+    let instants = walk(
         |at| timetable.next_after(at, &zone),
         case.from,
         count.max(1),
     );
-    if reported.is_empty() {
+    if instants.is_empty() {
         return Verdict::Refused("next");
     }
-    Verdict::Fires(reported)
+    Verdict::Fires(instants)
 }
 
 /// Runs the cases that a promise is about; returns how many there were.
@@ -104,14 +104,14 @@ fn check(picked: impl Fn(&Case) -> bool) -> usize {
     let cases: Vec<Case> = cases().into_iter().filter(picked).collect();
     for case in &cases {
         for mode in case.profile.modes() {
-            let reported = run(case, *mode);
+            let verdict = run(case, *mode);
             let expected = match case.stage.as_deref() {
                 Some("parse") => Verdict::Refused("parse"),
                 Some("next") => Verdict::Refused("next"),
                 Some("tz") => Verdict::Refused("tz"),
                 _ => Verdict::Fires(case.next.clone()),
             };
-            assert_eq!(reported, expected, "{} ({mode:?}): {}", case.id, case.expr);
+            assert_eq!(verdict, expected, "{} ({mode:?}): {}", case.id, case.expr);
         }
     }
     cases.len()

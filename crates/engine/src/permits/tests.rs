@@ -38,7 +38,7 @@ impl PermitStore for Rows {
         Ok(answers)
     }
 
-    async fn prune_lanes(&self, _: Timestamp, _: Timestamp) -> Result<usize> {
+    async fn prune_permits(&self, _: Timestamp, _: Timestamp) -> Result<usize> {
         Ok(0)
     }
 }

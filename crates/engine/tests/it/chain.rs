@@ -256,7 +256,7 @@ async fn dp_08_a_chain_reported_to_stop_while_it_catches_up_leaves_the_rest_unlo
     let first = outside.chain("tick-a", 1, text);
     pause(Duration::from_millis(3_500)).await;
     outside.stop();
-    assert_eq!(first.await.unwrap(), Leave::Reported);
+    assert_eq!(first.await.unwrap(), Leave::Stopped);
     let left = outside.slots();
     assert_eq!(
         left,
@@ -292,7 +292,7 @@ async fn dp_09_a_chain_that_is_reported_to_stop_finishes_within_bounds() {
     pause(Duration::from_secs(15)).await;
     let reported_at = outside.now();
     outside.stop();
-    assert_eq!(chain.await.unwrap(), Leave::Reported);
+    assert_eq!(chain.await.unwrap(), Leave::Stopped);
     assert_eq!(
         outside.now().duration_since(reported_at),
         SignedDuration::from_secs(7)

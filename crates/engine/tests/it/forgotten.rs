@@ -73,7 +73,7 @@ async fn dp_16_a_slot_that_retention_forgot_is_not_called_undecided(fixture: Fix
     fixture.put_by("0 * * * *").await;
     fixture.live_through(1..=6).await;
     fixture.forget(at(4 * HOUR)).await;
-    let forgotten = "2026-01-05T10:00:00Z was decided, but what became of it is no longer kept.";
+    let forgotten = "2026-01-05T10:00:00Z was decided, but its outcome is no longer kept.";
     assert_eq!(fixture.why(2).await, forgotten);
     let kept = fixture.why(4).await;
     assert!(kept.contains("fired 0 ms after its time"), "{kept}");

@@ -149,7 +149,7 @@ async fn dp_16_slots_that_passed_while_nothing_ran_are_in_the_ledger(fixture: Fi
     let why = |h| fixture.schedules.why(&night, at(h * HOUR));
     let lost = why_of(why(2).await);
     assert!(
-        lost.contains("was skipped: nothing planned it until 2026-01-05T13:01:00Z"),
+        lost.contains("was skipped: no node planned it until 2026-01-05T13:01:00Z"),
         "{lost}"
     );
     let won = why_of(why(5).await);

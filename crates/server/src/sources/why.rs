@@ -18,7 +18,7 @@ pub(crate) struct SourceWhyView {
     /// Number of the source.
     source_id: i64,
     /// Why the next check is when it is.
-    #[schema(example = "The next check is at 2026-01-05T09:00:00Z: cadence P2: about every hour.")]
+    #[schema(example = "Next check at 2026-01-05T09:00:00Z: cadence P2: about every hour.")]
     sentence: String,
     /// When that is; null while it is not checked.
     next_due_at: Option<Timestamp>,

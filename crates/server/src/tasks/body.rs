@@ -139,7 +139,7 @@ pub(crate) fn check_callback(given: Option<&str>, path: &str) -> Result<()> {
         return Ok(());
     }
     let detail = format!(
-        "{path} must be an http or https address without user name or password, at a port of web servers, at most {CALLBACK_BYTES_MAX} bytes long"
+        "{path} must be an http or https address without user name or password, with a web server's port, at most {CALLBACK_BYTES_MAX} bytes long"
     );
     Err(Problem::new(Code::InvalidValue, detail).at(path))
 }

@@ -427,7 +427,7 @@ async fn ss_16_lists_of_sources_come_and_go() {
       "existing": 1,
       "problems": [
         "`broken` has no address",
-        "`C`: address must be an http or https address without user name or password, at a port of web servers, at most 2000 bytes long"
+        "`C`: address must be an http or https address without user name or password, with a web server's port, at most 2000 bytes long"
       ],
       "refused": 2
     }

@@ -104,7 +104,7 @@ async fn ss_01_a_source_shows_every_statistic_under_its_name() {
       "recent": [
         {
           "at": "2026-01-05T08:00:00Z",
-          "brought": "new",
+          "outcome": "new",
           "entries": 2,
           "took_ms": 0
         }
@@ -152,7 +152,7 @@ async fn a_source_that_failed_says_so_and_until_when_it_waits() {
       "recent": [
         {
           "at": "2026-01-05T08:00:00Z",
-          "brought": "not_found",
+          "outcome": "not_found",
           "took_ms": 0
         }
       ],
@@ -364,14 +364,14 @@ async fn why_reports_what_is_believed_and_what_went_wrong() {
     assert_eq!(why["damaged"], false);
     assert!(why["entries_per_day"].as_f64().unwrap() > 0.0, "{why}");
     let sentence = why["sentence"].as_str().unwrap();
-    assert!(sentence.starts_with("The next check is at "), "{sentence}");
+    assert!(sentence.starts_with("Next check at "), "{sentence}");
     assert_eq!(why.get("last_error"), None, "nothing went wrong");
     let why = world.get("/api/v1/sources/2/why").await.json();
     assert_json_snapshot!(why["last_error"], @r#"
     {
       "class": "not_found",
       "detail": "404 Not Found",
-      "meaning": "nothing is at its address for now",
+      "meaning": "there is nothing at its address for now",
       "times": 1
     }
     "#);

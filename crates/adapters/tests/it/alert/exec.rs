@@ -37,7 +37,7 @@ async fn a_program_reads_it_as_json_and_in_variables() {
     let seen: String = seen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(
         seen,
-        "opened|failing|schedule:nightly|critical|1|Almanack: schedule nightly fails again and again||$HOME `id`"
+        "opened|failing|schedule:nightly|critical|1|Almanack: schedule nightly keeps failing||$HOME `id`"
     );
     let body = fs::read_to_string(folder.path().join("alerts")).unwrap();
     let body: Value = serde_json::from_str(&body).unwrap();

@@ -166,8 +166,8 @@ async fn ntfy_shows_title_priority_and_tags() {
         read(&asked),
         json!({
             "topic": "ops",
-            "title": "Almanack: schedule nightly fails again and again",
-            "message": "🚨 Schedule nightly fails again and again (HTTP 500: <!channel> & co).",
+            "title": "Almanack: schedule nightly keeps failing",
+            "message": "🚨 Schedule nightly keeps failing (HTTP 500: <!channel> & co).",
             "priority": 5,
             "tags": ["rotating_light"],
         })
@@ -193,8 +193,8 @@ async fn slack_gets_one_message_in_which_nothing_means_anything() {
     let asked = received.recv().await.unwrap();
     assert_eq!(
         read(&asked)["text"],
-        "🚨 Schedule nightly fails again and again (HTTP 500: &lt;!channel&gt; &amp; co).\n\
-         ✅ Resolved after 10m: source 17 is silent for longer than is its habit \
+        "🚨 Schedule nightly keeps failing (HTTP 500: &lt;!channel&gt; &amp; co).\n\
+         ✅ Over after 10m: source 17 is silent for longer than is its habit \
          (HTTP 500: &lt;!channel&gt; &amp; co)."
     );
     assert!(received.try_recv().is_err(), "one message for both");

@@ -67,7 +67,7 @@ impl Sources {
         for look in looks {
             newest = newest.max(look.at);
             self.counts.checks += 1;
-            match look.brought {
+            match look.outcome {
                 CheckOutcome::New(count) => self.counts.entries += u64::from(count),
                 CheckOutcome::Failed(_) => self.counts.failed += 1,
                 CheckOutcome::Nothing | CheckOutcome::Unchanged => {}

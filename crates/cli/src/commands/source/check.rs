@@ -59,7 +59,7 @@ fn nobody(id: i64, wait_max: SignedDuration) -> Failure {
 /// What the last look brought.
 async fn report(client: &Client, source: &Found, output: &mut Output) -> Done {
     let look = &source.now["recent"][0];
-    let brought = look["brought"].as_str().unwrap_or_default();
+    let brought = look["outcome"].as_str().unwrap_or_default();
     let exit = match brought {
         "new" | "nothing" | "unchanged" => Exit::Ok,
         _ => Exit::Failed,
@@ -87,7 +87,7 @@ fn sentence(source: &Value, look: &Value) -> String {
     let took = look["took_ms"].as_i64().unwrap_or_default();
     let took = when::took(SignedDuration::from_millis(took));
     let name = called(source);
-    match look["brought"].as_str().unwrap_or_default() {
+    match look["outcome"].as_str().unwrap_or_default() {
         "new" => {
             let new = look["entries"].as_u64().unwrap_or_default();
             let new = counted(new, "new entry", "new entries");

@@ -159,7 +159,7 @@ fn show_looks(looks: &[Value], now: Timestamp, output: &mut Output) -> Result<()
     output.line("")?;
     let mut strip = String::new();
     for look in looks.iter().rev() {
-        let (mark, ink) = match look["brought"].as_str().unwrap_or_default() {
+        let (mark, ink) = match look["outcome"].as_str().unwrap_or_default() {
             "new" => ("+", Ink::Good),
             "nothing" => ("·", Ink::Plain),
             "unchanged" => ("-", Ink::Faint),

@@ -77,8 +77,8 @@ metrics! {
     gauge almanack_sources_due: "Active sources whose time has come";
     gauge almanack_sources_in_backoff: "Active sources that failures keep waiting";
     gauge almanack_source_price_seconds: "Delay that one check of a source is worth";
-    counter almanack_source_checks_total by brought "new nothing unchanged":
-        "Checks of sources made on this node, by what they brought";
+    counter almanack_source_checks_total by outcome "new nothing unchanged":
+        "Checks of sources made on this node, by outcome";
     counter almanack_source_entries_total: "New entries found by this node";
     counter almanack_source_alerts_total by attention "silent failing duplicate credentials":
         "Sources that began to want attention, by reason";

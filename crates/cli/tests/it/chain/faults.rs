@@ -119,7 +119,7 @@ async fn dp_09_a_chain_that_is_reported_to_stop_finishes_what_it_has_locked() {
     let left = stage.reported("left");
     assert_eq!(
         (&left[0]["why"], &left[0]["open"]),
-        (&"told".into(), &0.into()),
+        (&"stopped".into(), &0.into()),
         "{left:?}"
     );
 }

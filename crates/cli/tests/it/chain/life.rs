@@ -31,7 +31,10 @@ async fn dp_08_two_chains_fire_every_slot_once() {
         (&3.into(), &1.into())
     );
     for left in stage.reported("left") {
-        assert_eq!((&left["why"], &left["open"]), (&"told".into(), &0.into()));
+        assert_eq!(
+            (&left["why"], &left["open"]),
+            (&"stopped".into(), &0.into())
+        );
     }
 }
 

@@ -107,10 +107,10 @@ async fn a_new_entry_is_found_once(home: &Home, world: &Process) {
     let body = json!({ "title": "The news of the day" });
     world.api().insist(Method::POST, &path, Some(&body)).await;
     let looked = json_of(home, &["source", "check", "1", "--wait"]);
-    assert_eq!(looked["recent"][0]["brought"], "new", "{looked}");
+    assert_eq!(looked["recent"][0]["outcome"], "new", "{looked}");
     let again = json_of(home, &["source", "check", "1", "--wait"]);
     assert!(
-        ["unchanged", "nothing"].contains(&again["recent"][0]["brought"].as_str().unwrap()),
+        ["unchanged", "nothing"].contains(&again["recent"][0]["outcome"].as_str().unwrap()),
         "{again}"
     );
     let entries = lines_of(home, &["source", "entries", "1", "--all"]);

@@ -48,13 +48,13 @@ fn a_mistake_is_reported_with_what_to_write_and_stores_nothing() {
         reported += &ran.notes;
     }
     insta::assert_snapshot!(reported, @r#"
-    error: address must be an http or https address without user name or password, at a port of web servers, at most 2000 bytes long
-    error: address must be an http or https address without user name or password, at a port of web servers, at most 2000 bytes long
-    error: 127.0.0.1 is an address of this machine itself, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["127.0.0.1/32"]
-    error: 10.0.0.1 is an address of a private network, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["10.0.0.1/32"]
-    error: `P9` is no cadence; write one of P0 to P7
-    error: `clasic` is no policy; write adaptive, classic, miniflux, fixed:1h or a schedule
-    error: `0s` is no interval; write it like fixed:30m, fixed:1h or fixed:2h30m
+    error: address must be an http or https address without user name or password, with a web server's port, at most 2000 bytes long
+    error: address must be an http or https address without user name or password, with a web server's port, at most 2000 bytes long
+    error: 127.0.0.1 is a loopback address, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["127.0.0.1/32"]
+    error: 10.0.0.1 is a private network address, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["10.0.0.1/32"]
+    error: `P9` is not a cadence; write one of P0 to P7
+    error: `clasic` is not a policy; write adaptive, classic, miniflux, fixed:1h or a schedule
+    error: `0s` is not an interval; write it like fixed:30m, fixed:1h or fixed:2h30m
     error: --as html needs --title
     hint: for example --as html --item article --title h2
     error: `item`: `li[` is not a CSS selector we can read: it ends too early
@@ -184,7 +184,7 @@ async fn bad_documents_end_in_a_sentence_and_not_in_a_source() {
     cut-mid-body.xml: error: the answer ended early
     redirect-loop: error: the redirects lead in a circle
     limited-seconds.xml: error: the site asks us to come less often (HTTP 429)
-    redirect-private/metadata: error: a redirect leads to a refused address: 169.254.169.254 is an address of the local link, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["169.254.169.254/32"]
+    redirect-private/metadata: error: a redirect leads where we do not go: 169.254.169.254 is a link-local address, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["169.254.169.254/32"]
     "#);
     assert!(!home.path().join("almanack.db").exists());
 }

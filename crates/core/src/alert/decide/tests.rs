@@ -7,12 +7,12 @@ use crate::{
     plan::ScheduleName,
 };
 
-/// As the store sees it: what is to be told now.
+/// As the store sees it: what is to be sent now.
 fn is_due(alert: &Alert, now: Timestamp) -> bool {
     alert.notify_at.is_some_and(|at| at <= now) && alert.news().is_some()
 }
 
-/// The row of who tells it now: nobody else does before the lease has passed.
+/// The row of the node that sends now: no other does before the lease has passed.
 fn leased(alert: &Alert, now: Timestamp) -> Alert {
     Alert {
         notify_at: now.saturating_add(NOTIFY_LEASE).ok(),
@@ -59,7 +59,7 @@ fn taken(channel: &str) -> Answer {
     answer(channel, Outcome::Taken(String::new()))
 }
 
-/// One alert over time, told by a channel that always listens.
+/// One alert over time, sent to a channel that always accepts.
 struct Story {
     behaviour: Behaviour,
     severity: Severity,
@@ -107,7 +107,7 @@ impl Story {
                 let news = row.news().unwrap();
                 self.messages.push((news, now));
                 let row = leased(&row, now);
-                assert!(!is_due(&row, now), "nobody else tells it meanwhile");
+                assert!(!is_due(&row, now), "no other node sends it meanwhile");
                 let row = notified(&row, news, &[taken("chat")], &self.behaviour, now);
                 self.write(row);
             }
@@ -120,7 +120,7 @@ impl Story {
 }
 
 #[test]
-fn it_is_reported_once_when_it_begins_and_once_when_it_is_over() {
+fn it_is_notified_once_when_it_begins_and_once_when_it_is_over() {
     let mut story = Story::new(Behaviour::default());
     for second in (0..600).step_by(20) {
         story.round(&["a"], second);
@@ -163,7 +163,8 @@ fn what_returns_before_it_is_believed_over_is_the_same_alert() {
     assert_eq!(story.rows[0].returns, 2);
 }
 
-/// What comes back after the longest cool-down is known to have been there, and must be as cool-down again.
+/// What comes back after the longest cool-down is known to have been there, and must be as
+/// cool-down again.
 #[test]
 fn a_long_cool_down_does_not_make_it_forgotten() {
     for cool_down in [
@@ -199,7 +200,7 @@ fn an_unsure_rule_closes_nothing() {
     assert_eq!(decide(&blind, &story.rows, &story.behaviour, at(9_999)), []);
 }
 
-/// With quiet hours at night, in which only what is critical is told.
+/// With quiet hours at night, in which only what is critical is sent.
 fn nightly() -> Behaviour {
     Behaviour {
         quiet: Some(Quiet {
@@ -231,7 +232,7 @@ fn quiet_hours_are_summed_up_when_they_end() {
 
 /// Neither that it began nor that it is over waits for the morning.
 #[test]
-fn what_cannot_wait_is_reported_in_quiet_hours() {
+fn what_cannot_wait_is_sent_in_quiet_hours() {
     for (severity, heard) in [
         (Severity::Warning, &[][..]),
         (Severity::Critical, &[News::Opened, News::Closed]),
@@ -279,7 +280,7 @@ fn a_channel_that_fails_is_asked_again_and_the_others_are_not() {
 }
 
 #[test]
-fn what_moved_on_while_it_was_reported_is_reported_as_it_is() {
+fn what_moved_on_while_it_was_sent_is_sent_as_it_is() {
     let behaviour = Behaviour::default();
     let open = decide(&found(&["a"]), &[], &behaviour, at(0)).remove(0);
     let over = closed(&leased(&open, at(0)), at(5), &behaviour, at(6));
@@ -308,7 +309,8 @@ fn past_its_bound_nothing_more_is_opened() {
 }
 
 proptest! {
-    /// Whatever comes and goes: messages alternate, the last one is true once all is cool-down, and they are few.
+    /// Whatever comes and goes: messages alternate, the last one is true once all is cool-down, and
+    /// they are few.
     #[test]
     fn people_hear_the_truth_and_not_too_often(wrong in prop::collection::vec(any::<bool>(), 1..400)) {
         let mut story = Story::new(Behaviour::default());

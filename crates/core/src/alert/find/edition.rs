@@ -15,8 +15,8 @@ use crate::{
     },
 };
 
-/// What is wrong with it. An edition that does not come is what this product is for, so that is critical; that one was left
-/// behind, or costs much, can wait until morning.
+/// What is wrong with it. An edition that does not come is what this product is for, so that is
+/// critical; that one was left behind, or costs much, can wait until morning.
 pub fn find(
     account: &Account,
     found_before: &BTreeSet<Key>,
@@ -69,8 +69,8 @@ fn overdue(account: &Account, after: Option<SignedDuration>, now: Timestamp) -> 
     ))
 }
 
-/// Its day ended before it was published (ED-20). Taken up again is not finished; but one that is first asked for when its day is over
-/// was not left by anybody.
+/// Its day ended before it was published (ED-20). An edition that was taken up again is not
+/// finished; one that is first requested after its day is not unfinished.
 fn unfinished(account: &Account, found_before: &BTreeSet<Key>) -> Option<String> {
     let edition = &account.edition;
     let key = Key {
@@ -98,15 +98,16 @@ fn spendthrift(account: &Account) -> Option<String> {
     let over = account.edition.state.is_open() && batch.spend.requests > SPENDTHRIFT_OVER;
     over.then(|| {
         format!(
-            "batch {} of {} stories spent {} requests, more than {SPENDTHRIFT_OVER}; a smaller batch may be wiser",
+            "batch {} of {} stories used {} requests, more than {SPENDTHRIFT_OVER}; use a smaller batch size",
             batch.index, batch.story_count, batch.spend.requests
         )
     })
 }
 
-/// Destinations that refused the edition, or of which nobody knows whether they have it (ED-12). What was told of one stays true
-/// until it has every part or a person has skipped what it lacks: neither a part that gets through nor the end of the day ends
-/// an outage, and each outage is told once (ED-41).
+/// Destinations that refused the edition, or that may have it without having confirmed it (ED-12).
+/// The alert stays open until the destination has every part or a person has skipped what it lacks:
+/// neither a part that gets through nor the end of the day ends an outage, and each outage is
+/// notified once (ED-41).
 fn unreached(account: &Account, found_before: &BTreeSet<Key>) -> impl Iterator<Item = Finding> {
     let lacks = |delivery: &&Delivery| !delivery.state.is_settled() || delivery.is_doubtful();
     account
@@ -122,7 +123,8 @@ fn unreached(account: &Account, found_before: &BTreeSet<Key>) -> impl Iterator<I
             };
             let detail = format!("{name} is {state}: {why}");
             let found = Finding::new(Rule::Destination, about, Severity::Critical, &detail);
-            // One that is being tried again is in trouble until it has arrived: its detail still says why.
+            // One that is being tried again is in trouble until it has arrived: its detail still
+            // says why.
             (delivery.detail.is_some() || found_before.contains(&found.key)).then_some(found)
         })
 }

@@ -14,7 +14,7 @@ use crate::{
     task::Status,
 };
 
-/// Slots so far apart are rare: who waits for three failures of a nightly backup waits for three nights.
+/// Slots so far apart are rare: three failures of a nightly backup would take three nights.
 const RARE_GAP: SignedDuration = SignedDuration::from_hours(1);
 /// A firing is not called long before this, however short the others were.
 const LONG_MIN: SignedDuration = SignedDuration::from_mins(5);
@@ -25,13 +25,14 @@ const LONG_TIMES: i32 = 3;
 /// So many others must be known.
 const USUAL_MIN: usize = 3;
 
-/// Only a schedule that is planned can be wrong: of one that is paused or removed nothing is expected.
+/// Only a schedule that is planned can be wrong: of one that is paused or removed nothing is
+/// expected.
 pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Vec<Finding> {
     if facts.schedule.state != State::Active {
         return Vec::new();
     }
     let about = || About::Schedule(facts.schedule.name.clone());
-    let notified = [
+    let findings = [
         (
             Rule::Missing,
             Severity::Critical,
@@ -42,7 +43,7 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
         (Rule::Stuck, Severity::Critical, long(facts, now)),
         (Rule::Clock, Severity::Critical, ahead(facts)),
     ];
-    notified
+    findings
         .into_iter()
         .filter_map(|(rule, severity, detail)| {
             Some(Finding::new(rule, about(), severity, &detail?))
@@ -50,13 +51,15 @@ pub(super) fn find(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Ve
         .collect()
 }
 
-/// Nobody planned it, or its newest slot was planned too late to be fired.
+/// No node planned it, or its newest slot was planned too late to be fired.
 fn missing(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<String> {
     let waits_since = facts.schedule.look_at;
     if let Some(look_at) = waits_since
         && now.duration_since(look_at) >= bounds.missing
     {
-        return Some(format!("to be planned at {look_at}, and nobody did"));
+        return Some(format!(
+            "due to be planned at {look_at}, but no node has planned it"
+        ));
     }
     let newest = facts.slots.first()?;
     unplanned(newest).or_else(|| {
@@ -68,8 +71,8 @@ fn missing(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<Str
     })
 }
 
-/// Whether a row says that nothing planned the schedule for a while. Of slots that are seconds apart one or two are skipped whenever
-/// a machine is busy, and nobody need hear of it.
+/// Whether a row says that no node planned the schedule for a while. Of slots that are seconds
+/// apart one or two are skipped whenever a machine is busy, which is no reason for an alert.
 fn is_gap(row: &Slot) -> bool {
     row.decided_at.duration_since(row.slot_at) >= GAP_MIN
 }
@@ -79,11 +82,11 @@ fn unplanned(row: &Slot) -> Option<String> {
         return None;
     };
     let why = match reason {
-        Reason::TooLate => "nobody planned it in time",
-        Reason::NotCaughtUp => "nobody planned it in time, and it is not caught up",
+        Reason::TooLate => "no node planned it in time",
+        Reason::NotCaughtUp => "no node planned it in time, and it is not caught up",
         Reason::OverCap => "more were missed than may be caught up",
         Reason::Cancelled => "its firing had been cancelled before it was planned",
-        // Somebody wanted these.
+        // A person or a setting wanted these.
         Reason::Paused | Reason::Overlap | Reason::Changed => return None,
     };
     Some(match row.slots {
@@ -124,12 +127,8 @@ fn late(facts: &ScheduleFacts, bounds: &Bounds, now: Timestamp) -> Option<String
     let by = started_at.duration_since(newest.execute_at);
     let is_first = newest.attempt <= 1;
     (is_first && by > bounds.late).then(|| match newest.status {
-        Status::Init => format!("due at {}, and not started", newest.execute_at),
-        _ => format!(
-            "due at {}, and started {} late",
-            newest.execute_at,
-            short(by)
-        ),
+        Status::Init => format!("due at {}, not started yet", newest.execute_at),
+        _ => format!("due at {}, started {} late", newest.execute_at, short(by)),
     })
 }
 
@@ -177,7 +176,7 @@ fn long(facts: &ScheduleFacts, now: Timestamp) -> Option<String> {
     let is_long = now.duration_since(since) > usual.max(LONG_MIN);
     is_long.then(|| {
         format!(
-            "runs since {since}; the longest lately took {}",
+            "running since {since}; the longest recent run took {}",
             short(*longest)
         )
     })

@@ -69,8 +69,8 @@ fn facts() -> ScheduleFacts {
 
 fn found_in(facts: &Facts) -> Vec<String> {
     let found = find(facts, &Bounds::default(), NOW);
-    let notified = found.findings.iter();
-    notified
+    let findings = found.findings.iter();
+    findings
         .map(|it| format!("{} {}: {}", it.key.rule, it.key.about, it.detail))
         .collect()
 }
@@ -95,7 +95,7 @@ fn a_schedule_that_does_what_it_should_is_no_finding() {
 }
 
 #[test]
-fn a_slot_that_nobody_planned_or_that_came_too_late_is_missing() {
+fn a_slot_that_no_node_planned_or_that_came_too_late_is_missing() {
     let unplanned = of_schedule(|facts| facts.schedule.look_at = Some(at(-120)));
     assert_eq!(unplanned.len(), 1);
     assert!(unplanned[0].starts_with("missing schedule:nightly: to be planned"));
@@ -276,14 +276,14 @@ fn what_hangs_is_reported_by_its_cause() {
     assert_eq!(
         found,
         [
-            "stuck schedule:nightly: schedule:nightly@2026-01-05T06:00:00Z runs since 2026-01-05T06:00:00Z",
-            "stuck kind:PUBLISH: article:1 runs since 2026-01-05T06:00:00Z, and 1 more run as long",
+            "stuck schedule:nightly: schedule:nightly@2026-01-05T06:00:00Z has been running since 2026-01-05T06:00:00Z",
+            "stuck kind:PUBLISH: article:1 has been running since 2026-01-05T06:00:00Z, and 1 more",
         ]
     );
 }
 
 #[test]
-fn work_that_nobody_begins_and_nodes_that_are_gone_are_found() {
+fn work_that_no_node_starts_and_nodes_that_are_gone_are_found() {
     let depth = |first: i64, due| Depth {
         kind: Kind::parse("PUBLISH").unwrap(),
         waiting: 9,
@@ -334,7 +334,7 @@ fn work_that_nobody_begins_and_nodes_that_are_gone_are_found() {
 }
 
 #[test]
-fn sources_say_what_they_want() {
+fn sources_report_why_they_need_attention() {
     let source = |attention| {
         let definition = Definition {
             name: "Blog".to_owned(),
@@ -416,7 +416,7 @@ fn what_a_node_says_of_itself_is_reported_while_it_lives() {
             ..Facts::default()
         };
         let found = find(&facts, &Bounds::default(), NOW).findings;
-        let notified = found.iter().filter(|it| it.key.rule == rule).count();
-        assert_eq!(notified, expected, "{why}");
+        let count = found.iter().filter(|it| it.key.rule == rule).count();
+        assert_eq!(count, expected, "{why}");
     }
 }

@@ -11,8 +11,8 @@ impl Note {
     /// The line for people, with times shifted by `offset`.
     pub fn text(&self, offset: Offset) -> String {
         let clock = Clock(offset);
-        let (at, mark, line) = (clock.show(self.at), self.said.mark(), self.said.line());
-        format!("{at}  {mark}{line} {}", self.said.rest(&clock))
+        let (at, label, line) = (clock.show(self.at), self.said.label(), self.said.line());
+        format!("{at}  {label}{line} {}", self.said.rest(&clock))
     }
 }
 
@@ -27,14 +27,14 @@ impl Clock {
 fn leave_text(leave: Leave) -> String {
     match leave {
         Leave::Newer { run_id } => format!("run {run_id} is newer"),
-        Leave::Over => "its time is over".to_owned(),
-        Leave::Reported => "told to stop".to_owned(),
-        Leave::Once => "one round was asked for".to_owned(),
+        Leave::Over => "its time limit is reached".to_owned(),
+        Leave::Stopped => "stopped by a signal".to_owned(),
+        Leave::Once => "one round was requested".to_owned(),
     }
 }
 
 impl ChainEvent {
-    fn mark(&self) -> &'static str {
+    fn label(&self) -> &'static str {
         match self {
             Self::Began { .. } => "begins ",
             Self::Keeps { .. } => "keeps  ",
@@ -59,7 +59,7 @@ impl ChainEvent {
         })
     }
 
-    /// What people read behind mark and line.
+    /// What people read after label and line.
     fn rest(&self, clock: &Clock) -> String {
         match self {
             Self::Began { .. } => self.began(clock),

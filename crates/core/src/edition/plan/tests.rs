@@ -80,7 +80,7 @@ fn ed_06_batches_follow_by_rank_until_nothing_is_pending_or_in_progress() {
 }
 
 #[test]
-fn ed_13_a_published_edition_rests_whoever_asks() {
+fn ed_13_a_published_edition_rests_for_ticks_and_people() {
     let published = in_state(State::Published, &[Status::Completed, Status::Pending]);
     for requester in [Requester::Tick, Requester::Person] {
         let action = plan(&published, requester, &Rules::default(), NOW);
@@ -95,7 +95,7 @@ fn ed_14_one_fetches_the_list_and_the_others_wait() {
     let until = account.edition.fetching_until.unwrap();
     assert_eq!(planned(&account), Action::Wait(Waiting::Fetching(until)));
     let later = plan(&account, Requester::Tick, &Rules::default(), until);
-    assert_eq!(later, Action::Fetch, "whoever fetched it is gone");
+    assert_eq!(later, Action::Fetch, "the node that fetched it is gone");
 }
 
 #[test]
@@ -281,12 +281,12 @@ fn ed_12_parts_are_sent_in_order_and_settled_before_the_next() {
             Action::Deliver(vec![due("telegram", 3, Step::Send)]),
         ),
         (
-            "somebody was sending, and is gone",
+            "a node was sending, and is gone",
             vec![delivery("github", 1, Sent)],
             Action::Deliver(vec![due("github", 1, Step::Settle)]),
         ),
         (
-            "nobody knows",
+            "unknown",
             vec![
                 tried(delivery("telegram", 1, Unknown)),
                 delivery("telegram", 2, Intended),
@@ -323,7 +323,7 @@ fn ed_12_destinations_go_on_without_each_other() {
             Action::Deliver(vec![due("github", 1, Step::Send)]),
         ),
         (
-            "one that waits holds up nobody else",
+            "one that waits holds up no other",
             vec![waiting(Failed), delivery("telegram", 1, Intended)],
             Action::Deliver(vec![due("telegram", 1, Step::Send)]),
         ),
@@ -333,7 +333,7 @@ fn ed_12_destinations_go_on_without_each_other() {
             Action::Wait(Waiting::Delivery(soon)),
         ),
         (
-            "somebody is sending",
+            "a node is sending",
             vec![waiting(Sent)],
             Action::Wait(Waiting::Sending(soon)),
         ),
@@ -341,7 +341,7 @@ fn ed_12_destinations_go_on_without_each_other() {
 }
 
 #[test]
-fn ed_41_what_is_held_waits_for_a_person_and_holds_up_nobody_else() {
+fn ed_41_what_is_held_waits_for_a_person_and_holds_up_no_other() {
     use delivery::State::{Confirmed, Failed, Intended, Unknown};
     let soon = NOW + MINUTE;
     let waiting = Delivery {
@@ -362,7 +362,7 @@ fn ed_41_what_is_held_waits_for_a_person_and_holds_up_nobody_else() {
             Action::Rest(State::Aggregating),
         ),
         (
-            "nobody knows, and nobody may guess",
+            "unknown, and must not be guessed",
             held(Unknown),
             Action::Rest(State::Aggregating),
         ),
@@ -385,7 +385,7 @@ fn ed_41_what_is_held_waits_for_a_person_and_holds_up_nobody_else() {
 }
 
 #[test]
-fn a_new_document_waits_for_who_still_sends_the_old_one() {
+fn a_new_document_waits_for_the_node_that_still_sends_the_old_one() {
     let soon = NOW + MINUTE;
     let mut account = in_state(State::Processing, &[Status::Completed]);
     account.deliveries = vec![Delivery {

@@ -1,8 +1,9 @@
 //! Where sentences end.
 //!
-//! A full stop is many things: the end of a sentence, of an abbreviation, a decimal point. So it ends one
-//! only before white space, not before a small letter, and not after what is usually abbreviated. The
-//! full stops of Chinese and Japanese are nothing else and always end one; so does an empty line.
+//! A full stop is many things: the end of a sentence, of an abbreviation, a decimal point. So it
+//! ends one only before white space, not before a small letter, and not after what is usually
+//! abbreviated. The full stops of Chinese and Japanese are nothing else and always end one; so does
+//! an empty line.
 
 use super::is_cjk;
 
@@ -92,7 +93,7 @@ fn is_wide_stop(c: char) -> bool {
 
 /// Whether what follows a stop is the beginning of something else.
 fn begins_anew(after: &str) -> bool {
-    // Bounded: somebody may write nothing but stops.
+    // Bounded: a text may consist of nothing but stops.
     let closing = |c: &char| CLOSERS.contains(*c) || is_stop(*c);
     let closers = after.chars().take(CLOSERS_MAX).take_while(closing);
     let closed: usize = closers.map(char::len_utf8).sum();

@@ -12,8 +12,9 @@ use crate::edition::{
     rules::Rules,
 };
 
-/// What is said of a part that is held because another of its destination was skipped in doubt, or none arrived.
-const HELD_IN_DOUBT: &str = "nobody knows whether it arrived; send it again or skip it";
+/// The detail of a part that is held because another of its destination was skipped in doubt, or
+/// none arrived.
+const HELD_IN_DOUBT: &str = "it may have arrived already; send it again or skip it";
 
 /// Which part at which destination.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +34,8 @@ impl From<&Delivery> for DeliveryKey {
     }
 }
 
-/// The deliveries of a new document. A destination that got an earlier one and wants no second is skipped; one that has to be
-/// waited for is waited for with the new one, too.
+/// The deliveries of a new document. A destination that got an earlier one and wants no second is
+/// skipped; one that has to be waited for is waited for with the new one, too.
 pub fn intend(
     account: &Account,
     document: &Document,
@@ -70,8 +71,8 @@ pub fn intend(
         .collect()
 }
 
-/// Somebody is about to send a part; nothing if somebody else is, or it is settled, or the edition is not being
-/// published any more: what was reset or put away meanwhile must not leave.
+/// A node is about to send a part. Nothing if another node is, or it is settled, or the edition is
+/// not being published any more: what was reset or archived meanwhile must not leave.
 pub fn start_delivery(
     account: &Account,
     key: &DeliveryKey,
@@ -94,8 +95,8 @@ pub fn start_delivery(
     Some((written(account, delivery.clone(), now), delivery))
 }
 
-/// Somebody still sends a part, whatever became of its edition meanwhile: a newer document has to wait for that. Nothing if
-/// the lease has passed: others may be looking for it.
+/// A node still sends a part, whatever happened to its edition meanwhile: a newer document has to
+/// wait for that. Nothing if the lease has passed: others may be looking for it.
 pub fn extend_delivery(
     account: &Account,
     key: &DeliveryKey,
@@ -115,7 +116,7 @@ pub fn extend_delivery(
     Some((change, until))
 }
 
-/// Writes down what became of sending; nothing if another attempt has begun since.
+/// Records the result of sending; nothing if another attempt has begun since.
 pub fn end_delivery(
     account: &Account,
     key: &DeliveryKey,
@@ -131,8 +132,9 @@ pub fn end_delivery(
     delivery.updated_at = now;
     match sent {
         Sent::Confirmed { receipt } => confirm(&mut delivery, receipt.as_ref()),
-        // Nothing was asked: it is as if nobody had begun. Who did ask, and did not come to an end within the budget, waits as
-        // after any other failure, or a budget that never suffices would be spent over and over.
+        // Nothing was requested: it is as if no attempt had begun. An attempt that did send, and
+        // did not end within the budget, waits as after any other failure, or a budget that is
+        // always too small would be spent over and over.
         Sent::Failed(failure) if failure.is_spent() && requests == 0 => {
             delivery.state = State::Intended;
             delivery.attempts = delivery.attempts.saturating_sub(1);
@@ -152,8 +154,8 @@ pub fn end_delivery(
     Some(written(account, delivery, now))
 }
 
-/// Settles a part of which nobody knows whether it arrived, by what was seen or by what its destination prefers. Nothing if
-/// it was sent again since: what was seen says nothing about that attempt.
+/// Settles a part that may have arrived, by what was seen or by what its destination prefers.
+/// Nothing if it was sent again since: what was seen says nothing about that attempt.
 pub fn settle_delivery(
     account: &Account,
     key: &DeliveryKey,
@@ -205,8 +207,9 @@ fn again(delivery: &Delivery, failure: &Failure, now: Timestamp) -> Option<Times
     (!delivery.had_last_try()).then_some(next)
 }
 
-/// Whether a part in doubt may be left out for the sake of the others: once per destination, and only where others arrive.
-/// A destination that answers nothing at all would lose its edition message by message (ED-41).
+/// Whether a part in doubt may be left out for the sake of the others: once per destination, and
+/// only where others arrive. A destination that answers nothing at all would lose its edition
+/// message by message (ED-41).
 fn may_skip(account: &Account, key: &DeliveryKey) -> bool {
     let others = || {
         let own = account.deliveries.iter();

@@ -1,4 +1,5 @@
-//! What people do to an edition: take it up again, put failed stories back, begin anew, publish what there is.
+//! What people do to an edition: take it up again, put failed stories back, begin again, publish
+//! what there is.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -25,7 +26,8 @@ pub enum NotNow {
     /// It is being published right now.
     #[error("the edition is published already; to publish it again, retry or reset it first")]
     Published,
-    /// There is nothing of it to deliver: its document is not made, or is made anew.
+    /// There is nothing of it to deliver: its document is not rendered yet, or is being rendered
+    /// again.
     #[error("the edition has no finished document; when it has one, it goes to every destination")]
     NoDocument,
     /// Nothing of it goes there.
@@ -34,7 +36,7 @@ pub enum NotNow {
     /// The destination has it: it would get it twice.
     #[error("{0} has it already; nothing is sent twice")]
     Delivered(Chosen),
-    /// Somebody is sending it.
+    /// A node is sending it.
     #[error("it is being sent right now, until {0} at most; ask again then")]
     Sending(Timestamp),
     /// Its stories were deleted by retention.
@@ -62,7 +64,7 @@ pub fn reopen(account: &Account, now: Timestamp) -> Option<Change> {
     Some(Change::of(edition))
 }
 
-/// Keeps ticks from archiving an edition that is asked for although its day is over.
+/// Keeps ticks from archiving an edition that is requested although its day is over.
 pub fn keep_open(account: &Account, now: Timestamp) -> Option<Change> {
     let mut edition = account.edition.clone();
     if !is_left_over(&edition, now) {
@@ -73,8 +75,8 @@ pub fn keep_open(account: &Account, now: Timestamp) -> Option<Change> {
     Some(Change::of(edition))
 }
 
-/// Puts failed stories with fewer than `retries_max` retries back, and the edition to work on them (ED-24).
-/// Answers how many; with none, nothing is written.
+/// Puts failed stories with fewer than `retries_max` retries back, and the edition to work on them
+/// (ED-24). Returns how many; with none, nothing is written.
 pub fn retry(
     account: &Account,
     retries_max: u32,
@@ -93,7 +95,7 @@ pub fn retry(
     Ok((Some(change), count))
 }
 
-/// Begins anew with the stories it has: all of them wait again, as if never tried.
+/// Begins again with the stories it has: all of them wait again, as if never tried.
 pub fn reset(account: &Account, day: Day, now: Timestamp) -> Result<Change, NotNow> {
     check_stories(account)?;
     let mut change = Change::of(at_work(account, State::ListFetched, day, now));
@@ -143,7 +145,8 @@ fn check_stories(account: &Account) -> Result<(), NotNow> {
     }
 }
 
-/// The edition, worked on again. It stays the published one that it was, until it is published anew.
+/// The edition, worked on again. It stays the published one that it was, until it is published
+/// again.
 pub(super) fn at_work(account: &Account, state: State, day: Day, now: Timestamp) -> Edition {
     let mut edition = account.edition.clone();
     edition.reopened_at = (day == Day::Over).then_some(now);
@@ -155,7 +158,8 @@ pub(super) fn at_work(account: &Account, state: State, day: Day, now: Timestamp)
     edition
 }
 
-/// Whether a tick of another day should archive this edition. One that a person took up again has a day's time.
+/// Whether a tick of another day should archive this edition. One that a person took up again has a
+/// day's time.
 pub fn is_left_over(edition: &Edition, now: Timestamp) -> bool {
     let kept = edition.reopened_at.is_some_and(|at| {
         at.saturating_add(REOPENED_FOR)

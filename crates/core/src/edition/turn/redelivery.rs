@@ -1,7 +1,8 @@
 //! What people decide about deliveries: send one again, or leave it out (ED-41).
 //!
-//! Both are fenced like everything else about an edition: they are written on the version that was seen. What is being
-//! sent is nobody's to decide about, and what a destination confirmed is never sent again; so asking twice sends once.
+//! Both are fenced like everything else about an edition: they are written on the version that was
+//! seen. A part that is being sent cannot be changed, and what a destination confirmed is never
+//! sent again; so two requests send once.
 
 use std::fmt;
 
@@ -33,8 +34,8 @@ impl fmt::Display for Chosen {
     }
 }
 
-/// Has deliveries sent again that did not arrive, or of which nobody knows. Answers which parts; with none, they are
-/// about to be sent already and nothing is written.
+/// Has deliveries sent again that did not arrive, or may not have. Returns which parts; with none,
+/// they are about to be sent already and nothing is written.
 pub fn resend(
     account: &Account,
     chosen: &Chosen,
@@ -67,8 +68,8 @@ pub fn resend(
     Ok((Some(change), numbers))
 }
 
-/// Leaves deliveries out that did not arrive, or of which nobody knows. Answers which parts; with none, they were left
-/// out before and nothing is written.
+/// Skips deliveries that did not arrive, or may not have. Returns which parts; with none, they were
+/// skipped before and nothing is written.
 pub fn skip(
     account: &Account,
     chosen: &Chosen,
@@ -114,7 +115,7 @@ fn chosen_parts<'a>(
     now: Timestamp,
 ) -> Result<Vec<&'a Delivery>, NotNow> {
     let edition = &account.edition;
-    // What is made anew goes to every destination by itself.
+    // A document that is rendered again goes to every destination by itself.
     if edition.revision == 0 || !delivers(edition.archived_from.unwrap_or(edition.state)) {
         return Err(NotNow::NoDocument);
     }

@@ -1,4 +1,5 @@
-//! What each turn writes, that a turn that comes too late writes nothing, and laws over any sequence of them.
+//! What each turn writes, that a turn that comes too late writes nothing, and laws over any
+//! sequence of them.
 
 mod laws;
 mod sending;
@@ -153,7 +154,7 @@ fn ed_15_the_end_of_a_batch_that_was_given_up_changes_nothing() {
 }
 
 #[test]
-fn ed_16_stories_that_somebody_else_took_are_not_taken_again() {
+fn ed_16_stories_that_another_batch_took_are_not_taken_again() {
     let (account, _) = started(fetched(2), &[1]);
     for keys in [vec![key(1)], vec![key(1), key(2)], vec![key(9)], Vec::new()] {
         assert_eq!(
@@ -318,7 +319,7 @@ fn ed_12_what_is_sent_is_written_down_before_and_ends_once() {
     assert_eq!(
         start_delivery(&account, &first, &rules(), NOW),
         None,
-        "somebody is sending it"
+        "a node is sending it"
     );
     let confirmed = Sent::Confirmed {
         receipt: Some("17".to_owned()),
@@ -453,13 +454,13 @@ fn ed_18_an_edition_of_two_hours_is_overdue_until_it_is_published() {
     assert_eq!(wrong(&account, NOW + SignedDuration::from_hours(2)), []);
     assert_eq!(wrong(&account, late), [Rule::Overdue]);
     let found = edition::find(&account, &BTreeSet::new(), None, late);
-    assert_eq!(found, [], "whoever makes no editions cannot tell");
+    assert_eq!(found, [], "unknown where no editions are made");
     let account = publish(&account, late).apply(account);
     assert_eq!(wrong(&account, late), []);
 }
 
 #[test]
-fn ed_20_an_unfinished_day_is_reported_until_somebody_finishes_it() {
+fn ed_20_an_unfinished_day_is_reported_until_it_is_finished() {
     let mut watch = Watch::default();
     let account = fetched(1);
     let account = archive(&account, NOW).unwrap().apply(account);
@@ -487,7 +488,7 @@ fn ed_32_nothing_to_publish_is_an_alert() {
 }
 
 #[test]
-fn a_story_that_kills_whoever_works_on_it_is_found_and_left_out() {
+fn a_story_that_kills_its_nodes_is_found_and_left_out() {
     let (mut account, mut now) = (fetched(6), NOW);
     let mut sizes = Vec::new();
     for _ in 0..3 {
@@ -506,11 +507,11 @@ fn a_story_that_kills_whoever_works_on_it_is_found_and_left_out() {
 }
 
 #[test]
-fn ed_20_an_edition_first_asked_for_when_its_day_is_over_is_left_alone_by_ticks() {
+fn ed_20_an_edition_first_requested_after_its_day_is_left_alone_by_ticks() {
     let account = account(&[]);
     let account = keep_open(&account, NOW).unwrap().apply(account);
     assert!(!is_left_over(&account.edition, NOW + MINUTE));
-    assert_eq!(wrong(&account, NOW), [], "nobody left it unfinished");
+    assert_eq!(wrong(&account, NOW), [], "it was not left unfinished");
     assert_eq!(keep_open(&account, NOW + MINUTE), None);
 }
 

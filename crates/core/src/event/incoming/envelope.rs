@@ -11,8 +11,9 @@
 //!   mapping                            any                             any              JSON by paths
 //! ```
 //!
-//! Headers are Kafka's `ce_` and NATS's `ce-`, as the bindings of CloudEvents say; NATS carries them percent-encoded, Kafka as they are.
-//! What a message means is decided by its bytes and the configuration alone, so a redelivery means the same.
+//! Headers are Kafka's `ce_` and NATS's `ce-`, as the bindings of CloudEvents say; NATS carries
+//! them percent-encoded, Kafka as they are. What a message means is decided by its bytes and the
+//! configuration alone, so a redelivery means the same.
 
 use serde_json::value::RawValue;
 
@@ -59,7 +60,7 @@ impl Bus {
     }
 }
 
-/// A message as it was delivered. It has no `Debug`: bodies do not belong into logs.
+/// A message as delivered. It has no `Debug`: bodies do not belong into logs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Incoming {
     pub bus: Bus,
@@ -78,7 +79,7 @@ pub struct Incoming {
 #[derive(Debug, Clone)]
 pub struct Reading {
     pub format: Format,
-    /// What becomes of messages about something else.
+    /// What happens to messages about something else.
     pub others: Others,
     /// The deployment's largest payload, in bytes.
     pub payload_bytes: usize,
@@ -92,10 +93,11 @@ pub enum Format {
     Mapped(Box<Mapping>),
 }
 
-/// What becomes of well-formed messages that ask for nothing of Almanack: events of another type, actions that nobody named.
+/// What to do with well-formed messages that request nothing of Almanack: events of another type,
+/// actions that are not configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Others {
-    /// A mistake until somebody says otherwise.
+    /// A mistake (default).
     Refuse,
     /// The topic is shared; they pass.
     Skip,

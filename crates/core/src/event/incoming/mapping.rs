@@ -1,11 +1,12 @@
-//! Messages in somebody's own JSON, read by configured paths.
+//! Messages in a service's own JSON, read by configured paths.
 //!
-//! A service that already tells others about its changes has a format of its own and readers who rely on it. It need not learn
-//! ours: the operator says where in its messages the subject, the time and the revision stand. The revision stays required, because
-//! without it a redelivery could bring back an old time.
+//! A service that already publishes its changes has its own format and readers who rely on it. It
+//! need not learn ours: the operator configures where in its messages the subject, the time and the
+//! revision are. The revision stays required, because without it a redelivery could restore an old
+//! time.
 //!
-//! What must stay true: a message that lacks what the mapping names is refused and never guessed at, and a payload is passed on
-//! exactly as it was written.
+//! What must stay true: a message that lacks what the mapping names is refused and never guessed
+//! at, and a payload is passed on byte for byte.
 
 mod path;
 
@@ -25,7 +26,8 @@ use crate::{
 
 pub use path::{Path, Template, Unreadable};
 
-/// Milliseconds below this lie before April 1973: somebody sends seconds. Taken as they are they would mean "at once".
+/// Milliseconds below this lie before April 1973: the service sends seconds. Taken as they are they
+/// would mean "at once".
 const EARLIEST_MS: i64 = 100_000_000_000;
 
 /// Where in a message is what.
@@ -60,7 +62,7 @@ pub enum Unit {
     Milliseconds,
 }
 
-/// How messages that withdraw are told from those that set a time.
+/// How to distinguish messages that withdraw from those that set a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
     pub path: Path,
@@ -69,9 +71,9 @@ pub struct Action {
     pub put: Vec<String>,
 }
 
-/// What a message asks for.
+/// What a message requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum Intent {
     Put,
     Cancel,
 }
@@ -92,8 +94,8 @@ impl Mapping {
         };
         let revision = Some(parse_revision(whole(&look, &self.revision, "revision")?)?);
         let request = match wanted {
-            Wanted::Cancel => Request::Cancel(Cancel { identity, revision }),
-            Wanted::Put => Request::Put(Put {
+            Intent::Cancel => Request::Cancel(Cancel { identity, revision }),
+            Intent::Put => Request::Put(Put {
                 payload: self.payload(&look, payload_bytes)?,
                 callback_url: look.fill_optional(self.callback_url.as_ref(), "callback_url")?,
                 revision,
@@ -110,15 +112,15 @@ impl Mapping {
         })
     }
 
-    fn wanted(&self, look: &Look<'_>) -> Result<Wanted, EventError> {
+    fn wanted(&self, look: &Look<'_>) -> Result<Intent, EventError> {
         let Some(action) = &self.action else {
-            return Ok(Wanted::Put);
+            return Ok(Intent::Put);
         };
         let found = look.scalar(&action.path, "action")?;
         if action.cancel.contains(&found) {
-            Ok(Wanted::Cancel)
+            Ok(Intent::Cancel)
         } else if action.put.is_empty() || action.put.contains(&found) {
-            Ok(Wanted::Put)
+            Ok(Intent::Put)
         } else {
             Err(EventError::Type(found.chars().take(100).collect()))
         }

@@ -95,7 +95,7 @@ fn rs_10_a_cancel_event_becomes_a_cancel() {
 }
 
 #[test]
-fn rs_10_attributes_of_the_envelope_that_nobody_asked_for_pass() {
+fn rs_10_unknown_attributes_of_the_envelope_pass() {
     let event = with(put_event(), "/time", json!("2026-01-05T08:00:00Z"));
     let event = with(event, "/traceparent", json!("00-ab-cd-01"));
     let event = with(event, "/datacontenttype", json!("application/json"));
@@ -128,7 +128,7 @@ fn rs_11_what_is_wrong_is_refused_by_name() {
         (put("/specversion", json!("0.3")), "specversion `0.3`", "another version"),
         (put("/specversion", Value::Null), "`specversion`", "no version"),
         (put("/id", Value::Null), "`id`", "nothing to name it by"),
-        (put("/source", Value::Null), "`source`", "nobody sent it"),
+        (put("/source", Value::Null), "`source`", "it has no sender"),
         (put("/type", json!("almanack.task.put.v2")), "almanack.task.put.v2", "not ours yet"),
         (put("/subject", Value::Null), "`subject`", "about nothing"),
         (put("/subject", json!(42)), "event.subject: ", "not text"),

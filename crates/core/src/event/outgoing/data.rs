@@ -1,7 +1,8 @@
-//! What is told of each event, and by which id it is known.
+//! The data of each event, and the id by which it is known.
 //!
-//! An id names what happened: a task and the claim it ended under, a source and the version of its row, an edition and where it went. It
-//! never depends on who tells it or when, so a repetition has the same one. Ids have no dots: where they are signed, a dot separates them.
+//! An id names what happened: a task and the claim it ended under, a source and the version of its
+//! row, an edition and where it went. It never depends on which node delivers it or when, so a
+//! repetition has the same one. Ids have no dots: where they are signed, a dot separates them.
 
 use jiff::{Timestamp, civil::Date};
 use serde::Serialize;
@@ -20,14 +21,14 @@ use crate::{
     task::ClaimedTask,
 };
 
-/// Entries named in one event; of more only the number is told.
+/// Entries named in one event; of more only the number is given.
 pub const ENTRIES_REPORTED_MAX: usize = 20;
 /// Receipts named in one event.
 pub const RECEIPTS_REPORTED_MAX: usize = 50;
-/// Longest part of an id that is somebody's name, in bytes.
+/// Longest part of an id that is a name, in bytes.
 const NAMED_BYTES_MAX: usize = 60;
 
-/// An event, before anybody was asked whether to hear of it.
+/// An event, before it is matched with subscriptions.
 pub(super) struct EventDraft<'a> {
     pub(super) id: String,
     pub(super) what: Type,
@@ -65,13 +66,13 @@ pub(super) struct TaskFinished<'a> {
 pub(super) struct SourceEntries<'a> {
     source_id: i64,
     name: &'a str,
-    entries: Vec<EntryReported<'a>>,
+    entries: Vec<EventEntry<'a>>,
     /// How many came beside those.
     more: usize,
 }
 
 #[derive(Serialize)]
-struct EntryReported<'a> {
+struct EventEntry<'a> {
     id: &'a str,
     title: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +91,7 @@ pub(super) struct EditionPublished {
     receipts: Vec<String>,
 }
 
-/// What is told of an attempt that ended its task.
+/// The event of an attempt that ended its task.
 pub(super) fn task_finished<'a>(task: &'a ClaimedTask, finish: &'a Finish) -> EventDraft<'a> {
     let identity = &task.identity;
     EventDraft {
@@ -116,7 +117,8 @@ pub(super) fn task_finished<'a>(task: &'a ClaimedTask, finish: &'a Finish) -> Ev
     }
 }
 
-/// What is told of a look that brought something new; nothing of one that did not. The newest entries are named: they come last.
+/// The event of a look that found something new; none of one that did not. The newest entries are
+/// named: they come last.
 pub(super) fn source_entries(write: &SourceWrite) -> Option<EventDraft<'_>> {
     let (source, entries) = (&write.source, &write.entries);
     if entries.is_empty() {
@@ -131,14 +133,14 @@ pub(super) fn source_entries(write: &SourceWrite) -> Option<EventDraft<'_>> {
         data: Data::Source(SourceEntries {
             source_id: source.id.0,
             name: &source.definition.name,
-            entries: entries[more..].iter().map(entry_reported).collect(),
+            entries: entries[more..].iter().map(event_entry).collect(),
             more,
         }),
     })
 }
 
-fn entry_reported((key, found): &(String, FoundEntry)) -> EntryReported<'_> {
-    EntryReported {
+fn event_entry((key, found): &(String, FoundEntry)) -> EventEntry<'_> {
+    EventEntry {
         id: key,
         title: &found.title,
         url: found.link.as_deref(),
@@ -146,7 +148,8 @@ fn entry_reported((key, found): &(String, FoundEntry)) -> EntryReported<'_> {
     }
 }
 
-/// What is told of a change after which a destination has all of an edition that it will ever get, and some of it arrived.
+/// The event of a change after which a destination has all of an edition that it will ever get, and
+/// some of it arrived.
 pub(super) fn editions_published(before: &Account, change: &Change) -> Vec<EventDraft<'static>> {
     let settles = |delivery: &&Delivery| delivery.state.is_settled();
     let mut destinations: Vec<&str> = change
@@ -170,8 +173,8 @@ pub(super) fn editions_published(before: &Account, change: &Change) -> Vec<Event
         parts(&after, after.edition.revision, destination)
             .any(|part| part.state == State::Confirmed)
     };
-    let published = destinations.into_iter().filter(arrived);
-    published
+    let delivered = destinations.into_iter().filter(arrived);
+    delivered
         .map(|destination| edition_published(&after, destination))
         .collect()
 }

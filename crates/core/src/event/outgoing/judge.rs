@@ -3,11 +3,12 @@
 //! | answer | meaning |
 //! | --- | --- |
 //! | 2xx | it was taken: done |
-//! | 410 | nobody wants it any more: give up |
+//! | 410 | the subscriber no longer accepts it: give up |
 //! | anything else, no answer, redirects included | not yet: retry |
 //!
-//! Unlike the answer of a service that is called back, a refusal is no judgement about what is told: it happened. A receiver with a wrong route or
-//! a wrong secret is mended within the hours that retries take, and what it then hears is complete.
+//! Unlike the answer of a service that is called back, a refusal says nothing about the event: it
+//! happened. A receiver with a wrong route or a wrong secret is fixed within the hours that retries
+//! take, and then receives everything.
 
 use jiff::Timestamp;
 
@@ -15,20 +16,20 @@ use crate::{callback::wait_asked_for, finish::Outcome};
 
 /// What an answer with this status means for the attempt that got it at `now`.
 pub fn judge(status: u16, retry_after: Option<&str>, now: Timestamp) -> Outcome {
-    let published = format!("HTTP {status}");
+    let answer = format!("HTTP {status}");
     match status {
         200..=299 => Outcome::Done {
-            detail: Some(published),
+            detail: Some(answer),
         },
         410 => Outcome::GiveUp {
-            error: format!("{published}: the subscriber wants to hear no more of this"),
+            error: format!("{answer}: the subscriber no longer accepts these events"),
         },
         300..=399 => Outcome::Retry {
-            error: format!("{published}: redirects are not followed"),
+            error: format!("{answer}: redirects are not followed"),
             retry_after: None,
         },
         _ => Outcome::Retry {
-            error: published,
+            error: answer,
             retry_after: retry_after.and_then(|text| wait_asked_for(text, now)),
         },
     }

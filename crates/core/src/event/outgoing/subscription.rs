@@ -1,4 +1,4 @@
-//! Who wants to hear of what, and which tasks an event becomes for them.
+//! Subscriptions: which events they select, and the tasks that deliver these.
 
 use std::fmt;
 
@@ -21,12 +21,12 @@ use crate::{
     time::to_micros,
 };
 
-/// Longest name of a subscription, in bytes: it stands in the subjects of tasks, beside an id.
+/// Longest name of a subscription, in bytes: it is part of the subjects of tasks, beside an id.
 pub const NAME_BYTES_MAX: usize = 64;
-/// Who asked for a task that tells.
+/// The requester of event deliveries.
 const ORIGIN: &str = "subscription";
 
-/// What a subscription is called.
+/// The name of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Name(Box<str>);
@@ -37,7 +37,7 @@ pub struct Name(Box<str>);
 pub struct BadName;
 
 impl Name {
-    /// Accepts a name that can stand at the end of a subject.
+    /// Accepts a name that can be the end of a subject.
     pub fn parse(text: &str) -> Result<Self, BadName> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         let fits = (1..=NAME_BYTES_MAX).contains(&text.len()) && text.chars().all(plain);
@@ -56,7 +56,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// What a subscription wants to hear of. What is left empty leaves nothing out.
+/// The filter of a subscription. An empty list selects everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wants {
     /// Only events of these types.
@@ -76,30 +76,32 @@ impl Wants {
     }
 }
 
-/// Somebody who wants to hear.
+/// One subscriber.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
-    /// What it is called.
+    /// Its name.
     pub name: Name,
-    /// What it wants to hear of.
+    /// Its filter.
     pub wants: Wants,
 }
 
-/// Everybody who wants to hear, and who tells.
+/// All subscriptions, and the publisher.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subscriptions {
     /// This Almanack's own name, as a URI reference.
     pub source: String,
-    /// Each under a name of its own.
+    /// Each under a unique name.
     pub all: Vec<Subscription>,
 }
 
 impl Subscriptions {
-    /// The tasks that tell of an ending; none unless it is the end of a task, and never of a task that tells.
+    /// The event deliveries of an ending; none unless it is the end of a task, and never of an
+    /// event delivery.
     pub fn of_finish(&self, task: &ClaimedTask, finish: &Finish) -> Vec<NewTask> {
         let kind = &task.identity.kind;
         let subject = task.identity.subject.as_str();
-        // Asked first: most endings of a busy node are nobody's business, and a text costs more than a look.
+        // Checked first: most endings of a busy node have no subscriber, and building a text costs
+        // more than a look.
         if !finish.is_final() || is_reporting(kind) {
             return Vec::new();
         }
@@ -110,7 +112,7 @@ impl Subscriptions {
         self.tasks(&task_finished(task, finish), Some(kind))
     }
 
-    /// The tasks that tell of a source's new entries.
+    /// The event deliveries of a source's new entries.
     pub fn of_source(&self, write: &SourceWrite) -> Vec<NewTask> {
         if self.all.is_empty() {
             return Vec::new();
@@ -119,14 +121,14 @@ impl Subscriptions {
         event.map_or_else(Vec::new, |event| self.tasks(&event, None))
     }
 
-    /// The tasks that tell of an edition that a destination has now.
+    /// The event deliveries of an edition that a destination has now.
     pub fn of_edition(&self, before: &Account, change: &Change) -> Vec<NewTask> {
         if self.all.is_empty() {
             return Vec::new();
         }
-        let published = editions_published(before, change);
+        let events = editions_published(before, change);
         let tasks = |event| self.tasks(&event, None);
-        published.into_iter().flat_map(tasks).collect()
+        events.into_iter().flat_map(tasks).collect()
     }
 
     fn wanting<'a>(

@@ -78,11 +78,11 @@ fn event(new: &NewTask) -> serde_json::Value {
 }
 
 #[test]
-fn what_is_reported_of_a_task() {
+fn the_data_of_a_task_event() {
     let task = task("article:42", "ARTICLE_PUBLISH");
-    let published = everything().of_finish(&task, &ended(&task, &done()));
-    assert_eq!(subjects(&published), ["event:task-12-3@audit"]);
-    let new = &published[0];
+    let tasks = everything().of_finish(&task, &ended(&task, &done()));
+    assert_eq!(subjects(&tasks), ["event:task-12-3@audit"]);
+    let new = &tasks[0];
     assert_eq!((new.execute_at, new.status), (at(2), Status::Init));
     assert_eq!(subscriber(&new.identity), Some("audit"));
     insta::assert_snapshot!(serde_json::to_string_pretty(&event(new)).unwrap(), @r#"
@@ -110,9 +110,9 @@ fn what_is_reported_of_a_task() {
     "#);
 }
 
-/// Every way to end an attempt, and whether it is told.
+/// Every way to end an attempt, and whether it is an event.
 #[test]
-fn only_the_end_of_a_task_is_reported() {
+fn only_the_end_of_a_task_is_an_event() {
     let retry = || Outcome::Retry {
         error: "503".to_owned(),
         retry_after: None,
@@ -124,7 +124,7 @@ fn only_the_end_of_a_task_is_reported() {
     let refused = Outcome::GiveUp {
         error: "404".to_owned(),
     };
-    for (outcome, attempt, published) in [
+    for (outcome, attempt, expected) in [
         (done(), 1, Some("SUCCESS")),
         (refused, 1, Some("FAIL")),
         (retry(), 3, None),
@@ -139,20 +139,20 @@ fn only_the_end_of_a_task_is_reported() {
         let statuses: Vec<_> = tasks.iter().map(event).collect();
         let status = statuses
             .first()
-            .map(|published| published["data"]["status"].as_str().unwrap());
-        assert_eq!(status, published, "{outcome:?} on attempt {attempt}");
+            .map(|event| event["data"]["status"].as_str().unwrap());
+        assert_eq!(status, expected, "{outcome:?} on attempt {attempt}");
     }
 }
 
 #[test]
-fn a_event_is_not_reported_of() {
+fn an_event_delivery_is_no_event() {
     let task = task("event:task-1-1@audit", KIND);
     assert_eq!(everything().of_finish(&task, &ended(&task, &done())), []);
 }
 
 /// Who wants what.
 #[test]
-fn each_hears_what_it_wants() {
+fn each_subscription_gets_what_it_selects() {
     let types = |types: &[Type]| Wants {
         types: types.to_vec(),
         ..Wants::default()
@@ -180,39 +180,39 @@ fn each_hears_what_it_wants() {
     ] {
         let subscriptions = reported_to(vec![subscription("audit", wants.clone())]);
         let task = task("article:42", "ARTICLE_PUBLISH");
-        let published = subscriptions.of_finish(&task, &ended(&task, &done()));
-        assert_eq!(!published.is_empty(), of_task, "{wants:?}");
-        let published = subscriptions.of_source(&look(1));
-        assert_eq!(!published.is_empty(), of_source, "{wants:?}");
+        let tasks = subscriptions.of_finish(&task, &ended(&task, &done()));
+        assert_eq!(!tasks.is_empty(), of_task, "{wants:?}");
+        let tasks = subscriptions.of_source(&look(1));
+        assert_eq!(!tasks.is_empty(), of_source, "{wants:?}");
     }
 }
 
 #[test]
-fn everybody_is_reported_the_same_and_nobody_nothing() {
+fn all_subscribers_get_the_same_and_no_subscriber_gets_nothing() {
     let two = reported_to(vec![
         subscription("audit", Wants::default()),
         subscription("search-index", Wants::default()),
     ]);
     let task = task("article:42", "ARTICLE_PUBLISH");
-    let published = two.of_finish(&task, &ended(&task, &done()));
+    let tasks = two.of_finish(&task, &ended(&task, &done()));
     let expected = ["event:task-12-3@audit", "event:task-12-3@search-index"];
-    assert_eq!(subjects(&published), expected);
-    assert_eq!(published[0].payload, published[1].payload);
-    let nobody = Subscriptions::default();
-    assert_eq!(nobody.of_finish(&task, &ended(&task, &done())), []);
-    assert_eq!(nobody.of_source(&look(1)), []);
+    assert_eq!(subjects(&tasks), expected);
+    assert_eq!(tasks[0].payload, tasks[1].payload);
+    let none = Subscriptions::default();
+    assert_eq!(none.of_finish(&task, &ended(&task, &done())), []);
+    assert_eq!(none.of_source(&look(1)), []);
 }
 
 /// DP-15: what a command printed stays where reading it needs a permission.
 #[test]
-fn dp_15_what_a_command_printed_is_not_reported() {
+fn dp_15_what_a_command_printed_is_not_shown() {
     let task = task("schedule:backup@1", DISPATCH);
     let printed = Outcome::GiveUp {
         error: "exit code 1: password=hunter2".to_owned(),
     };
-    let published = everything().of_finish(&task, &ended(&task, &printed));
-    assert!(!published[0].payload.as_str().contains("hunter2"));
-    assert!(published[0].payload.as_str().contains("exit code 1"));
+    let tasks = everything().of_finish(&task, &ended(&task, &printed));
+    assert!(!tasks[0].payload.as_str().contains("hunter2"));
+    assert!(tasks[0].payload.as_str().contains("exit code 1"));
 }
 
 fn look(entries: usize) -> SourceWrite {
@@ -244,25 +244,22 @@ fn look(entries: usize) -> SourceWrite {
 }
 
 #[test]
-fn what_is_reported_of_a_source() {
-    let published = everything().of_source(&look(1));
-    assert_eq!(subjects(&published), ["event:source-17-4@audit"]);
-    insta::assert_snapshot!(event(&published[0])["data"], @r#"{"entries":[{"id":"key 1","published_at":"2026-01-05T08:00:01Z","title":"Entry 1","url":"https://blog.example/1"}],"more":0,"name":"Blog","source_id":17}"#);
-    assert_eq!(event(&published[0])["subject"], "source:17");
+fn the_data_of_a_source_event() {
+    let tasks = everything().of_source(&look(1));
+    assert_eq!(subjects(&tasks), ["event:source-17-4@audit"]);
+    insta::assert_snapshot!(event(&tasks[0])["data"], @r#"{"entries":[{"id":"key 1","published_at":"2026-01-05T08:00:01Z","title":"Entry 1","url":"https://blog.example/1"}],"more":0,"name":"Blog","source_id":17}"#);
+    assert_eq!(event(&tasks[0])["subject"], "source:17");
     // Its address may have a key in it.
-    assert!(!published[0].payload.as_str().contains("hunter2"));
+    assert!(!tasks[0].payload.as_str().contains("hunter2"));
     assert_eq!(everything().of_source(&look(0)), [], "a quiet look");
 }
 
 #[test]
 fn of_many_entries_the_newest_are_named() {
     for (entries, named, more) in [(20, 20, 0), (21, 20, 1), (200, 20, 180)] {
-        let published = event(&everything().of_source(&look(entries))[0]);
-        let list = published["data"]["entries"].as_array().unwrap();
-        assert_eq!(
-            (list.len(), &published["data"]["more"]),
-            (named, &more.into())
-        );
+        let shown = event(&everything().of_source(&look(entries))[0]);
+        let list = shown["data"]["entries"].as_array().unwrap();
+        assert_eq!((list.len(), &shown["data"]["more"]), (named, &more.into()));
         assert_eq!(list[19]["id"], format!("key {entries}"));
     }
 }
@@ -274,11 +271,11 @@ fn part(destination: &str, part: u32, state: State) -> Delivery {
     delivery
 }
 
-/// Deliveries before, those that a change writes, and which destinations are told of.
+/// Deliveries before, those that a change writes, and the destinations with an event.
 #[test]
-fn an_edition_is_reported_once_a_destination_has_all_of_it() {
+fn an_edition_is_an_event_once_a_destination_has_all_of_it() {
     use State::{Confirmed, Failed, Intended, Sent, Skipped, Unknown};
-    for (before, written, published) in [
+    for (before, written, arrives) in [
         (vec![(1, Sent)], (1, Confirmed), true),
         (vec![(1, Sent)], (1, Failed), false),
         (vec![(1, Sent)], (1, Unknown), false),
@@ -288,7 +285,7 @@ fn an_edition_is_reported_once_a_destination_has_all_of_it() {
         (vec![(1, Confirmed), (2, Sent)], (2, Confirmed), true),
         (vec![(1, Confirmed), (2, Unknown)], (2, Skipped), true),
         (vec![(1, Skipped), (2, Sent)], (2, Confirmed), true),
-        // It was told before.
+        // It was delivered before.
         (vec![(1, Confirmed)], (1, Confirmed), false),
     ] {
         let mut account = edition::fixture::account(&[]);
@@ -300,7 +297,7 @@ fn an_edition_is_reported_once_a_destination_has_all_of_it() {
         let mut change = Change::of(account.edition.clone());
         change.deliveries = vec![part("web", written.0, written.1)];
         let tasks = everything().of_edition(&account, &change);
-        let expected: &[&str] = if published {
+        let expected: &[&str] = if arrives {
             &["event:edition-2026-01-04-1-web@audit"]
         } else {
             &[]
@@ -310,7 +307,7 @@ fn an_edition_is_reported_once_a_destination_has_all_of_it() {
 }
 
 #[test]
-fn what_is_reported_of_an_edition() {
+fn the_data_of_an_edition_event() {
     let mut account = edition::fixture::account(&[edition::story::Status::Completed; 3]);
     account.edition.revision = 1;
     account.deliveries = vec![
@@ -319,14 +316,14 @@ fn what_is_reported_of_an_edition() {
     ];
     let mut change = Change::of(account.edition.clone());
     change.deliveries = vec![part("web", 2, State::Confirmed)];
-    let published = event(&everything().of_edition(&account, &change)[0]);
-    assert_eq!(published["subject"], "edition:2026-01-04");
-    insta::assert_snapshot!(published["data"], @r#"{"date":"2026-01-04","destination":"web","parts":2,"receipts":["web/1","web/2"],"revision":1,"stories":3}"#);
+    let shown = event(&everything().of_edition(&account, &change)[0]);
+    assert_eq!(shown["subject"], "edition:2026-01-04");
+    insta::assert_snapshot!(shown["data"], @r#"{"date":"2026-01-04","destination":"web","parts":2,"receipts":["web/1","web/2"],"revision":1,"stories":3}"#);
     assert_eq!(account.edition.date, date(2026, 1, 4));
 }
 
 #[test]
-fn names_that_could_not_stand_in_a_subject_are_refused() {
+fn names_that_do_not_fit_into_a_subject_are_refused() {
     for good in ["a", "search-index", "Audit_2", &"x".repeat(64)] {
         assert_eq!(Name::parse(good).unwrap().as_str(), good);
     }
@@ -336,7 +333,7 @@ fn names_that_could_not_stand_in_a_subject_are_refused() {
 }
 
 #[test]
-fn only_tasks_that_report_have_a_subscriber() {
+fn only_event_deliveries_have_a_subscriber() {
     for (subject, kind_name, name) in [
         ("event:task-1-1@audit", KIND, Some("audit")),
         ("event:edition-2026-01-04-1-a-b@audit", KIND, Some("audit")),
@@ -350,7 +347,8 @@ fn only_tasks_that_report_have_a_subscriber() {
 }
 
 proptest! {
-    /// Whatever the names and numbers, the task can be written, and its subscription is found again.
+    /// Whatever the names and numbers, the task can be written, and its subscription is found
+    /// again.
     #[test]
     fn a_event_always_becomes_a_task(
         id in 0..i64::MAX, term in 0..i64::MAX, name in "[A-Za-z0-9_-]{1,64}", destination in ".{1,300}",
@@ -358,16 +356,16 @@ proptest! {
         let subscriptions = reported_to(vec![subscription(&name, Wants::default())]);
         let mut task = task("article:42", "ARTICLE_PUBLISH");
         (task.id, task.term) = (TaskId(id), Term(term));
-        let published = subscriptions.of_finish(&task, &ended(&task, &done()));
-        prop_assert_eq!(subscriber(&published[0].identity), Some(name.as_str()));
+        let tasks = subscriptions.of_finish(&task, &ended(&task, &done()));
+        prop_assert_eq!(subscriber(&tasks[0].identity), Some(name.as_str()));
         let mut account = edition::fixture::account(&[]);
         account.edition.revision = 1;
         account.deliveries = vec![part(&destination, 1, State::Sent)];
         let mut change = Change::of(account.edition.clone());
         change.deliveries = vec![part(&destination, 1, State::Confirmed)];
-        let published = subscriptions.of_edition(&account, &change);
-        prop_assert_eq!(subscriber(&published[0].identity), Some(name.as_str()));
-        let id = event(&published[0])["id"].as_str().unwrap().to_owned();
+        let tasks = subscriptions.of_edition(&account, &change);
+        prop_assert_eq!(subscriber(&tasks[0].identity), Some(name.as_str()));
+        let id = event(&tasks[0])["id"].as_str().unwrap().to_owned();
         prop_assert!(!id.contains(['.', '@']), "{}", id);
     }
 
@@ -377,8 +375,8 @@ proptest! {
         let id = |(id, term)| {
             let mut task = task("article:42", "ARTICLE_PUBLISH");
             (task.id, task.term) = (TaskId(id), Term(term));
-            let published = everything().of_finish(&task, &ended(&task, &done()));
-            published[0].identity.clone()
+            let tasks = everything().of_finish(&task, &ended(&task, &done()));
+            tasks[0].identity.clone()
         };
         prop_assert_eq!(id(a) == id(b), a == b);
     }

@@ -22,7 +22,8 @@ pub enum Mode {
 pub struct Written {
     /// What the body is.
     pub content_type: String,
-    /// The attributes that are not in the body, under the names that HTTP and NATS give them. Kafka has `_` for the `-`.
+    /// The attributes that are not in the body, under the names that HTTP and NATS give them. Kafka
+    /// has `_` for the `-`.
     pub attributes: Vec<(&'static str, String)>,
     pub body: String,
 }
@@ -82,7 +83,8 @@ mod tests {
         assert_eq!(body["data"]["status"], "SUCCESS");
     }
 
-    /// Whatever the event says is in one mode where it is in the other, so an attribute that is added cannot be forgotten here.
+    /// Whatever the event says is in one mode where it is in the other, so an attribute that is
+    /// added cannot be forgotten here.
     #[test]
     fn a_binary_event_says_the_same_in_headers() {
         let event = event();

@@ -72,7 +72,7 @@ fn slots_between(ready: &Ready, from: Timestamp, until: Timestamp) -> Vec<Timest
 
 proptest! {
     /// A plan's rows cover exactly the slots from the old cursor to the new one (DP-16), nothing is
-    /// decided before it is due, and the next look is never left to nobody.
+    /// decided before it is due, and the next look always has a time.
     #[test]
     fn dp_16_a_look_decides_every_slot_once_and_in_order(given in given()) {
         let ready = ready(given.expression, &given.policies);

@@ -10,7 +10,7 @@ struct Case {
     now: &'static str,
     running: bool,
     waits: bool,
-    reported: &'static str,
+    expected: &'static str,
 }
 
 const HOURLY: Case = Case {
@@ -21,7 +21,7 @@ const HOURLY: Case = Case {
     now: "08:00:00",
     running: false,
     waits: false,
-    reported: "",
+    expected: "",
 };
 
 fn check(cases: &[Case]) {
@@ -35,11 +35,11 @@ fn check(cases: &[Case]) {
             running: case.running.then_some("schedule:nightly@before"),
             now: at(case.now),
         });
-        assert_eq!(report(&plan), case.reported, "{}", case.why);
-        let reported = plan.slots.iter().filter(|row| row.verdict.is_fired());
-        let slots: Vec<_> = reported.map(|row| row.slot_at).collect();
+        assert_eq!(report(&plan), case.expected, "{}", case.why);
+        let fired = plan.slots.iter().filter(|row| row.verdict.is_fired());
+        let slots: Vec<_> = fired.map(|row| row.slot_at).collect();
         let fired: Vec<_> = plan.fires.iter().map(|fire| fire.slot).collect();
-        assert_eq!(fired, slots, "the ledger tells what fires: {}", case.why);
+        assert_eq!(fired, slots, "the ledger shows what fires: {}", case.why);
     }
 }
 
@@ -48,53 +48,53 @@ fn dp_08_missed_slots_follow_the_catch_up_policy() {
     check(&[
         Case {
             why: "on time",
-            reported: "08:00:00=fired, next 09:00:00",
+            expected: "08:00:00=fired, next 09:00:00",
             ..HOURLY
         },
         Case {
             why: "a look before its time changes nothing",
             now: "07:59:59",
-            reported: "next 08:00:00",
+            expected: "next 08:00:00",
             ..HOURLY
         },
         Case {
             why: "a few seconds late is not missed, whatever the policy",
             policies: r#"{"catch_up":"none"}"#,
             now: "08:00:14",
-            reported: "08:00:00=fired, next 09:00:00",
+            expected: "08:00:00=fired, next 09:00:00",
             ..HOURLY
         },
         Case {
             why: "none: what was missed stays missed",
             policies: r#"{"catch_up":"none"}"#,
             now: "10:00:16",
-            reported: "08:00:00..10:00:00x3=not_caught_up, next 11:00:00",
+            expected: "08:00:00..10:00:00x3=not_caught_up, next 11:00:00",
             ..HOURLY
         },
         Case {
             why: "latest: the last one within half the gap; earlier ones are beyond their grace",
             now: "10:29:00",
-            reported: "08:00:00..09:00:00x2=too_late, 10:00:00=caught_up, next 11:00:00",
+            expected: "08:00:00..09:00:00x2=too_late, 10:00:00=caught_up, next 11:00:00",
             ..HOURLY
         },
         Case {
             why: "latest: beyond half the gap nothing fires",
             now: "10:31:00",
-            reported: "08:00:00..10:00:00x3=too_late, next 11:00:00",
+            expected: "08:00:00..10:00:00x3=too_late, next 11:00:00",
             ..HOURLY
         },
         Case {
             why: "latest with a long grace: only the last",
             policies: r#"{"grace":"6h"}"#,
             now: "10:31:00",
-            reported: "08:00:00..09:00:00x2=not_caught_up, 10:00:00=caught_up, next 11:00:00",
+            expected: "08:00:00..09:00:00x2=not_caught_up, 10:00:00=caught_up, next 11:00:00",
             ..HOURLY
         },
         Case {
             why: "an explicit grace shorter than promptness wins",
             policies: r#"{"grace":"2s"}"#,
             now: "08:00:03",
-            reported: "08:00:00=too_late, next 09:00:00",
+            expected: "08:00:00=too_late, next 09:00:00",
             ..HOURLY
         },
     ]);
@@ -107,21 +107,21 @@ fn dp_08_all_missed_slots_are_caught_up_within_grace_and_cap() {
             why: "all: everything within the grace",
             policies: r#"{"catch_up":"all","overlap":"allow"}"#,
             now: "10:31:00",
-            reported: "08:00:00=caught_up, 09:00:00=caught_up, 10:00:00=caught_up, next 11:00:00",
+            expected: "08:00:00=caught_up, 09:00:00=caught_up, 10:00:00=caught_up, next 11:00:00",
             ..HOURLY
         },
         Case {
             why: "all, capped: the newest",
             policies: r#"{"catch_up":"all","overlap":"allow","max_catch_up":2}"#,
             now: "11:31:00",
-            reported: "08:00:00..09:00:00x2=over_cap, 10:00:00=caught_up, 11:00:00=caught_up, next 12:00:00",
+            expected: "08:00:00..09:00:00x2=over_cap, 10:00:00=caught_up, 11:00:00=caught_up, next 12:00:00",
             ..HOURLY
         },
         Case {
             why: "a poll of every ten seconds does not pile up",
             expression: "@10s",
             now: "08:05:03",
-            reported: "08:00:00..08:04:40x29=too_late, 08:04:50=not_caught_up, 08:05:00=fired, next 08:05:10",
+            expected: "08:00:00..08:04:40x29=too_late, 08:04:50=not_caught_up, 08:05:00=fired, next 08:05:10",
             ..HOURLY
         },
     ]);
@@ -136,26 +136,26 @@ fn dp_17_a_slot_meets_a_firing_that_has_not_ended() {
     check(&[
         Case {
             why: "skip",
-            reported: "08:00:00=overlap, next 09:00:00",
+            expected: "08:00:00=overlap, next 09:00:00",
             ..running
         },
         Case {
             why: "allow",
             policies: r#"{"overlap":"allow"}"#,
-            reported: "08:00:00=fired, next 09:00:00",
+            expected: "08:00:00=fired, next 09:00:00",
             ..running
         },
         Case {
             why: "cancel_running",
             policies: r#"{"overlap":"cancel_running"}"#,
-            reported: "08:00:00=fired, cancels, next 09:00:00",
+            expected: "08:00:00=fired, cancels, next 09:00:00",
             ..running
         },
         Case {
             why: "cancel_running with nothing running",
             policies: r#"{"overlap":"cancel_running"}"#,
             running: false,
-            reported: "08:00:00=fired, next 09:00:00",
+            expected: "08:00:00=fired, next 09:00:00",
             ..running
         },
     ]);
@@ -171,7 +171,7 @@ fn dp_17_a_slot_waits_for_a_firing_that_has_not_ended() {
         Case {
             why: "queue_one waits",
             policies: r#"{"overlap":"queue_one"}"#,
-            reported: "waits 08:00:00",
+            expected: "waits 08:00:00",
             ..running
         },
         Case {
@@ -179,7 +179,7 @@ fn dp_17_a_slot_waits_for_a_firing_that_has_not_ended() {
             policies: r#"{"overlap":"queue_one"}"#,
             now: "10:10:00",
             waits: true,
-            reported: "waits 08:00:00",
+            expected: "waits 08:00:00",
             ..running
         },
         Case {
@@ -188,7 +188,7 @@ fn dp_17_a_slot_waits_for_a_firing_that_has_not_ended() {
             now: "10:10:00",
             waits: true,
             running: false,
-            reported: "08:00:00=caught_up, 09:00:00..10:00:00x2=overlap, next 11:00:00",
+            expected: "08:00:00=caught_up, 09:00:00..10:00:00x2=overlap, next 11:00:00",
             ..running
         },
         Case {
@@ -196,7 +196,7 @@ fn dp_17_a_slot_waits_for_a_firing_that_has_not_ended() {
             expression: "@1s",
             now: "08:00:03",
             running: false,
-            reported: "08:00:00..08:00:02x3=not_caught_up, 08:00:03=fired, next 08:00:04",
+            expected: "08:00:00..08:00:02x3=not_caught_up, 08:00:03=fired, next 08:00:04",
             ..running
         },
         Case {
@@ -205,7 +205,7 @@ fn dp_17_a_slot_waits_for_a_firing_that_has_not_ended() {
             policies: r#"{"catch_up":"all"}"#,
             now: "08:00:03",
             running: false,
-            reported: "08:00:00=fired, waits 08:00:01",
+            expected: "08:00:00=fired, waits 08:00:01",
             ..running
         },
         Case {
@@ -213,14 +213,14 @@ fn dp_17_a_slot_waits_for_a_firing_that_has_not_ended() {
             policies: r#"{"catch_up":"all"}"#,
             now: "10:31:00",
             running: false,
-            reported: "08:00:00=caught_up, waits 09:00:00",
+            expected: "08:00:00=caught_up, waits 09:00:00",
             ..running
         },
     ]);
 }
 
 #[test]
-fn a_caught_up_slot_fires_at_the_pace_asked_for() {
+fn a_caught_up_slot_fires_at_the_requested_pace() {
     let ready = ready(
         "0 * * * *",
         r#"{"catch_up":"all","overlap":"allow","catch_up_pace":"30s"}"#,
@@ -299,7 +299,7 @@ fn dp_17_a_pause_skips_with_its_note_and_ends_by_itself() {
 
 #[test]
 fn dp_17_resuming_catches_up_only_where_that_is_requested() {
-    for (policies, reported) in [
+    for (policies, expected) in [
         ("{}", "08:00:00..10:00:00x3=paused, resumes, next 11:00:00"),
         (
             r#"{"on_resume":"latest"}"#,
@@ -321,7 +321,7 @@ fn dp_17_resuming_catches_up_only_where_that_is_requested() {
             running: None,
             now: at("10:05:00"),
         };
-        assert_eq!(report(&resume(look, pause)), reported, "{policies}");
+        assert_eq!(report(&resume(look, pause)), expected, "{policies}");
     }
 }
 

@@ -41,7 +41,7 @@ fn facts<'a>(row: Option<&'a Slot>, state: &'a State) -> Facts<'a> {
 #[test]
 fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
     let active = State::Active;
-    let mut reported = Vec::new();
+    let mut sentences = Vec::new();
     for (verdict, slots, detail) in [
         (Verdict::Fired, 1, None),
         (Verdict::CaughtUp, 1, None),
@@ -61,14 +61,14 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
         (Verdict::Skipped(Reason::Changed), 1, None),
         (Verdict::Skipped(Reason::Cancelled), 1, None),
     ] {
-        reported.push(why(facts(Some(&row(verdict, slots, detail)), &active)));
+        sentences.push(why(facts(Some(&row(verdict, slots, detail)), &active)));
     }
-    assert_snapshot!(reported.join("\n"), @"
+    assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z fired 2 h 5 min after its time; its firing is no longer kept.
     2026-01-05T08:00:00Z was missed and caught up 2 h 5 min after its time; its firing is no longer kept.
     2026-01-05T08:00:00Z was skipped: the schedule was paused by ada: moving house (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
-    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, 2 h 5 min late, which is more than its grace.
-    2026-01-05T08:00:00Z was skipped: nothing planned it until 2026-01-05T10:05:00Z, and its policy catches up no such slot (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
+    2026-01-05T08:00:00Z was skipped: no node planned it until 2026-01-05T10:05:00Z, 2 h 5 min late, which is more than its grace.
+    2026-01-05T08:00:00Z was skipped: no node planned it until 2026-01-05T10:05:00Z, and its catch-up policy skips it (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
     2026-01-05T08:00:00Z was skipped: more slots were missed until 2026-01-05T10:05:00Z than max_catch_up allows (one of 3 in a row, 2026-01-05T08:00:00Z to 2026-01-05T10:00:00Z).
     2026-01-05T08:00:00Z was skipped: schedule:nightly@2026-01-05T07:00:00Z had not ended at 2026-01-05T10:05:00Z.
     2026-01-05T08:00:00Z was skipped: it was waiting for the slot before it when the schedule was changed at 2026-01-05T10:05:00Z.
@@ -79,7 +79,7 @@ fn dp_16_every_answer_is_one_sentence_from_stored_facts() {
 #[test]
 fn dp_24_what_a_wrong_clock_decided_is_reported_as_that() {
     let active = State::Active;
-    let mut reported = Vec::new();
+    let mut sentences = Vec::new();
     let early = at("06:00:00");
     for verdict in [Verdict::Fired, Verdict::Skipped(Reason::NotCaughtUp)] {
         let row = row(verdict, 1, None);
@@ -87,14 +87,14 @@ fn dp_24_what_a_wrong_clock_decided_is_reported_as_that() {
             now: early,
             ..facts(Some(&row), &active)
         };
-        reported.push(why(facts));
+        sentences.push(why(facts));
     }
-    reported.push(why(Facts {
+    sentences.push(why(Facts {
         now: early,
         next_at: Some(at("11:00:00")),
         ..facts(None, &active)
     }));
-    assert_snapshot!(reported.join("\n"), @"
+    assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z fired; its firing is no longer kept: a clock that was 4 h 5 min ahead of now decided it. `almanack schedule rewind` takes the schedule back to the present.
     2026-01-05T08:00:00Z was skipped: a clock that was 4 h 5 min ahead of now decided it. `almanack schedule rewind` takes the schedule back to the present.
     2026-01-05T08:00:00Z will not fire: a clock that was ahead planned this schedule. `almanack schedule rewind` takes the schedule back to the present.
@@ -104,7 +104,7 @@ fn dp_24_what_a_wrong_clock_decided_is_reported_as_that() {
 #[test]
 fn dp_16_a_slot_without_a_row_is_explained_by_what_the_schedule_is() {
     let active = State::Active;
-    let mut reported = Vec::new();
+    let mut sentences = Vec::new();
     let parked = State::Parked {
         since: at("07:30:00"),
         reason: "unknown time zone".to_owned(),
@@ -119,30 +119,30 @@ fn dp_16_a_slot_without_a_row_is_explained_by_what_the_schedule_is() {
         by: "ada".to_owned(),
     });
     for state in [&active, &parked, &removed, &pause] {
-        reported.push(why(facts(None, state)));
+        sentences.push(why(facts(None, state)));
     }
     let future = Facts {
         now: at("07:59:00"),
         ..facts(None, &active)
     };
-    reported.push(why(future));
+    sentences.push(why(future));
     let before = Facts {
         created_at: at("11:00:00"),
         ..facts(None, &active)
     };
-    reported.push(why(before));
+    sentences.push(why(before));
     let other = Facts {
         at: at("08:30:00"),
         is_slot: false,
         ..facts(None, &active)
     };
-    reported.push(why(other));
+    sentences.push(why(other));
     let waiting = Facts {
         waits_since: Some(at("08:00:00")),
         ..facts(None, &active)
     };
-    reported.push(why(waiting));
-    assert_snapshot!(reported.join("\n"), @"
+    sentences.push(why(waiting));
+    assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z is undecided: no node has planned it yet.
     2026-01-05T08:00:00Z is undecided: the schedule has been parked since 2026-01-05T07:30:00Z (unknown time zone).
     2026-01-05T08:00:00Z does not fire: the schedule was removed at 2026-01-05T07:30:00Z.
@@ -195,10 +195,10 @@ fn dp_16_a_slot_the_cursor_has_passed_is_never_called_undecided() {
     let removed = State::Removed {
         since: at("11:30:00"),
     };
-    let mut reported = Vec::new();
+    let mut sentences = Vec::new();
     for state in [&active, &pause, &removed] {
         let next_at = Some(at("12:00:00"));
-        reported.push(why(Facts {
+        sentences.push(why(Facts {
             next_at,
             ..facts(None, state)
         }));
@@ -209,23 +209,23 @@ fn dp_16_a_slot_the_cursor_has_passed_is_never_called_undecided() {
         (Edited::Parked, false),
         (Edited::Changed, true),
     ] {
-        reported.push(why(Facts {
+        sentences.push(why(Facts {
             in_force: Some(&edit(edited)),
             next_at: None,
             earlier_kept,
             ..facts(None, &active)
         }));
     }
-    // Paused since, but the slot came before: somebody has still to plan it.
-    reported.push(why(facts(None, &pause)));
-    assert_snapshot!(reported.join("\n"), @"
-    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
-    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
-    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
+    // Paused since, but the slot came before: a node has still to plan it.
+    sentences.push(why(facts(None, &pause)));
+    assert_snapshot!(sentences.join("\n"), @"
+    2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
+    2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
+    2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
     2026-01-05T08:00:00Z did not fire: the schedule had been removed at 2026-01-05T07:30:00Z.
     2026-01-05T08:00:00Z did not fire: the schedule had been parked at 2026-01-05T07:30:00Z.
-    2026-01-05T08:00:00Z was decided, but what became of it is no longer kept.
-    2026-01-05T08:00:00Z did not fire: the schedule was changed before anything had planned it.
+    2026-01-05T08:00:00Z was decided, but its outcome is no longer kept.
+    2026-01-05T08:00:00Z did not fire: the schedule was changed before a node planned it.
     2026-01-05T08:00:00Z is undecided: no node has planned it yet.
     ");
 }
@@ -233,20 +233,20 @@ fn dp_16_a_slot_the_cursor_has_passed_is_never_called_undecided() {
 #[test]
 fn dp_16_a_firing_without_a_row_is_reported() {
     let active = State::Active;
-    let mut reported = Vec::new();
+    let mut sentences = Vec::new();
     for (trigger, created_at) in [
         (Trigger::Backfill, "11:00:00"),
         (Trigger::Backfill, "07:00:00"),
         (Trigger::Schedule, "07:00:00"),
     ] {
-        reported.push(why(Facts {
+        sentences.push(why(Facts {
             created_at: at(created_at),
             firing: Some(&firing(trigger)),
             next_at: Some(at("12:00:00")),
             ..facts(None, &active)
         }));
     }
-    assert_snapshot!(reported.join("\n"), @"
+    assert_snapshot!(sentences.join("\n"), @"
     2026-01-05T08:00:00Z was fired by hand at 2026-01-05T11:00:00Z, and task 7 succeeded.
     2026-01-05T08:00:00Z was fired by hand at 2026-01-05T11:00:00Z, and task 7 succeeded.
     2026-01-05T08:00:00Z fired, and task 7 succeeded; how late is no longer kept.

@@ -22,7 +22,7 @@ impl Model {
         self.rows.iter().find(|task| task.current)
     }
 
-    /// Decides from the current row and carries it out; in here nobody comes in between.
+    /// Decides from the current row and carries it out; here nothing comes in between.
     fn ask(&mut self, request: &Request) -> Option<Rule> {
         let change = decide(self.current(), request, "model", NOW).ok()?;
         assert!(self.apply(&change), "the row was read just now");

@@ -165,19 +165,19 @@ fn month_words(months: &Shape) -> Option<String> {
 
 fn year_words(table: &Table) -> Option<String> {
     let runs = table.year_runs()?;
-    let mut reported: Vec<String> = runs
+    let mut years: Vec<String> = runs
         .iter()
         .map(|(first, last)| match last - first {
             0 => format!("{first} 年"),
             _ => format!("{first} 至 {last} 年"),
         })
         .collect();
-    if reported.len() > 6 {
-        let last = reported.pop().unwrap_or_default();
-        reported.truncate(3);
-        return Some(format!("{}…{last}", reported.join("、")));
+    if years.len() > 6 {
+        let last = years.pop().unwrap_or_default();
+        years.truncate(3);
+        return Some(format!("{}…{last}", years.join("、")));
     }
-    Some(reported.join("、"))
+    Some(years.join("、"))
 }
 
 /// Values with runs of three and more drawn together.

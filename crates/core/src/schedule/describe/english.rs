@@ -207,19 +207,19 @@ fn month_words(months: &Shape) -> Option<String> {
 /// Years are few, or a pattern that the first ones show.
 fn year_words(table: &Table) -> Option<String> {
     let runs = table.year_runs()?;
-    let mut reported: Vec<String> = runs
+    let mut years: Vec<String> = runs
         .iter()
         .map(|(first, last)| match last - first {
             0 => first.to_string(),
             _ => format!("{first} to {last}"),
         })
         .collect();
-    if reported.len() > 6 {
-        let last = reported.pop().unwrap_or_default();
-        reported.truncate(3);
-        return Some(format!("in {}, … {last}", reported.join(", ")));
+    if years.len() > 6 {
+        let last = years.pop().unwrap_or_default();
+        years.truncate(3);
+        return Some(format!("in {}, … {last}", years.join(", ")));
     }
-    Some(format!("in {}", and(&reported)))
+    Some(format!("in {}", and(&years)))
 }
 
 fn name(names: &[&'static str], place: u32) -> &'static str {

@@ -12,7 +12,7 @@ fn check(text: &str, english: &str, chinese: &str) {
 }
 
 #[test]
-fn exact_times_are_reported_by_the_clock() {
+fn exact_times_are_described_by_the_clock() {
     check("0 8 * * 1-5", "at 08:00 on weekdays", "周一至周五 08:00");
     check(
         "30 8,20 * * *",
@@ -30,7 +30,7 @@ fn exact_times_are_reported_by_the_clock() {
 }
 
 #[test]
-fn paces_are_reported_by_their_step() {
+fn paces_are_described_by_their_step() {
     check("* * * * *", "every minute", "每分钟");
     check("*/15 * * * *", "every 15 minutes", "每 15 分钟");
     check(
@@ -70,7 +70,7 @@ fn paces_are_reported_by_their_step() {
 }
 
 #[test]
-fn days_are_reported_by_what_makes_them_fit() {
+fn days_are_described_by_what_makes_them_fit() {
     check(
         "0 0 1,15 * *",
         "at 00:00 on days 1 and 15 of the month",
@@ -119,16 +119,19 @@ fn days_are_reported_by_what_makes_them_fit() {
 }
 
 #[test]
-fn a_hash_is_reported_as_what_it_has_become() {
-    let text = Expression::parse("H H * * *", Mode::Strict).unwrap();
-    let reported = text.compile("nightly").describe(Language::English);
+fn a_hash_is_described_as_what_it_has_become() {
+    let expression = Expression::parse("H H * * *", Mode::Strict).unwrap();
+    let words = expression.compile("nightly").describe(Language::English);
     assert!(
-        reported.starts_with("at ") && reported.ends_with(" every day"),
-        "{reported}"
+        words.starts_with("at ") && words.ends_with(" every day"),
+        "{words}"
     );
     assert_eq!(
-        reported,
-        text.compile("nightly").describe(Language::English)
+        words,
+        expression.compile("nightly").describe(Language::English)
     );
-    assert_ne!(reported, text.compile("hourly").describe(Language::English));
+    assert_ne!(
+        words,
+        expression.compile("hourly").describe(Language::English)
+    );
 }

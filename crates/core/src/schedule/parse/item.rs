@@ -170,7 +170,7 @@ fn between(
     Ok(Term::Hash { first, last })
 }
 
-/// Two bounds to pick between. Nobody wraps these around.
+/// Two bounds to pick between. No implementation wraps these around.
 fn ordered(
     field: Field,
     whole: Token<'_>,

@@ -6,7 +6,7 @@ use crate::schedule::{
     expression::{Every, Rule},
 };
 
-/// Nicknames stand for exact times. Elsewhere some of them are hashed; we have `H` for that.
+/// Nicknames are exact times. Elsewhere some of them are hashed; we have `H` for that.
 const NICKNAMES: [(&str, &str); 7] = [
     ("@yearly", "0 0 1 1 *"),
     ("@annually", "0 0 1 1 *"),
@@ -88,7 +88,7 @@ fn likely(name: &str) -> Option<String> {
     duration(token).ok().map(|seconds| format!("@{seconds}s"))
 }
 
-/// `10s`: whole seconds, as they stand in front of a DISPATCH line.
+/// `10s`: whole seconds, as in front of a DISPATCH line.
 fn seconds(period: Token<'_>) -> Result<u32, Error> {
     let number = period.strip_suffix("s").filter(|number| number.is_number());
     let seconds = number.and_then(|number| number.text.parse().ok());

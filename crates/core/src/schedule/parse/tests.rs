@@ -71,7 +71,7 @@ fn a_refusal_points_and_offers_a_repair() {
     hint: write a space
     "#);
     insta::assert_snapshot!(refusal("@reboot", Mode::Strict), @"
-    `@reboot` names no time: Almanack goes on where it stopped, a restart is no occasion
+    `@reboot` names no time: nothing fires because of a restart
     @reboot
     ^^^^^^^
     ");

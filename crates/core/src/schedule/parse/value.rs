@@ -6,7 +6,7 @@ use crate::schedule::{
     field::Field,
 };
 
-/// The names in full, to recognize what somebody spelt out.
+/// The names in full, to recognise what was spelt out.
 const MONTHS: [&str; 12] = [
     "JANUARY",
     "FEBRUARY",

@@ -67,13 +67,13 @@ fn an_address_has_a_bucket_over_all_names_and_one_for_tokens() {
     assert_eq!(after(&mut tries, By::Name("another"), 7), Some(5));
 }
 
-/// Whatever strangers try, alone or by the thousand, who comes from elsewhere has every try.
+/// Whatever attackers try, alone or by the thousand, a user at another address has every try.
 #[test]
-fn sf_05_strangers_take_no_try_from_others() {
+fn sf_05_attackers_take_no_try_from_others() {
     let mut tries = Tries::default();
     for second in 0..3_600 {
-        for stranger in 0..3 {
-            let address = format!("203.0.113.{stranger}");
+        for attacker in 0..3 {
+            let address = format!("203.0.113.{attacker}");
             for by in [By::Name("ada"), By::Name("bob"), By::Token] {
                 let _ = tries.take(by, from(&address), at(second));
             }
@@ -83,7 +83,7 @@ fn sf_05_strangers_take_no_try_from_others() {
         }
         for by in [By::Name("ada"), By::Token] {
             let refused = after_from(&mut tries, by, ELSEWHERE, second);
-            assert_eq!(refused, None, "{by:?} after {second} s of strangers");
+            assert_eq!(refused, None, "{by:?} after {second} s of attacks");
             tries.succeed(by, from(ELSEWHERE));
         }
     }
@@ -135,8 +135,8 @@ fn a_clock_that_is_set_back_makes_no_wait_longer() {
 }
 
 proptest! {
-    /// Whatever is tried when, a minute holds no more than a full bucket and what came back, and a refusal names an instant
-    /// at which a try is there.
+    /// Whatever is tried when, a minute holds no more than a full bucket and what came back, and a
+    /// refusal names an instant at which a try is there.
     #[test]
     fn no_address_gets_more_tries_than_its_bucket_holds(steps in prop::collection::vec((0_i64..20, 0_u8..40), 1..300)) {
         let mut tries = Tries::default();

@@ -2,18 +2,18 @@
 //!
 //! Let μ be the price of a check in hours of delay, λ(t) the expected entries an hour and N(t) the
 //! entries expected since the last check. Waiting a little longer costs N(t) of delay; looking now
-//! saves it, but the next gap then begins here, and a gap at rate λ costs √(2μλ) an hour at best. So
-//! the time to look is the first at which N(t) ≥ √(2μλ(t)). At a constant rate that is the gap
+//! saves it, but the next gap then begins here, and a gap at rate λ costs √(2μλ) an hour at best.
+//! So the time to look is the first at which N(t) ≥ √(2μλ(t)). At a constant rate that is the gap
 //! √(2μ/λ): checks go with the root of the rate, not with the rate. Where the rate changes, checks
 //! come just after a peak and wait just before one.
 //!
-//! λ is looked at slot by slot, minutes for an hour and five minutes from there. In the last step the
-//! rate ahead is drawn a little towards the mean of the gap (the fourth root): sharp peaks of a
+//! λ is looked at slot by slot, minutes for an hour and five minutes from there. In the last step
+//! the rate ahead is drawn a little towards the mean of the gap (the fourth root): sharp peaks of a
 //! forecast are less certain than they look. That, and looking one step ahead instead of planning
 //! the coming day, was decided by replays; see `docs/adr/0013-adaptive-policy.md`.
 //!
-//! Slow sources are looked at as if each of their entries counted more, so that their delay does not
-//! grow without limit ([`Budget::rate_min_per_day`]).
+//! Slow sources are looked at as if each of their entries counted more, so that their delay does
+//! not grow without limit ([`Budget::rate_min_per_day`]).
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -66,7 +66,7 @@ fn price(budget: &Budget, level: f32) -> f32 {
     small(sane(budget.price_h, 1e6)) / (1.0 + least / level.max(1e-6))
 }
 
-struct Found {
+struct Crossing {
     wait_s: i64,
     entries: f32,
     bound: Option<Bound>,
@@ -101,7 +101,7 @@ impl<'a> Ahead<'a> {
     }
 
     /// Walks on until a check pays.
-    fn find(&mut self, budget: &Budget, price: f32) -> Found {
+    fn find(&mut self, budget: &Budget, price: f32) -> Crossing {
         let floor_s = budget.floor().as_secs().clamp(1, FARTHEST_S);
         let ceiling_s = budget.ceiling().as_secs().clamp(floor_s, FARTHEST_S);
         let (mut wait_s, mut entries) = (0, 0.0);
@@ -129,7 +129,7 @@ impl<'a> Ahead<'a> {
                 looked = Some((ahead_s, step_s, rate));
             }
         }
-        Found {
+        Crossing {
             wait_s,
             entries,
             bound: bound(wait_s, floor_s, ceiling_s),

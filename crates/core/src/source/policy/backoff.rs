@@ -1,7 +1,7 @@
 //! How long a source is left alone after a failed check (SS-05).
 //!
-//! What failed is told by its class, which comes from a status code or from what the network did, never from
-//! a word in a message: "generate" contains "rate", and an address may contain 403.
+//! A failure is classified by its class, which comes from a status code or from what the network
+//! did, never from a word in a message: "generate" contains "rate", and an address may contain 403.
 
 use jiff::SignedDuration;
 
@@ -17,7 +17,7 @@ const RATE_LIMITED: SignedDuration = SignedDuration::from_hours(6);
 const FORBIDDEN: SignedDuration = SignedDuration::from_hours(12);
 /// When a person has to renew access; waiting longer does not help, asking more often annoys.
 const UNAUTHORISED: SignedDuration = SignedDuration::from_hours(1);
-/// A longer `Retry-After` is not believed: servers have been seen asking for a year.
+/// A longer `Retry-After` is not believed: servers have been seen to request a year.
 const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// What to do after a failure.
@@ -31,8 +31,8 @@ pub struct Wait {
     pub needs_person: bool,
 }
 
-/// The wait after `failures` failures in a row, this one included. A host that asks for less than the first
-/// wait gets the first wait: it is in trouble, and a source is not worth more of it.
+/// The wait after `failures` failures in a row, this one included. A host that requests less than
+/// the first wait gets the first wait: it is in trouble, and a source is not worth more of it.
 pub fn next_wait(class: FailureClass, retry_after: Option<SignedDuration>, failures: u32) -> Wait {
     let asked = retry_after.map(|wait| wait.clamp(FIRST, RETRY_AFTER_MAX));
     let (backoff, due) = match class {
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn ss_05_ordinary_failures_wait_a_quarter_of_an_hour_doubling_to_a_day() {
         for (failures, minutes) in [
-            (0, 15), // nobody asks, but nobody is harmed either
+            (0, 15), // not used, and harmless
             (1, 15),
             (2, 30),
             (3, 60),

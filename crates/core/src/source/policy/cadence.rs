@@ -59,7 +59,7 @@ impl Cadence {
 
 /// A text that names no cadence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no cadence; write one of P0 to P7")]
+#[error("`{0}` is not a cadence; write one of P0 to P7")]
 pub struct UnknownCadence(pub String);
 
 impl FromStr for Cadence {

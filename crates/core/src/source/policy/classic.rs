@@ -1,6 +1,6 @@
 //! The classic policy: the founding design's rules, exactly (SS-02 … SS-04, SS-07).
 //!
-//! A source is analysed now and then ([`is_due`]); between analyses its cadence stands. Two defects
+//! A source is analysed now and then ([`is_due`]); between analyses its cadence stays. Two defects
 //! of the original are not kept, because promises say so: hours are averaged on the circle, so that
 //! 23:30 and 00:30 meet at midnight, and a cadence set by hand survives while there is too little
 //! history. What the rules make of busy days and of dead sources is kept: the adaptive policy is
@@ -62,7 +62,7 @@ impl Default for Analysis {
 }
 
 /// Whether check number `checks` (from 1) is followed by an analysis (SS-07). The first check
-/// always is: it brings the source's past.
+/// always is: it returns the source's past.
 pub(super) fn is_due(checks: u32, hit: bool) -> bool {
     checks.is_multiple_of(ANALYSED_EVERY) || checks == 1 || (hit && checks <= EARLY_CHECKS)
 }

@@ -1,9 +1,9 @@
 //! What one source has shown so far, in at most two kilobytes.
 //!
-//! A check tells the history what it revealed ([`History::observe`]); the policies ask it. It keeps
-//! the latest entries' times, the classic analysis and the rhythm, all bounded. The tables derived
-//! from the rhythm are made anew after a load and whenever entries arrive, so that a decision finds
-//! them ready.
+//! A check records what it revealed in the history ([`History::observe`]); the policies ask it. It
+//! keeps the latest entries' times, the classic analysis and the rhythm, all bounded. The tables
+//! derived from the rhythm are made again after a load and whenever entries arrive, so that a
+//! decision finds them ready.
 
 mod codec;
 
@@ -26,7 +26,7 @@ const RECENT: usize = 64;
 pub struct History {
     checks: u32,
     hits: u32,
-    /// The check that brought the latest entries: until then the rhythm was watched.
+    /// The check that found the latest entries: until then the rhythm was watched.
     learned_at_s: i64,
     /// The latest entries, ascending, in seconds of the epoch.
     recent: Vec<i64>,

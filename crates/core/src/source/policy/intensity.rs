@@ -1,9 +1,9 @@
 //! How many entries an hour a source is expected to publish at an instant to come.
 //!
 //! A log-linear model: ln λ is a weighted sum of [`FEATURES`] features of the history. The weights
-//! were fitted once on real publication times and are shipped (`weights.rs`); how, and how
-//! well they do on sources they were not fitted on, is told in `docs/adr/0013-adaptive-policy.md`.
-//! The features, in groups:
+//! were fitted once on real publication times and are shipped (`weights.rs`); how, and how well
+//! they do on sources they were not fitted on, is in `docs/adr/0013-adaptive-policy.md`. The
+//! features, in groups:
 //!
 //! - the level at several memories, each relative to the next longer one, so that a dead source
 //!   fades and a burst is followed;
@@ -11,8 +11,8 @@
 //!   distance of the instant asked about;
 //! - the rhythm: hour of the day, day of the week, hour of the week, five minutes, minute, and what
 //!   was different lately; with a second weight each for sources that have shown little;
-//! - regularity: where the source stands between its last entry and the next, in operational time,
-//!   seen against the mean and the spread of its gaps.
+//! - regularity: where the source is between its last entry and the next, in operational time, seen
+//!   against the mean and the spread of its gaps.
 //!
 //! Decisions do not go through features: `course` computes the smooth groups at a few distances
 //! and `rhythm::Factors` holds the rhythm ready. [`features`] says the same slowly, for the
@@ -84,7 +84,7 @@ impl Levels {
             let watched_h = MEMORIES_H[memory] * (1.0 - (-span_h / MEMORIES_H[memory]).exp());
             (rhythm.level(memory, now_s) + prior) / (watched_h + prior / parent)
         };
-        // Of a source nobody has seen, an entry a day is expected.
+        // Of a source without looks, an entry a day is expected.
         let long = level(5, 0.3, 1.0 / 24.0);
         let month = level(4, 1.0, long);
         let days = level(3, 1.0, month);

@@ -1,7 +1,7 @@
 //! Miniflux's `entry_frequency` rule, for comparison.
 //!
 //! From the entries of the last seven days that were known *before* the latest check: their mean
-//! gap tells how many a week are to be expected, and each of them gets one check. Without two of
+//! gap gives how many a week are to be expected, and each of them gets one check. Without two of
 //! them, once a day.
 
 use jiff::{SignedDuration, Timestamp};

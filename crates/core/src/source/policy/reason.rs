@@ -16,7 +16,7 @@ pub enum Reason {
     PublishHour(PublishHour),
     /// It usually does, but that is too far ahead for its cadence.
     BeforePublishHour(PublishHour),
-    /// An occurrence of the schedule that somebody wrote.
+    /// An occurrence of the configured schedule.
     Schedule,
     /// The schedule has no further occurrence, so the fixed interval takes over.
     ScheduleOver(SignedDuration),
@@ -29,7 +29,7 @@ pub enum Reason {
 pub struct Expected {
     /// Entries expected until the check.
     pub entries: f64,
-    /// Entries that the source brings on an average day lately.
+    /// Entries that the source publishes on an average day lately.
     pub per_day: f64,
     /// The busiest hour of the source's day, UTC, if it stands out.
     pub peak_hour: Option<u8>,
@@ -59,10 +59,10 @@ impl fmt::Display for Reason {
             Self::PublishHour(hour) => write!(f, "usually publishes around {}", Clock(hour.mean)),
             Self::BeforePublishHour(hour) => write!(
                 f,
-                "usually publishes around {}, but its cadence wants a check before that",
+                "usually publishes around {}, but its cadence requires an earlier check",
                 Clock(hour.mean)
             ),
-            Self::Schedule => f.write_str("its schedule says so"),
+            Self::Schedule => f.write_str("set by its schedule"),
             Self::ScheduleOver(wait) => write!(
                 f,
                 "its schedule has no further time, so it is checked every {}",

@@ -3,7 +3,8 @@
 //! Sums that forget, and nothing else, are kept: how many entries lately at six memories from an
 //! hour to five months, and histograms over the minute of the hour, the five minutes of the day and
 //! the hour of the week. Everything is in UTC. What can be believed of a histogram depends on how
-//! much stands behind it; [`Tables`] shrinks each towards its parent and is derived, not stored.
+//! many entries it is based on; [`Tables`] shrinks each towards its parent and is derived, not
+//! stored.
 //!
 //! Slots are cut a few seconds after the minute ([`PHASE_S`]): many publishers publish on the
 //! minute, and a check at the end of such a slot finds them at once instead of a minute later.
@@ -109,7 +110,7 @@ impl Rhythm {
         let share = 1.0 / self.gaps;
         let off = log - self.gap_mean;
         self.gap_mean += share * off;
-        // A variance of one stands for two gaps that nobody saw.
+        // A variance of one represents two unseen gaps.
         let share = 1.0 / (self.gaps + 2.0);
         self.gap_variance += share * (off * off - self.gap_variance);
     }

@@ -22,7 +22,11 @@ fn fixed_intervals_are_kept_but_for_the_floors() {
         48 * 3_600,
         "the ceiling is for policies that learn"
     );
-    assert_eq!(wait("fixed:1m", plain), 900, "the floor is for everybody");
+    assert_eq!(
+        wait("fixed:1m", plain),
+        900,
+        "the floor is for every source"
+    );
     assert_eq!(
         wait(
             "fixed:1h",

@@ -11,13 +11,13 @@ use crate::schedule::{self, Expression, Mode, Zone};
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum UnknownPolicy {
     /// `fixed:` is followed by something that is no length of time, or by none that passes.
-    #[error("`{0}` is no interval; write it like fixed:30m, fixed:1h or fixed:2h30m")]
+    #[error("`{0}` is not an interval; write it like fixed:30m, fixed:1h or fixed:2h30m")]
     Interval(String),
-    /// The expression names a zone nobody knows.
-    #[error("`{0}` is no time zone; write it like Europe/Berlin")]
+    /// The expression names an unknown zone.
+    #[error("`{0}` is not a time zone; write it like Europe/Berlin")]
     Zone(String),
     /// It is none of the words, and no schedule either.
-    #[error("`{text}` is no policy; write adaptive, classic, miniflux, fixed:1h or a schedule")]
+    #[error("`{text}` is not a policy; write adaptive, classic, miniflux, fixed:1h or a schedule")]
     Expression {
         text: String,
         /// Why it is no schedule.
@@ -117,27 +117,27 @@ mod tests {
         for (text, message) in [
             (
                 "fixed:",
-                "`` is no interval; write it like fixed:30m, fixed:1h or fixed:2h30m",
+                "`` is not an interval; write it like fixed:30m, fixed:1h or fixed:2h30m",
             ),
             (
                 "fixed:-1h",
-                "`-1h` is no interval; write it like fixed:30m, fixed:1h or fixed:2h30m",
+                "`-1h` is not an interval; write it like fixed:30m, fixed:1h or fixed:2h30m",
             ),
             (
                 "fixed:0s",
-                "`0s` is no interval; write it like fixed:30m, fixed:1h or fixed:2h30m",
+                "`0s` is not an interval; write it like fixed:30m, fixed:1h or fixed:2h30m",
             ),
             (
                 "CRON_TZ=Mars/Base 0 8 * * *",
-                "`Mars/Base` is no time zone; write it like Europe/Berlin",
+                "`Mars/Base` is not a time zone; write it like Europe/Berlin",
             ),
             (
                 "clasic",
-                "`clasic` is no policy; write adaptive, classic, miniflux, fixed:1h or a schedule",
+                "`clasic` is not a policy; write adaptive, classic, miniflux, fixed:1h or a schedule",
             ),
             (
                 "",
-                "`` is no policy; write adaptive, classic, miniflux, fixed:1h or a schedule",
+                "`` is not a policy; write adaptive, classic, miniflux, fixed:1h or a schedule",
             ),
         ] {
             let refused = text.parse::<Policy>().unwrap_err();

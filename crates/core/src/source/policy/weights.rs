@@ -1,7 +1,7 @@
 //! The weights of the intensity, fitted by `cargo run --release --example fit_policy -- TRACES`.
 //!
-//! On what, how, and how well they do on sources they have not seen is told in
-//! `docs/adr/0013-adaptive-policy.md`. Change the features, and these must be fitted anew.
+//! On what, how, and how well they do on sources they have not seen is in
+//! `docs/adr/0013-adaptive-policy.md`. Change the features, and these must be fitted again.
 
 use super::intensity::FEATURES;
 

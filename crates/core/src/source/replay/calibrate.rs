@@ -11,9 +11,9 @@ const RANGE: (f64, f64) = (1e-5, 1e4);
 /// Checks are whole, so a small trace may have no answer nearer than what was found by then.
 const TRIES: u32 = 40;
 
-/// A budget at which a policy makes about as many checks as asked for.
+/// A budget at which a policy makes about as many checks as requested.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Calibrated {
+pub struct Calibration {
     pub budget: Budget,
     /// How many checks it came to.
     pub checks: u64,
@@ -26,7 +26,7 @@ pub(super) fn calibrate(
     policy: &Policy,
     checks: u64,
     budget: &Budget,
-) -> Calibrated {
+) -> Calibration {
     let priced = matches!(policy, Policy::Adaptive);
     let (start, power) = if priced {
         (budget.price_h, 2.0)
@@ -36,13 +36,13 @@ pub(super) fn calibrate(
     let wanted = log_of(checks);
     let (mut low, mut high) = (RANGE.0.ln(), RANGE.1.ln());
     let mut log = start.clamp(RANGE.0, RANGE.1).ln();
-    let mut best: Option<(f64, Calibrated)> = None;
+    let mut best: Option<(f64, Calibration)> = None;
     for _ in 0..TRIES {
         let tried = scaled(budget, priced, log.exp());
         let made = replay.checks(policy, &tried);
         let off = log_of(made) - wanted;
         if best.is_none_or(|(least, _)| off.abs() < least) {
-            let found = Calibrated {
+            let found = Calibration {
                 budget: tried,
                 checks: made,
             };
@@ -63,7 +63,7 @@ pub(super) fn calibrate(
             low.midpoint(high)
         };
     }
-    let untouched = Calibrated {
+    let untouched = Calibration {
         budget: *budget,
         checks: 0,
     };

@@ -155,7 +155,8 @@ fn habits() -> Vec<Trace> {
     traces
 }
 
-/// On recorded times Miniflux's bar is 0.32; times drawn one by one from a rhythm have no runs of short gaps, which it follows worst.
+/// On recorded times Miniflux's bar is 0.32; times drawn one by one from a rhythm have no runs of
+/// short gaps, which it follows worst.
 #[test]
 fn ss_15_the_adaptive_policy_beats_the_others_at_their_own_number_of_checks() {
     let traces = rhythms::traces();

@@ -23,7 +23,7 @@ pub enum BadLine {
     #[error("the source has no id")]
     NoSource,
     /// What follows the tab is no number of seconds.
-    #[error("`{0}` is no number of seconds since 1970")]
+    #[error("`{0}` is not a number of seconds since 1970")]
     NoTime(String),
 }
 

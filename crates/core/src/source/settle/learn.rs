@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl Settling<'_> {
-    /// Adds what was published to what is known, and chooses the next time by it. Times that publishers did
-    /// not give are not used: they would measure our own checking.
+    /// Adds what was published to what is known, and chooses the next time by it. Times that
+    /// publishers did not give are not used: they would measure our own checking.
     pub(super) fn learn(&mut self, document: &Document, fresh: &[(String, FoundEntry)]) {
         let known = read(&self.source.learned);
         let lost = known.is_none();
@@ -49,9 +49,10 @@ impl Settling<'_> {
         stats.std_publish_hour = hour.map(|hour| hour.spread);
     }
 
-    /// What was damaged decides nothing; the fixed interval takes over (SS-10). So does the node's policy for
-    /// one that cannot be read, and the reason says so: by that it is known to have been told before.
-    fn choose(&mut self, lost: bool, history: &History) -> Chosen {
+    /// What was damaged decides nothing; the fixed interval takes over (SS-10). So does the node's
+    /// policy for one that cannot be read, and the reason says so: by that it is known to have been
+    /// reported before.
+    fn choose(&mut self, lost: bool, history: &History) -> Choice {
         let (source, terms, now) = (&self.source, self.terms, self.now);
         if lost {
             let fixed = Policy::Fixed(terms.fallback);
@@ -62,11 +63,11 @@ impl Settling<'_> {
             Err(why) => why,
         };
         let next = choose(source, &terms.policy, history, terms, now);
-        let reported = self.before.reason.as_deref();
-        if !reported.is_some_and(|reason| reason.starts_with(UNREADABLE)) {
+        let earlier = self.before.reason.as_deref();
+        if !earlier.is_some_and(|reason| reason.starts_with(UNREADABLE)) {
             self.notices.push(Notice::PolicyUnreadable(why));
         }
-        Chosen {
+        Choice {
             reason: format!("{UNREADABLE}; {}", next.reason),
             ..next
         }
@@ -84,7 +85,7 @@ fn read(learned: &[u8]) -> Option<History> {
     History::decode(learned).ok()
 }
 
-/// A source's own policy, or the node's. A cadence set by hand is a fixed interval: who sets one wants it kept.
+/// A source's own policy, or the node's. A cadence set by hand is a fixed interval.
 fn policy_of(source: &Source, terms: &Terms) -> Result<Policy, String> {
     let by_hand = source.definition.cadence.and_then(Cadence::interval);
     match (&source.definition.policy, by_hand) {
@@ -97,7 +98,7 @@ fn policy_of(source: &Source, terms: &Terms) -> Result<Policy, String> {
 }
 
 /// The next time and why, after the publisher's requests.
-struct Chosen {
+struct Choice {
     at: Timestamp,
     reason: String,
 }
@@ -108,7 +109,7 @@ fn choose(
     history: &History,
     terms: &Terms,
     now: Timestamp,
-) -> Chosen {
+) -> Choice {
     // Entries that carry no times teach nothing, and nothing is not "hardly ever".
     let blind = matches!(policy, Policy::Adaptive) && history.newest_at().is_none();
     let fixed = Policy::Fixed(terms.fallback);
@@ -125,17 +126,18 @@ fn choose(
     } else {
         reason
     };
-    Chosen {
+    Choice {
         at: open_at,
         reason,
     }
 }
 
-/// Chooses a source's next time anew, from what is known: after a person changed how it is to be checked.
+/// Chooses a source's next time again, from what is known: after a person changed how it is to be
+/// checked.
 pub fn replan(source: &Source, terms: &Terms, now: Timestamp) -> Source {
     let now = to_micros(now);
     let mut source = source.clone();
-    // Nobody has looked yet, or failures decide: neither is changed by another policy.
+    // No look was made yet, or failures decide: neither is changed by another policy.
     if source.stats.last_check_at.is_none() || source.stats.fail_count > 0 {
         return source;
     }

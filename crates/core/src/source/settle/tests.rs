@@ -108,14 +108,14 @@ fn ss_06_a_hit_is_a_new_entry_and_a_first_failure_is_a_failure() {
     ];
     let mut now = start();
     let mut source = source();
-    for (brought, checks, hits, fails) in rows {
+    for (result, checks, hits, fails) in rows {
         now += HOUR;
-        source = look(&source, &brought, now).source;
+        source = look(&source, &result, now).source;
         let stats = &source.stats;
         assert_eq!(
             (stats.check_count, stats.hit_count, stats.fail_count),
             (checks, hits, fails),
-            "{brought:?}"
+            "{result:?}"
         );
         assert_eq!(stats.last_check_at, Some(now));
         assert_eq!(stats.backoff_until.is_some(), fails > 0);
@@ -165,8 +165,8 @@ fn ss_05_what_failed_decides_how_long_to_wait() {
     for (class, retry_after, before, backoff, due, wants) in rows {
         let mut source = source();
         source.stats.fail_count = before;
-        let brought = failed(class, retry_after.map(duration));
-        let settled = look(&source, &brought, start());
+        let result = failed(class, retry_after.map(duration));
+        let settled = look(&source, &result, start());
         let stats = &settled.source.stats;
         let backoff = backoff.map(|wait| start() + duration(wait));
         assert_eq!(stats.backoff_until, backoff, "{class}");
@@ -179,7 +179,7 @@ fn ss_05_what_failed_decides_how_long_to_wait() {
 }
 
 #[test]
-fn ss_05_a_person_is_reported_once_and_reported_when_it_has_passed() {
+fn ss_05_a_person_is_notified_once_and_when_it_has_passed() {
     let unauthorised = failed(FailureClass::Unauthorised, None);
     let first = look(&source(), &unauthorised, start());
     assert_eq!(first.notices, [Notice::Wants(Attention::Credentials)]);
@@ -271,7 +271,7 @@ fn ss_13_what_was_shown_or_pruned_before_is_not_new() {
 }
 
 #[test]
-fn ss_13_a_time_nobody_gave_is_no_rhythm() {
+fn ss_13_a_missing_time_is_no_rhythm() {
     let undated: Vec<FoundEntry> = (0..20).map(|n| entry(&n.to_string(), None)).collect();
     let settled = look(&source(), &document(undated), start());
     let history = History::decode(&settled.source.learned).unwrap();
@@ -318,7 +318,7 @@ fn ss_10_a_policy_that_cannot_be_read_gives_way_to_the_nodes() {
     );
     assert!(settled.next_at.is_some());
     let again = look(&settled.source, &unchanged(None), start() + HOUR);
-    assert_eq!(again.notices, [], "told once");
+    assert_eq!(again.notices, [], "notified once");
 }
 
 #[test]
@@ -423,9 +423,9 @@ proptest! {
     fn ss_11_counters_resets_and_times_hold_over_any_life(looks in proptest::collection::vec(any_look(), 1..30)) {
         let mut now = start();
         let mut source = source();
-        for brought in looks {
+        for result in looks {
             now += HOUR;
-            let settled = look(&source, &brought, now);
+            let settled = look(&source, &result, now);
             let (before, after) = (&source.stats, &settled.source.stats);
             prop_assert_eq!(after.check_count, before.check_count + 1);
             prop_assert!(after.hit_count - before.hit_count <= 1);
@@ -433,7 +433,7 @@ proptest! {
             let number = |count: u64| f64::from(u32::try_from(count).unwrap());
             let hits = settled.source.hit_rate().unwrap() * number(after.check_count);
             prop_assert!((hits - number(after.hit_count)).abs() < 1e-9);
-            let failed = matches!(brought, Look::Failed(_));
+            let failed = matches!(result, Look::Failed(_));
             prop_assert_eq!(after.fail_count, if failed { before.fail_count + 1 } else { 0 });
             prop_assert!(failed || after.backoff_until.is_none());
             prop_assert!(after.next_due_at >= after.backoff_until, "SS-08");

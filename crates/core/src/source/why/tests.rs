@@ -103,7 +103,7 @@ fn the_sentence_of_a_source_that_rests_says_why() {
         (paused(None), "it is paused since 2026-03-02T10:00:00Z"),
         (ended, "it ended at 2026-03-02T10:00:00Z (410 Gone)"),
     ] {
-        let sentence = format!("It is not checked: {why}.");
+        let sentence = format!("Not checked: {why}.");
         assert_eq!(next_look(&source, None, now()), sentence);
     }
 }
@@ -122,19 +122,19 @@ fn the_sentence_says_what_is_known() {
             source(),
             Some(&waits),
             earlier,
-            "The next check is at 2026-03-02T10:00:00Z: cadence P2: about every hour.",
+            "Next check at 2026-03-02T10:00:00Z: cadence P2: about every hour.",
         ),
         (
             new,
             Some(&waits),
             now(),
-            "It is due for a check since 2026-03-02T10:00:00Z: it has not been checked yet.",
+            "Due for a check since 2026-03-02T10:00:00Z: it has not been checked yet.",
         ),
         (
             source(),
             Some(&moved),
             now(),
-            "The next check is at 2026-03-02T12:00:00Z, not at 2026-03-02T10:00:00Z as it planned \
+            "Next check at 2026-03-02T12:00:00Z, not at 2026-03-02T10:00:00Z as it planned \
              itself: its task was moved, or its host was busy.",
         ),
         (
@@ -147,7 +147,7 @@ fn the_sentence_says_what_is_known() {
             source(),
             None,
             now(),
-            "Its task does not live; a node puts it again within minutes.",
+            "Its task is missing; a node creates it again within minutes.",
         ),
     ] {
         assert_eq!(next_look(&source, task, now), sentence);
@@ -155,7 +155,7 @@ fn the_sentence_says_what_is_known() {
 }
 
 #[test]
-fn requests_are_reported_with_how_far_they_are_honoured() {
+fn requests_are_shown_with_how_far_they_are_honoured() {
     assert!(requests(&Hints::default()).is_empty());
     let zero = Hints {
         fresh_for: Some(0),
@@ -172,7 +172,7 @@ fn requests_are_reported_with_how_far_they_are_honoured() {
     assert_eq!(
         requests(&hints),
         [
-            "Its answer is fresh for 10m.",
+            "Its response is fresh for 10m.",
             "It asks for no more than one check in 168h, which is honoured up to 24h.",
             "It asks not to be checked in the hours beginning at 00:00, 01:00, 02:00 UTC.",
             "It asks not to be checked on Saturday, Sunday.",

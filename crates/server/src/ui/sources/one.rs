@@ -191,13 +191,13 @@ fn looks(viewer: &Viewer, source: &Source) -> Markup {
 fn beat(lang: Lang, look: &PastLook) -> Beat {
     Beat {
         at: look.at,
-        outcome: match look.brought {
+        outcome: match look.outcome {
             CheckOutcome::New(_) | CheckOutcome::Nothing | CheckOutcome::Unchanged => Outcome::Done,
             CheckOutcome::Failed(_) => Outcome::Failed,
         },
         why: format!(
             "{}, {} ms",
-            words::brought(lang, look.brought),
+            words::brought(lang, look.outcome),
             look.took_ms
         ),
         href: None,

@@ -172,7 +172,7 @@ fn is_business(task: &TaskLine) -> bool {
 fn checks(viewer: &Viewer, day: &Day) -> Lane {
     let past = day.sources.iter().flat_map(|source| {
         let looks = source.recent.looks().iter();
-        looks.map(move |look| looked(viewer, source, look.at, look.brought))
+        looks.map(move |look| looked(viewer, source, look.at, look.outcome))
     });
     let ahead = day.upcoming.iter();
     let ahead = ahead.filter(|task| links::is_check(&task.identity));

@@ -207,7 +207,7 @@ pub(crate) async fn lanes_nobody_asks_about_are_forgotten(store: Arc<dyn Store>)
         .request_permits(&visitor("a", 5_000), &[ask("young", 0, 1, 1)])
         .await
         .unwrap();
-    assert_eq!(store.prune_lanes(at(1_000), at(8_000)).await.unwrap(), 1);
-    assert_eq!(store.prune_lanes(at(1_000), at(9_000)).await.unwrap(), 1);
-    assert_eq!(store.prune_lanes(at(1_000), at(9_000)).await.unwrap(), 0);
+    assert_eq!(store.prune_permits(at(1_000), at(8_000)).await.unwrap(), 1);
+    assert_eq!(store.prune_permits(at(1_000), at(9_000)).await.unwrap(), 1);
+    assert_eq!(store.prune_permits(at(1_000), at(9_000)).await.unwrap(), 0);
 }

@@ -168,7 +168,7 @@ fn full() -> Source {
         full.recent.add(PastLook {
             at: odd,
             took_ms,
-            brought: CheckOutcome::New(200),
+            outcome: CheckOutcome::New(200),
         });
     }
     full.learned = (0..=255).chain(0..=255).collect();

@@ -254,7 +254,7 @@ const UNTOUCHED: [&str; 14] = [
     "list_sources",
     "list_entries",
     "count_sources",
-    "prune_lanes",
+    "prune_permits",
 ];
 
 #[async_trait]

@@ -53,7 +53,7 @@ impl PermitStore for Rows {
         Ok(answers)
     }
 
-    async fn prune_lanes(&self, _: Timestamp, _: Timestamp) -> store::Result<usize> {
+    async fn prune_permits(&self, _: Timestamp, _: Timestamp) -> store::Result<usize> {
         Ok(0)
     }
 }

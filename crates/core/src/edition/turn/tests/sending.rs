@@ -1,4 +1,5 @@
-//! A failing destination is paced, bounded and never shredded; a person decides what is left (ED-41).
+//! A failing destination is paced, bounded and never shredded; a person decides what is left
+//! (ED-41).
 
 use super::*;
 use crate::edition::{
@@ -17,7 +18,8 @@ fn refused() -> Sent {
 /// What a destination answers to every look, and what it prefers.
 type Looks = (Presence, OnUnknown);
 
-/// Does what is planned about the chat at once, whenever something is; how often it was sent to, and when each time.
+/// Does what is planned about the chat at once, whenever something is; how often it was sent to,
+/// and when each time.
 fn hammer(mut account: Account, sent: &Sent, looks: &Looks) -> (Account, Vec<Timestamp>) {
     let (mut now, mut sent_at) = (NOW, Vec::new());
     for _ in 0..1_000 {
@@ -55,7 +57,8 @@ fn states(account: &Account) -> Vec<Ledger> {
     deliveries.map(|delivery| delivery.state).collect()
 }
 
-/// Whatever a destination that never works answers, and however it is asked, it is sent to with growing pauses and not for ever.
+/// Whatever a destination that never works answers, and however it is asked, it is sent to with
+/// growing pauses and not for ever.
 #[test]
 fn ed_41_a_failing_destination_is_paced_and_bounded() {
     let down = Presence::Failed(failure(FailureClass::Transient));
@@ -100,7 +103,8 @@ fn ed_41_a_failing_destination_is_paced_and_bounded() {
     }
 }
 
-/// Whoever could not be reached when the first document was sent is not sent the second at once.
+/// A destination that could not be reached when the first document was sent is not sent the second
+/// at once.
 #[test]
 fn ed_41_a_new_document_waits_as_long_as_the_old_one_would_have() {
     let account = aggregated(OnRevision::Replace);
@@ -115,7 +119,8 @@ fn ed_41_a_new_document_waits_as_long_as_the_old_one_would_have() {
     assert_eq!(again, [waits, waits]);
 }
 
-/// One message in doubt is left out for the sake of the others; an outage that answers nothing costs no second.
+/// One message in doubt is left out for the sake of the others; an outage that answers nothing
+/// costs no second.
 #[test]
 fn ed_41_an_outage_holds_an_edition_instead_of_shredding_it() {
     let skips = (Presence::CannotVerify, OnUnknown::Skip);
@@ -129,14 +134,14 @@ fn ed_41_an_outage_holds_an_edition_instead_of_shredding_it() {
     );
     let (account, sent_at) = hammer(aggregated(OnRevision::Skip), &unknown(), &down);
     assert_eq!(states(&account), [Ledger::Unknown, Ledger::Intended]);
-    assert_eq!(sent_at.len(), 1, "nobody answers: the rest is not tried");
+    assert_eq!(sent_at.len(), 1, "no answer: the rest is not tried");
     let mut alone = aggregated(OnRevision::Skip);
     alone.deliveries.truncate(1);
     let (alone, _) = hammer(alone, &unknown(), &skips);
     assert_eq!(
         states(&alone),
         [Ledger::Unknown],
-        "nobody would have got anything"
+        "nothing would have arrived"
     );
 }
 
@@ -178,8 +183,8 @@ fn ed_41_a_person_sends_again_or_skips_what_is_held() {
         (states(&account), parts),
         (vec![Ledger::Skipped; 2], vec![2])
     );
-    let reported = "skipped by ada";
-    assert_eq!(of_part(&account, 2).detail.as_deref(), Some(reported));
+    let detail = "skipped by ada";
+    assert_eq!(of_part(&account, 2).detail.as_deref(), Some(detail));
     let found = wrong(&account, NOW);
     assert_eq!(found, [Rule::Destination], "the first is in doubt");
     let skipped = skip(&account, &chat(None), "ada", NOW);
@@ -224,9 +229,9 @@ fn ed_41_what_is_being_sent_or_has_arrived_is_not_decided_about() {
     );
 }
 
-/// What was published without a message, or was put away since, is published again with it.
+/// What was published without a message, or was archived since, is published again with it.
 #[test]
-fn ed_41_a_message_can_be_sent_after_its_edition_was_published_or_put_away() {
+fn ed_41_a_message_can_be_sent_after_its_edition_was_published_or_archived() {
     let skips = (Presence::CannotVerify, OnUnknown::Skip);
     let (mut account, _) = hammer(aggregated(OnRevision::Skip), &unknown(), &skips);
     for put_away in [State::Published, State::Archived] {
@@ -241,7 +246,8 @@ fn ed_41_a_message_can_be_sent_after_its_edition_was_published_or_put_away() {
     }
 }
 
-/// Neither a message that gets through nor midnight ends an outage; having everything, or a person's word, does.
+/// Neither a message that gets through nor midnight ends an outage; having everything, or a
+/// person's word, does.
 #[test]
 fn ed_41_an_outage_is_reported_once_until_the_destination_has_the_edition() {
     let skips = (Presence::CannotVerify, OnUnknown::Skip);

@@ -100,9 +100,9 @@ fn rs_10_every_mode_of_every_bus_means_the_same() {
     ] {
         assert_eq!(understood(&message), expected, "{why}");
     }
-    let reported = understood(&binary(Bus::Kafka, "%2Farticles")).origin;
+    let origin = understood(&binary(Bus::Kafka, "%2Farticles")).origin;
     assert_eq!(
-        reported, "event:%2Farticles",
+        origin, "event:%2Farticles",
         "Kafka's headers are as they are"
     );
 }

@@ -1,7 +1,8 @@
 //! Paths into JSON, and texts with paths in them.
 //!
-//! Two spellings of one thing: a JSON Pointer (RFC 6901, `/article/id`) and the plain part of `JSONPath` (`$.article.id`, `$.tags[0]`).
-//! A path names one place, so wildcards and filters are refused: which of several revisions would be the revision?
+//! Two spellings of one thing: a JSON Pointer (RFC 6901, `/article/id`) and the plain part of
+//! `JSONPath` (`$.article.id`, `$.tags[0]`). A path names one place, so wildcards and filters are
+//! refused: which of several revisions would be the revision?
 
 use std::{collections::BTreeMap, fmt};
 
@@ -43,7 +44,7 @@ impl Path {
         })
     }
 
-    /// What stands there, exactly as it was written.
+    /// The value there, byte for byte.
     pub fn find<'a>(&self, document: &'a RawValue) -> Option<&'a RawValue> {
         self.steps.iter().try_fold(document, step)
     }
@@ -119,13 +120,14 @@ enum Part {
 /// What fills a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Hole {
-    /// What stands at a path.
+    /// The value at a path.
     Path(Path),
     Key,
 }
 
 impl Template {
-    /// Reads a text. One that starts like a path is a path; one without braces is the same for every message.
+    /// Reads a text. One that starts like a path is a path; one without braces is the same for
+    /// every message.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let parts = match text.chars().next() {
             None => return Err(Unreadable::Empty),
@@ -234,11 +236,11 @@ mod tests {
     fn a_template_is_a_path_a_text_or_both() {
         let filled = |text: &str| {
             let template = Template::parse(text).unwrap();
-            let reported = template.fill(|hole| match hole {
+            let text = template.fill(|hole| match hole {
                 Hole::Path(path) => Ok::<_, ()>(format!("<{path}>")),
                 Hole::Key => Ok("<the key>".to_owned()),
             });
-            reported.unwrap()
+            text.unwrap()
         };
         for (text, expected) in [
             ("ARTICLE_PUBLISH", "ARTICLE_PUBLISH"),

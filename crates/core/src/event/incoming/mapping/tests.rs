@@ -17,7 +17,7 @@ fn template(text: &str) -> Template {
     Template::parse(text).unwrap()
 }
 
-/// How a service might tell of its articles.
+/// How a service might report its articles.
 fn mapping() -> Mapping {
     Mapping {
         subject: template("article:{/article/id}"),
@@ -147,7 +147,7 @@ fn rs_10_times_are_read_in_the_unit_that_was_said() {
 }
 
 #[test]
-fn rs_10_an_action_reports_withdrawals_from_times() {
+fn rs_10_an_action_distinguishes_withdrawals_from_times() {
     for (put, op, expected) in [
         (&[][..], json!("update"), Some(false)),
         (&[], json!("delete"), Some(true)),

@@ -1,8 +1,8 @@
 //! A history as bytes.
 //!
 //! A fixed layout of little-endian numbers, a version in front and a checksum behind. Histograms
-//! are written as 16-bit shares of their largest sum. Whatever is not exactly that is refused:
-//! the caller begins the source anew, which costs it some learning and nothing else.
+//! are written as 16-bit shares of their largest sum. Whatever is not exactly that is refused: the
+//! caller begins the source again, which costs it some learning and nothing else.
 
 use super::{History, RECENT};
 use crate::source::policy::{
@@ -93,7 +93,7 @@ fn put_recent(out: &mut Vec<u8>, recent: &[i64], fresh: usize) {
     out.extend([small_count(recent.len()), small_count(fresh)]);
     out.extend(recent.last().copied().unwrap_or(0).to_le_bytes());
     for pair in recent.windows(2).rev() {
-        // A gap of more than a century is cut; nobody remembers.
+        // A gap of more than a century is cut; it does not matter.
         let gap = u32::try_from(pair[1] - pair[0]).unwrap_or(u32::MAX);
         out.extend(gap.to_le_bytes());
     }
@@ -205,7 +205,7 @@ fn small_count(count: usize) -> u8 {
     u8::try_from(count).unwrap_or(u8::MAX)
 }
 
-/// FNV-1a: enough to notice damage; nobody attacks their own database with it.
+/// FNV-1a: enough to notice damage; there is no attacker in one's own database.
 fn checksum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |sum, byte| {
         (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193)

@@ -12,7 +12,7 @@ use crate::source::policy::{
 /// How many features there are.
 pub const FEATURES: usize = group::END;
 
-/// A history as seen at one instant, ready to be asked for features.
+/// A history as seen at one instant, ready to compute features.
 #[derive(Debug)]
 pub struct Features<'a> {
     history: &'a History,

@@ -11,7 +11,7 @@ use crate::source::policy::number::{hours, index, real, small};
 /// Tables that have a weight: hour, day, week, slot, twelfth, minute, hour and slot lately.
 pub(in crate::source::policy) const TABLES: usize = 8;
 
-/// Pseudo-entries that stand for the parent, over the whole of each circle. Chosen by held-out
+/// Pseudo-entries that represent the parent, over the whole of each circle. Chosen by held-out
 /// likelihood when the weights were fitted.
 mod prior {
     pub(super) const HOUR: f32 = 4.0 / 24.0;

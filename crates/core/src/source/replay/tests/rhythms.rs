@@ -1,9 +1,10 @@
 //! Rhythms of sixteen real sources, and publication times drawn from them.
 //!
-//! A source is described by what was fitted to its recorded times, never by the times themselves: how many entries it has a week,
-//! how much it publishes in each hour of the week and in each five minutes of the hour, and how its gaps spread once those
-//! habits are taken out, which tells a steady source from one that comes in bursts. The sixteen lie at equal shares of 173 sources sorted by
-//! how much they publish, from 28 entries a day to one a month.
+//! A source is described by what was fitted to its recorded times, never by the times themselves:
+//! how many entries it has a week, how much it publishes in each hour of the week and in each five
+//! minutes of the hour, and how its gaps spread once those habits are taken out, which
+//! distinguishes a steady source from one that comes in bursts. The sixteen lie at equal shares of
+//! 173 sources sorted by how much they publish, from 28 entries a day to one a month.
 
 use super::{Trace, hash_of};
 
@@ -74,7 +75,7 @@ impl Rhythm {
         for cell in cells {
             elapsed.push(elapsed[elapsed.len() - 1] + cell / whole);
         }
-        // Rounding must not leave the end of the week to nobody.
+        // Rounding must not leave the end of the week uncovered.
         elapsed[CELLS] = 1.0;
         elapsed
     }
