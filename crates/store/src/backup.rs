@@ -1,13 +1,15 @@
 //! Backups of a SQLite store, while a node writes to it.
 //!
-//! A copy is of one moment: the source is read in one transaction from the first page to the last, so that no
-//! writer makes the copying begin again, however busy it is (SQLite's backup restarts when it sees a change
-//! between two steps). The price is that the log grows meanwhile. Copies are written under another name and renamed
-//! when they are whole and on the disk: a file under its own name is a backup, always.
+//! A copy is of one moment: the source is read in one transaction from the first page to the last,
+//! so that no writer makes the copying begin again, however busy it is (SQLite's backup restarts
+//! when it sees a change between two steps). The price is that the log grows meanwhile. Copies are
+//! written under another name and renamed when they are whole and on the disk: a file under its own
+//! name is a backup, always.
 //!
-//! A backup that was never read is a hope. Every one is therefore opened and read from end to end before it gets its
-//! name: SQLite's own checks, ours, and the rows and checksum of each table against those of that moment. Then it
-//! is sealed with a checksum of its bytes (`seal.rs`), and whoever reads it later reads what was proven.
+//! A backup that was never read is a hope. Every one is therefore opened and read from end to end
+//! before it gets its name: SQLite's own checks, ours, and the rows and checksum of each table
+//! against those of that moment. Then it is sealed with a checksum of its bytes (`seal.rs`), and
+//! whoever reads it later reads what was proven.
 //!
 //! How one takes a store's place is in `restore.rs`.
 
@@ -135,7 +137,8 @@ pub enum Checksum {
 pub struct Held {
     /// How large it is.
     pub bytes: u64,
-    /// SHA-256 of the bytes before it, in hexadecimal digits; none of a store, and none where it was ignored.
+    /// SHA-256 of the bytes before it, in hexadecimal digits; none of a store, and none where it
+    /// was ignored.
     pub checksum: Option<String>,
     /// The migrations that were applied.
     pub migrations: usize,
@@ -170,7 +173,8 @@ pub fn verify(path: &Path, checksum: Checksum) -> Result<Held> {
     })
 }
 
-/// A backup to read from. One that matches its seal is read as its bytes are: a journal that lies beside it is not its own.
+/// A backup to read from. One that matches its seal is read as its bytes are: a journal that lies
+/// beside it is not its own.
 fn opened(path: &Path, checksum: Checksum) -> Result<(Connection, Option<Seal>)> {
     match checksum {
         Checksum::Ignored => Ok((open(path)?, None)),

@@ -1,25 +1,28 @@
 //! Who asks: each sort of caller has readers of its own (ADR 0029).
 //!
-//! A heartbeat that waits behind somebody's list is a lost lease, and a list costs whoever asks for it nothing. So a store is
-//! opened once and handed out three times, and no handle reads with what belongs to another:
+//! A heartbeat that waits behind somebody's list is a lost lease, and a list costs whoever asks for
+//! it nothing. So a store is opened once and handed out three times, and no handle reads with what
+//! belongs to another:
 //!
 //! - **work**: the duties of a node. Nobody from outside ever waits in this line.
-//! - **changes**: whoever wants something changed, with what must be looked up first: a token, a task, a schedule, each by its key.
+//! - **changes**: whoever wants something changed, with what must be looked up first: a token, a
+//!   task, a schedule, each by its key.
 //! - **pages**: whoever looks. Lists, searches, histories, dashboards.
 //!
-//! Only pages are held short: so many may wait ([`Room`]), a statement may take so long ([`READ_WITHIN`]), and what nobody waits
-//! for any more is stopped. All three write alike.
+//! Only pages are held short: so many may wait ([`Room`]), a statement may take so long
+//! ([`READ_WITHIN`]), and what nobody waits for any more is stopped. All three write alike.
 
 use std::{sync::Arc, time::Duration};
 
 use almanack_core::store::{Error, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Pages that may be read at once, those that wait for a reader included. A dashboard asks for one thing after another, so this many
-/// people look at the same time.
+/// Pages that may be read at once, those that wait for a reader included. A dashboard asks for one
+/// thing after another, so this many people look at the same time.
 const ROOM: usize = 128;
-/// How long a statement for a page may take. Each is bounded in what it examines and takes milliseconds; more means that the
-/// database is not well, and then pages are the last thing it needs.
+/// How long a statement for a page may take. Each is bounded in what it examines and takes
+/// milliseconds; more means that the database is not well, and then pages are the last thing it
+/// needs.
 pub(crate) const READ_WITHIN: Duration = Duration::from_secs(10);
 
 /// Whose readers a handle takes.

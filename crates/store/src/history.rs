@@ -1,4 +1,5 @@
-//! Statements about decisions, attempts and idempotency keys; and how a part of a history is gathered.
+//! Statements about decisions, attempts and idempotency keys; and how a part of a history is
+//! gathered.
 
 use almanack_core::{
     history::{Attempt, Decision},
@@ -60,7 +61,8 @@ pub(crate) const NOTE_DECISION_SQLITE: &str = concat!(
     ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1, null)"
 );
 
-/// The newest of a row's last decisions that is the same as one that is about to be written: both changed nothing.
+/// The newest of a row's last decisions that is the same as one that is about to be written: both
+/// changed nothing.
 macro_rules! same {
     ($task:literal, $above:literal, $rule:literal, $origin:literal, $at:literal, $revision:literal,
         $requested:literal, $requested_at:literal, $requested_revision:literal) => {
@@ -214,7 +216,8 @@ pub(crate) const PRUNE_POSTGRES: [&str; 2] = [
 pub(crate) const PRUNE_ONCE: &str = "delete from once where key in \
      (select key from once where used_at_us < $1 order by used_at_us limit $2)";
 
-/// How much of a history is still to be loaded: one more than the page holds, which says that there is more.
+/// How much of a history is still to be loaded: one more than the page holds, which says that there
+/// is more.
 struct Wanted {
     page: HistoryPage,
     left: usize,
@@ -244,7 +247,8 @@ impl Wanted {
         self.page.before.map_or(i64::MAX, |cursor| cursor.task_id.0)
     }
 
-    /// How many rows of any sort are read at most. One more than is left, for a first row that has nothing left itself.
+    /// How many rows of any sort are read at most. One more than is left, for a first row that has
+    /// nothing left itself.
     fn rows(&self) -> i64 {
         most(self.left.saturating_add(1))
     }

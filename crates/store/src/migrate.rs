@@ -1,21 +1,21 @@
 //! Migrations: numbered, named, paired, and run on start.
 //!
-//! Both databases keep the list of what has been applied in `migration`. Old and new nodes overlap during an upgrade, so a step
-//! either **expands** (adds what older versions do not miss and do not disturb) or **contracts** (takes away what
-//! older versions need), and says which in its text:
+//! Both databases keep the list of what has been applied in `migration`. Old and new nodes overlap
+//! during an upgrade, so a step either **expands** (adds what older versions do not miss and do not
+//! disturb) or **contracts** (takes away what older versions need), and says which in its text:
 //!
 //! ```text
 //! -- expand                  every version that worked before works on
 //! -- contract from 0012      only versions that know step 12 work from here on; a step that names itself lets none work on
 //! ```
 //!
-//! What a step demands is written beside it (`migration_mark`), for versions that do not know the step. A node that finds
-//! steps from the future starts if all of them leave it what it needs, and otherwise refuses and says
-//! which does not: starting anyway could damage data.
+//! What a step demands is written beside it (`migration_mark`), for versions that do not know the
+//! step. A node that finds steps from the future starts if all of them leave it what it needs, and
+//! otherwise refuses and says which does not: starting anyway could damage data.
 //!
-//! A step must not stop the others for longer than a moment, whatever a table holds. What adds a table or a
-//! column is done at once. An index on a table that is there already is a step of its own, with nothing else in it but other
-//! indexes, and says so:
+//! A step must not stop the others for longer than a moment, whatever a table holds. What adds a
+//! table or a column is done at once. An index on a table that is there already is a step of its
+//! own, with nothing else in it but other indexes, and says so:
 //!
 //! ```text
 //! -- concurrently            PostgreSQL builds these indexes while the table is written to
@@ -66,7 +66,8 @@ pub(crate) const ALL: &[Migration] = &[
 
 /// The tables that say how a database is laid out.
 pub(crate) const LEDGERS: [&str; 2] = ["migration", "migration_mark"];
-/// Beside each step, for versions that do not know it: they work if they know all steps up to `works_from`.
+/// Beside each step, for versions that do not know it: they work if they know all steps up to
+/// `works_from`.
 pub(crate) const CREATE_LEDGER: &str = "create table if not exists migration \
      (number bigint primary key, name text not null); \
      create table if not exists migration_mark \
@@ -92,8 +93,8 @@ pub(crate) struct Applied {
 }
 
 impl Migration {
-    /// The last step that a version must know to work after this one. Unmarked steps demand that they are known
-    /// themselves.
+    /// The last step that a version must know to work after this one. Unmarked steps demand that
+    /// they are known themselves.
     pub(crate) fn works_from(&self) -> i64 {
         marks(self.postgres).next().unwrap_or(self.number)
     }
@@ -218,7 +219,8 @@ mod tests {
         }
     }
 
-    /// A mark that is missing or misspelt would keep older nodes out; one that differs would do so in one database.
+    /// A mark that is missing or misspelt would keep older nodes out; one that differs would do so
+    /// in one database.
     #[test]
     fn every_step_says_whether_it_expands_or_contracts() {
         for step in ALL.iter().filter(|step| step.number >= 8) {
@@ -233,7 +235,8 @@ mod tests {
         );
     }
 
-    /// Built plainly it would keep everybody from writing to the table, for as long as the table is large (SF-08).
+    /// Built plainly it would keep everybody from writing to the table, for as long as the table is
+    /// large (SF-08).
     #[test]
     fn sf_08_an_index_on_a_table_that_is_there_is_built_concurrently() {
         for step in ALL.iter().filter(|step| step.number > 10) {

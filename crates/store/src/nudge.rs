@@ -28,8 +28,8 @@ impl Nudger {
     }
 }
 
-/// Whether a node must hear of something due at `due_at`, or will find it by itself in time. Twice the
-/// poll, because a change may be committed a while after it was decided.
+/// Whether a node must hear of something due at `due_at`, or will find it by itself in time. Twice
+/// the poll, because a change may be committed a while after it was decided.
 fn is_worth_a_hint(due_at: Timestamp, now: Timestamp, poll: SignedDuration) -> bool {
     due_at <= now.saturating_add(poll * 2).unwrap_or(Timestamp::MAX)
 }
@@ -43,7 +43,8 @@ pub(crate) fn earliest_hint(changes: &[Change], poll: SignedDuration) -> Option<
     changes.iter().filter_map(worth).min()
 }
 
-/// The same for ended attempts: a task handed back or to be retried soon is due soon, and one that tells of an ending is due now.
+/// The same for ended attempts: a task handed back or to be retried soon is due soon, and one that
+/// tells of an ending is due now.
 pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option<Timestamp> {
     let worth = |finish: &&Finish| {
         finish.waits && is_worth_a_hint(finish.execute_at, finish.ended.finished_at, poll)

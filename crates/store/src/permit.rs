@@ -1,8 +1,9 @@
 //! Statements about the lanes that all nodes share.
 //!
-//! What they decide is [`almanack_core::host_pace::shared::settle`]. SQLite has one writer and calls it; PostgreSQL decides in one
-//! statement. Locking the row, deciding in the node and writing would be simpler to read, but a node that is halted in between
-//! would keep every other one out of the limit.
+//! What they decide is [`almanack_core::host_pace::shared::settle`]. SQLite has one writer and
+//! calls it; PostgreSQL decides in one statement. Locking the row, deciding in the node and writing
+//! would be simpler to read, but a node that is halted in between would keep every other one out of
+//! the limit.
 
 use almanack_core::store::{PermitGrant, PermitRequest, PermitStore, Result, Visitor};
 use async_trait::async_trait;
@@ -25,9 +26,9 @@ pub(crate) const SAVE_SQLITE: &str = "insert into shared_limit \
 
 /// Parameters: lanes, places, wanted, at once, gaps, holds; then the visitor's now, name and lease.
 ///
-/// A new lane is written as if the visitor were alone in it (`granted`), and what a row that exists already makes of the
-/// ask reads it from there (`alone`): `on conflict` sees nothing else of it. Rows are locked in the order of their
-/// names, so two nodes never wait for each other.
+/// A new lane is written as if the visitor were alone in it (`granted`), and what a row that exists
+/// already makes of the ask reads it from there (`alone`): `on conflict` sees nothing else of it.
+/// Rows are locked in the order of their names, so two nodes never wait for each other.
 pub(crate) const ENTER_POSTGRES: &str = "\
     insert into shared_limit (name, free_at_us, held_until_us, asked_at_us, at_once, gap_us, visitors) \
     select ask.name, case when new.granted > 0 and gap_us > 0 then $7 + gap_us else 0 end, \
@@ -69,8 +70,8 @@ pub(crate) const LOAD_VISITORS: &str =
 pub(crate) const EMPTY: &str = "update shared_limit set visitors = '{}', free_at_us = 0, held_until_us = $1, \
      asked_at_us = 0 where name = $2 and visitors = $3";
 
-/// Reads the whole table, every few minutes: it holds the hosts of an hour, and an index on a time that every entry changes would
-/// cost more, every time.
+/// Reads the whole table, every few minutes: it holds the hosts of an hour, and an index on a time
+/// that every entry changes would cost more, every time.
 pub(crate) const PRUNE: &str =
     "delete from shared_limit where asked_at_us < $1 and free_at_us <= $2 and held_until_us <= $2";
 

@@ -2,7 +2,8 @@
 //!
 //! Statements take whole lists, so a round trip carries a batch; independent ones are sent without
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
-//! (see `batcher.rs`). Each sort of caller has connections of its own (see `caller.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
+//! (see `batcher.rs`). Each sort of caller has connections of its own (see `caller.rs`). Nodes hear
+//! of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod address;
 mod batcher;
@@ -53,8 +54,8 @@ use crate::{
     session::Work,
 };
 
-/// Connections that each sort of caller holds at most. Of a node's own work one or two each claim, finish, beat and plan; changes
-/// travel together and need few; pages have what is left.
+/// Connections that each sort of caller holds at most. Of a node's own work one or two each claim,
+/// finish, beat and plan; changes travel together and need few; pages have what is left.
 const WORK_CONNECTIONS: usize = 6;
 const CHANGE_CONNECTIONS: usize = 4;
 const PAGE_CONNECTIONS: usize = 4;
@@ -67,16 +68,16 @@ const SILENCE: Duration = Duration::from_secs(15);
 const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(10);
 
 /// Every statement here is driven by a short list or an index. A plan made while a table was still
-/// empty would read it from end to end and stay cached while it grows; a plan made for one list from
-/// statistics that lag behind (nothing was RUNNING when they were taken) walks the whole table for
-/// each of its rows; and while a table is small, collecting a whole range and sorting it looks
+/// empty would read it from end to end and stay cached while it grows; a plan made for one list
+/// from statistics that lag behind (nothing was RUNNING when they were taken) walks the whole table
+/// for each of its rows; and while a table is small, collecting a whole range and sorting it looks
 /// cheaper than reading the first rows of it in the order of the index. Generic plans without the
 /// alternatives leave only the intended plan. A statement that takes half a minute is lost anyway.
 const SESSION_OPTIONS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off \
      -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c statement_timeout=30000";
 
-/// The one statement that asks the database for the time: nodes correct their clocks by it, and who asks whether nodes
-/// are alive must go by the same.
+/// The one statement that asks the database for the time: nodes correct their clocks by it, and who
+/// asks whether nodes are alive must go by the same.
 const NOW: &str = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
 /// The whole transaction reads what its first statement saw.
@@ -312,7 +313,8 @@ impl Database for Postgres {
     }
 }
 
-/// A connection of one's own, without what a node sets for its sessions: for who reads or writes everything.
+/// A connection of one's own, without what a node sets for its sessions: for who reads or writes
+/// everything.
 pub(crate) async fn connect_alone(url: &str) -> Result<Client> {
     let statement = "connect to PostgreSQL";
     let Address {

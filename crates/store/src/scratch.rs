@@ -32,7 +32,8 @@ const BYTES_SQLITE: &str = "select (c.page_count - f.freelist_count) * s.page_si
 const BYTES_POSTGRES: &str = "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint \
      from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace";
 
-/// How many are due by `$1`, exactly: [`crate::task::DEPTH`] stops counting where nobody would want to know.
+/// How many are due by `$1`, exactly: [`crate::task::DEPTH`] stops counting where nobody would want
+/// to know.
 const DUE: &str = "select count(*) from task where due_at_us <= $1";
 
 /// Where a measurement keeps its data.
@@ -138,7 +139,8 @@ pub async fn due(location: &Location, at: Timestamp) -> Result<u64> {
     number(location, [DUE, DUE], Some(micros(at))).await
 }
 
-/// The one number that a statement answers with, the first text on SQLite and the second on PostgreSQL.
+/// The one number that a statement answers with, the first text on SQLite and the second on
+/// PostgreSQL.
 async fn number(location: &Location, texts: [&str; 2], parameter: Option<i64>) -> Result<u64> {
     let number: i64 = match location {
         Location::Sqlite(path) => {

@@ -1,8 +1,9 @@
 //! The store on SQLite: one file, one writer.
 //!
 //! The process that opens the file writes through one thread (see `thread.rs`) and reads through a
-//! few others, of which each sort of caller has its own (see `caller.rs`); write-ahead logging lets them work at once. Other processes may use the same file:
-//! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
+//! few others, of which each sort of caller has its own (see `caller.rs`); write-ahead logging lets
+//! them work at once. Other processes may use the same file: write transactions are `immediate`, so
+//! they queue at the file lock instead of failing halfway.
 
 mod claim;
 mod node_lock;
@@ -40,8 +41,8 @@ use crate::{
     sqlite::thread::{Fault, Mode, Outcome, READS, Threads, WRITES, in_transaction},
 };
 
-/// Reads of each sort of caller that may run at the same time. Changes look things up by their keys, which takes microseconds; the
-/// engine's watch reads more, and must not be all that is read.
+/// Reads of each sort of caller that may run at the same time. Changes look things up by their
+/// keys, which takes microseconds; the engine's watch reads more, and must not be all that is read.
 const WORK_READERS: usize = 2;
 const CHANGE_READERS: usize = 2;
 const PAGE_READERS: usize = 2;
@@ -49,8 +50,8 @@ const PAGE_READERS: usize = 2;
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection; more than there are.
 const STATEMENTS_KEPT: usize = 128;
-/// The log is copied back into the file when it has this many pages (16 MiB). A busy page is written
-/// to the log again and again; copying it back less often saves most of those copies.
+/// The log is copied back into the file when it has this many pages (16 MiB). A busy page is
+/// written to the log again and again; copying it back less often saves most of those copies.
 const CHECKPOINT_PAGES: i64 = 4_000;
 /// Page cache of each connection; negative means KiB.
 const CACHE_KIB: i64 = -8_000;
@@ -83,8 +84,8 @@ enum Access {
     Inline(Mutex<Connection>),
 }
 
-/// Everybody who has a connection. Closed in this order: only a connection that may write can bring the
-/// log into the file and remove it, and only the last one does.
+/// Everybody who has a connection. Closed in this order: only a connection that may write can bring
+/// the log into the file and remove it, and only the last one does.
 struct Staff {
     pages: Threads,
     changes: Threads,
@@ -178,7 +179,8 @@ impl Sqlite {
         done.map_err(|fault| explain(statement, fault))
     }
 
-    /// Runs `work` on a connection of this caller's that only reads. Whoever stops waiting stops it.
+    /// Runs `work` on a connection of this caller's that only reads. Whoever stops waiting stops
+    /// it.
     async fn on_reader<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -319,8 +321,9 @@ fn start(connections: Vec<Connection>, mode: Mode) -> Result<Threads> {
     })
 }
 
-/// Makes a file that is not there yet: it will hold hashes of tokens and other people's payloads, so only its owner and, as far as
-/// the umask allows, its group may read it. SQLite gives its logs the same rights. Where this fails, opening says why.
+/// Makes a file that is not there yet: it will hold hashes of tokens and other people's payloads,
+/// so only its owner and, as far as the umask allows, its group may read it. SQLite gives its logs
+/// the same rights. Where this fails, opening says why.
 fn create_guarded(path: &Path) {
     let mut options = OpenOptions::new();
     let _ = options

@@ -216,7 +216,8 @@ fn the_ledger_costs_no_more_when_it_is_longer() {
     check_costs_no_more(schedule::PRUNE_SLOTS_SQLITE, [50, 10], 0, SLOTS);
 }
 
-/// Sources that are due one microsecond apart. Among the first sixty, every sixth is odd in all ways.
+/// Sources that are due one microsecond apart. Among the first sixty, every sixth is odd in all
+/// ways.
 const SOURCES: &str = "insert into source (source_id, version, source_type, state, cadence, \
      attention, due_at_us, check_count, hit_count, fail_count, created_at_us, updated_at_us, \
      address, name, category, reading, moving_times, shown, recent, learned) \

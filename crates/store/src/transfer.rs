@@ -1,16 +1,17 @@
 //! Moving a whole store from one database into another.
 //!
-//! What is moved is read from the databases themselves: every table both have, every column, as it is. Nothing
-//! here knows what a task is, so a table that a later migration adds is moved without a change here. Claims
-//! and nodes are rows like all others: a task that was RUNNING when its node was killed arrives RUNNING, under
-//! a lease that passes there as it would have passed here.
+//! What is moved is read from the databases themselves: every table both have, every column, as it
+//! is. Nothing here knows what a task is, so a table that a later migration adds is moved without a
+//! change here. Claims and nodes are rows like all others: a task that was RUNNING when its node
+//! was killed arrives RUNNING, under a lease that passes there as it would have passed here.
 //!
-//! The target is looked at before anything is made there (`empty.rs`): one that holds rows, or what is not ours, is refused
-//! as it is.
+//! The target is looked at before anything is made there (`empty.rs`): one that holds rows, or what
+//! is not ours, is refused as it is.
 //!
-//! INVARIANT: the target gets everything or nothing. All rows are written in one transaction, in which they are
-//! also read back: unless each table has the rows and the checksum it had at the source, nothing is kept. Who is
-//! killed in between leaves an empty database with all its tables, which is where every move starts.
+//! INVARIANT: the target gets everything or nothing. All rows are written in one transaction, in
+//! which they are also read back: unless each table has the rows and the checksum it had at the
+//! source, nothing is kept. Who is killed in between leaves an empty database with all its tables,
+//! which is where every move starts.
 
 mod digest;
 mod empty;
@@ -144,7 +145,8 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Moves everything from one store into another, which must be empty; it is created where it is missing.
+/// Moves everything from one store into another, which must be empty; it is created where it is
+/// missing.
 pub async fn transfer(
     from: &Location,
     to: &Location,
@@ -269,8 +271,8 @@ fn refuse_filled(counts: Vec<(String, u64)>) -> Result<()> {
     })
 }
 
-/// A source must be as this version would leave it: to migrate it here would change what may have to stay as
-/// it was, for whoever goes back.
+/// A source must be as this version would leave it: to migrate it here would change what may have
+/// to stay as it was, for whoever goes back.
 fn up_to_date(applied: &[migrate::Applied]) -> Result<()> {
     let left = migrate::pending(migrate::ALL, applied)?;
     if left.is_empty() {

@@ -1,4 +1,5 @@
-//! An authority of a test's own, and certificates that it vouches for, made by the machine's `openssl`.
+//! An authority of a test's own, and certificates that it vouches for, made by the machine's
+//! `openssl`.
 
 use std::{
     net::IpAddr,

@@ -1,8 +1,9 @@
-//! An outside for editions, in memory: stories, pages, a writer and destinations that do as they are told.
+//! An outside for editions, in memory: stories, pages, a writer and destinations that do as they
+//! are told.
 //!
-//! Every call is written down and pays for itself, as one over the network would; then a [`InjectedFault`] is asked what becomes of it.
-//! Destinations remember what reached them, also when the sender is never told: that is what tests about "exactly
-//! once in effect" look at.
+//! Every call is written down and pays for itself, as one over the network would; then a
+//! [`InjectedFault`] is asked what becomes of it. Destinations remember what reached them, also
+//! when the sender is never told: that is what tests about "exactly once in effect" look at.
 
 mod destinations;
 mod outside;
@@ -97,7 +98,8 @@ pub struct EditionHarness {
 }
 
 impl EditionHarness {
-    /// A harness with so many stories and one destination that can be looked at, `github`, and one that cannot, `telegram`.
+    /// A harness with so many stories and one destination that can be looked at, `github`, and one
+    /// that cannot, `telegram`.
     pub fn with(stories: u32) -> Self {
         let telegram = Place {
             parts: 2,
@@ -133,7 +135,8 @@ impl EditionHarness {
         }
     }
 
-    /// From now on, this decides what becomes of a call; it is told how many equal ones there were before.
+    /// From now on, this decides what becomes of a call; it is told how many equal ones there were
+    /// before.
     pub fn decide(
         &self,
         injected_faults: impl Fn(&Call, usize) -> InjectedFault + Send + Sync + 'static,
@@ -164,7 +167,8 @@ impl EditionHarness {
         self.lock().calls.clone()
     }
 
-    /// Calls that somebody paid for so far; counted here, whatever their request budget says. Telling people costs nothing.
+    /// Calls that somebody paid for so far; counted here, whatever their request budget says.
+    /// Telling people costs nothing.
     pub fn paid_by(&self, caller: u32) -> u32 {
         self.lock().paid.get(&caller).copied().unwrap_or(0)
     }

@@ -1,10 +1,12 @@
 //! A door before a Kafka broker: it encrypts, and lets in only who is known.
 //!
-//! librdkafka's mock cluster speaks neither TLS nor SASL. The front speaks both for it: it ends TLS, answers the requests by which a
-//! client signs in itself, and passes everything else on. Brokers tell their clients where to find them, so what comes back has the
-//! broker's address replaced by the front's wherever it stands.
+//! librdkafka's mock cluster speaks neither TLS nor SASL. The front speaks both for it: it ends
+//! TLS, answers the requests by which a client signs in itself, and passes everything else on.
+//! Brokers tell their clients where to find them, so what comes back has the broker's address
+//! replaced by the front's wherever it stands.
 //!
-//! INVARIANT: nothing but questions about versions reaches the broker from a client that has not signed in.
+//! INVARIANT: nothing but questions about versions reaches the broker from a client that has not
+//! signed in.
 
 mod frame;
 mod sasl;
@@ -44,7 +46,8 @@ pub use sasl::{Login, Mechanism};
 
 /// The name that the front's certificate is made out to.
 const NAME: &str = "localhost";
-/// What a mock broker has its clients call it. As long as [`NAME`], so that one can stand where the other was.
+/// What a mock broker has its clients call it. As long as [`NAME`], so that one can stand where the
+/// other was.
 const BROKER: &str = "127.0.0.1";
 
 const SASL_HANDSHAKE: i16 = 17;

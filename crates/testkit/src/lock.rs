@@ -1,7 +1,7 @@
 //! What any lock must do, whoever decides it.
 //!
-//! Every rule gets a [`Place`] without locks, and makes as many acquirers of it as it needs, each of
-//! them like another process. A consumer says how to get a place and receives one test per rule:
+//! Every rule gets a [`Place`] without locks, and makes as many acquirers of it as it needs, each
+//! of them like another process. A consumer says how to get a place and receives one test per rule:
 //!
 //! ```ignore
 //! async fn place() -> Place { Place::new(|| Arc::new(my_lock())) }
@@ -84,8 +84,8 @@ async fn acquire(lock: &dyn SlotLock, key: LockKey) -> Acquired {
     lock.acquire(&key).await.expect("acquire")
 }
 
-/// Asks until there is an answer: an error is not "lost" (DP-06), and a server that is raced for may
-/// well answer with one.
+/// Asks until there is an answer: an error is not "lost" (DP-06), and a server that is raced for
+/// may well answer with one.
 async fn insist(lock: &dyn SlotLock, key: LockKey) -> Acquired {
     for _ in 0..100 {
         match lock.acquire(&key).await {

@@ -1,7 +1,7 @@
 //! A schema per test in the PostgreSQL cluster that the test command starts.
 //!
-//! A missing server is a failure, not a skip: a promise that was not tested on PostgreSQL is not kept
-//! there.
+//! A missing server is a failure, not a skip: a promise that was not tested on PostgreSQL is not
+//! kept there.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -44,8 +44,9 @@ impl Schema {
 }
 
 impl Drop for Schema {
-    /// On a thread of its own: a test's runtime may be shutting down around us. Whoever still holds something
-    /// of the schema loses it: a test that fails inside a transaction must fail, not wait for itself.
+    /// On a thread of its own: a test's runtime may be shutting down around us. Whoever still holds
+    /// something of the schema loses it: a test that fails inside a transaction must fail, not wait
+    /// for itself.
     fn drop(&mut self) {
         let name = &self.name;
         let statement = format!(

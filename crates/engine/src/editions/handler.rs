@@ -1,8 +1,9 @@
 //! The handlers of the work on editions.
 //!
-//! A tick is done in the firing of its schedule's slot, so that what the schedule says about overlap, windows and retries is
-//! said about the tick; a run is one task that comes again after every step, so that a node that shuts down loses a step at
-//! most and another goes on with the next.
+//! A tick is done in the firing of its schedule's slot, so that what the schedule says about
+//! overlap, windows and retries is said about the tick; a run is one task that comes again after
+//! every step, so that a node that shuts down loses a step at most and another goes on with the
+//! next.
 
 use std::sync::Arc;
 
@@ -99,7 +100,7 @@ fn outcome(end: &End, now: Timestamp) -> Outcome {
     }
 }
 
-/// The state is as it was, and the cause is told whole (ED-29).
+/// The state is unchanged, and the whole cause is reported (ED-29).
 fn failed(error: &Error, what: &'static str) -> Outcome {
     tracing::error!(error = error.chain(), "{what}");
     Outcome::Retry {

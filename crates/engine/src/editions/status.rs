@@ -1,4 +1,4 @@
-//! How an edition stands, for people and programs (ED-25).
+//! An edition's status, for people and programs (ED-25).
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use jiff::{Timestamp, civil::Date};
 
 use super::{Editions, Error};
 
-/// How an edition stands.
+/// An edition's status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// The edition with all its rows.
@@ -30,7 +30,7 @@ pub struct Status {
 }
 
 impl Editions {
-    /// How the edition of a day stands; none if there is none.
+    /// The status of a day's edition; none if there is none.
     pub async fn status(&self, date: Date) -> Result<Option<Status>, Error> {
         let Some(account) = self.shown.load_account(date).await? else {
             return Ok(None);
@@ -71,7 +71,7 @@ impl Editions {
         found.ok_or(Error::Unknown(date))
     }
 
-    /// A document as it was kept, for who looks at it: the newest, or that of a revision.
+    /// A stored document for a reader: the latest, or that of a revision.
     pub async fn show(&self, date: Date, revision: Option<u32>) -> Result<Document, Error> {
         let found = self.shown.load_document(date, revision).await?;
         found.ok_or(Error::NoDocument(date))

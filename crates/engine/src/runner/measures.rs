@@ -1,8 +1,9 @@
 //! What is measured per kind.
 //!
 //! Looking a metric up by name and labels costs more than recording it, and a busy node records
-//! three per task. The handles of each kind are therefore looked up once and kept. Kinds are few by design, but anybody
-//! who may put tasks can name new ones, and a label never goes away: beyond [`KINDS_MAX`] all share one.
+//! three per task. The handles of each kind are therefore looked up once and kept. Kinds are few by
+//! design, but anybody who may put tasks can name new ones, and a label never goes away: beyond
+//! [`KINDS_MAX`] all share one.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +18,12 @@ const OTHER: &str = "other";
 /// How an attempt can end on the node that made it.
 const OUTCOMES: [&str; 5] = ["done", "again", "retry", "give_up", "handed_back"];
 
-/// Exports the counters of a kind before anything of it has run: what first appears when it has counted hides its first time from
-/// everybody who asks how much it increased.
+/// Exports the counters of a kind before anything of it has run: what first appears when it has
+/// counted hides its first time from every query for its increase.
 pub fn export_kind(kind: &str) {
-    metrics::counter!("almanack_tasks_failed_total", "queue" => kind.to_owned()).increment(0);
+    metrics::counter!("almanack_tasks_failed_total", "kind" => kind.to_owned()).increment(0);
     for outcome in OUTCOMES {
-        metrics::counter!("almanack_runs_total", "queue" => kind.to_owned(), "outcome" => outcome)
+        metrics::counter!("almanack_runs_total", "kind" => kind.to_owned(), "outcome" => outcome)
             .increment(0);
     }
 }
@@ -45,10 +46,10 @@ impl KindMeasures {
     fn new(queue: &str) -> Self {
         let queue = queue.to_owned();
         Self {
-            wait: metrics::histogram!("almanack_run_wait_seconds", "queue" => queue.clone()),
-            duration: metrics::histogram!("almanack_run_duration_seconds", "queue" => queue.clone()),
-            running: metrics::gauge!("almanack_running", "queue" => queue.clone()),
-            failed: metrics::counter!("almanack_tasks_failed_total", "queue" => queue.clone()),
+            wait: metrics::histogram!("almanack_run_wait_seconds", "kind" => queue.clone()),
+            duration: metrics::histogram!("almanack_run_duration_seconds", "kind" => queue.clone()),
+            running: metrics::gauge!("almanack_running", "kind" => queue.clone()),
+            failed: metrics::counter!("almanack_tasks_failed_total", "kind" => queue.clone()),
             queue,
             runs: BTreeMap::new(),
         }
@@ -58,7 +59,7 @@ impl KindMeasures {
     pub(super) fn runs(&mut self, outcome: &'static str) -> &Counter {
         let queue = &self.queue;
         self.runs.entry(outcome).or_insert_with(|| {
-            metrics::counter!("almanack_runs_total", "queue" => queue.clone(), "outcome" => outcome)
+            metrics::counter!("almanack_runs_total", "kind" => queue.clone(), "outcome" => outcome)
         })
     }
 }

@@ -1,5 +1,6 @@
-//! Changes that hold only if the schedule is what the requester believes it to be: of the revision that was
-//! seen, and the requester's own. Checked where the change is decided, so nothing can come between.
+//! Changes that hold only if the schedule is what the requester believes it to be: of the revision
+//! that was seen, and the requester's own. Checked where the change is decided, so nothing can come
+//! between.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Chains in virtual time, which starts at 08:00 UTC: what they fire, what they ask, when they leave.
+//! Chains in virtual time, which starts at 08:00 UTC: what they fire, what they ask, when they
+//! leave.
 
 mod outside;
 

@@ -267,7 +267,8 @@ async fn dp_24_a_clock_forty_days_ahead_deletes_nothing() {
     pause(secs(61)).await;
     assert_eq!(house.status("article:1").await, Some(Status::Success));
     node.machine.set(40 * DAY);
-    // The node forgets after an hour, and looks every ten minutes: nothing goes even by the time that it counts itself.
+    // The node forgets after an hour, and looks every ten minutes: nothing goes even by the time
+    // that it counts itself.
     pause(secs(90 * 60)).await;
     assert_eq!(house.status("article:1").await, Some(Status::Success));
     assert_eq!(house.alerts(&node.clock).await, [Rule::Clock]);

@@ -401,7 +401,8 @@ async fn dp_11_own_work_is_a_task_of_its_kind_due_at_once() {
     assert_eq!(own.origin, "schedule often");
 }
 
-/// What is done in the firing itself ends with it, and takes part in what its schedule says about overlap.
+/// What is done in the firing itself ends with it, and takes part in what its schedule says about
+/// overlap.
 #[tokio::test(start_paused = true)]
 async fn dp_11_own_work_that_is_done_in_its_firing_is_one_task() {
     let house = House::new();
@@ -588,7 +589,8 @@ impl Handler for Hanging {
     }
 }
 
-/// A schedule that fires at a task of a service's own kind: its firings end at once, and the tasks hang.
+/// A schedule that fires at a task of a service's own kind: its firings end at once, and the tasks
+/// hang.
 #[tokio::test(start_paused = true)]
 async fn dp_18_a_kind_of_ones_own_that_hangs_delays_no_schedule() {
     let house = House::new();

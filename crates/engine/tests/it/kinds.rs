@@ -10,7 +10,8 @@ use almanack_testkit::{
     fixture::{PUBLISH, START, at, cancel, kind, put},
 };
 
-/// A claim looks at every kind that waits, so nobody may fill the store with them; what is known goes on.
+/// A claim looks at every kind that waits, so nobody may fill the store with them; what is known
+/// goes on.
 #[tokio::test]
 async fn sf_01_the_kinds_that_may_wait_are_bounded() {
     let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory().unwrap());

@@ -154,7 +154,8 @@ async fn three_nodes_together_keep_to_the_limit_and_use_it() {
     for number in 0..3 {
         house.start(number, 8).await;
     }
-    // Twelve tasks, two at a time, ten seconds each; a second more for whoever hears late of a free place.
+    // Twelve tasks, two at a time, ten seconds each; a second more for whoever hears late of a free
+    // place.
     pause(Duration::from_secs(66)).await;
     assert_eq!((house.done().await, house.most()), (12, 2));
 }
@@ -209,7 +210,8 @@ impl Layer for PermitsAway {
     }
 }
 
-/// Its claims could be kept, but an attempt whose place cannot be must have ended before the place passes on.
+/// Its claims could be kept, but an attempt whose place cannot be must have ended before the place
+/// passes on.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_cannot_keep_its_places_stops_before_they_pass_on() {
     let house = House::with_tasks(Duration::from_secs(100), 3).await;

@@ -105,8 +105,8 @@ impl Layer for Meet {
 async fn dp_05_a_slot_fires_once_however_many_planners_look(fixture: Fixture) {
     fixture.put(hourly()).await.unwrap();
     fixture.clock.set(at(HOUR));
-    // All have read the slot as undecided before the first of them writes: on SQLite, whose calls end at once here, they would
-    // come one after the other and never meet.
+    // All have read the slot as undecided before the first of them writes: on SQLite, whose calls
+    // end at once here, they would come one after the other and never meet.
     let meet = Layered::over(fixture.store.clone(), Meet(Barrier::new(PLANNERS)));
     let planners = (0..PLANNERS).map(|_| {
         let (clock, zones) = (fixture.clock.clone(), Arc::new(Zones::default()));

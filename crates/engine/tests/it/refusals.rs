@@ -1,5 +1,5 @@
-//! A store that refuses: one schedule alone, everything for a moment, or because another node was faster
-//! (DP-18).
+//! A store that refuses: one schedule alone, everything for a moment, or because another node was
+//! faster (DP-18).
 
 use std::{
     collections::BTreeSet,

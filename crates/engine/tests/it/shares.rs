@@ -38,8 +38,8 @@ const SLOTS: usize = 64;
 /// How long a host that is dead is waited for.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Calls hosts: what is about `dead` hangs until its timeout, everything else is done at once. Keeps to host
-/// limits as callbacks and webhooks do.
+/// Calls hosts: what is about `dead` hangs until its timeout, everything else is done at once.
+/// Keeps to host limits as callbacks and webhooks do.
 struct Calls {
     time: VirtualTime,
     hosts: Option<Mutex<HostLimits>>,

@@ -1,5 +1,5 @@
-//! Sources from their row to their task and back, on both databases, by a clock that a test moves and a
-//! world that answers what it was told.
+//! Sources from their row to their task and back, on both databases, by a clock that a test moves
+//! and a world that answers what it was told.
 
 use std::{
     collections::VecDeque,
@@ -580,7 +580,8 @@ async fn ss_15_a_single_look_does_not_move_the_price_of_a_single_source(fixture:
     let store = room.store.as_ref();
     room.fleet.step(store, START).await.unwrap();
     let before = room.fleet.price_h();
-    // A look an hour, a step every ten minutes: most steps see nothing, some see six times too much.
+    // A look an hour, a step every ten minutes: most steps see nothing, some see six times too
+    // much.
     for step in 1..=120 {
         if step % 6 == 0 {
             room.fleet.count();

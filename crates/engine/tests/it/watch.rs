@@ -136,7 +136,8 @@ impl World {
     }
 }
 
-/// Every ten seconds; the node was down for a minute and fires again since, all before the first round of its watch.
+/// Every ten seconds; the node was down for a minute and fires again since, all before the first
+/// round of its watch.
 async fn a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_reported(fixture: Fixture) {
     let often = Definition {
         expression: "@10s".to_owned(),
@@ -275,7 +276,8 @@ async fn what_a_node_died_reporting_another_reports(fixture: Fixture) {
     assert_eq!(world.ears.take().len(), 1);
 }
 
-/// A row that nobody can read is nothing that a page shows by chance: people hear of it, and when it is over.
+/// A row that nobody can read is nothing that a page shows by chance: people hear of it, and when
+/// it is over.
 #[tokio::test]
 async fn sf_06_an_unreadable_schedule_is_an_alert_until_its_row_is_right() {
     let schema = Schema::create().await;

@@ -1,11 +1,13 @@
 //! One writer per copy.
 //!
-//! Two processes that write a copy for the same name would write into each other's. Who begins therefore locks a file
-//! beside the copy, and the second is refused. The system gives the lock up with its process, however that ends: what a
-//! killed one leaves is an empty file that the next one locks. (The copy itself is no place for the lock: over a
-//! network's filesystem it would keep out SQLite's own locks, those of this process too.)
+//! Two processes that write a copy for the same name would write into each other's. Who begins
+//! therefore locks a file beside the copy, and the second is refused. The system gives the lock up
+//! with its process, however that ends: what a killed one leaves is an empty file that the next one
+//! locks. (The copy itself is no place for the lock: over a network's filesystem it would keep out
+//! SQLite's own locks, those of this process too.)
 //!
-//! INVARIANT: the lock's file is removed only by who holds it, and a lock on a file that has lost its name is worth nothing.
+//! INVARIANT: the lock's file is removed only by who holds it, and a lock on a file that has lost
+//! its name is worth nothing.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -75,7 +77,8 @@ fn lock_of(part: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// It would keep nobody out: the next one makes a file of its own under the name, and locks that.
+    /// It would keep nobody out: the next one makes a file of its own under the name, and locks
+    /// that.
     #[test]
     fn a_lock_on_a_file_that_has_lost_its_name_is_worth_nothing() {
         let folder = tempfile::tempdir().unwrap();

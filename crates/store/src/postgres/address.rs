@@ -1,6 +1,7 @@
 //! A PostgreSQL URL: which servers, and how they prove who they are.
 //!
-//! The driver reads everything but `sslmode` and `sslrootcert`, which it knows only in part. What we make of them:
+//! The driver reads everything but `sslmode` and `sslrootcert`, which it knows only in part. What
+//! we make of them:
 //!
 //! | `sslmode` | the connection is encrypted | the server's certificate is checked |
 //! | --- | --- | --- |
@@ -8,11 +9,12 @@
 //! | `prefer` (usual) | if the server offers it | no |
 //! | `require`, `verify-ca`, `verify-full` | always | always: issuer and name |
 //!
-//! `require` checks as well, which libpq does not: whoever asks for encryption is not helped by talking in secret with
-//! anybody. `prefer` cannot check, because it must work with the certificate that a fresh server has made for itself.
+//! `require` checks as well, which libpq does not: whoever asks for encryption is not helped by
+//! talking in secret with anybody. `prefer` cannot check, because it must work with the certificate
+//! that a fresh server has made for itself.
 //!
-//! Of several servers (`postgres://user@a,b/database`), the first that can be written to is used: a standby is refused at every connect,
-//! and after a failover the promoted one is found.
+//! Of several servers (`postgres://user@a,b/database`), the first that can be written to is used: a
+//! standby is refused at every connect, and after a failover the promoted one is found.
 
 use std::time::Duration;
 
@@ -29,7 +31,8 @@ use super::tls::{Tls, Trust};
 
 /// How long to wait for a connection, new or used, before saying that the database is gone.
 const WAIT_MAX: Duration = Duration::from_secs(3);
-/// Of several servers, each has at least so long to answer: one that is gone must not use up all longest wait.
+/// Of several servers, each has at least so long to answer: one that is gone must not use up all
+/// longest wait.
 const WAIT_MAX_EACH: Duration = Duration::from_secs(1);
 
 /// What a URL says.
@@ -85,7 +88,8 @@ fn split(url: &str) -> (String, Parameters) {
     for pair in query.split('&') {
         match pair.split_once('=') {
             Some(("sslmode", value)) => ours.mode = Some(value.to_owned()),
-            // What is no text once decoded names no file of ours; as it was written it is recognised in the refusal.
+            // What is no text once decoded names no file of ours; as it was written it is
+            // recognised in the refusal.
             Some(("sslrootcert", value)) => {
                 ours.root_file = percent::decode(value).or_else(|| Some(value.to_owned()));
             }

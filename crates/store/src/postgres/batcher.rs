@@ -51,8 +51,8 @@ impl<E: BatchedWork> Batcher<E> {
         Self { work, queue }
     }
 
-    /// Has it done with whatever else is waiting. Once handed in it is done even if the requester goes
-    /// away, so no connection is left in the middle of something.
+    /// Has it done with whatever else is waiting. Once handed in it is done even if the requester
+    /// goes away, so no connection is left in the middle of something.
     pub(super) async fn pass(&self, items: Vec<E::Item>) -> Result<Vec<E::Answer>> {
         let stopped = || Error::Unavailable {
             statement: "pass the gate",

@@ -203,8 +203,9 @@ async fn next_due(
     Ok(row.get::<_, Option<i64>>(0).map(nearest))
 }
 
-/// Which of the attempts still held their tasks. What an ending brings with it, a row in the history or a task that tells of it,
-/// is written in the same transaction; the common one, a success that nobody hears of, is a single statement.
+/// Which of the attempts still held their tasks. What an ending brings with it, a row in the
+/// history or a task that tells of it, is written in the same transaction; the common one, a
+/// success that nobody hears of, is a single statement.
 async fn finish_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<bool>> {
     let failed = |error| explain("finish attempts", error);
     let is_alone = |finish: &&Finish| !finish.needs_attempt_row() && finish.event_tasks.is_empty();

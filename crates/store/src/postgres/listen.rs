@@ -1,7 +1,7 @@
 //! Hearing of other nodes' changes.
 //!
-//! One connection does nothing but listen. If it breaks, hints are missed: after every reconnect the
-//! listener gives one hint of its own, "anything may be due".
+//! One connection does nothing but listen. If it breaks, hints are missed: after every reconnect
+//! the listener gives one hint of its own, "anything may be due".
 
 use std::{future::poll_fn, time::Duration};
 

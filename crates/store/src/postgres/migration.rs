@@ -1,13 +1,13 @@
 //! Bringing the schema up to date, however large its tables are, while other nodes work in it.
 //!
 //! A connection of its own does it, without the timeout of a node's statements. One node at a time:
-//! whoever holds the advisory lock takes the steps, and the lock goes with its connection. The others
-//! ask for the lock again and again instead of waiting inside a statement: a statement that waits
-//! holds a snapshot, an index that is built `concurrently` waits for all older snapshots to go, and
-//! so the two would wait for each other.
+//! whoever holds the advisory lock takes the steps, and the lock goes with its connection. The
+//! others ask for the lock again and again instead of waiting inside a statement: a statement that
+//! waits holds a snapshot, an index that is built `concurrently` waits for all older snapshots to
+//! go, and so the two would wait for each other.
 //!
-//! Every step is committed by itself: a start that is interrupted loses one step, not all of them. An
-//! interrupted index stays behind as an invalid one, which is dropped and built again. A server
+//! Every step is committed by itself: a start that is interrupted loses one step, not all of them.
+//! An interrupted index stays behind as an invalid one, which is dropped and built again. A server
 //! whose client vanished goes on building; the next start waits for it and finds the index there.
 
 #[cfg(test)]
@@ -27,13 +27,13 @@ const UNBOUNDED: &str = "set statement_timeout = 0; set lock_timeout = 0; \
 /// The same lock that versions take which wait for it inside a statement.
 const TRY_LOCK: &str = "select pg_try_advisory_lock(hashtext('almanack ' || current_schema()))";
 const UNLOCK: &str = "select pg_advisory_unlock(hashtext('almanack ' || current_schema()))";
-/// A step that waits for a table keeps everybody waiting who comes to that table after it. So it gives
-/// way after a moment, and comes back.
+/// A step that waits for a table keeps everybody waiting who comes to that table after it. So it
+/// gives way after a moment, and comes back.
 const GIVE_WAY: &str = "set local lock_timeout = 1000";
 /// Between two tries to get the lock, or a table.
 const TRY_AGAIN_AFTER: Duration = Duration::from_millis(500);
-/// An index on a table up to this size is built at once and in an instant; `concurrently` would wait for
-/// every transaction in the database.
+/// An index on a table up to this size is built at once and in an instant; `concurrently` would
+/// wait for every transaction in the database.
 const SMALL_BYTES: i64 = 8 * 1024 * 1024;
 
 const IS_VALID: &str =

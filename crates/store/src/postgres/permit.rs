@@ -1,4 +1,5 @@
-//! Shared lanes on PostgreSQL: one statement, so that no node ever thinks while it holds a lane's row.
+//! Shared lanes on PostgreSQL: one statement, so that no node ever thinks while it holds a lane's
+//! row.
 
 use std::collections::BTreeMap;
 

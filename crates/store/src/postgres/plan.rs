@@ -1,12 +1,12 @@
 //! Writing schedules on PostgreSQL.
 //!
-//! A batch is one transaction: the rows are taken by their versions in one statement, and what belongs
-//! to those that were got is written in one statement per table. Schedules are taken before any task
-//! is touched, new ones by name, then the others by number, so that nodes that plan the same schedules
-//! queue instead of waiting for each other in a circle.
+//! A batch is one transaction: the rows are taken by their versions in one statement, and what
+//! belongs to those that were got is written in one statement per table. Schedules are taken before
+//! any task is touched, new ones by name, then the others by number, so that nodes that plan the
+//! same schedules queue instead of waiting for each other in a circle.
 //!
-//! A write that withdraws a task stands or falls with that withdrawal, and so has a transaction of its
-//! own. So has the second write of one schedule in a batch: one statement changes a row once.
+//! A write that withdraws a task stands or falls with that withdrawal, and so has a transaction of
+//! its own. So has the second write of one schedule in a batch: one statement changes a row once.
 
 use std::collections::BTreeMap;
 
@@ -65,8 +65,8 @@ impl Schedules for Postgres {
     }
 }
 
-/// What may share a transaction, in an order that keeps each schedule's own: no schedule twice, and a
-/// withdrawal alone.
+/// What may share a transaction, in an order that keeps each schedule's own: no schedule twice, and
+/// a withdrawal alone.
 fn sets(writes: &[ScheduleWrite]) -> Vec<Vec<Placed<'_>>> {
     let mut rounds: Vec<(Vec<Placed<'_>>, Vec<Placed<'_>>)> = Vec::new();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();

@@ -1,8 +1,9 @@
 //! Questions that can be given up.
 //!
-//! A statement goes on at the server when nobody waits for its answer any more. Whoever looks at pages may leave at any moment, so
-//! a question of theirs that is dropped keeps its connection until the server is done with it, and soon tells the server to stop:
-//! whatever clients do, the server works on no more questions than there are connections.
+//! A statement goes on at the server when nobody waits for its answer any more. Whoever looks at
+//! pages may leave at any moment, so a question of theirs that is dropped keeps its connection
+//! until the server is done with it, and soon tells the server to stop: whatever clients do, the
+//! server works on no more questions than there are connections.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +12,8 @@ use tokio::{runtime::Handle, time::timeout};
 
 use super::tls::Tls;
 
-/// How long a question that was given up may take to end by itself. Most are nearly done, and to cancel costs a connection.
+/// How long a question that was given up may take to end by itself. Most are nearly done, and to
+/// cancel costs a connection.
 const ENDS_BY_ITSELF: Duration = Duration::from_millis(100);
 /// How long it may take once the server was told to stop it.
 const ENDS_WHEN_REPORTED: Duration = Duration::from_secs(5);
@@ -69,10 +71,11 @@ impl Drop for Question {
     }
 }
 
-/// Gives the connection back once nothing runs on it. One that was cancelled is closed instead: the server may be slow to act on
-/// that, and must not stop what the next one asks.
+/// Gives the connection back once nothing runs on it. One that was cancelled is closed instead: the
+/// server may be slow to act on that, and must not stop what the next one asks.
 async fn stop(client: Arc<Object>, tls: Tls, in_transaction: bool) {
-    // The server takes one thing after another, so it answers this when it is done with the question.
+    // The server takes one thing after another, so it answers this when it is done with the
+    // question.
     if ends(&client, ENDS_BY_ITSELF).await && !in_transaction {
         return;
     }

@@ -45,7 +45,8 @@ impl Postgres {
         rows
     }
 
-    /// A connection to ask on, and a place among those who wait for their page, where that is needed.
+    /// A connection to ask on, and a place among those who wait for their page, where that is
+    /// needed.
     pub(super) async fn question(&self) -> Result<(Place, Question)> {
         let place = self.place()?;
         let (client, tls) = (self.client().await?, self.shared.tls.clone());

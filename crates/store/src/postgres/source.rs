@@ -1,4 +1,5 @@
-//! Sources on PostgreSQL: looked up together; beside it `write.rs` writes them and `prune.rs` forgets entries.
+//! Sources on PostgreSQL: looked up together; beside it `write.rs` writes them and `prune.rs`
+//! forgets entries.
 
 mod prune;
 mod write;

@@ -1,9 +1,9 @@
 //! Carrying out changes of intent on PostgreSQL.
 //!
 //! Changes without a replacement are one statement per sort, each atomic by itself, sent together.
-//! Replacements need the retired row's injected fault before the new row is written, so they run in a
-//! transaction of their own. Lists are sorted by row or identity, so that two nodes that touch the
-//! same rows touch them in the same order; keyed sets keep their own order and give way.
+//! Replacements need the retired row's injected fault before the new row is written, so they run in
+//! a transaction of their own. Lists are sorted by row or identity, so that two nodes that touch
+//! the same rows touch them in the same order; keyed sets keep their own order and give way.
 
 use std::collections::BTreeMap;
 
@@ -105,8 +105,8 @@ async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applie
     Ok(answers)
 }
 
-/// Counts what was decided before, and leaves the others to be written. By itself: a group that fails later and is tried again one by one
-/// counts once too often, which only a count shows.
+/// Counts what was decided before, and leaves the others to be written. By itself: a group that
+/// fails later and is tried again one by one counts once too often, which only a count shows.
 async fn without_repeated<'a>(
     client: &Object,
     mut amended: Vec<Placed<'a>>,
@@ -117,8 +117,8 @@ async fn without_repeated<'a>(
     Ok((amended, repeated))
 }
 
-/// Carries out all changes and records the key, or does nothing. Two such sets in opposite order may
-/// wait for each other; the one that the database then ends has simply lost.
+/// Carries out all changes and records the key, or does nothing. Two such sets in opposite order
+/// may wait for each other; the one that the database then ends has simply lost.
 pub(super) async fn apply_once(
     client: &mut Object,
     channel: &str,

@@ -68,7 +68,8 @@ fn unusable(why: impl Into<Cause>) -> Error {
     }
 }
 
-/// Believes every certificate, for `sslmode=prefer`. That the server has its key is checked all the same.
+/// Believes every certificate, for `sslmode=prefer`. That the server has its key is checked all the
+/// same.
 #[derive(Debug)]
 struct Anybody(Arc<CryptoProvider>);
 

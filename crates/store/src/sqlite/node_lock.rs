@@ -1,11 +1,13 @@
 //! One node per file.
 //!
-//! Two nodes on one file would plan and claim correctly, by the same compare-and-sets as anywhere. But neither hears of the other's
-//! changes before its next poll, both keep limits that are meant for all, and every write of one makes the other wait: whoever starts a
-//! second one has mistaken something. So a node locks a file beside the database, and the next one is refused and told who has it.
-//! Commands and ticks come and go beside a node and do not ask.
+//! Two nodes on one file would plan and claim correctly, by the same compare-and-sets as anywhere.
+//! But neither hears of the other's changes before its next poll, both keep limits that are meant
+//! for all, and every write of one makes the other wait: whoever starts a second one has mistaken
+//! something. So a node locks a file beside the database, and the next one is refused and told who
+//! has it. Commands and ticks come and go beside a node and do not ask.
 //!
-//! The system gives the lock up with its process, however that ends; what a killed one leaves is a file that the next one locks.
+//! The system gives the lock up with its process, however that ends; what a killed one leaves is a
+//! file that the next one locks.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},

@@ -1,4 +1,5 @@
-//! A connection as a session: every statement is done when it is asked, on the connection's own thread.
+//! A connection as a session: every statement is done when it is asked, on the connection's own
+//! thread.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

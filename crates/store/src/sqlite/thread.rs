@@ -6,7 +6,8 @@
 //! fails is rolled back and its jobs run again one by one; jobs are therefore written to be run
 //! more than once.
 //!
-//! What is read has no effect, so a read that nobody waits for any more is not begun, and one that is under way is stopped.
+//! What is read has no effect, so a read that nobody waits for any more is not begun, and one that
+//! is under way is stopped.
 
 use std::{
     sync::{
@@ -23,7 +24,8 @@ use tokio::sync::oneshot;
 
 /// Most jobs that share one commit; bounds how long the first of them waits for the last.
 const GROUP_MAX: usize = 256;
-/// After so many steps of SQLite's machine, some tens of microseconds, a read looks up whether anybody still waits for it.
+/// After so many steps of SQLite's machine, some tens of microseconds, a read looks up whether
+/// anybody still waits for it.
 const STEPS: i32 = 4_000;
 
 /// Why a job failed: the driver said so, or what it read made no sense.

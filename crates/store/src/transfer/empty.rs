@@ -1,11 +1,12 @@
 //! Whether a target may be moved into, found out before anything is done to it.
 //!
-//! A target is nothing at all, a database with nothing in it, or an empty store of ours of this version or an earlier
-//! one. Whatever else stands there belongs to somebody. Names alone prove nothing: a table called `task` is ours if
-//! a list of our migrations stands beside it and its columns are those that these migrations make.
+//! A target is nothing at all, a database with nothing in it, or an empty store of ours of this
+//! version or an earlier one. Whatever else stands there belongs to somebody. Names alone prove
+//! nothing: a table called `task` is ours if a list of our migrations stands beside it and its
+//! columns are those that these migrations make.
 //!
-//! INVARIANT: nobody writes before this has passed, so what is refused is left as it was, byte for byte. The move itself
-//! looks again at what it relies on, under its lock.
+//! INVARIANT: nobody writes before this has passed, so what is refused is left as it was, byte for
+//! byte. The move itself looks again at what it relies on, under its lock.
 
 use std::collections::BTreeMap;
 
@@ -46,8 +47,8 @@ fn is_ledger(thing: &Thing) -> bool {
     thing.what == "table" && ledgers.into_iter().any(known)
 }
 
-/// Refuses a target that has anything but what these migrations make; `applied` is what its lists say, nothing if
-/// it has none.
+/// Refuses a target that has anything but what these migrations make; `applied` is what its lists
+/// say, nothing if it has none.
 pub(super) fn refuse_foreign(things: &[Thing], applied: &[Applied]) -> Result<()> {
     let ours = has_ledger(things) && are_ours(applied);
     let expected = if ours {
@@ -69,7 +70,8 @@ pub(super) fn refuse_foreign(things: &[Thing], applied: &[Applied]) -> Result<()
     })
 }
 
-/// Other programs keep lists of migrations, too: ours begins with our first, and has no other name for any we know.
+/// Other programs keep lists of migrations, too: ours begins with our first, and has no other name
+/// for any we know.
 fn are_ours(applied: &[Applied]) -> bool {
     let known = |step: &Applied| {
         let known = migrate::ALL.iter().find(|ours| ours.number == step.number);
@@ -81,8 +83,8 @@ fn are_ours(applied: &[Applied]) -> bool {
         && applied.iter().all(|step| known(step) != Some(false))
 }
 
-/// Refuses a target that a newer version has worked on, even where this one could work beside it: what that version
-/// keeps there is unknown here, and would be taken for somebody else's.
+/// Refuses a target that a newer version has worked on, even where this one could work beside it:
+/// what that version keeps there is unknown here, and would be taken for somebody else's.
 fn refuse_newer(applied: &[Applied]) -> Result<()> {
     migrate::pending(migrate::ALL, applied)?;
     let known = migrate::ALL.last().map_or(0, |step| step.number);
@@ -96,8 +98,8 @@ fn refuse_newer(applied: &[Applied]) -> Result<()> {
     }
 }
 
-/// The tables that these migrations make, with their columns. Both databases have the same, so the one that needs no
-/// server says.
+/// The tables that these migrations make, with their columns. Both databases have the same, so the
+/// one that needs no server says.
 fn layout(applied: &[Applied]) -> Result<BTreeMap<String, Vec<String>>> {
     let failed = |error: rusqlite::Error| -> store::Error { explain("lay out", error.into()) };
     let done = applied.last().map_or(0, |step| step.number);

@@ -30,7 +30,8 @@ const SAVE_NUMBER: &str = "insert into sqlite_sequence (name, seq) values ($1, $
 pub(super) struct Side(Connection);
 
 impl Side {
-    /// Begins to read: of one moment, whatever happens meanwhile. Who wants to write waits, if `others` shall.
+    /// Begins to read: of one moment, whatever happens meanwhile. Who wants to write waits, if
+    /// `others` shall.
     pub(super) fn read(path: &Path, others: Others) -> Result<Self> {
         let begin = match others {
             Others::Wait => "begin immediate",
@@ -82,8 +83,8 @@ impl Side {
         Ok(counts(&self.0, tables).map_err(failed)?)
     }
 
-    /// All rows of a table, a batch at a time. Without an order: a table is read in that of its key, which is
-    /// how it is kept.
+    /// All rows of a table, a batch at a time. Without an order: a table is read in that of its
+    /// key, which is how it is kept.
     pub(super) async fn each(
         &self,
         table: &Table,
@@ -154,8 +155,9 @@ pub(super) fn refuse_used(path: &Path) -> Result<()> {
     refuse_filled(counts(&connection, &tables).map_err(failed)?)
 }
 
-/// Who leaves a file last copies its log into it. Who only looks must not: a log that a killed node left stays beside
-/// its file. An empty one is none, and goes with us, so that we leave no file behind either.
+/// Who leaves a file last copies its log into it. Who only looks must not: a log that a killed node
+/// left stays beside its file. An empty one is none, and goes with us, so that we leave no file
+/// behind either.
 fn open_to_look(path: &Path) -> Result<Connection> {
     let unopened = |error| unopened(&path.display().to_string(), error);
     let mut log = path.to_path_buf().into_os_string();

@@ -1,15 +1,15 @@
 //! One value in both databases.
 //!
-//! SQLite has five kinds of values and PostgreSQL many. What a column holds is told by PostgreSQL; values travel as
-//! SQLite knows them, and are written as the text that PostgreSQL's `copy` reads.
+//! SQLite has five kinds of values and PostgreSQL many. What a column holds is told by PostgreSQL;
+//! values travel as SQLite knows them, and are written as the text that PostgreSQL's `copy` reads.
 
 use std::fmt::Write as _;
 
 use rusqlite::types::Value;
 use tokio_postgres::Row;
 
-/// What PostgreSQL keeps in a column. Another type than these is refused by its name before anything is
-/// moved: guessing how it is written would be worse.
+/// What PostgreSQL keeps in a column. Another type than these is refused by its name before
+/// anything is moved: guessing how it is written would be worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `boolean`; 0 and 1 in SQLite.
@@ -66,8 +66,8 @@ impl Kind {
         Ok(value.unwrap_or(Value::Null))
     }
 
-    /// The same value in the one way we write it, or what is wrong with it. SQLite keeps whatever it was given:
-    /// a JSON array may have blanks, and a number may stand where a text should.
+    /// The same value in the one way we write it, or what is wrong with it. SQLite keeps whatever
+    /// it was given: a JSON array may have blanks, and a number may stand where a text should.
     pub(super) fn settle(self, value: Value) -> Result<Value, String> {
         match (self, value) {
             (_, Value::Null) => Ok(Value::Null),
@@ -96,7 +96,8 @@ impl Kind {
         }
     }
 
-    /// Appends the value as `copy` reads it: a backslash is an escape, a tab ends a column, a line end a row.
+    /// Appends the value as `copy` reads it: a backslash is an escape, a tab ends a column, a line
+    /// end a row.
     pub(super) fn write(self, value: &Value, line: &mut String) {
         // Writing into a string cannot fail.
         let _ = match value {

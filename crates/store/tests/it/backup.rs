@@ -48,7 +48,8 @@ impl Place {
     }
 }
 
-/// Of one moment, however much is written meanwhile; whole, alone in its folder, and nobody else's to read.
+/// Of one moment, however much is written meanwhile; whole, alone in its folder, and nobody else's
+/// to read.
 #[tokio::test]
 async fn a_backup_is_of_one_moment_while_a_node_writes() {
     let (place, kept) = (Place::new(), Place::new());
@@ -240,7 +241,8 @@ async fn a_journal_beside_a_backup_changes_nothing() {
     assert_eq!(restored.tables, held.tables);
 }
 
-/// Named after their instants, proven, and nobody else's to read; what is called otherwise is left alone.
+/// Named after their instants, proven, and nobody else's to read; what is called otherwise is left
+/// alone.
 #[tokio::test]
 async fn scheduled_backups_are_known_by_their_names() {
     let place = Place::new();

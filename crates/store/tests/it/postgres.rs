@@ -24,8 +24,8 @@ async fn fresh() -> Fresh {
 
 crate::conformance!(fresh);
 
-/// PostgreSQL keeps no null byte in a text. Asking again would not help, and a planner must be able to
-/// tell that from a database that is away: it then looks for the one schedule at fault (DP-18).
+/// PostgreSQL keeps no null byte in a text. Asking again would not help, and a planner must be able
+/// to tell that from a database that is away: it then looks for the one schedule at fault (DP-18).
 #[tokio::test]
 async fn dp_18_a_value_that_is_refused_is_not_transient() {
     let fresh = fresh().await;
@@ -46,8 +46,9 @@ async fn dp_18_a_value_that_is_refused_is_not_transient() {
     );
 }
 
-/// The server's clock stands in the year 2031, and so does the last beat of a node: by this machine's clock it would be years
-/// ahead or, one day, long dead. Who asks for the register is told the server's time with it.
+/// The server's clock stands in the year 2031, and so does the last beat of a node: by this
+/// machine's clock it would be years ahead or, one day, long dead. Who asks for the register is
+/// told the server's time with it.
 #[tokio::test]
 async fn the_register_comes_with_the_time_of_the_database() {
     let schema = Schema::create().await;

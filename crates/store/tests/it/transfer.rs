@@ -1,6 +1,7 @@
 //! A store moved from one database into the other, and back.
 //!
-//! It is filled by rules of the conformance suite, which know the oddest values each column can hold.
+//! It is filled by rules of the conformance suite, which know the oddest values each column can
+//! hold.
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
@@ -76,7 +77,8 @@ pub(super) async fn filled(path: &Path) -> Arc<dyn Store> {
     store
 }
 
-/// Claims whatever is due, has it fail, and claims it again: an attempt, a claim that is over and one that holds.
+/// Claims whatever is due, has it fail, and claims it again: an attempt, a claim that is over and
+/// one that holds.
 async fn tried(store: &dyn Store) {
     store.release_claims(&[ClaimId(1)]).await.unwrap();
     let first = store.claim(claim_request(2, at(600), 10)).await.unwrap();
@@ -171,7 +173,8 @@ async fn open(location: &Location) -> Arc<dyn Store> {
         .unwrap()
 }
 
-/// There and back: everything is the same through the ports, no table is left out, and numbers go on where they were.
+/// There and back: everything is the same through the ports, no table is left out, and numbers go
+/// on where they were.
 #[tokio::test]
 async fn a_store_is_moved_whole_and_back_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,7 +206,8 @@ async fn a_store_is_moved_whole_and_back_again() {
     );
 }
 
-/// The numbers that were used last, by table. The newest row may be gone, and its number is still no other's.
+/// The numbers that were used last, by table. The newest row may be gone, and its number is still
+/// no other's.
 fn highest(folder: &Path, file: &str) -> Vec<(String, i64)> {
     let connection = Connection::open(folder.join(file)).unwrap();
     let mut statement = connection
@@ -242,7 +246,8 @@ async fn a_lease_passes_on_the_other_side() {
     assert_eq!(passed[0].tasks, taken.tasks);
 }
 
-/// All files of a folder, byte for byte, but for the index of a log: it is memory that readers share.
+/// All files of a folder, byte for byte, but for the index of a log: it is memory that readers
+/// share.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder).unwrap().map(|file| {
         let path = file.unwrap().path();
@@ -252,7 +257,8 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.filter(|(name, _)| !name.ends_with("-shm")).collect()
 }
 
-/// Everything in a schema: what there is, where it lies, and the rows as the server writes them down.
+/// Everything in a schema: what there is, where it lies, and the rows as the server writes them
+/// down.
 async fn dumped(schema: &Schema) -> Vec<String> {
     const ALL: &str = "select format('%s %s %s %s ', c.relname, c.relkind, c.oid, c.relfilenode) || \
          case when c.relkind in ('r', 'p', 'v') then query_to_xml(format('select * from %I', c.relname), true, true, '')::text \
@@ -263,7 +269,8 @@ async fn dumped(schema: &Schema) -> Vec<String> {
     rows.iter().map(|row| row.get(0)).collect()
 }
 
-/// What is refused as a target, and what the refusal names. Each is made in both databases by the same statements.
+/// What is refused as a target, and what the refusal names. Each is made in both databases by the
+/// same statements.
 const USED: &[(&str, &str)] = &[
     ("create table task (id bigint)", "table `task`"),
     (
@@ -339,7 +346,8 @@ async fn a_target_that_holds_something_is_refused_and_left_alone() {
     assert_eq!(dumped(&schema).await, before);
 }
 
-/// Also where the rows stand in the log alone, as a killed node leaves them: the log is not copied into the file.
+/// Also where the rows stand in the log alone, as a killed node leaves them: the log is not copied
+/// into the file.
 #[tokio::test]
 async fn a_file_that_holds_something_is_refused_and_left_as_it_was() {
     let schema = Schema::create().await;

@@ -100,7 +100,8 @@ impl Publisher for Destination {
         };
         let call = Call::Send(self.place.name.clone(), message.part);
         let injected_fault = self.room.called(&call);
-        // What reaches it, reaches it before the answer is waited for: whoever is stopped meanwhile knows nothing.
+        // What reaches it, reaches it before the answer is waited for: whoever is stopped meanwhile
+        // knows nothing.
         if !matches!(injected_fault, InjectedFault::Fails(_)) {
             self.receive(message);
         }

@@ -1,4 +1,5 @@
-//! Signing in as a broker sees it: PLAIN (RFC 4616) and SCRAM (RFC 5802) over `SaslHandshake` and `SaslAuthenticate`.
+//! Signing in as a broker sees it: PLAIN (RFC 4616) and SCRAM (RFC 5802) over `SaslHandshake` and
+//! `SaslAuthenticate`.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{

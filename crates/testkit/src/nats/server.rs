@@ -1,6 +1,8 @@
-//! A private NATS server: a process that encrypts and lets in only who is known, with a configuration and a store of its own.
+//! A private NATS server: a process that encrypts and lets in only who is known, with a
+//! configuration and a store of its own.
 //!
-//! It chooses its port itself, so nobody can take it away in between; where that is stands in its log.
+//! It chooses its port itself, so nobody can take it away in between; where that is stands in its
+//! log.
 
 use std::{
     fmt::Write as _,

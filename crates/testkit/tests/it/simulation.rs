@@ -1,8 +1,9 @@
 //! The simulator's seeds: those that run always, those that once found something, and fresh ones
 //! with every commit.
 //!
-//! `ALMANACK_SIM_SEED=7` runs one seed, `ALMANACK_SIM_SEEDS=100000` that many fixed ones and a tenth
-//! as many fresh ones, `ALMANACK_SIM_DEEP=1` (`dev/check deep`) three times as many as otherwise.
+//! `ALMANACK_SIM_SEED=7` runs one seed, `ALMANACK_SIM_SEEDS=100000` that many fixed ones and a
+//! tenth as many fresh ones, `ALMANACK_SIM_DEEP=1` (`dev/check deep`) three times as many as
+//! otherwise.
 
 mod editions;
 mod limits;
@@ -83,7 +84,8 @@ fn seeds(fixed: u64) -> Vec<u64> {
 /// What a seed's story says, line by line.
 type Story = Result<Vec<String>, Broken>;
 
-/// Runs seeds on a few threads, in order, until one breaks a promise; the troubles none of them met.
+/// Runs seeds on a few threads, in order, until one breaks a promise; the troubles none of them
+/// met.
 fn run(
     seeds: &[u64],
     troubles: &[&'static str],
@@ -143,7 +145,8 @@ fn no_seed_breaks_a_promise() {
     });
 }
 
-/// A simulation in which nothing goes wrong proves nothing, so all seeds together must meet every trouble.
+/// A simulation in which nothing goes wrong proves nothing, so all seeds together must meet every
+/// trouble.
 #[track_caller]
 #[expect(clippy::panic, reason = "a broken promise fails its test")]
 fn no_seed_breaks(seeds: &[u64], troubles: &[&'static str], story: impl Fn(u64) -> Story + Sync) {

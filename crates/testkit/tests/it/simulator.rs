@@ -2,9 +2,10 @@
 //! wrong going wrong, and the promises checked all the while.
 //!
 //! What runs is the product's own engine, on a runtime whose clock is paused: when everybody waits,
-//! time jumps to the next timer, so minutes of trouble take milliseconds. The store does its work on
-//! the caller's thread and completes at the first poll, so that nothing races the virtual clock. All
-//! chance comes from one seed, and one seed gives one story, event by event; a test holds us to it.
+//! time jumps to the next timer, so minutes of trouble take milliseconds. The store does its work
+//! on the caller's thread and completes at the first poll, so that nothing races the virtual clock.
+//! All chance comes from one seed, and one seed gives one story, event by event; a test holds us to
+//! it.
 //!
 //! ```text
 //!   authors, queues ──► process: Rescheduler ─┐
@@ -13,8 +14,8 @@
 //! ```
 //!
 //! - `faults`: slow, refused and stuck calls, lost replies, calls that outlive their sender;
-//! - `node`: processes that crash at any await, freeze past their lease, restart, drain; clocks wrong
-//!   by up to an hour and drifting;
+//! - `node`: processes that crash at any await, freeze past their lease, restart, drain; clocks
+//!   wrong by up to an hour and drifting;
 //! - `authors`: changes of mind, duplicated and reordered streams, repeated and abandoned calls;
 //! - `service`: succeeds, fails, refuses, panics, takes longer than a lease;
 //! - `ear`: is told of every task that ends, in every eighth seed, and often has no time;
@@ -22,7 +23,8 @@
 //! - `checks`: read the whole story from its end.
 //!
 //! Checkers only observe. Safety is checked under faults; then the faults stop (in half of the
-//! seeds with every process started afresh), and within bounded time all work must have come to an end (liveness).
+//! seeds with every process started afresh), and within bounded time all work must have come to an
+//! end (liveness).
 
 mod authors;
 mod checks;

@@ -1,4 +1,5 @@
-//! Leases: what takes long is held by its node's word, and within a minute by nobody once that node is gone.
+//! Leases: what takes long is held by its node's word, and within a minute by nobody once that node
+//! is gone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -63,8 +64,8 @@ async fn ed_12_a_delivery_is_held_by_whoever_sends_it_and_by_nobody_else(store: 
     assert_eq!(room.sent_to("github"), 1);
 }
 
-/// Somebody works for two leases on what hangs, and others leave it alone; then they die, and another has it a lease later.
-/// Answers what that one does.
+/// Somebody works for two leases on what hangs, and others leave it alone; then they die, and
+/// another has it a lease later. Answers what that one does.
 async fn outlive(room: &Room, lease: fn(&Account) -> Option<Timestamp>) -> Vec<&'static str> {
     let rules = &room.settings.rules;
     let beats = Arc::new(Beats {

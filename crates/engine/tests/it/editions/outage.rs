@@ -1,4 +1,5 @@
-//! Destinations that fail at once and go on failing: paced and bounded on every path, nothing shredded, told once (ED-41).
+//! Destinations that fail at once and go on failing: paced and bounded on every path, nothing
+//! shredded, told once (ED-41).
 
 use almanack_core::{
     edition::{
@@ -257,7 +258,8 @@ async fn ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_nobody
     assert_eq!(ledger(&account, "telegram"), [Ledger::Skipped]);
 }
 
-/// Whoever sends is stopped for good in the half second between two messages: nothing about the second is in doubt.
+/// Whoever sends is stopped for good in the half second between two messages: nothing about the
+/// second is in doubt.
 async fn ed_12_who_dies_between_two_messages_has_not_sent_the_second(store: Arc<dyn Store>) {
     let slow = Place {
         pause: SignedDuration::from_millis(500),

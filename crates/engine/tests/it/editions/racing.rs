@@ -46,7 +46,8 @@ impl Layer for Late {
     }
 }
 
-/// Whoever hears that a story or a letter is theirs when the lease has passed leaves it alone: somebody else may have it.
+/// Whoever hears that a story or a letter is theirs when the lease has passed leaves it alone:
+/// somebody else may have it.
 async fn ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late(store: Arc<dyn Store>) {
     let quick = Room::on(store.clone(), EditionHarness::with(1));
     quick.tick().await;
@@ -110,8 +111,8 @@ async fn ed_14_two_ticks_at_the_same_moment_do_the_work_once(store: Arc<dyn Stor
     assert_eq!((room.sent_to("github"), room.sent_to("telegram")), (1, 2));
 }
 
-/// Lets others go on while somebody waits a little for them, and time stands still meanwhile: what a database takes in real
-/// time must not cost a lease.
+/// Lets others go on while somebody waits a little for them, and time stands still meanwhile: what
+/// a database takes in real time must not cost a lease.
 struct Linger(Arc<ManualClock>);
 
 #[async_trait::async_trait]

@@ -143,7 +143,8 @@ async fn ed_02_a_tick_with_nothing_to_do_takes_less_than_half_a_second(store: Ar
     );
 }
 
-/// Breaks the first list that is written: the database refuses its last row, after it took the others.
+/// Breaks the first list that is written: the database refuses its last row, after it took the
+/// others.
 #[derive(Default)]
 struct BreaksInTheMiddle(std::sync::atomic::AtomicBool);
 
@@ -268,8 +269,8 @@ async fn ed_07_a_batch_of_six_makes_twenty_five_requests(store: Arc<dyn Store>) 
     );
 }
 
-/// Everything has to be tried twice, so that no batch can pay for all its stories: the budget holds, what was not tried
-/// waits, batches shrink, and it ends all the same.
+/// Everything has to be tried twice, so that no batch can pay for all its stories: the budget
+/// holds, what was not tried waits, batches shrink, and it ends all the same.
 async fn ed_08_no_tick_spends_more_than_its_budget_and_the_edition_still_ends(
     store: Arc<dyn Store>,
 ) {
@@ -444,7 +445,8 @@ async fn ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date(
     assert_eq!(count(&ran.account, Status::Completed), 8);
 }
 
-/// Whoever cannot be told when a day ends is told later, although nobody works on that day any more.
+/// Whoever cannot be told when a day ends is told later, although nobody works on that day any
+/// more.
 async fn ed_20_what_could_not_be_reported_is_reported_on_another_day(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with(8));
     room.tick_times(2).await;

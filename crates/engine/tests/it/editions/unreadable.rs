@@ -16,7 +16,8 @@ const DAMAGES: [&str; 4] = [
     "update delivery set state = 'dreaming'",
 ];
 
-/// A room whose rows can be written behind its back, with two stories a day. Nobody takes them at `github`.
+/// A room whose rows can be written behind its back, with two stories a day. Nobody takes them at
+/// `github`.
 async fn house() -> (Schema, Room) {
     let schema = Schema::create().await;
     let store = PostgresStore::connect(schema.url()).await.unwrap();

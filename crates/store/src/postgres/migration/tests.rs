@@ -61,8 +61,9 @@ async fn sf_08_a_step_may_take_longer_than_any_statement() {
     assert_eq!(steps_taken(&client).await, 1);
 }
 
-/// The index waits for an old snapshot, so its build lasts for as long as this test wants. Meanwhile the
-/// table is written to, and a second node that starts neither fails nor disturbs the first.
+/// The index waits for an old snapshot, so its build lasts for as long as this test wants.
+/// Meanwhile the table is written to, and a second node that starts neither fails nor disturbs the
+/// first.
 #[tokio::test]
 async fn sf_08_others_write_while_an_index_on_a_large_table_is_built() {
     static STEPS: [Migration; 2] = [TABLE, INDEX];
@@ -111,8 +112,8 @@ async fn sf_08_an_index_whose_build_was_interrupted_is_built_again() {
     assert!(is_valid(&client).await);
 }
 
-/// A step needs a table for itself that somebody reads for long. Whoever comes after it must not have to
-/// wait for that reader as well.
+/// A step needs a table for itself that somebody reads for long. Whoever comes after it must not
+/// have to wait for that reader as well.
 #[tokio::test]
 async fn sf_08_a_step_that_waits_for_a_table_keeps_nobody_else_from_it() {
     static STEPS: [Migration; 2] = [

@@ -1,12 +1,13 @@
 //! Writing sources on PostgreSQL.
 //!
-//! A batch is one transaction: rows that stay where they are, are taken by their versions in one statement, in the
-//! order of their numbers, so that nodes queue instead of waiting for each other in a circle; then each that
-//! moves, behind a savepoint, because a taken address must not undo the others; then the entries of all that
-//! were got, and the tasks that tell of them. A second write of one source in a batch waits for the next round: one statement changes a row once.
+//! A batch is one transaction: rows that stay where they are, are taken by their versions in one
+//! statement, in the order of their numbers, so that nodes queue instead of waiting for each other
+//! in a circle; then each that moves, behind a savepoint, because a taken address must not undo the
+//! others; then the entries of all that were got, and the tasks that tell of them. A second write
+//! of one source in a batch waits for the next round: one statement changes a row once.
 //!
-//! All rounds are one transaction, because a group whose commit fails is tried again one by one, and must not
-//! meet itself.
+//! All rounds are one transaction, because a group whose commit fails is tried again one by one,
+//! and must not meet itself.
 
 use std::collections::BTreeMap;
 
@@ -133,7 +134,8 @@ async fn update(
     Ok(taken.iter().map(|row| row.get(0)).collect())
 }
 
-/// Those that were not taken because their address changes, in the order asked; the others are lost.
+/// Those that were not taken because their address changes, in the order asked; the others are
+/// lost.
 async fn moving<'a>(
     client: &impl GenericClient,
     left: &BTreeMap<i64, Placed<'a>>,

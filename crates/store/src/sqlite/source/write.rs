@@ -1,4 +1,5 @@
-//! Writing sources on SQLite. Nobody else writes meanwhile, so what is read here holds until it is written.
+//! Writing sources on SQLite. Nobody else writes meanwhile, so what is read here holds until it is
+//! written.
 
 use almanack_core::{
     source::{Source, SourceId},
@@ -39,7 +40,8 @@ pub(super) fn write(connection: &Connection, write: &SourceWrite) -> Outcome<Wri
     Ok(written)
 }
 
-/// Takes the row: most writes are quiet, and what stands in the way of another is looked for only then.
+/// Takes the row: most writes are quiet, and what stands in the way of another is looked for only
+/// then.
 fn take(connection: &Connection, write: &SourceWrite) -> Outcome<Written> {
     let Source {
         id,

@@ -67,7 +67,8 @@ async fn edited(store: &dyn Store, name: &str, edited: Edited, by: &str, now: Ti
     assert!(wrote(store, write).await);
 }
 
-/// A task put by one, moved by another; a schedule that fires after a third one paused and resumed it.
+/// A task put by one, moved by another; a schedule that fires after a third one paused and resumed
+/// it.
 async fn a_busy_minute(store: &dyn Store) {
     let first = Request::Put(put("article:1", PUBLISH, at(600)));
     ask_as(store, "ada", &first, at(1)).await;
@@ -133,7 +134,8 @@ pub(crate) async fn activity_reports_what_the_history_reports(store: Arc<dyn Sto
     assert_eq!(reported(&*store, &of_schedule).await, [edit]);
 }
 
-/// A row that was written as a withdrawal's mark is told so, one that was cancelled later was created first.
+/// A row that was written as a withdrawal's mark is told so, one that was cancelled later was
+/// created first.
 pub(crate) async fn a_mark_is_reported_apart_from_a_cancelled_row(store: Arc<dyn Store>) {
     ask(&*store, &cancel_rev("article:1", PUBLISH, 5), at(1)).await;
     plant(&*store, put("article:2", PUBLISH, at(600)), at(2)).await;
@@ -182,7 +184,8 @@ pub(crate) async fn activity_narrows_by_each_filter(store: Arc<dyn Store>) {
     assert_eq!(lines(&*store, &together).await, ["cms updated article:1"]);
 }
 
-/// Seven tasks put and four of them cancelled by one act, and a schedule paused, all in the same microsecond.
+/// Seven tasks put and four of them cancelled by one act, and a schedule paused, all in the same
+/// microsecond.
 async fn at_one_instant(store: &dyn Store, now: Timestamp) {
     for n in 0..7 {
         let request = Request::Put(put(&format!("story:{n}"), PUBLISH, at(600)));
@@ -195,7 +198,8 @@ async fn at_one_instant(store: &dyn Store, now: Timestamp) {
     edited(store, "daily", Edited::Resumed, "Bob", now).await;
 }
 
-/// A page ends where it was told to, and the next one begins after it, also amidst what was decided at one instant.
+/// A page ends where it was told to, and the next one begins after it, also amidst what was decided
+/// at one instant.
 pub(crate) async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     at_one_instant(&*store, at(6)).await;

@@ -245,8 +245,8 @@ pub(crate) async fn ed_31_pruning_takes_only_what_it_may(store: Arc<dyn Store>) 
     );
 }
 
-/// Who reopens an edition that was pruned meanwhile must see that its stories are gone; one that was reopened
-/// before keeps them.
+/// Who reopens an edition that was pruned meanwhile must see that its stories are gone; one that
+/// was reopened before keeps them.
 pub(crate) async fn ed_31_who_saw_an_edition_before_it_was_pruned_decides_again(
     store: Arc<dyn Store>,
 ) {

@@ -14,8 +14,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{entries_of, followed, looked, source_of};
 
-/// A look at `now` that brings entries with these names, published at these times; the row after it. Its document shows something else
-/// by now, so that nothing of it has to stay.
+/// A look at `now` that brings entries with these names, published at these times; the row after
+/// it. Its document shows something else by now, so that nothing of it has to stay.
 async fn brings(
     store: &dyn Store,
     id: SourceId,
@@ -288,7 +288,8 @@ pub(crate) async fn ss_13_what_is_still_shown_stays(store: Arc<dyn Store>) {
     assert_eq!(titles(&entries_of(&*store, id).await), ["3", "1"]);
 }
 
-/// A document that shows nothing lets nothing go: what comes back after it, and has no time, would be new.
+/// A document that shows nothing lets nothing go: what comes back after it, and has no time, would
+/// be new.
 pub(crate) async fn ss_13_nothing_goes_while_nothing_is_shown(store: Arc<dyn Store>) {
     let id = followed(&*store, source("a")).await.id;
     let seen = brings(&*store, id, at(1), &[("1", Some(at(1))), ("2", None)]).await;
@@ -349,7 +350,8 @@ pub(crate) async fn ss_13_a_look_from_before_a_pruning_is_lost(store: Arc<dyn St
     assert_eq!(looked(&*store, untouched).await, Written::Done);
 }
 
-/// Pruning beside looks: nothing that a look was told is written gets lost, and nothing comes twice.
+/// Pruning beside looks: nothing that a look was told is written gets lost, and nothing comes
+/// twice.
 pub(crate) async fn ss_13_pruning_does_not_disturb_looks(store: Arc<dyn Store>) {
     const LOOKS: i64 = 30;
     let id = followed(&*store, source("a")).await.id;

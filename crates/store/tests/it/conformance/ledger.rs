@@ -155,8 +155,8 @@ fn edit(revision: i64, edited: Edited, when: Timestamp) -> Edit {
     }
 }
 
-/// Oldest first; a limit keeps the newest. Two may be of one revision: what the planner found out is
-/// told too.
+/// Oldest first; a limit keeps the newest. Two may be of one revision: what the planner found out
+/// is told too.
 pub(crate) async fn edits_are_reported_oldest_first(store: Arc<dyn Store>) {
     let mut seen: Schedule = keep(&*store, schedule("daily", at(0))).await;
     assert!(wrote(&*store, new_schedule(schedule("other", at(0)))).await);
@@ -178,7 +178,8 @@ pub(crate) async fn edits_are_reported_oldest_first(store: Arc<dyn Store>) {
     assert_eq!(store.load_edits(other, 99).await.unwrap(), []);
 }
 
-/// In the same write that decides anew: no slot is left with two rows, and none of another schedule goes.
+/// In the same write that decides anew: no slot is left with two rows, and none of another schedule
+/// goes.
 pub(crate) async fn dp_24_slots_decided_ahead_are_found_and_taken_back(store: Arc<dyn Store>) {
     for name in ["daily", "other"] {
         keep(&*store, schedule(name, at(10))).await;

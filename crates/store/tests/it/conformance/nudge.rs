@@ -1,6 +1,6 @@
-//! Hints to sleeping nodes. While a subscription is young or was interrupted, a hint may get lost or
-//! may say "anything may be due" (an instant long past); so the rules ask again a bounded number of
-//! times. What they must never see is a hint of what is far off.
+//! Hints to sleeping nodes. While a subscription is young or was interrupted, a hint may get lost
+//! or may say "anything may be due" (an instant long past); so the rules ask again a bounded number
+//! of times. What they must never see is a hint of what is far off.
 
 use std::{sync::Arc, time::Duration};
 

@@ -46,7 +46,8 @@ pub(crate) async fn what_ended_is_found_by_when_it_ended(store: Arc<dyn Store>) 
     assert_eq!(numbers(one), [third]);
 }
 
-/// Forgetting a claim loses nothing of what ended under it, and the latest ends are found whichever lease is the longest.
+/// Forgetting a claim loses nothing of what ended under it, and the latest ends are found whichever
+/// lease is the longest.
 pub(crate) async fn what_ended_is_found_after_its_claim_is_forgotten(store: Arc<dyn Store>) {
     let mut ended = Vec::new();
     for number in 1..=6 {
@@ -75,7 +76,8 @@ pub(crate) async fn what_ended_is_found_after_its_claim_is_forgotten(store: Arc<
     assert_eq!(ended_in(&*store, 0, 100).await, ended, "its row has ended");
 }
 
-/// A failed attempt ended, though its task waits again; a row that gave way ended; what runs again has not.
+/// A failed attempt ended, though its task waits again; a row that gave way ended; what runs again
+/// has not.
 pub(crate) async fn rows_that_ended_are_found_current_or_not(store: Arc<dyn Store>) {
     let waits = plant(&*store, put("article:1", PUBLISH, START), START).await;
     let attempt = claim_one(&*store, 1, START).await;
@@ -224,7 +226,8 @@ pub(crate) async fn slots_of_all_schedules_are_found_by_time(store: Arc<dyn Stor
     assert_eq!(whole[0].slot, fired(40));
 }
 
-/// A row of several slots is found by each side of a window that it reaches over, and by none it does not touch.
+/// A row of several slots is found by each side of a window that it reaches over, and by none it
+/// does not touch.
 pub(crate) async fn a_row_of_several_slots_touches_every_window_it_reaches(store: Arc<dyn Store>) {
     keep(&*store, schedule("daily", START)).await;
     note(&*store, "daily", vec![several(100, 200)]).await;

@@ -139,7 +139,8 @@ pub(crate) async fn lanes_are_answered_in_the_order_asked(store: Arc<dyn Store>)
     }
 }
 
-/// Truly at once, over several lanes in different orders: nobody waits for ever, and no lane overflows.
+/// Truly at once, over several lanes in different orders: nobody waits for ever, and no lane
+/// overflows.
 pub(crate) async fn many_visitors_at_once_stay_within_the_limit(store: Arc<dyn Store>) {
     let entering = (0..24).map(|number: usize| {
         let store = Arc::clone(&store);

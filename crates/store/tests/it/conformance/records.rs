@@ -130,7 +130,8 @@ pub(crate) async fn rs_13_a_request_that_changed_nothing_is_reported(store: Arc<
     }
 }
 
-/// However often it comes, alone, many at once or under a key; its receipt is that of the first time, and the row does not change.
+/// However often it comes, alone, many at once or under a key; its receipt is that of the first
+/// time, and the row does not change.
 pub(crate) async fn sf_02_a_redelivery_is_counted_and_not_written_again(store: Arc<dyn Store>) {
     let first = put_rev("article:1", PUBLISH, at(60), 5);
     let created = ask(&*store, &first, START).await;

@@ -1,4 +1,5 @@
-//! The list of rules, and the macros that turn it into tests. One that is not listed is dead code, which the compiler finds.
+//! The list of rules, and the macros that turn it into tests. One that is not listed is dead code,
+//! which the compiler finds.
 
 /// Turns every rule into a test of its own, against a store from `$fresh().await`, a `Fresh`.
 #[macro_export]

@@ -221,7 +221,8 @@ pub(crate) async fn dp_05_a_firing_that_exists_is_left_alone(store: Arc<dyn Stor
     assert_eq!(claimed(&*store, claim_request(2, at(99), 9)).await, []);
 }
 
-/// A tombstone stands where the firing would: nothing fires, and the ledger does not say that it did. Its neighbour fires.
+/// A tombstone stands where the firing would: nothing fires, and the ledger does not say that it
+/// did. Its neighbour fires.
 pub(crate) async fn sf_04_a_slot_whose_firing_was_cancelled_before_is_not_noted_as_fired(
     store: Arc<dyn Store>,
 ) {

@@ -178,7 +178,8 @@ pub(crate) async fn a_removed_session_is_gone(store: Arc<dyn Store>) {
     assert!(is_known(&*store, "a2").await);
 }
 
-/// By the first token or user, and from then on for good: revoking, expiry and removal take nothing back.
+/// By the first token or user, and from then on for good: revoking, expiry and removal take nothing
+/// back.
 pub(crate) async fn sf_03_access_once_guarded_stays_guarded(store: Arc<dyn Store>) {
     let since = || async { store.load_guarded_since().await.unwrap() };
     assert_eq!(since().await, None, "nobody was ever known");

@@ -1,7 +1,7 @@
 //! The simulator's teeth: take a safeguard away, and it must notice.
 //!
-//! Each test sabotages the store under test from below, where neither the engine nor the witness can
-//! tell, and counts the seeds until a promise breaks.
+//! Each test sabotages the store under test from below, where neither the engine nor the witness
+//! can tell, and counts the seeds until a promise breaks.
 
 use std::sync::Arc;
 

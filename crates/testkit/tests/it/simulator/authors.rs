@@ -100,8 +100,8 @@ impl Requester {
         identity(&format!("article:{number}"), kind)
     }
 
-    /// A keyed call is all or nothing, so two requests about one identity could never be carried out
-    /// together; such calls go without a key.
+    /// A keyed call is all or nothing, so two requests about one identity could never be carried
+    /// out together; such calls go without a key.
     fn key(&self, origin: &str, request: &ChangeRequest) -> Option<OnceKey> {
         let ChangeRequest::Ask(requests) = request else {
             return None;

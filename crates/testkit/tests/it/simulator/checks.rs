@@ -1,7 +1,8 @@
 //! What must hold once everything has come to rest.
 //!
 //! The [`Witness`](super::witness::Witness) checks every step; these checks read the whole story
-//! from its end: from the receipts requesters hold, the calls the service got, and the store's history.
+//! from its end: from the receipts requesters hold, the calls the service got, and the store's
+//! history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -137,7 +138,8 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// RS-10: nobody else touched these, so their last event stands, unless the task was done first.
+    /// RS-10: nobody else touched these, so their last event stands, unless the task was done
+    /// first.
     fn streams_ended_with_their_last_event(&self) -> Checked {
         for (identity, last) in &self.notes.delivered {
             let id = self.model.current.get(identity);
@@ -192,7 +194,8 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// Every task that ended was told once to the subscriber, nothing else was, and all of it was heard.
+    /// Every task that ended was told once to the subscriber, nothing else was, and all of it was
+    /// heard.
     fn every_end_was_reported(&self, heard: &BTreeSet<String>) -> Checked {
         let event_tasks = |row: &&Row| row.identity.kind.as_str() == outgoing::KIND;
         let ended = |row: &Row| matches!(row.status, Status::Success | Status::Fail);

@@ -1,8 +1,8 @@
 //! What the store ought to hold: a small model, told of every call in the order it took effect.
 //!
-//! The model knows nothing of SQL and does not use `core`'s decisions; it only knows which steps are
-//! allowed. Whatever the store answers is held against it at once, so a violation is found at the
-//! write that made it and not by what follows from it.
+//! The model knows nothing of SQL and does not use `core`'s decisions; it only knows which steps
+//! are allowed. Whatever the store answers is held against it at once, so a violation is found at
+//! the write that made it and not by what follows from it.
 
 use std::collections::BTreeMap;
 

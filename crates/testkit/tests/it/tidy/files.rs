@@ -38,8 +38,8 @@ fn unexplained(file: &TextFile) -> Option<String> {
 const DESCRIBED: [&str; 2] = ["crates/core/src/", "crates/engine/src/"];
 const ITEMS: [&str; 6] = ["fn ", "struct ", "enum ", "trait ", "type ", "const "];
 
-/// Public items without a sentence. Fields and variants are not asked for one: their names say it, or a
-/// comment that says more than the name.
+/// Public items without a sentence. Fields and variants are not asked for one: their names say it,
+/// or a comment that says more than the name.
 fn undescribed(file: &TextFile) -> Vec<String> {
     let asked = DESCRIBED.iter().any(|folder| file.path.starts_with(folder)) && !file.is_test();
     let lines: Vec<&str> = file.text.lines().map(str::trim).collect();

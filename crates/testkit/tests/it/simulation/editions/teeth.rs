@@ -1,4 +1,5 @@
-//! The teeth: take a safeguard away, below the store or outside, and a seed must say which promise broke.
+//! The teeth: take a safeguard away, below the store or outside, and a seed must say which promise
+//! broke.
 
 use std::sync::Arc;
 

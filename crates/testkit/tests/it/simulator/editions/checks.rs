@@ -69,7 +69,8 @@ impl Mailbox {
         }
         let first = self.revisions.entry(date.to_owned());
         let first = *first.or_insert(message.revision);
-        // Better twice than missing: that holds for a first document that perhaps never arrived, too.
+        // Better twice than missing: that holds for a first document that perhaps never arrived,
+        // too.
         let earlier = format!("edition:{date}/{first}/{}/", place.name);
         let may_follow = may_repeat && !world.witness.is_confirmed(&earlier);
         let second = first != message.revision && !may_follow && !resent;

@@ -1,4 +1,5 @@
-//! What becomes of calls to the outside: each seed has its own rates, and parts of it are down for days.
+//! What becomes of calls to the outside: each seed has its own rates, and parts of it are down for
+//! days.
 
 use std::{
     collections::BTreeMap,

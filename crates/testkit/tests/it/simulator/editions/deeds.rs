@@ -71,7 +71,8 @@ pub(super) async fn perform(world: &World, process: &Process, deed: Deed, dice: 
         _ => world.cast.deaths,
     };
     let mortal = !world.is_healed() && dice.hits(deaths);
-    // Half of the deaths are early ones; a step of what is queued mostly finds that it has to wait, and is over soon.
+    // Half of the deaths are early ones; a step of what is queued mostly finds that it has to wait,
+    // and is over soon.
     let early = if matches!(deed, Deed::Step(_)) { 8 } else { 40 };
     let most = if dice.hits(500) { early } else { POLLS_MAX };
     let ended = Mortal {

@@ -34,7 +34,8 @@ use super::{
 const NODES: usize = 2;
 const MINUTE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
-/// Days in which nothing goes wrong any more: what was taken up again has a day's time, and a day to be put away.
+/// Days in which nothing goes wrong any more: what was taken up again has a day's time, and a day
+/// to be put away.
 const REST_DAYS: u32 = 3;
 /// Retention keeps stories for so long.
 const KEPT_DAYS: i64 = 30;

@@ -1,4 +1,5 @@
-//! Sees every write to an edition take effect, right above the store, and keeps a copy of every edition.
+//! Sees every write to an edition take effect, right above the store, and keeps a copy of every
+//! edition.
 
 mod ledger;
 mod picture;
@@ -38,7 +39,8 @@ pub(super) struct Write<'a> {
 }
 
 impl Write<'_> {
-    /// Whether a person has a part of the document that is known sent again: that begins the work on it anew, as nothing else about a delivery does.
+    /// Whether a person has a part of the document that is known sent again: that begins the work
+    /// on it anew, as nothing else about a delivery does.
     pub(super) fn is_resent(&self, delivery: &Delivery) -> bool {
         let (before, after) = (&self.before.edition, &self.after.edition);
         delivery.state == delivery::State::Intended
@@ -157,7 +159,8 @@ impl Witness {
         }
     }
 
-    /// An alert was written: nobody says that people were told who did not hear it, unless they could not be told for a day.
+    /// An alert was written: nobody says that people were told who did not hear it, unless they
+    /// could not be told for a day.
     fn saw_alert(&self, alert: &Alert) {
         let mut pages = self.pages();
         let known = pages.alerts.insert(alert.key.clone(), alert.clone());

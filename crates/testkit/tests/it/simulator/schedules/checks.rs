@@ -1,5 +1,5 @@
-//! The reckoning: every slot that the oracle expects is matched to exactly one row of the ledger, and
-//! every verdict to a cause that was injected.
+//! The reckoning: every slot that the oracle expects is matched to exactly one row of the ledger,
+//! and every verdict to a cause that was injected.
 
 mod eras;
 mod firings;

@@ -1,8 +1,8 @@
-//! What really happened: a layer right above the store that sees every write take effect, and the log of
-//! when nodes were able to plan. Checks read it; nobody else does.
+//! What really happened: a layer right above the store that sees every write take effect, and the
+//! log of when nodes were able to plan. Checks read it; nobody else does.
 //!
-//! It also gives the hints, for every write and however far ahead, and in return nobody polls: a poll a
-//! second would be eight million in ninety days.
+//! It also gives the hints, for every write and however far ahead, and in return nobody polls: a
+//! poll a second would be eight million in ninety days.
 
 use std::{
     collections::BTreeMap,
@@ -42,7 +42,8 @@ pub(super) struct SeenEdit {
     pub(super) edited: Edited,
     /// When, by the clock of who did it.
     pub(super) at: Timestamp,
-    /// The seam between before and after: `at`, or the last slot that a faster clock had decided by then.
+    /// The seam between before and after: `at`, or the last slot that a faster clock had decided by
+    /// then.
     pub(super) seam: Timestamp,
     pub(super) definition: Definition,
     pub(super) pause: Option<Pause>,
@@ -92,7 +93,8 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Whether a node was able to plan from `from` to `to`. None is while the machine's clock is behind, and each is right after.
+    /// Whether a node was able to plan from `from` to `to`. None is while the machine's clock is
+    /// behind, and each is right after.
     pub(super) fn covered(&self, from: Timestamp, to: Timestamp) -> bool {
         !is_set_back(from, to) && self.runs.iter().any(|run| run.covers(from, to))
     }

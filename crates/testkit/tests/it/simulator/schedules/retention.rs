@@ -1,6 +1,8 @@
-//! Retention at the worst moments: while the machine's clock is set, and right after it is right again (DP-24).
+//! Retention at the worst moments: while the machine's clock is set, and right after it is right
+//! again (DP-24).
 //!
-//! Nothing in a story is as old as what is forgotten here, so the checks miss every row that it takes.
+//! Nothing in a story is as old as what is forgotten here, so the checks miss every row that it
+//! takes.
 
 use std::{sync::Arc, time::Duration};
 

@@ -100,7 +100,8 @@ fn may_follow(was: Option<State>, now: State) -> bool {
     }
 }
 
-/// Nobody knows whether it arrived and it must not arrive twice; or an earlier one arrived, or may have.
+/// Nobody knows whether it arrived and it must not arrive twice; or an earlier one arrived, or may
+/// have.
 fn may_skip(write: &Write<'_>, was: Option<State>, destination: &str) -> bool {
     let Some(place) = write.cast.place(destination) else {
         return false;

@@ -210,7 +210,8 @@ impl Judge<'_> {
         self.pages.waited(self.name, slot - self.skew, to)
     }
 
-    /// How late a slot may fire: as was asked, or half the gap, from a quarter of a minute to half a day.
+    /// How late a slot may fire: as was asked, or half the gap, from a quarter of a minute to half
+    /// a day.
     fn grace(&self, slot: Timestamp, era: &Era) -> SignedDuration {
         if let Some(grace) = era.definition.grace {
             return grace;
