@@ -3,8 +3,8 @@
 //!
 //! The newest of each are searched, by number or by time, and what a filter leaves of them is
 //! sorted; the three lists are then merged (see [`crate::overview::newest`]), so their orders must
-//! agree with its order. `$2` is the instant at which the page before ended; what was told of it
-//! already is left out after merging.
+//! agree with its order. `$2` is the instant at which the page before ended; what was reported of
+//! it already is left out after merging.
 
 use almanack_core::{
     history::creation,

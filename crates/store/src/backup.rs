@@ -9,7 +9,7 @@
 //! A backup that was never read is a hope. Every one is therefore opened and read from end to end
 //! before it gets its name: SQLite's own checks, ours, and the rows and checksum of each table
 //! against those of that moment. Then it is sealed with a checksum of its bytes (`seal.rs`), and
-//! whoever reads it later reads what was proven.
+//! a later reader reads what was proven.
 //!
 //! How one takes a store's place is in `restore.rs`.
 
@@ -40,9 +40,9 @@ use seal::Seal;
 pub use restore::{Left, left_behind, restore};
 pub use rotation::Rotation;
 
-/// Pages copied in one step (16 MiB): enough to be fast, few enough to tell how far it is.
+/// Pages copied in one step (16 MiB): enough to be fast, few enough to report progress.
 const STEP_PAGES: i32 = 4_000;
-/// What a backup holds is nobody else's: hashes of tokens and passwords, addresses, payloads.
+/// What a backup holds is private: hashes of tokens and passwords, addresses, payloads.
 const PRIVATE: u32 = 0o600;
 
 /// What must be true of every store, and how many rows break it.
@@ -83,25 +83,25 @@ pub enum Error {
         source: io::Error,
     },
     /// There is a file of this name.
-    #[error("`{}` exists already", path.display())]
+    #[error("`{}` already exists", path.display())]
     Exists { path: PathBuf },
     /// The store that would be replaced holds something.
     #[error("`{}` is not empty; its tables have rows ({rows})", path.display())]
     NotEmpty { path: PathBuf, rows: u64 },
-    /// Somebody else has the store open.
+    /// Another process has the store open.
     #[error("`{}` is in use by another process", path.display())]
     InUse { path: PathBuf },
     /// Another process writes the copy now.
-    #[error("another backup or restore is at work: it writes `{}`", path.display())]
+    #[error("another backup or restore is running and writes `{}`", path.display())]
     AtWork { path: PathBuf },
     /// A log without its store, which would be applied to whatever gets the store's name.
-    #[error("`{}` is the log of a store that is not there", path.display())]
+    #[error("`{}` is the log of a missing store", path.display())]
     Log { path: PathBuf },
     /// It has no checksum: another tool made it, or its end is missing.
     #[error("`{}` has no checksum at its end", path.display())]
     Unsealed { path: PathBuf },
     /// It is no store of ours, or not a whole one.
-    #[error("`{}` is no whole backup: {what}", path.display())]
+    #[error("`{}` is not a complete backup: {what}", path.display())]
     Damaged { path: PathBuf, what: String },
 }
 
@@ -142,7 +142,7 @@ pub struct Held {
     pub checksum: Option<String>,
     /// The migrations that were applied.
     pub migrations: usize,
-    /// Its tables with rows and checksums; empty if nobody looked.
+    /// Its tables with rows and checksums; empty if not checked.
     pub tables: Vec<(String, Sum)>,
 }
 
@@ -279,7 +279,7 @@ fn written(
     pages(source, &mut copy, reported).map_err(failed)?;
     copy.pragma_update(None, "journal_mode", journal.mode())
         .map_err(failed)?;
-    // Whoever closes it last brings its log into it, and removes the log.
+    // The last connection to close merges the log into the file, and removes the log.
     copy.close().map_err(|(_, error)| failed(error))?;
     sync(part)?;
     if check == Verify::Skip {
@@ -299,7 +299,7 @@ fn written(
             what: differs.map_or_else(
                 || "it has other tables than the store".to_owned(),
                 |((table, sent), (_, arrived))| {
-                    format!("table `{table}` has {arrived}, and had {sent}")
+                    format!("table `{table}` has {arrived}, expected {sent}")
                 },
             ),
         }),
@@ -364,7 +364,7 @@ fn open(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a file that nobody changes: without locks, and without looking for a journal.
+/// Opens a file that does not change: without locks, and without looking for a journal.
 fn open_unchanging(path: &Path) -> Result<Connection> {
     let whole = path.canonicalize();
     let whole = whole.map_err(|source| unread("open", path, source))?;
@@ -377,7 +377,7 @@ fn open_unchanging(path: &Path) -> Result<Connection> {
     Ok(opened.map_err(|error| unopened(&path.display().to_string(), error))?)
 }
 
-/// Removes a copy that nobody wants, with whatever SQLite put beside it.
+/// Removes an unwanted copy, with whatever SQLite put beside it.
 fn discard(part: &Path) {
     for ending in ["", "-wal", "-shm", "-journal"] {
         let _ = fs::remove_file(beside(part, ending));

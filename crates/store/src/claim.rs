@@ -21,7 +21,7 @@ pub(crate) struct Unreadable {
 impl Unreadable {
     fn of(row: &Row<'_>, claim_id: ClaimId, why: &Error) -> Result<Self> {
         let (task_id, why) = (row.big(0)?, reason(why));
-        tracing::error!(task.id = task_id, why, "a task is set aside as failed");
+        tracing::error!(task.id = task_id, why, "an unreadable task is marked failed");
         Ok(Self {
             task_id,
             claim_id,
@@ -114,9 +114,9 @@ pub(crate) const NOTE_CLAIM_SQLITE: &str =
     "insert into claim (id, session, node, lease_until_us, task_ids) values (?1, ?2, ?3, ?4, ?5)";
 
 /// PostgreSQL: the waiting lanes and when each is next due, by the same jumps. What was claimed
-/// leaves dead entries at the front of its lane until nobody can see them any more, and with many
-/// nodes there are many: so the front is passed once, and what is found there, the earliest due, is
-/// kept.
+/// leaves dead entries at the front of its lane until no transaction can see them any more, and
+/// with many nodes there are many: so the front is passed once, and what is found there, the
+/// earliest due, is kept.
 macro_rules! lanes_due {
     () => {
         "with recursive lane(kind, priority, due_at_us) as ( \
@@ -180,7 +180,8 @@ pub(crate) const FINISH_END_SQLITE: &str = "update task set status = ?3, attempt
 pub(crate) const FINISH_WAIT_SQLITE: &str = "update task set status = ?3, attempt = ?4, \
      detail = ?5, finished_at_us = ?6, execute_at_us = ?7, due_at_us = ?7, expiries = ?8 \
      where id = ?1 and term = ?2 and status = 'RUNNING'";
-/// Both in one. PostgreSQL compares values, not column lists, to tell whether an index is touched.
+/// Both in one. PostgreSQL compares values, not column lists, to decide whether an index is
+/// touched.
 pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      attempt = u.attempt, detail = u.detail, finished_at_us = u.finished_at_us, \
      execute_at_us = u.execute_at_us, due_at_us = u.due_at_us, expiries = u.expiries \
@@ -195,7 +196,8 @@ pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
 pub(crate) const SET_ASIDE: &str = "update task set status = 'FAIL', detail = $1, \
      finished_at_us = $2 where id = $3 and claim_id = $4 and status = 'RUNNING'";
 
-/// A claim whose lease has passed is not revived: somebody may be returning its tasks right now.
+/// A claim whose lease has passed is not revived: another node may be returning its tasks right
+/// now.
 pub(crate) const EXTEND_SQLITE: &str =
     "update claim set lease_until_us = ?3 where id = ?1 and lease_until_us > ?2";
 pub(crate) const EXTEND_POSTGRES: &str = "update claim set lease_until_us = $3 where id = any ($1::bigint[]) and lease_until_us > $2 \
@@ -277,7 +279,7 @@ pub(crate) async fn expired(
     Ok((expired, aside))
 }
 
-/// Ends what nobody can read.
+/// Ends rows that cannot be read.
 pub(crate) async fn set_aside(
     session: &dyn Session,
     aside: &[Unreadable],

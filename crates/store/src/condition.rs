@@ -1,5 +1,5 @@
 //! How a database is, for who looks after it: nothing is created or migrated, and no row changes.
-//! To know whether a database takes writes, something is written: what stands there already,
+//! To know whether a database takes writes, something is written: what is there already,
 //! committed like everything else.
 
 use std::{fs::File, io::Read as _, path::Path};
@@ -48,7 +48,7 @@ pub enum Make {
     Sqlite {
         /// How commits are kept: `wal` once a node has opened it.
         journal_mode: String,
-        /// Why nobody may write, if nobody may.
+        /// Why writes are refused, if they are.
         unwritable: Option<String>,
     },
     Postgres {
@@ -66,7 +66,7 @@ pub enum Make {
         connections: i32,
         /// Whether tables may be made.
         may_create: bool,
-        /// Why nobody may write, if nobody may.
+        /// Why writes are refused, if they are.
         unwritable: Option<String>,
     },
 }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Why a delivery is skipped that had not arrived when a newer document was made.
-pub(crate) const REPLACED: &str = "a newer document took its place";
+pub(crate) const REPLACED: &str = "replaced by a newer document";
 
 /// What [`crate::row::edition::edition`] reads, and what an edition is created with.
 macro_rules! columns {
@@ -228,8 +228,8 @@ pub(crate) const PRUNABLE: &str = "select o.edition_on from ( \
          union select distinct edition_on from batch where edition_on < $1) o \
      join edition e on e.edition_on = o.edition_on \
      where e.state = 'archived' order by o.edition_on limit $2";
-/// Takes one, if it is still archived: whoever is about to reopen it must see that its stories are
-/// gone.
+/// Takes one, if it is still archived: a request that is about to reopen it must see that its
+/// stories are gone.
 pub(crate) const TAKE_ARCHIVED: &str = "update edition set version = version + 1 \
      where edition_on = $1 and state = 'archived'";
 pub(crate) const PRUNE_STORIES: &str = "delete from story where edition_on = $1";

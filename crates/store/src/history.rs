@@ -89,7 +89,7 @@ macro_rules! same {
         )
     };
 }
-/// Counts a decision that was made before, if its row is still as it was seen.
+/// Counts a decision that was made before, if its row is still as seen.
 pub(crate) const REPEAT_SQLITE: &str = concat!(
     "update decision set times = times + 1, last_at_us = ?10 where task_id = ?1 and number = ",
     same!("?1", "?2", "?3", "?4", "?5", "?6", "?7", "?8", "?9"),
@@ -123,7 +123,7 @@ pub(crate) const REPEAT_POSTGRES: &str = concat!(
      returning u.position, d.number"
 );
 
-/// What may be forgotten of a row that stays: not what took it away, by which its story is told.
+/// What may be forgotten of a row that stays: not what took it away, which explains its history.
 macro_rules! passing {
     () => {
         " and rule in ('updated', 'unchanged', 'ignored_done', 'ignored_stale')"
@@ -271,7 +271,7 @@ impl Wanted {
         self.left == 0
     }
 
-    /// Each row is at least its own creation, unless a page before has told it.
+    /// Each row is at least its own creation, unless an earlier page has shown it.
     fn take(&mut self, life: &Life) {
         let created = usize::from(self.bounds(&life.task).number > 0);
         let found = life.decisions.len() + life.attempts.len() + created;

@@ -88,15 +88,15 @@ impl Location {
 /// Who is registered in a database, and what time it is there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Register {
-    /// Whoever was not forgotten yet, alive or not.
+    /// Every node on record, alive or not.
     pub nodes: Vec<Node>,
-    /// What the database's clock showed before they were read. Nodes keep to it, so it alone tells
-    /// how long ago they were seen. `None` where the database has no clock of its own.
+    /// What the database's clock showed before they were read. Nodes keep to it, so it alone says
+    /// how long ago they were seen. `None` where the database has no clock.
     pub now: Option<Timestamp>,
 }
 
 /// Who is registered there, without opening it as a store: that would migrate what is only looked
-/// at. A database without such a table has nobody.
+/// at. A database without such a table has none.
 pub async fn registered(location: &Location) -> Result<Register> {
     match location {
         Location::Sqlite(path) => Ok(Register {
@@ -133,14 +133,14 @@ pub async fn open(location: &Location, durability: Durability) -> Result<Arc<dyn
     Ok(open_for_all(location, durability).await?.work)
 }
 
-/// One store, handed out to each sort of caller with readers of its own: none can keep another
+/// One store, handed out to each sort of caller with its own readers: none can keep another
 /// waiting (SF-01).
 pub struct Handles {
     /// For the duties of a node.
     pub work: Arc<dyn Store>,
-    /// For whoever wants something changed.
+    /// For clients that want something changed.
     pub changes: Arc<dyn Store>,
-    /// For whoever looks at pages. May answer [`almanack_core::store::Error::Busy`].
+    /// For clients that read pages. May answer [`almanack_core::store::Error::Busy`].
     pub pages: Arc<dyn Store>,
 }
 

@@ -204,7 +204,7 @@ mod tests {
             (Some(0), true, "it only adds"),
             (Some(known), true, "what it takes away is not used any more"),
             (Some(known + 1), false, "it takes away what is used"),
-            (None, false, "nobody says what it does"),
+            (None, false, "its purpose is not stated"),
         ] {
             let newest = applied(known + 7, "0999_from_the_future", works_from);
             match pending(ALL, &[applied(1, "0001_task", None), newest]) {

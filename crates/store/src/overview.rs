@@ -252,14 +252,14 @@ pub(crate) fn soonest(mut lines: Vec<TaskLine>, limit: usize) -> Vec<TaskLine> {
 }
 
 /// How many of each list are read for a page: of the instant where the page before ended, all that
-/// was told stands before what was not.
+/// was notified sorts before what was not.
 pub(crate) fn reach(filter: &ActivityFilter) -> usize {
     let reported = filter.after.map_or(0, |cursor| cursor.reported);
     filter.limit.saturating_add(reported)
 }
 
 /// The page that `filter` asks for of what was found. Edits of one instant stay as they were found:
-/// nothing in them tells them apart for certain.
+/// nothing in them distinguishes them for certain.
 pub(crate) fn newest(mut found: Vec<Activity>, filter: &ActivityFilter) -> Vec<Activity> {
     found.sort_by_key(|activity| {
         let about = match activity {

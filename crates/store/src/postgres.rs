@@ -2,7 +2,7 @@
 //!
 //! Statements take whole lists, so a round trip carries a batch; independent ones are sent without
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
-//! (see `batcher.rs`). Each sort of caller has connections of its own (see `caller.rs`). Nodes hear
+//! (see `batcher.rs`). Each sort of caller has its own connections (see `caller.rs`). Nodes hear
 //! of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod address;
@@ -33,7 +33,7 @@ use tokio_postgres::{Client, error::SqlState};
 
 use crate::{
     Register,
-    caller::{Caller, Place, READ_WITHIN, Room},
+    caller::{Caller, Seat, READ_WITHIN, Room},
     database::{Access, Database, SqlStore},
     measure::Stopwatch,
     migrate,
@@ -64,7 +64,7 @@ pub(crate) const CONNECTIONS_MAX: usize = WORK_CONNECTIONS + CHANGE_CONNECTIONS 
 /// A connection on which nothing comes back for so long is given up: a network that swallows
 /// everything must not hold a claim or a heartbeat for the quarter of an hour that TCP would.
 const SILENCE: Duration = Duration::from_secs(15);
-/// A node asks this often even if nobody nudged it.
+/// A node asks this often even without a nudge.
 const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(10);
 
 /// Every statement here is driven by a short list or an index. A plan made while a table was still
@@ -96,7 +96,7 @@ pub struct Postgres {
     sources: Batcher<LoadSources>,
     source_writes: Batcher<WriteSources>,
     nudger: Nudger,
-    /// Where hints are told and heard; one per schema.
+    /// The channel for hints; one per schema.
     channel: String,
 }
 
@@ -195,8 +195,8 @@ impl Postgres {
         client(&self.pool).await
     }
 
-    /// A place among those who wait for their page, where that is needed.
-    fn place(&self) -> Result<Place> {
+    /// A seat among those who wait for their page, where that is needed.
+    fn seat(&self) -> Result<Seat> {
         self.shared.room.enter(self.caller)
     }
 }
@@ -263,7 +263,7 @@ impl Database for Postgres {
                 done
             }
             Access::Moment => {
-                let _place = self.place()?;
+                let _seat = self.seat()?;
                 let (client, tls) = (self.client().await?, self.shared.tls.clone());
                 let question = Question::in_transaction(client, tls);
                 let client = question.client();

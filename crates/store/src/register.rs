@@ -101,7 +101,7 @@ impl<D: Database> NodeStore for SqlStore<D> {
     async fn forget_node(&self, session: &str) -> Result<()> {
         self.execute("forget node", FORGET_NODE, values![session])
             .await?;
-        // What a crash leaves here belongs to no node, and nobody reads it.
+        // What a crash leaves here belongs to no node, and is never read.
         self.save_troubles(session, &[]).await
     }
 

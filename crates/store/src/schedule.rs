@@ -2,7 +2,7 @@
 //!
 //! A schedule's row is the lock of everything that belongs to it: a write first takes the row by
 //! its `version`, and only who got it writes ledger rows, firings and the edit, in the same
-//! transaction. A slot that is in the ledger stays as it was first decided, and a firing whose
+//! transaction. A slot that is in the ledger stays as first decided, and a firing whose
 //! identity exists is left alone: clocks differ by moments, and what happened has happened. If what
 //! exists was cancelled, the slot is not noted as fired (SF-04).
 
@@ -20,7 +20,7 @@ use crate::{
     session::Session,
 };
 
-/// Where the time of the next look stands among the columns of a schedule.
+/// The column of the next look's time in a schedule.
 const LOOK_AT: usize = 13;
 
 /// What [`crate::row::schedule`] reads.

@@ -1,9 +1,9 @@
 //! Statements about sources.
 //!
 //! A source's row is written by who saw it as it is (`version`), and its address is a name that
-//! only one may have. A look that brings nothing new changes neither address nor type, state,
+//! only one may have. A look that finds nothing new changes neither address nor type, state,
 //! cadence or attention, and then writes no index but those of the due time: SQLite touches every
-//! index whose column a statement names, so such a write has a statement of its own that does not
+//! index whose column a statement names, so such a write has a separate statement that does not
 //! name them.
 
 pub(crate) mod numbers;

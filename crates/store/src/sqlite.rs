@@ -55,7 +55,7 @@ const STATEMENTS_KEPT: usize = 128;
 const CHECKPOINT_PAGES: i64 = 4_000;
 /// Page cache of each connection; negative means KiB.
 const CACHE_KIB: i64 = -8_000;
-/// A node asks this often even if nobody nudged it: another process may have written to the file.
+/// A node asks this often even without a nudge: another process may have written to the file.
 /// Cheap here, an empty claim is a few index probes.
 const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(1);
 
@@ -84,7 +84,7 @@ enum Access {
     Inline(Mutex<Connection>),
 }
 
-/// Everybody who has a connection. Closed in this order: only a connection that may write can bring
+/// All connections. Closed in this order: only a connection that may write can merge
 /// the log into the file and remove it, and only the last one does.
 struct Staff {
     pages: Threads,
@@ -95,7 +95,7 @@ struct Staff {
 }
 
 impl SqliteStore {
-    /// Opens (and creates or migrates) a file, with threads of its own.
+    /// Opens (and creates or migrates) a file, with its own threads.
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
         create_guarded(path);
         let open = |flags| open_file(path, flags, durability);
@@ -179,8 +179,8 @@ impl Sqlite {
         done.map_err(|fault| explain(statement, fault))
     }
 
-    /// Runs `work` on a connection of this caller's that only reads. Whoever stops waiting stops
-    /// it.
+    /// Runs `work` on a connection of this caller's that only reads. A caller that stops waiting
+    /// stops it.
     async fn on_reader<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
     where
         T: Send + 'static,

@@ -1,6 +1,6 @@
 //! Statements about tasks.
 //!
-//! Where the two databases share a text it stands once. PostgreSQL takes whole lists in one
+//! Where the two databases share a text it is written once. PostgreSQL takes whole lists in one
 //! statement (`unnest`), because a round trip costs more than a row; SQLite runs the single-row
 //! text in a loop, because a call costs less than building a list. Such pairs stand side by side.
 //!
@@ -8,7 +8,7 @@
 //! planner a plain `t.id = u.id` is also a reason to walk the whole index in order, which it
 //! prefers while it believes the table to be small, and goes on believing while the table grows.
 //!
-//! Parameters: SQLite numbers `$1` by where it first stands in the text, not by its digit. A shared
+//! Parameters: SQLite numbers `$1` by where it first occurs in the text, not by its digit. A shared
 //! text must therefore use its parameters in ascending order; a text for SQLite alone says `?1`.
 
 use almanack_core::{

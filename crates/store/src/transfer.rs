@@ -47,8 +47,8 @@ pub enum Error {
         /// Which tables, and how many rows each.
         found: String,
     },
-    /// The target is in use by somebody else.
-    #[error("the target holds what is not Almanack's: {found}")]
+    /// The target is in use by another process.
+    #[error("the target contains objects that are not Almanack's: {found}")]
     Foreign {
         /// The first of it by name.
         found: String,
@@ -61,7 +61,7 @@ pub enum Error {
         known: usize,
     },
     /// The two databases are not laid out alike; no version of ours makes such a pair.
-    #[error("the two databases are not laid out alike: {what}")]
+    #[error("the two databases have different schemas: {what}")]
     Unlike { what: String },
     /// A value that the other database cannot hold.
     #[error("table `{table}`: {what}")]
@@ -71,7 +71,7 @@ pub enum Error {
         what: String,
     },
     /// What arrived is not what was sent.
-    #[error("table `{table}` arrived as {arrived}, and was {sent}")]
+    #[error("table `{table}` arrived as {arrived}, expected {sent}")]
     Differs {
         table: String,
         /// Rows and checksum at the source.
@@ -80,7 +80,7 @@ pub enum Error {
         arrived: Sum,
     },
     /// Both sides are databases of one make: its own tools copy it better.
-    #[error("both are of one make")]
+    #[error("source and target are the same kind of database")]
     SameMake,
 }
 
@@ -272,7 +272,7 @@ fn refuse_filled(counts: Vec<(String, u64)>) -> Result<()> {
 }
 
 /// A source must be as this version would leave it: to migrate it here would change what may have
-/// to stay as it was, for whoever goes back.
+/// to stay unchanged, for an operator who goes back.
 fn up_to_date(applied: &[migrate::Applied]) -> Result<()> {
     let left = migrate::pending(migrate::ALL, applied)?;
     if left.is_empty() {

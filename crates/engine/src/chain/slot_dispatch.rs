@@ -154,7 +154,7 @@ impl SlotDispatch {
             };
             let again_at = self.again_at(due, attempt, error.retry_after());
             let why = if self.closing.is_cancelled() {
-                format!("{error}; this chain leaves")
+                format!("{error}; this chain stops")
             } else if error.is_transient() && again_at < due.retry_until {
                 attempt += 1;
                 tokio::select! {
@@ -207,8 +207,8 @@ impl SlotDispatch {
             match self.was_started_by_us(due, first_at, tried_at).await {
                 Some(true) => break Ok(()),
                 Some(false) if !last => attempt += 1,
-                Some(false) => break Err(format!("{error}; no further try fits")),
-                None => break Err(format!("{error}; whether it was started cannot be seen")),
+                Some(false) => break Err(format!("{error}; no time left for another attempt")),
+                None => break Err(format!("{error}; cannot see whether it was started")),
             }
         };
         self.conclude(due, attempt, ended);

@@ -35,7 +35,7 @@ pub enum Error {
     #[error("the edition of {0} kept changing during this request; try again")]
     Contended(Date),
     /// The task that builds it was refused.
-    #[error("the edition could not be queued")]
+    #[error("could not queue the edition")]
     NotQueued(#[from] reschedule::Error),
     /// The task that builds it has no name.
     #[error("the edition's task has an invalid name")]
@@ -65,12 +65,12 @@ impl Error {
         if let Self::Store(error) = self {
             return error.chain();
         }
-        let mut reported = self.to_string();
+        let mut text = self.to_string();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
-            reported = format!("{reported}: {error}");
+            text = format!("{text}: {error}");
             cause = error.source();
         }
-        reported
+        text
     }
 }

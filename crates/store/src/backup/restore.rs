@@ -1,7 +1,7 @@
-//! A backup in a store's place.
+//! Replaces a store by a backup.
 //!
-//! Whoever is killed, and whenever: under the store's name stands a whole store. What a killed
-//! restore leaves, step by step:
+//! Whichever process is killed, and whenever: the store's name always refers to a whole store. What
+//! a killed restore leaves, step by step:
 //!
 //! ```text
 //! step       under the name    beside it
@@ -12,12 +12,12 @@
 //! ```
 //!
 //! The last step is one rename, which is the old name or the new one, never none. Beside a copy
-//! lies the lock of whoever makes it (see `lock.rs`), which keeps nobody out once that process is
-//! gone.
+//! lies the lock of the process that makes it (see `lock.rs`), which keeps no process out once that
+//! one is gone.
 //!
-//! INVARIANT: no log stands beside the name when it changes hands. SQLite finds a log by its
+//! INVARIANT: no log exists beside the name when it changes hands. SQLite finds a log by its
 //! store's name, and would apply that of the old store to the new one. So the old one leaves
-//! write-ahead logging, which nobody else can be in while that happens, and is held alone from then
+//! write-ahead logging, which no other process can be in meanwhile, and is held alone from then
 //! until the new one has the name.
 
 use std::{
@@ -96,7 +96,7 @@ pub fn restore(
     in_steps((from, to), how, reported, &mut |_| ())
 }
 
-/// Tells `done` after each step, so that a test can see what a process killed there would leave.
+/// Calls `done` after each step, so that a test can see what a process killed there would leave.
 pub(super) fn in_steps(
     (from, to): (&Path, &Path),
     (replace, checksum): (Replace, Checksum),
@@ -116,8 +116,8 @@ pub(super) fn in_steps(
     // Held until the copy has the name. Who is refused here has begun nothing that would have to be
     // taken back.
     let _lock = WriterLock::take(&part)?;
-    // The log is turned on here, where nobody looks yet: no log of the copy's is left when it gets
-    // the name.
+    // The log is turned on here, before any process opens it: no log of the copy's is left when it
+    // gets the name.
     let draft = Draft {
         part: &part,
         journal: Journal::WriteAhead,
@@ -142,7 +142,7 @@ fn take_place(part: &Path, to: &Path, replace: Replace, done: &mut dyn FnMut(Ste
     fs::rename(part, to).map_err(|source| unread("rename", part, source))?;
     done(Step::Named);
     sync_folder(to)?;
-    // Held until here: nobody could begin to work in the old one while the name changed hands.
+    // Held until here: no process could begin to work in the old one while the name changed hands.
     drop(old);
     Ok(())
 }
@@ -179,7 +179,7 @@ fn rows(store: &Connection) -> Result<u64> {
     Ok(counts.iter().map(|(_, rows)| rows).sum())
 }
 
-/// Brings a store's log into its file, and holds the store alone. A store that anybody else has
+/// Merges a store's log into its file, and holds the store alone. A store that another process has
 /// opened cannot leave write-ahead logging, and is left as it is.
 fn settle(path: &Path) -> Result<Connection> {
     let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
@@ -194,7 +194,7 @@ fn settle(path: &Path) -> Result<Connection> {
     // has on it.
     sync(path)?;
     store.execute_batch("begin exclusive").map_err(failed)?;
-    // Somebody may have come in between, and begun a log.
+    // Another process may have come in between, and begun a log.
     let mode = store.query_row("pragma journal_mode", [], |row| row.get::<_, String>(0));
     if mode.map_err(failed)? != "delete" || beside(path, "-wal").exists() {
         return Err(Error::InUse { path: path.into() });

@@ -17,10 +17,10 @@ use jiff::{
 use super::{Replace, Verify, save};
 
 const NAME: &str = "almanack-%Y%m%dT%H%M%SZ.db";
-/// What backups hold is nobody else's.
+/// What backups hold is private.
 const PRIVATE: u32 = 0o700;
 
-/// Backups of one store in one folder. Files that are called otherwise are nobody's business here.
+/// Backups of one store in one folder. Files with other names are ignored.
 #[derive(Debug, Clone)]
 pub struct Rotation {
     pub store: PathBuf,
@@ -52,7 +52,7 @@ fn list(folder: &Path) -> io::Result<Vec<Timestamp>> {
     Ok(found)
 }
 
-/// Does what blocks where it blocks nobody.
+/// Runs blocking work on the blocking pool.
 async fn blocking_pool<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {

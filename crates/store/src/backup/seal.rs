@@ -2,10 +2,10 @@
 //!
 //! A row that was altered is as well-formed as the one before, so reading a file proves nothing
 //! about what it says. SQLite reads as many pages as a file's header names; what follows them is
-//! not part of the database. The seal stands there: a backup stays one file that every tool opens,
-//! and whoever copies it copies its checksum.
+//! not part of the database. The seal is there: a backup stays one file that every tool opens,
+//! and every copy contains its checksum.
 //!
-//! It guards against mistakes, bad disks and edits, not against somebody who computes a new one.
+//! It guards against mistakes, bad disks and edits, not against an attacker who computes a new one.
 
 use std::{
     fmt,

@@ -9,9 +9,9 @@
 //! | `prefer` (usual) | if the server offers it | no |
 //! | `require`, `verify-ca`, `verify-full` | always | always: issuer and name |
 //!
-//! `require` checks as well, which libpq does not: whoever asks for encryption is not helped by
-//! talking in secret with anybody. `prefer` cannot check, because it must work with the certificate
-//! that a fresh server has made for itself.
+//! `require` checks as well, which libpq does not: a client that asks for encryption is not helped
+//! by talking in secret with anybody. `prefer` cannot check, because it must work with the
+//! certificate that a fresh server has made for itself.
 //!
 //! Of several servers (`postgres://user@a,b/database`), the first that can be written to is used: a
 //! standby is refused at every connect, and after a failover the promoted one is found.
@@ -45,7 +45,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Reads a URL. Problems are told without the URL, which may hold a password.
+    /// Reads a URL. Problems are reported without the URL, which may hold a password.
     pub(super) fn read(url: &str) -> Result<Self> {
         let (url, parameters) = split(url);
         let mut config: Config = url.parse().map_err(|error| unreadable(&error))?;
@@ -88,7 +88,7 @@ fn split(url: &str) -> (String, Parameters) {
     for pair in query.split('&') {
         match pair.split_once('=') {
             Some(("sslmode", value)) => ours.mode = Some(value.to_owned()),
-            // What is no text once decoded names no file of ours; as it was written it is
+            // What is no text once decoded names no file of ours; as written it is
             // recognised in the refusal.
             Some(("sslrootcert", value)) => {
                 ours.root_file = percent::decode(value).or_else(|| Some(value.to_owned()));

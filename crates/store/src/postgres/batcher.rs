@@ -25,7 +25,7 @@ pub(super) trait BatchedWork: Send + Sync + 'static {
     type Item: Send + Sync + 'static;
     /// What is answered, one for each item.
     type Answer: Send + 'static;
-    /// Whether it has no effect, and need not be done when nobody waits for it any more.
+    /// Whether it has no effect, and need not be done when no caller waits for it any more.
     const ONLY_READS: bool = false;
 
     /// Does it for all items, in order.
@@ -77,12 +77,12 @@ async fn run<E: BatchedWork>(work: Arc<E>, mut asked: mpsc::Receiver<Asked<E>>) 
 }
 
 async fn next_group<E: BatchedWork>(asked: &mut mpsc::Receiver<Asked<E>>) -> Option<Vec<Asked<E>>> {
-    let is_for_nobody = |asked: &Asked<E>| E::ONLY_READS && asked.reply.is_closed();
+    let is_abandoned = |asked: &Asked<E>| E::ONLY_READS && asked.reply.is_closed();
     let mut group = vec![asked.recv().await?];
     let mut items = group[0].items.len();
     while items < ITEMS_MAX {
         let Ok(next) = asked.try_recv() else { break };
-        if is_for_nobody(&next) {
+        if is_abandoned(&next) {
             continue;
         }
         items += next.items.len();
@@ -119,7 +119,7 @@ async fn do_together<E: BatchedWork>(work: &E, mut group: Vec<Asked<E>>) {
 async fn do_alone<E: BatchedWork>(work: &E, group: Vec<Asked<E>>) {
     for asked in group {
         let answers = work.run(&asked.items).await;
-        // An requester that went away no longer cares; the effect stands.
+        // A requester that went away no longer cares; the effect stays.
         let _ = asked.reply.send(answers);
     }
 }

@@ -1,7 +1,7 @@
 //! Bringing the schema up to date, however large its tables are, while other nodes work in it.
 //!
-//! A connection of its own does it, without the timeout of a node's statements. One node at a time:
-//! whoever holds the advisory lock takes the steps, and the lock goes with its connection. The
+//! A separate connection does it, without the timeout of a node's statements. One node at a time:
+//! the holder of the advisory lock takes the steps, and the lock goes with its connection. The
 //! others ask for the lock again and again instead of waiting inside a statement: a statement that
 //! waits holds a snapshot, an index that is built `concurrently` waits for all older snapshots to
 //! go, and so the two would wait for each other.
@@ -40,7 +40,7 @@ const IS_VALID: &str =
     "select indisvalid from pg_index where indexrelid = to_regclass($1::text)::oid";
 const TABLE_BYTES: &str = "select pg_table_size(to_regclass($1::text))";
 
-/// Brings the schema up to date and names the channel for hints.
+/// Updates the schema and names the channel for hints.
 pub(super) async fn prepare(url: &str) -> Result<String> {
     let mut client = connect_alone(url).await?;
     bring_up_to_date(&mut client, migrate::ALL).await?;
@@ -51,7 +51,7 @@ pub(super) async fn prepare(url: &str) -> Result<String> {
 
 async fn bring_up_to_date(client: &mut Client, all: &'static [Migration]) -> Result<()> {
     client.batch_execute(UNBOUNDED).await.map_err(failed)?;
-    // The usual start: nothing to do, nobody to wait for.
+    // The usual start: nothing to do, no node to wait for.
     if migrate::pending(all, &applied(client).await?)?.is_empty() {
         return Ok(());
     }
@@ -75,7 +75,7 @@ async fn lock(client: &Client) -> Result<()> {
             return Ok(());
         }
         if !reported {
-            tracing::info!("another node upgrades the database; waiting for it");
+            tracing::info!("another node is upgrading the database; waiting for it");
             reported = true;
         }
         pause().await;
@@ -88,7 +88,7 @@ async fn take(client: &mut Client, step: &Migration) -> Result<()> {
     }
     for text in step.statements() {
         let index = Index::parse(&text).ok_or_else(|| Error::Incompatible {
-            what: format!("migration `{}`: `{text}` makes no index", step.name),
+            what: format!("migration `{}`: `{text}` creates no index", step.name),
         })?;
         build(client, &index).await?;
     }
@@ -114,7 +114,7 @@ async fn build(client: &mut Client, index: &Index<'_>) -> Result<()> {
     tracing::info!(
         index = index.name,
         table = index.table,
-        "building an index; the other nodes go on working"
+        "building an index; the other nodes continue to work"
     );
     client
         .batch_execute(&index.concurrently())
@@ -129,7 +129,7 @@ async fn transact(client: &mut Client, text: &str, step: Option<&Migration>) -> 
         match try_once(client, text, step).await {
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
                 if !reported {
-                    tracing::info!("a table is in use; trying again to upgrade it");
+                    tracing::info!("a table is in use; retrying its upgrade");
                     reported = true;
                 }
                 pause().await;

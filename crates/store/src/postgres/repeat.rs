@@ -34,8 +34,8 @@ pub(super) async fn bound_all(client: &impl GenericClient, rows: &[Amended<'_>])
         .map(drop)
 }
 
-/// Counts decisions that were made before; the places of those that were, each with that decision's
-/// number. Several of one list may repeat the same: they are counted together.
+/// Counts decisions that were made before; the indexes of those that were, each with that
+/// decision's number. Several of one list may repeat the same: they are counted together.
 pub(super) async fn repeat_all(
     client: &impl GenericClient,
     changes: &[Placed<'_>],

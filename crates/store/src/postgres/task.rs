@@ -32,7 +32,7 @@ use crate::{
     task,
 };
 
-/// A change and its place in the list asked for.
+/// A change and its index in the caller's list.
 pub(super) type Placed<'a> = (usize, &'a Change);
 
 /// Carries out each change for itself.
@@ -204,7 +204,7 @@ pub(super) async fn apply_one(transaction: &Transaction<'_>, change: &Change) ->
     })
 }
 
-/// Tells listening nodes of what is due soon. A hint that is lost costs one safety poll.
+/// Notifies listening nodes of what is due soon. A hint that is lost costs one safety poll.
 pub(super) async fn report(client: &Object, channel: &str, due_at: Option<Timestamp>) {
     if let Some(due_at) = due_at {
         let micros = micros(due_at).to_string();
@@ -214,7 +214,7 @@ pub(super) async fn report(client: &Object, channel: &str, due_at: Option<Timest
     }
 }
 
-/// A row to be written: its place in the list asked for, when it was decided, and what it is to be.
+/// A row to be written: its index in the caller's list, when it was decided, and what it is to be.
 pub(super) type Wanted<'a> = (usize, i64, &'a NewTask);
 
 async fn insert_all(
@@ -227,7 +227,7 @@ async fn insert_all(
     insert_tasks(client, wanted.collect()).await
 }
 
-/// The rows written, each with its place; an identity that exists already is left out.
+/// The rows written, each with its index; an identity that exists already is left out.
 pub(super) async fn insert_tasks(
     client: &impl GenericClient,
     mut rows: Vec<Wanted<'_>>,
@@ -279,10 +279,10 @@ fn match_written<'a>(
         .collect()
 }
 
-/// A change of a row that exists, and its place in the list asked for.
+/// A change of a row that exists, and its index in the caller's list.
 pub(super) type Amended<'a> = (usize, &'a Change, &'a Amend);
 
-/// The places whose rows were still as the decision saw them.
+/// The indexes whose rows were still as the decision saw them.
 async fn amend_all(client: &impl GenericClient, placed: &[Placed<'_>]) -> Result<Vec<usize>> {
     let mut rows: Vec<Amended<'_>> = placed
         .iter()
@@ -350,7 +350,7 @@ async fn replace_all(
         .collect();
     let written = insert_all(transaction, &won).await?;
     if written.len() < won.len() {
-        // The rows we just retired were current, so nobody else's can be.
+        // The rows we just retired were current, so no other can be.
         return Err(unreadable("two current rows of one identity"));
     }
     name_successors(transaction, &won, &written).await?;

@@ -21,7 +21,7 @@ pub(super) enum Trust {
     Anybody,
     /// Those issued by whom the machine trusts.
     System,
-    /// Those issued by whom this file names, and nobody else's.
+    /// Only those issued by an authority in this file.
     File(PathBuf),
 }
 

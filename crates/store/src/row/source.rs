@@ -218,7 +218,7 @@ fn facts(state: &State) -> (Option<Timestamp>, Option<&str>) {
     }
 }
 
-/// Reads the columns of an entry listed in `entry.rs`. What its publisher calls it stands in its
+/// Reads the columns of an entry listed in `entry.rs`. What its publisher calls it is in its
 /// key.
 pub(crate) fn entry(row: &Row<'_>) -> Result<Entry> {
     let key = row.text(2)?;

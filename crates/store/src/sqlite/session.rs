@@ -26,7 +26,7 @@ pub(super) fn ask<A, T>(
     work: Work<A, T>,
 ) -> Outcome<T> {
     let session = SqliteSession {
-        // Nobody else is here; a session only has to be one that could be shared.
+        // No other user is here; a session only has to be one that could be shared.
         connection: Mutex::new(connection),
         name,
     };

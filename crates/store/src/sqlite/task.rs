@@ -143,7 +143,7 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> Outcome<Applied
         Some(new) => match insert(connection, new, micros(change.decided_at))? {
             Some(id) => Some(id),
             None if change.amend.is_none() => return Ok(Applied::Lost),
-            // The row we just retired was current, so nobody else's can be.
+            // The row we just retired was current, so no other can be.
             None => return Err(unreadable("two current rows of one identity").into()),
         },
     };
@@ -208,7 +208,7 @@ fn amended(connection: &Connection, amend: &Amend, decided_at_us: i64) -> Outcom
     Ok(rows == 1)
 }
 
-/// The new row's number, unless somebody else created the identity first.
+/// The new row's number, unless another writer created the identity first.
 pub(super) fn insert(
     connection: &Connection,
     new: &NewTask,

@@ -1,4 +1,4 @@
-//! Readers of one sort of caller keep no other waiting, and stop when nobody waits for them
+//! Readers of one sort of caller keep no other waiting, and stop when no caller waits for them
 //! (SF-01).
 
 use std::sync::{

@@ -3,7 +3,7 @@
 //! The two databases sort texts differently, so no order is common to both. Each row has a digest
 //! of its own, and these are added up: two tables with the same rows have the same sum, in any
 //! order, and a row that is lost, doubled or altered changes it. It is a guard against mistakes,
-//! not against somebody who wants to deceive.
+//! not against an attacker.
 
 use std::fmt;
 

@@ -1,12 +1,12 @@
 //! Whether a target may be moved into, found out before anything is done to it.
 //!
 //! A target is nothing at all, a database with nothing in it, or an empty store of ours of this
-//! version or an earlier one. Whatever else stands there belongs to somebody. Names alone prove
-//! nothing: a table called `task` is ours if a list of our migrations stands beside it and its
+//! version or an earlier one. Whatever else is there has another owner. Names alone prove
+//! nothing: a table called `task` is ours if a list of our migrations is beside it and its
 //! columns are those that these migrations make.
 //!
-//! INVARIANT: nobody writes before this has passed, so what is refused is left as it was, byte for
-//! byte. The move itself looks again at what it relies on, under its lock.
+//! INVARIANT: nothing is written before this has passed, so what is refused is left unchanged, byte
+//! for byte. The move itself looks again at what it relies on, under its lock.
 
 use std::collections::BTreeMap;
 
@@ -19,12 +19,12 @@ use crate::{
     sqlite::explain,
 };
 
-/// How many names a refusal tells.
-const REPORTED_MAX: usize = 5;
+/// How many names a refusal lists.
+const LISTED_MAX: usize = 5;
 /// The columns of the lists of migrations, sorted.
 const LEDGER_COLUMNS: [&[&str]; 2] = [&["name", "number"], &["number", "works_from"]];
 
-/// Something that stands in a database under a name.
+/// A named object in a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Thing {
     /// What it is: a table, a view.
@@ -84,7 +84,7 @@ fn are_ours(applied: &[Applied]) -> bool {
 }
 
 /// Refuses a target that a newer version has worked on, even where this one could work beside it:
-/// what that version keeps there is unknown here, and would be taken for somebody else's.
+/// what that version keeps there is unknown here, and would be taken for another owner's.
 fn refuse_newer(applied: &[Applied]) -> Result<()> {
     migrate::pending(migrate::ALL, applied)?;
     let known = migrate::ALL.last().map_or(0, |step| step.number);
@@ -112,14 +112,14 @@ fn layout(applied: &[Applied]) -> Result<BTreeMap<String, Vec<String>>> {
 }
 
 fn reported(things: &[&Thing]) -> String {
-    let named = things.iter().take(REPORTED_MAX);
+    let named = things.iter().take(LISTED_MAX);
     let mut reported: Vec<String> = named
         .map(|thing| format!("{} `{}`", thing.what, thing.name))
         .collect();
-    if things.len() > REPORTED_MAX {
-        reported.push(format!("and {} more", things.len() - REPORTED_MAX));
+    if things.len() > LISTED_MAX {
+        names.push(format!("and {} more", things.len() - LISTED_MAX));
     }
-    reported.join(", ")
+    names.join(", ")
 }
 
 #[cfg(test)]
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_somebody_elses_migrations_is_refused() {
+    fn a_list_of_foreign_migrations_is_refused() {
         assert!(!has_ledger(&[table("migration", &["id", "run_on"])]));
         assert!(!has_ledger(&[
             table("migration", &["name", "number"]),

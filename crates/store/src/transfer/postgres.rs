@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// What has a name in the schema. Tables that are partitioned count, and their partitions do not:
-/// rows are sent to the whole. Nor does what an extension brought, or a sequence that belongs to a
+/// rows are sent to the whole. Nor does what an extension created, or a sequence that belongs to a
 /// column.
 const LIST_THINGS: &str = "select c.oid, c.relname::text, case c.relkind when 'v' then 'view' \
      when 'm' then 'view' when 'S' then 'sequence' when 'c' then 'type' when 'f' then 'foreign table' \
@@ -85,8 +85,8 @@ impl Side {
             .await
     }
 
-    /// Ends what was begun without a trace. Said, not left to the end of the connection: nobody has
-    /// to wait for tables until the server finds out.
+    /// Ends what was begun without a trace. Explicit, not left to the end of the connection: no one
+    /// has to wait for tables until the server finds out.
     pub(super) async fn let_go(&self) {
         let _ = self.run("rollback").await;
     }
@@ -279,7 +279,7 @@ fn column(table: &str, name: String, kind: &str) -> Result<Column> {
     match Kind::parse(kind) {
         Some(kind) => Ok(Column { name, kind }),
         None => Err(Error::Unlike {
-            what: format!("column `{name}` of `{table}` has the type {kind}, which SQLite has not"),
+            what: format!("column `{name}` of `{table}` has the type {kind}, which SQLite lacks"),
         }),
     }
 }

@@ -18,7 +18,7 @@ use crate::{
 
 const LIST_TABLES: &str = "select name from sqlite_schema where type = 'table' \
      and name not like 'sqlite\\_%' escape '\\' order by name";
-/// Everything that has a name of its own. Indexes and triggers belong to one of these.
+/// Everything that has its own name. Indexes and triggers belong to one of these.
 const LIST_THINGS: &str = "select type, name from sqlite_schema where type in ('table', 'view') \
      and name not like 'sqlite\\_%' escape '\\' order by name";
 const LIST_COLUMNS: &str = "select name from pragma_table_info($1) order by name";

@@ -1,7 +1,8 @@
 //! One value in both databases.
 //!
-//! SQLite has five kinds of values and PostgreSQL many. What a column holds is told by PostgreSQL;
-//! values travel as SQLite knows them, and are written as the text that PostgreSQL's `copy` reads.
+//! SQLite has five kinds of values and PostgreSQL many. What a column holds is defined by
+//! PostgreSQL; values travel as SQLite knows them, and are written as the text that PostgreSQL's
+//! `copy` reads.
 
 use std::fmt::Write as _;
 

@@ -77,8 +77,8 @@ impl Schedules {
 fn refusal(slots: &[(Timestamp, bool)], known: usize) -> Error {
     let forgotten = slots.first().map(|(slot, _)| slot.to_string());
     let known = match slots.get(known) {
-        Some((slot, _)) => format!("the oldest slot of this range that is still known is {slot}"),
-        None => "no slot of this range is still known".to_owned(),
+        Some((slot, _)) => format!("the oldest slot still on record in this range is {slot}"),
+        None => "no slot of this range is still on record".to_owned(),
     };
     Error::Range {
         why: format!(

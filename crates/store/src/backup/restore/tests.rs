@@ -2,7 +2,7 @@
 //!
 //! After each step the folder is copied as it is, files that are one staying one: what a process
 //! killed there leaves. Each copy is then used as an operator would. (To copy a file gives up this
-//! process's locks on it; nobody else is here to profit.)
+//! process's locks on it; no other process is here to profit.)
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ fn write(store: &Connection, node: &str) {
     store.execute(insert, [node]).unwrap();
 }
 
-/// Somebody who comes while a backup is being copied, writes, and is killed: what they wrote stands
+/// A process that opens the store during the copy, writes, and is killed: what it wrote is
 /// in the log.
 fn killed_in_between(path: &Path) {
     let store = Connection::open(path).unwrap();
@@ -85,7 +85,7 @@ fn whose(path: &Path) -> String {
 }
 
 /// A folder with a backup of the new store and, under the name, the old one as a killed node leaves
-/// it: what it holds stands in the log.
+/// it: what it holds is in the log.
 fn stage() -> Photograph {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other.db");
@@ -124,7 +124,7 @@ fn photographs(stage: &Photograph) -> Vec<(Step, Photograph)> {
 }
 
 #[test]
-fn whoever_is_killed_whenever_a_whole_store_stands_under_the_name() {
+fn a_kill_at_any_step_leaves_a_whole_store_under_the_name() {
     for (step, left) in photographs(&stage()) {
         let expected = if step == Step::Named { "new" } else { OLD };
         assert_eq!(whose(&left.file("almanack.db")), expected, "{step:?}");
@@ -167,7 +167,7 @@ fn the_new_store_is_as_a_node_leaves_it() {
     }
 }
 
-/// A restore that was stopped is made again: with `--force`, as it was called.
+/// A restore that was stopped is made again: with `--force`, as before.
 #[test]
 fn a_restore_that_was_stopped_is_made_again() {
     for (step, left) in photographs(&stage()) {
@@ -222,7 +222,7 @@ fn of_two_restores_at_once_one_is_refused() {
 }
 
 #[test]
-fn a_store_that_somebody_has_open_is_left_to_them() {
+fn a_store_that_another_process_has_open_is_left_alone() {
     let stage = stage();
     let (from, to) = (stage.file("backup.db"), stage.file("almanack.db"));
     let there = Connection::open(&to).unwrap();

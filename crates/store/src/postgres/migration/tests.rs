@@ -83,7 +83,7 @@ async fn sf_08_others_write_while_an_index_on_a_large_table_is_built() {
         )
     });
     while number(&writer, BUILDING).await == 0 {
-        assert!(!both.is_finished(), "it waited for nobody");
+        assert!(!both.is_finished(), "it did not wait");
     }
     let write = "set statement_timeout = 2000; insert into big values (0, '')";
     writer.batch_execute(write).await.unwrap();
@@ -112,10 +112,10 @@ async fn sf_08_an_index_whose_build_was_interrupted_is_built_again() {
     assert!(is_valid(&client).await);
 }
 
-/// A step needs a table for itself that somebody reads for long. Whoever comes after it must not
+/// A step needs a table for itself that a client reads for long. Statements after it must not
 /// have to wait for that reader as well.
 #[tokio::test]
-async fn sf_08_a_step_that_waits_for_a_table_keeps_nobody_else_from_it() {
+async fn sf_08_a_step_that_waits_for_a_table_does_not_block_others() {
     static STEPS: [Migration; 2] = [
         TABLE,
         step(
@@ -137,7 +137,7 @@ async fn sf_08_a_step_that_waits_for_a_table_keeps_nobody_else_from_it() {
     reader.batch_execute(read).await.unwrap();
     let upgrade = tokio::spawn(async move { bring_up_to_date(&mut upgrading, &STEPS).await });
     while number(&other, WAITING).await == 0 {
-        assert!(!upgrade.is_finished(), "it waited for nobody");
+        assert!(!upgrade.is_finished(), "it did not wait");
     }
     let look = "set statement_timeout = 10000; select count(*) from big";
     other.batch_execute(look).await.unwrap();

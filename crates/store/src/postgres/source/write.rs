@@ -3,8 +3,8 @@
 //! A batch is one transaction: rows that stay where they are, are taken by their versions in one
 //! statement, in the order of their numbers, so that nodes queue instead of waiting for each other
 //! in a circle; then each that moves, behind a savepoint, because a taken address must not undo the
-//! others; then the entries of all that were got, and the tasks that tell of them. A second write
-//! of one source in a batch waits for the next round: one statement changes a row once.
+//! others; then the entries of all that were got, and the tasks that deliver their events. A second
+//! write of one source in a batch waits for the next round: one statement changes a row once.
 //!
 //! All rounds are one transaction, because a group whose commit fails is tried again one by one,
 //! and must not meet itself.
@@ -32,7 +32,7 @@ use crate::{
     source,
 };
 
-/// A write and its place in the list asked for.
+/// A write and its index in the caller's list.
 type Placed<'a> = (usize, &'a SourceWrite);
 
 /// Carries out each write for itself.
@@ -177,7 +177,7 @@ async fn relocate(transaction: &mut Transaction<'_>, write: &SourceWrite) -> Res
                 .query_opt(source::AT, &[address])
                 .await
                 .map_err(failed)?;
-            // Whoever had it may have gone meanwhile: deciding again finds it free.
+            // Its owner may have gone meanwhile: deciding again finds it free.
             Ok(row.map_or(Written::Lost, |row| Written::Taken(SourceId(row.get(0)))))
         }
         Err(error) => Err(error),

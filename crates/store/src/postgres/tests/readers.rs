@@ -1,4 +1,4 @@
-//! Readers of one sort of caller keep no other waiting, and stop when nobody waits for them
+//! Readers of one sort of caller keep no other waiting, and stop when no caller waits for them
 //! (SF-01).
 
 use std::sync::Arc;
@@ -102,8 +102,8 @@ async fn sf_01_pages_keep_neither_work_nor_changes_waiting() {
     }
 }
 
-/// Each connection would be lost until the statement's time is up, and whoever waits for one gives
-/// up before that.
+/// Each connection would be lost until the statement's time is up, and a caller that waits for one
+/// gives up before that.
 #[tokio::test]
 async fn sf_01_an_abandoned_page_is_stopped() {
     let stage = Stage::set().await;
