@@ -157,7 +157,9 @@ impl DispatchHandler {
             return Outcome::Retry { error, retry_after };
         }
         let until = firing.retry_until;
-        give_up(format!("{error}; no time for another attempt before {until}"))
+        give_up(format!(
+            "{error}; no time for another attempt before {until}"
+        ))
     }
 }
 

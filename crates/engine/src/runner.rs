@@ -377,10 +377,7 @@ impl Shift<'_> {
             self.running.end_claims(&lapsed, &Outcome::LeaseExpired)
         };
         if stopped > 0 {
-            tracing::error!(
-                tasks = stopped,
-                "leases expired; stopping running attempts"
-            );
+            tracing::error!(tasks = stopped, "leases expired; stopping running attempts");
         }
     }
 
@@ -401,7 +398,10 @@ impl Shift<'_> {
         }
         let handed_back = self.running.end_all(&Outcome::HandedBack);
         if handed_back > 0 {
-            tracing::info!(tasks = handed_back, "returned tasks that did not end in time");
+            tracing::info!(
+                tasks = handed_back,
+                "returned tasks that did not end in time"
+            );
         }
     }
 }

@@ -21,7 +21,11 @@ pub(crate) struct Unreadable {
 impl Unreadable {
     fn of(row: &Row<'_>, claim_id: ClaimId, why: &Error) -> Result<Self> {
         let (task_id, why) = (row.big(0)?, reason(why));
-        tracing::error!(task.id = task_id, why, "an unreadable task is marked failed");
+        tracing::error!(
+            task.id = task_id,
+            why,
+            "an unreadable task is marked failed"
+        );
         Ok(Self {
             task_id,
             claim_id,

@@ -33,7 +33,7 @@ use tokio_postgres::{Client, error::SqlState};
 
 use crate::{
     Register,
-    caller::{Caller, Seat, READ_WITHIN, Room},
+    caller::{Caller, READ_WITHIN, Room, Seat},
     database::{Access, Database, SqlStore},
     measure::Stopwatch,
     migrate,

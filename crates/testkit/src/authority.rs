@@ -31,7 +31,7 @@ pub struct Identity {
 }
 
 impl Authority {
-    /// Makes one that nobody trusts yet.
+    /// Makes one that no client trusts yet.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let made = "-x509 -days 2 -keyout authority.key -out authority.pem -subj /CN=authority";
@@ -44,7 +44,7 @@ impl Authority {
         self.path("authority.pem")
     }
 
-    /// Vouches for whoever goes by this name, or lives at this number.
+    /// Issues a certificate for this name or IP address.
     pub fn vouch(&self, name: &str) -> Identity {
         let folder = self.folder.path();
         let asked = format!("{NEW} -keyout {name}.key -out {name}.csr -subj /CN={name}");

@@ -1,9 +1,9 @@
 //! An outside for editions, in memory: stories, pages, a writer and destinations that do as they
-//! are told.
+//! are configured to.
 //!
 //! Every call is written down and pays for itself, as one over the network would; then a
 //! [`InjectedFault`] is asked what becomes of it. Destinations remember what reached them, also
-//! when the sender is never told: that is what tests about "exactly once in effect" look at.
+//! when the sender never learns it: that is what tests about "exactly once in effect" look at.
 
 mod destinations;
 mod outside;
@@ -45,7 +45,7 @@ pub enum Call {
     Send(String, u32),
     /// A destination is looked at.
     Look(String, u32),
-    /// People are told: the rule's name, and `opened`, `closed` or `passed`.
+    /// People are notified: the rule's name, and `opened`, `closed` or `passed`.
     Report(String, &'static str),
 }
 
@@ -126,7 +126,7 @@ impl EditionHarness {
         }
     }
 
-    /// The same harness, with calls on somebody's own account.
+    /// The same harness, with calls on a separate account.
     #[must_use]
     pub fn on_account_of(&self, caller: u32) -> Self {
         Self {
@@ -135,7 +135,7 @@ impl EditionHarness {
         }
     }
 
-    /// From now on, this decides what becomes of a call; it is told how many equal ones there were
+    /// From now on, this decides what becomes of a call; it gets how many equal ones there were
     /// before.
     pub fn decide(
         &self,
@@ -167,8 +167,8 @@ impl EditionHarness {
         self.lock().calls.clone()
     }
 
-    /// Calls that somebody paid for so far; counted here, whatever their request budget says.
-    /// Telling people costs nothing.
+    /// Paid calls so far; counted here, whatever their request budget says.
+    /// Notifying people costs nothing.
     pub fn paid_by(&self, caller: u32) -> u32 {
         self.lock().paid.get(&caller).copied().unwrap_or(0)
     }

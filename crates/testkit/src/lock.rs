@@ -1,4 +1,4 @@
-//! What any lock must do, whoever decides it.
+//! What any lock must do, whatever implements it.
 //!
 //! Every rule gets a [`Place`] without locks, and makes as many acquirers of it as it needs, each
 //! of them like another process. A consumer says how to get a place and receives one test per rule:
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// Turns every rule into a test of its own, against a place from `$place().await`.
+/// Turns every rule into a separate test, against a place from `$place().await`.
 #[macro_export]
 macro_rules! lock_conformance {
     ($place:path) => {
@@ -57,7 +57,7 @@ macro_rules! lock_conformance {
             dp_05_another_slot_and_another_content_are_other_locks,
             dp_05_many_slots_are_raced_for_at_once_and_each_has_one_winner,
             dp_07_locks_are_listed,
-            dp_07_cleaning_removes_what_it_is_reported_and_nothing_else,
+            dp_07_cleaning_removes_what_it_is_given_and_nothing_else,
             dp_07_cleaning_what_is_gone_is_no_error,
         }
     };
@@ -161,7 +161,7 @@ pub async fn dp_07_locks_are_listed(place: &Place) {
 }
 
 /// And what was removed can be won again: that is why only expired ones are.
-pub async fn dp_07_cleaning_removes_what_it_is_reported_and_nothing_else(place: &Place) {
+pub async fn dp_07_cleaning_removes_what_it_is_given_and_nothing_else(place: &Place) {
     let (lock, other) = (place.acquirer(), place.acquirer());
     for slot in [60, 70, 80] {
         acquire(lock.as_ref(), key(1, slot)).await;
@@ -172,7 +172,7 @@ pub async fn dp_07_cleaning_removes_what_it_is_reported_and_nothing_else(place: 
     assert_eq!(acquire(other.as_ref(), key(1, 60)).await, Acquired::Won);
 }
 
-/// Somebody else may have cleaned up first.
+/// Another process may have cleaned up first.
 pub async fn dp_07_cleaning_what_is_gone_is_no_error(place: &Place) {
     let lock = place.acquirer();
     acquire(lock.as_ref(), key(1, 60)).await;
@@ -189,7 +189,7 @@ pub async fn dp_07_cleaning_what_is_gone_is_no_error(place: &Place) {
 
 #[cfg(test)]
 mod tests {
-    /// A rule nobody lists would silently prove nothing.
+    /// An unlisted rule would silently prove nothing.
     #[test]
     fn every_rule_is_listed() {
         let source = include_str!("lock.rs");

@@ -86,7 +86,10 @@ impl Editions {
         };
         let mut listed = self.outside.source.list(&wanted, budget).await?;
         if listed.is_empty() {
-            let detail = format!("{} returned no stories for this day", self.outside.source.name());
+            let detail = format!(
+                "{} returned no stories for this day",
+                self.outside.source.name()
+            );
             return Err(Failure::new(FailureClass::Unusable, detail));
         }
         // A filter that leaves nothing has judged: asking again would give the same answer. The

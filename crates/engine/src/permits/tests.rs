@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::*;
 
-/// Lanes in memory; a reply can get lost.
+/// Limits in memory; a reply can get lost.
 #[derive(Default)]
 struct Rows {
     limits: Mutex<BTreeMap<String, SharedLimit>>,
@@ -31,7 +31,7 @@ impl PermitStore for Rows {
         let answers = answers.collect();
         if *self.reply_lost.lock().unwrap() {
             return Err(Error::Unavailable {
-                statement: "enter lanes",
+                statement: "request permits",
                 source: "test".into(),
             });
         }

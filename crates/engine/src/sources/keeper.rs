@@ -122,7 +122,10 @@ impl SourceKeeper {
     pub async fn round(&self, walk: &mut Walk) -> Result<(), Error> {
         let now = self.clock.now();
         if let Err(error) = self.fleet.step(self.store.as_ref(), now).await {
-            tracing::warn!(error = error.chain(), "could not update the price of checks");
+            tracing::warn!(
+                error = error.chain(),
+                "could not update the price of checks"
+            );
         }
         self.take_back_strays(now).await?;
         self.prune(now, walk).await?;

@@ -1,4 +1,4 @@
-//! Editions on both databases, with an outside that does as it is told.
+//! Editions on both databases, with an outside world that behaves as configured.
 
 mod deliveries;
 mod leases;
@@ -80,7 +80,7 @@ struct Room {
     news: EditionHarness,
     settings: Settings,
     subscriptions: Reloadable<Subscriptions>,
-    /// How people want to be told.
+    /// How people want to be notified.
     behaviour: Behaviour,
 }
 
@@ -108,7 +108,7 @@ impl Room {
         }
     }
 
-    /// Somebody who makes editions; each call is another process, as far as anybody can tell.
+    /// A process that makes editions; each call is another one, as far as others can see.
     fn editions(&self) -> Arc<Editions> {
         self.editions_that_wait_by(Arc::new(Jump(self.clock.clone())))
     }

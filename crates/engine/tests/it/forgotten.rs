@@ -106,31 +106,31 @@ async fn dp_16_while_a_schedule_was_removed_it_had_no_slots(fixture: Fixture) {
     fixture.live_through(6..=7).await;
     let gone = "did not fire: the schedule had been removed at 2026-01-05T10:00:00Z.";
     for hour in [3, 5] {
-        let reported = fixture.why(hour).await;
-        assert!(reported.ends_with(gone), "{reported}");
+        let sentence = fixture.why(hour).await;
+        assert!(sentence.ends_with(gone), "{sentence}");
     }
     fixture.forget(at(7 * HOUR)).await;
-    let reported = fixture.why(4).await;
-    assert!(reported.ends_with(gone), "{reported}");
+    let sentence = fixture.why(4).await;
+    assert!(sentence.ends_with(gone), "{sentence}");
     assert_eq!(
         fixture.backfill(3, 6).await.unwrap(),
         3,
-        "nobody fired them, so they may"
+        "they never fired, so they may"
     );
 }
 
 async fn dp_16_a_slot_from_before_the_schedule_may_have_been_fired_by_hand(fixture: Fixture) {
     fixture.put_by("0 * * * *").await;
-    let reported = fixture.why(-2).await;
+    let sentence = fixture.why(-2).await;
     assert!(
-        reported.contains("did not fire: the schedule was first written"),
-        "{reported}"
+        sentence.contains("did not fire: the schedule was first written"),
+        "{sentence}"
     );
     assert_eq!(fixture.backfill(-3, -1).await.unwrap(), 2);
-    let reported = fixture.why(-2).await;
+    let sentence = fixture.why(-2).await;
     assert!(
-        reported.contains("was fired by hand at 2026-01-05T08:00:00Z, and task"),
-        "{reported}"
+        sentence.contains("was fired by hand at 2026-01-05T08:00:00Z, and task"),
+        "{sentence}"
     );
 }
 

@@ -1,4 +1,4 @@
-//! The watch on real stores: of several nodes one opens, tells and closes.
+//! The watch on real stores: of several nodes one opens, notifies and closes.
 
 use std::{
     future::pending,
@@ -47,7 +47,7 @@ on_both!(
     dp_24_a_schedule_that_a_clock_planned_ahead_is_reported,
 );
 
-/// Remembers what it was told, and answers as it is set.
+/// Remembers its notifications, and answers as it is set.
 #[derive(Default)]
 struct Ears {
     heard: Mutex<Vec<(News, Rule, String)>>,
@@ -276,7 +276,7 @@ async fn what_a_node_died_reporting_another_reports(fixture: Fixture) {
     assert_eq!(world.ears.take().len(), 1);
 }
 
-/// A row that nobody can read is nothing that a page shows by chance: people hear of it, and when
+/// A row that cannot be read is nothing that a page shows by chance: people are notified, and when
 /// it is over.
 #[tokio::test]
 async fn sf_06_an_unreadable_schedule_is_an_alert_until_its_row_is_right() {

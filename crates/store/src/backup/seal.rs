@@ -43,8 +43,8 @@ impl fmt::Display for Seal {
 
 impl Seal {
     fn parse(text: &str) -> Option<Self> {
-        let reported = text.strip_prefix(MARK)?.strip_suffix('\n')?;
-        let (checksum, bytes) = reported.split_once(BYTES)?;
+        let fields = text.strip_prefix(MARK)?.strip_suffix('\n')?;
+        let (checksum, bytes) = fields.split_once(BYTES)?;
         let fits = checksum.len() == HEX && bytes.len() == DIGITS;
         fits.then_some(())?;
         Some(Self {

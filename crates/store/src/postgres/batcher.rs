@@ -19,7 +19,7 @@ const CROWD_FROM: usize = 256;
 /// Requests that may wait; more than that wait outside.
 const QUEUE: usize = 4_096;
 
-/// What a gate does with a group.
+/// What a batcher does with a group.
 #[async_trait]
 pub(super) trait BatchedWork: Send + Sync + 'static {
     type Item: Send + Sync + 'static;
@@ -55,7 +55,7 @@ impl<E: BatchedWork> Batcher<E> {
     /// goes away, so no connection is left in the middle of something.
     pub(super) async fn pass(&self, items: Vec<E::Item>) -> Result<Vec<E::Answer>> {
         let stopped = || Error::Unavailable {
-            statement: "pass the gate",
+            statement: "run a batch",
             source: "stopped".into(),
         };
         let (reply, answer) = oneshot::channel();

@@ -66,7 +66,7 @@ pub(super) fn refuse_foreign(things: &[Thing], applied: &[Applied]) -> Result<()
         return Ok(());
     }
     Err(Error::Foreign {
-        found: reported(&foreign),
+        found: listed(&foreign),
     })
 }
 
@@ -111,9 +111,9 @@ fn layout(applied: &[Applied]) -> Result<BTreeMap<String, Vec<String>>> {
     Ok(tables.into_iter().collect())
 }
 
-fn reported(things: &[&Thing]) -> String {
+fn listed(things: &[&Thing]) -> String {
     let named = things.iter().take(LISTED_MAX);
-    let mut reported: Vec<String> = named
+    let mut names: Vec<String> = named
         .map(|thing| format!("{} `{}`", thing.what, thing.name))
         .collect();
     if things.len() > LISTED_MAX {

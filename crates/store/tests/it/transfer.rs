@@ -124,7 +124,7 @@ async fn printed(store: &dyn Store) {
     assert_eq!(written, EditionWritten::Done);
 }
 
-/// Everything that the ports tell of a store.
+/// Everything that the ports show of a store.
 async fn reported(store: &dyn Store) -> String {
     let tasks = TaskFilter {
         limit: 1_000,
@@ -285,7 +285,7 @@ const USED: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn a_database_that_is_somebody_elses_is_refused_and_left_as_it_was() {
+async fn a_foreign_database_is_refused_and_left_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("first.db");
     drop(SqliteStore::open(&path, Durability::Normal).unwrap());
@@ -303,7 +303,7 @@ async fn a_database_that_is_somebody_elses_is_refused_and_left_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_somebody_elses_is_refused_and_left_as_it_was() {
+async fn a_foreign_file_is_refused_and_left_unchanged() {
     let schema = Schema::create().await;
     let source = Location::Postgres(schema.url().to_owned());
     drop(open(&source).await);
@@ -346,10 +346,10 @@ async fn a_target_that_holds_something_is_refused_and_left_alone() {
     assert_eq!(dumped(&schema).await, before);
 }
 
-/// Also where the rows stand in the log alone, as a killed node leaves them: the log is not copied
+/// Also where the rows are in the log alone, as a killed node leaves them: the log is not copied
 /// into the file.
 #[tokio::test]
-async fn a_file_that_holds_something_is_refused_and_left_as_it_was() {
+async fn a_file_that_holds_something_is_refused_and_left_unchanged() {
     let schema = Schema::create().await;
     let source = Location::Postgres(schema.url().to_owned());
     drop(open(&source).await);
@@ -371,7 +371,7 @@ async fn a_file_that_holds_something_is_refused_and_left_as_it_was() {
     drop(store);
 }
 
-/// Nothing to be moved is told as such, and makes no store.
+/// Nothing to be moved is reported as such, and makes no store.
 #[tokio::test]
 async fn a_source_without_a_store_is_refused() {
     let schema = Schema::create().await;
@@ -454,7 +454,7 @@ async fn a_move_that_fails_halfway_leaves_nothing() {
 
 /// Who writes to the source waits until everything is over.
 #[tokio::test]
-async fn nobody_writes_to_the_source_meanwhile() {
+async fn no_other_process_writes_to_the_source_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("first.db");
     filled(&path).await;

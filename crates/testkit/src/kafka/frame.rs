@@ -105,7 +105,7 @@ pub(super) fn offer_sasl(response: &mut Vec<u8>, apis: &[i16]) -> io::Result<()>
     Ok(())
 }
 
-/// Puts one text in the place of another of the same length, wherever it stands.
+/// Replaces one text by another of the same length, wherever it occurs.
 pub(super) fn replace(response: &mut [u8], old: &[u8], new: &[u8]) {
     assert_eq!(old.len(), new.len(), "nothing else must move");
     let mut from = 0;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_replaced_wherever_it_stands() {
+    fn a_text_is_replaced_wherever_it_occurs() {
         let mut text = *b"ab--ab-aab";
         replace(&mut text, b"ab", b"cd");
         assert_eq!(&text, b"cd--cd-acd");

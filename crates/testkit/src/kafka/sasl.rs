@@ -13,7 +13,7 @@ const AUTHENTICATION_FAILED: i16 = 58;
 /// As many as brokers ask for.
 const ROUNDS: usize = 4096;
 const SALT: &[u8] = b"a salt of the front";
-/// Added to what the client drew. Nobody listens here, so it need not change.
+/// Added to what the client drew. There is no eavesdropper here, so it need not change.
 const OWN_NONCE: &str = "front";
 
 /// Who is let in.

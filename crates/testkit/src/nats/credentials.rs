@@ -55,7 +55,7 @@ impl Operator {
         )
     }
 
-    /// What a server that knows the operator is told.
+    /// The configuration of a server that knows the operator.
     fn configuration(&self) -> String {
         let known = json!({ "type": "operator", "version": 2 });
         let operator = token(&self.own, &self.own, &known);

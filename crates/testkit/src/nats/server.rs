@@ -1,8 +1,8 @@
 //! A private NATS server: a process that encrypts and lets in only who is known, with a
-//! configuration and a store of its own.
+//! configuration and a separate store.
 //!
-//! It chooses its port itself, so nobody can take it away in between; where that is stands in its
-//! log.
+//! It chooses its port itself, so no process can take it away in between; where that is appears in
+//! its log.
 
 use std::{
     fmt::Write as _,
@@ -96,7 +96,7 @@ impl Server {
         format!("nats://{name}:{}", self.port)
     }
 
-    /// A connection of somebody who is let in.
+    /// An authorised connection.
     pub async fn connect(&self, access: &Access) -> Client {
         let options = ConnectOptions::new().require_tls(true);
         let options = options.add_root_certificates(self.authority.clone());
@@ -201,7 +201,7 @@ struct Log {
 }
 
 impl Log {
-    /// Keeps what is said, on a thread of its own until the server is gone.
+    /// Keeps its output, on a separate thread until the server is gone.
     fn keep(stderr: ChildStderr) -> Arc<Self> {
         let log = Arc::new(Self::default());
         let kept = Arc::clone(&log);

@@ -151,7 +151,7 @@ fn no_seed_breaks_a_promise() {
 #[expect(clippy::panic, reason = "a broken promise fails its test")]
 fn no_seed_breaks(seeds: &[u64], troubles: &[&'static str], story: impl Fn(u64) -> Story + Sync) {
     match (run(seeds, troubles, story), seeds) {
-        // Who asks for a single seed wants to know everything about it.
+        // A run of a single seed shows everything about it.
         (Err(broken), [_]) => panic!("{broken:#}"),
         (Err(broken), _) => panic!("{broken}"),
         (Ok(_), [_]) => {}
@@ -165,7 +165,7 @@ fn one_seed_is_one_story() {
         simulate(seed, &Options::default(), open).unwrap_or_else(|broken| panic!("{broken}"))
     };
     for seed in 0..5 {
-        assert_eq!(story(seed), story(seed), "seed {seed} was told in two ways");
+        assert_eq!(story(seed), story(seed), "seed {seed} ran in two ways");
     }
     assert_ne!(story(0), story(1));
 }

@@ -18,7 +18,7 @@
 //!   wrong by up to an hour and drifting;
 //! - `authors`: changes of mind, duplicated and reordered streams, repeated and abandoned calls;
 //! - `service`: succeeds, fails, refuses, panics, takes longer than a lease;
-//! - `ear`: is told of every task that ends, in every eighth seed, and often has no time;
+//! - `ear`: is notified of every task that ends, in every eighth seed, and often has no time;
 //! - `witness` and `model`: hold every write against what is allowed, at the write;
 //! - `checks`: read the whole story from its end.
 //!
@@ -112,7 +112,7 @@ pub(crate) struct Broken {
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}: {}", self.seed, self.what)?;
-        // `{:#}` tells the whole story.
+        // `{:#}` shows the whole story.
         let shown = if f.alternate() { usize::MAX } else { TAIL };
         for line in &self.log[self.log.len().saturating_sub(shown)..] {
             writeln!(f, "  {line}")?;

@@ -41,14 +41,14 @@ async fn lines(store: &dyn Store, filter: &ActivityFilter) -> Vec<String> {
     reported(store, filter).await.iter().map(line).collect()
 }
 
-/// Decides as somebody else than the rules' own author.
+/// Decides as another author than the rules' own.
 async fn ask_as(store: &dyn Store, who: &str, request: &Request, now: Timestamp) {
     let row = current(store, request.identity()).await;
     let change = decide(row.as_ref(), request, who, now).expect("something to decide on");
     applied(store, change).await;
 }
 
-/// Writes something that somebody did to a schedule.
+/// Writes a person's change of a schedule.
 async fn edited(store: &dyn Store, name: &str, edited: Edited, by: &str, now: Timestamp) {
     let seen = named(store, name).await;
     let edit = Edit {
@@ -103,7 +103,7 @@ pub(crate) async fn activity_is_merged_newest_first(store: Arc<dyn Store>) {
     assert_eq!(lines(&*store, &everything()).await.len(), 5);
 }
 
-/// As the identity's own history tells it: the decision whole, the creation with the number 0.
+/// As the identity's own history shows it: the decision whole, the creation with the number 0.
 pub(crate) async fn activity_reports_what_the_history_reports(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     let who = identity("article:1", PUBLISH);
@@ -134,7 +134,7 @@ pub(crate) async fn activity_reports_what_the_history_reports(store: Arc<dyn Sto
     assert_eq!(reported(&*store, &of_schedule).await, [edit]);
 }
 
-/// A row that was written as a withdrawal's mark is told so, one that was cancelled later was
+/// A row that was written as a tombstone is shown so, one that was cancelled later was
 /// created first.
 pub(crate) async fn a_mark_is_reported_apart_from_a_cancelled_row(store: Arc<dyn Store>) {
     ask(&*store, &cancel_rev("article:1", PUBLISH, 5), at(1)).await;
@@ -198,8 +198,8 @@ async fn at_one_instant(store: &dyn Store, now: Timestamp) {
     edited(store, "daily", Edited::Resumed, "Bob", now).await;
 }
 
-/// A page ends where it was told to, and the next one begins after it, also amidst what was decided
-/// at one instant.
+/// A page ends where it was asked to, and the next one begins after it, also amidst what was
+/// decided at one instant.
 pub(crate) async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     at_one_instant(&*store, at(6)).await;
@@ -250,7 +250,7 @@ pub(crate) async fn activity_ends_where_it_was_reported_to(store: Arc<dyn Store>
     assert_eq!(lines(&*store, &none).await, [""; 0]);
 }
 
-/// A row that took over is told as such, beside what became of the one before.
+/// A row that took over is shown as such, beside what became of the one before.
 pub(crate) async fn a_successor_is_reported_as_reinserted(store: Arc<dyn Store>) {
     let first = plant(&*store, put("article:1", PUBLISH, START), START).await;
     super::claim_one(&*store, 1, START).await;

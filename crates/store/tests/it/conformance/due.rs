@@ -149,7 +149,7 @@ pub(crate) async fn schedules_are_listed_by_name_in_pages(store: Arc<dyn Store>)
     assert_eq!(listed(&*store, none).await, strings(&[]));
 }
 
-/// By origin and by state, alone and together; the removed only for who asks.
+/// By origin and by state, alone and together; the removed only on request.
 pub(crate) async fn removed_schedules_are_listed_only_when_asked_for(store: Arc<dyn Store>) {
     let parked = State::Parked {
         since: START,

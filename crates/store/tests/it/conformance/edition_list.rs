@@ -140,7 +140,7 @@ pub(crate) async fn pages_of_editions_cover_every_day_once(store: Arc<dyn Store>
     assert_eq!(days(&*store, none).await, [], "a limit of 0");
 }
 
-/// By revision, or the newest; as it was made, whatever became of its stories.
+/// By revision, or the newest; as rendered, whatever became of its stories.
 pub(crate) async fn documents_are_found_by_revision(store: Arc<dyn Store>) {
     let mut account = opened(&*store, 0).await;
     assert_eq!(store.load_document(day(0), None).await.unwrap(), None);

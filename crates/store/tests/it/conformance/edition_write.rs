@@ -228,7 +228,7 @@ fn in_every_state(revision: u32) -> Vec<Delivery> {
     let in_state = |state: delivery::State| Delivery {
         state,
         lease_until: Some(at(60)),
-        detail: Some("as it was".to_owned()),
+        detail: Some("unchanged".to_owned()),
         receipt: Some("42".to_owned()),
         ..delivery(revision, state.as_str())
     };

@@ -142,7 +142,7 @@ pub(crate) async fn again_keeps_the_row_and_waits(store: Arc<dyn Store>) {
     assert_eq!(reported, ["again", "again", "again"]);
 }
 
-/// Work that keeps a record of its own comes again for ever without growing the history.
+/// Work that keeps its own record comes again for ever without growing the history.
 pub(crate) async fn again_off_the_record_leaves_no_row_behind(store: Arc<dyn Store>) {
     let attempt = running(&*store, 3).await;
     let again = Outcome::Again {
@@ -230,7 +230,7 @@ pub(crate) async fn rs_07_an_older_term_cannot_finish(store: Arc<dyn Store>) {
     assert_eq!(
         reported[0].late_outcome.as_deref(),
         Some("done"),
-        "what it came to is told"
+        "its outcome is shown"
     );
     assert_eq!(end(&*store, &newer, &done(), at(42)).await, Applied);
 }
@@ -253,7 +253,7 @@ async fn check_taken_away(store: &dyn Store, request: Request) {
         .attempts
         .iter()
         .find(|a| a.task_id == attempt.id && a.term == attempt.term);
-    let late = late.expect("the attempt is told");
+    let late = late.expect("the attempt is recorded");
     assert_eq!(late.late_outcome.as_deref(), Some("done"));
     assert_eq!((late.attempt, late.started_at), (1, START));
     assert_eq!(late.node.as_deref(), Some("node-a"));
@@ -264,7 +264,7 @@ pub(crate) async fn rs_07_a_cancelled_task_is_not_finished(store: Arc<dyn Store>
     check_taken_away(&*store, Request::Cancel(cancel("article:1", PUBLISH))).await;
 }
 
-/// A failure that would have been tried again is not: nobody wants it any more.
+/// A failure that would have been tried again is not: it is not wanted any more.
 pub(crate) async fn rs_07_a_late_failure_does_not_revive_a_cancelled_task(store: Arc<dyn Store>) {
     let attempt = running(&*store, 3).await;
     ask(
@@ -354,7 +354,7 @@ pub(crate) async fn rs_13_attempts_get_rows_exactly_when_core_says(store: Arc<dy
     assert_eq!(
         attempts(&*store).await,
         [expected],
-        "the last one is told by its task's row"
+        "the last one is in its task's row"
     );
 }
 

@@ -56,7 +56,7 @@ pub(crate) async fn a_change_due_soon_is_hinted_at(store: Arc<dyn Store>) {
     panic!("{ROUNDS} changes and no hint that says when");
 }
 
-/// A million tasks for next year wake nobody.
+/// A million tasks for next year wake no node.
 pub(crate) async fn a_change_due_far_off_is_not(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
     let far = START + store.safety_poll() * 2 + SignedDuration::from_secs(1);
@@ -93,7 +93,8 @@ pub(crate) async fn a_task_that_waits_again_soon_is_hinted_at(store: Arc<dyn Sto
     panic!("{ROUNDS} endings and no hint");
 }
 
-/// Who tells must not sleep until somebody else has something to do, wherever it was written.
+/// The deliverer of events must not sleep until another node has something to do, wherever it was
+/// written.
 pub(crate) async fn what_is_reported_is_hinted_at(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
     let mut heard = Vec::new();
@@ -146,7 +147,7 @@ pub(crate) async fn dp_05_a_firing_due_soon_is_hinted_at(store: Arc<dyn Store>) 
     panic!("{ROUNDS} firings and no hint that says when");
 }
 
-/// The planner sleeps until the next look it knows of: a schedule that somebody just wrote is to be
+/// The planner sleeps until the next look it knows of: a schedule that was just written is to be
 /// looked at before that.
 pub(crate) async fn a_look_due_soon_is_hinted_at(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
@@ -159,7 +160,7 @@ pub(crate) async fn a_look_due_soon_is_hinted_at(store: Arc<dyn Store>) {
     panic!("{ROUNDS} schedules and no hint that says when");
 }
 
-/// A file of daily schedules wakes nobody, nor does a write that was lost.
+/// A file of daily schedules wakes no node, nor does a write that was lost.
 pub(crate) async fn a_look_far_off_is_not_hinted_at(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
     let far = START + store.safety_poll() * 2 + SignedDuration::from_secs(1);

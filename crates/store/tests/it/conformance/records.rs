@@ -163,14 +163,14 @@ pub(crate) async fn sf_02_a_redelivery_is_counted_and_not_written_again(store: A
     assert_eq!((after.decisions, after.revision), (2, row.revision));
 }
 
-/// Asked by somebody else, or of a row that has moved on, it is another decision.
+/// Asked by another author, or of a row that has moved on, it is another decision.
 pub(crate) async fn rs_13_only_the_very_same_request_is_counted(store: Arc<dyn Store>) {
     ask(&*store, &put_rev("article:1", PUBLISH, at(60), 5), START).await;
     let stale = put_rev("article:1", PUBLISH, at(90), 4);
     ask(&*store, &stale, at(1)).await;
     let change = decided(&*store, &stale, at(2)).await;
     let by_another = Change {
-        origin: "somebody else".to_owned(),
+        origin: "another author".to_owned(),
         ..change.clone()
     };
     let applied = store.apply(vec![by_another]).await.unwrap();
@@ -281,7 +281,7 @@ pub(crate) async fn decisions_of_a_row_are_loaded_by_their_numbers(store: Arc<dy
     );
 }
 
-/// Told once, beside what was taken away.
+/// Shown once, beside what was taken away.
 pub(crate) async fn rs_13_a_late_answer_is_in_the_story(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", PUBLISH, START), START).await;
     let attempt = claim_one(&*store, 1, START).await;
@@ -345,7 +345,7 @@ pub(crate) async fn records_of_an_unknown_identity_are_empty(store: Arc<dyn Stor
     );
 }
 
-/// The same subject under another kind is somebody else.
+/// The same subject under another kind is another identity.
 pub(crate) async fn records_are_the_identitys_own(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", "ARTICLE_AUDIT", START), START).await;
     let audit = claim_one(&*store, 1, START).await;
@@ -412,7 +412,7 @@ pub(crate) async fn depths_count_what_waits_and_what_is_due(store: Arc<dyn Store
     );
 }
 
-/// Current or not; an unknown number is nobody.
+/// Current or not; an unknown number is none.
 pub(crate) async fn a_row_is_loaded_by_its_number(store: Arc<dyn Store>) {
     let id = plant(&*store, put("article:1", PUBLISH, START), START).await;
     claim_one(&*store, 1, START).await;

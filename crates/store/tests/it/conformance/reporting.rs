@@ -1,4 +1,4 @@
-//! Tasks that tell of something: written with it, in one transaction, or not at all.
+//! Tasks that deliver an event: written with its cause, in one transaction, or not at all.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::{
     plant_many, refused, task,
 };
 
-/// A task that tells of `what`, due at `due_at`.
+/// A task that delivers `what`, due at `due_at`.
 pub(super) fn report(what: &str, due_at: Timestamp) -> NewTask {
     NewTask {
         identity: identity(&format!("event:{what}@audit"), KIND),
@@ -34,7 +34,7 @@ pub(super) fn report(what: &str, due_at: Timestamp) -> NewTask {
     }
 }
 
-/// What is told, by subject, oldest first.
+/// Events to deliver, by subject, oldest first.
 async fn reported(store: &dyn Store) -> Vec<String> {
     let filter = TaskFilter {
         kind: Some(kind(KIND)),
@@ -46,7 +46,7 @@ async fn reported(store: &dyn Store) -> Vec<String> {
     subjects.rev().collect()
 }
 
-/// One attempt that ended for good, told to two, is two tasks that are due at once.
+/// One attempt that ended for good, with two subscribers, is two tasks that are due at once.
 pub(crate) async fn an_ending_is_reported_with_the_ending(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", PUBLISH, START), START).await;
     let attempt = claim_one(&*store, 1, START).await;
@@ -69,7 +69,7 @@ pub(crate) async fn an_ending_is_reported_with_the_ending(store: Arc<dyn Store>)
     }
 }
 
-/// A node that was too late tells nobody; nor does a node that repeats what it told.
+/// A node that was too late sends no event; nor does a node that repeats an outcome.
 pub(crate) async fn a_late_ending_is_not_reported(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", PUBLISH, START), START).await;
     let attempt = claim_one(&*store, 1, START).await;
@@ -83,7 +83,7 @@ pub(crate) async fn a_late_ending_is_not_reported(store: Arc<dyn Store>) {
     assert_eq!(reported(&*store).await, [""; 0]);
 }
 
-/// Of a batch, those are told that took effect, with and without a row of history.
+/// Of a batch, only those that took effect have events, with and without a row of history.
 pub(crate) async fn of_many_endings_those_are_reported_that_took_effect(store: Arc<dyn Store>) {
     plant_many(&*store, "article", PUBLISH, 4, START).await;
     let tasks = claimed(&*store, claim_request(1, START, 4)).await;
@@ -110,7 +110,7 @@ pub(crate) async fn of_many_endings_those_are_reported_that_took_effect(store: A
     );
 }
 
-/// What was told before is left as it is, whatever became of it.
+/// An earlier event is left as it is, whatever became of it.
 pub(crate) async fn what_is_being_reported_is_left_alone(store: Arc<dyn Store>) {
     plant_many(&*store, "article", PUBLISH, 2, START).await;
     let tasks = claimed(&*store, claim_request(1, START, 2)).await;
@@ -131,7 +131,7 @@ pub(crate) async fn what_is_being_reported_is_left_alone(store: Arc<dyn Store>) 
     );
 }
 
-/// New entries are told with the row that knows of them; a look that was lost tells nothing.
+/// New entries' events are written with the source's row; a look that was lost has none.
 pub(crate) async fn entries_are_reported_with_their_source(store: Arc<dyn Store>) {
     let seen = followed(&*store, source("a")).await;
     let mut write = next_look(&seen, at(1), |after| after.stats.check_count = 1);
@@ -144,7 +144,7 @@ pub(crate) async fn entries_are_reported_with_their_source(store: Arc<dyn Store>
     assert_eq!(reported(&*store).await, ["event:first@audit"]);
 }
 
-/// A source that moves is told of too, unless its new address is taken.
+/// A source that moves has an event too, unless its new address is taken.
 pub(crate) async fn a_source_that_moves_is_reported_of(store: Arc<dyn Store>) {
     let (seen, other) = (
         followed(&*store, source("a")).await,
@@ -164,7 +164,7 @@ pub(crate) async fn a_source_that_moves_is_reported_of(store: Arc<dyn Store>) {
     assert_eq!(reported(&*store).await, ["event:moved@audit"]);
 }
 
-/// A delivery is told with the edition that has it; a change that was lost tells nothing.
+/// A delivery's event is written with its edition; a change that was lost has none.
 pub(crate) async fn an_edition_is_reported_with_its_change(store: Arc<dyn Store>) {
     let seen = opened(&*store, 0).await.edition;
     let mut change = Change::of(seen);

@@ -96,7 +96,7 @@ pub(crate) async fn ss_08_a_resting_source_is_never_due(store: Arc<dyn Store>) {
     assert_eq!(back, ["paused", "ended", "never"]);
 }
 
-/// A source that failures keep waiting never stands in the way of others: not even when there are
+/// A source that failures keep waiting never delays others: not even when there are
 /// more of its kind than are asked for, and longer there.
 pub(crate) async fn ss_08_a_source_in_backoff_is_stepped_over(store: Arc<dyn Store>) {
     let mut new = Vec::new();

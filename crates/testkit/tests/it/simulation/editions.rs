@@ -29,25 +29,25 @@ fn story(seed: u64, days: u32) -> EditionSummary {
 fn one_seed_is_one_story() {
     for seed in 0..3 {
         let (once, again) = (story(seed, 30), story(seed, 30));
-        assert_eq!(once, again, "seed {seed} was told in two ways");
+        assert_eq!(once, again, "seed {seed} ran in two ways");
     }
     assert_ne!(story(0, 30), story(1, 30));
 }
 
-/// What goes wrong, by a piece of the line that tells of it.
+/// What goes wrong, by a piece of the line that reports it.
 const TROUBLES: [&str; 30] = [
     "dies at Tick",
     "dies at Run",
     "dies at Step",
     "is away for",
-    "nobody is there",
+    "no node is running",
     "github is down",
     "writer is down",
     "notifier is down",
     "refused",
     "reply lost",
     "s back",
-    "somebody else was faster",
+    "another node was faster",
     "recover",
     "put_back",
     "process+process",

@@ -3,7 +3,7 @@
 //!
 //! Two kinds of houses: in a wide one nodes always have room, look for work all the time and so say
 //! all the time what they have. In a narrow one a node is full with one attempt and says nothing
-//! while it lasts, so that its heartbeat alone keeps its place.
+//! while it lasts, so that its heartbeat alone keeps its permit.
 
 use std::{
     collections::BTreeMap,
@@ -125,11 +125,11 @@ fn places_that_pass_on_too_early_are_noticed() {
     assert_noticed(&narrow(), short_lease, "others, of 1 in all");
 }
 
-/// Places are taken and never given back.
+/// Permits are taken and never returned.
 #[derive(Default)]
 struct NeverGivenBack(Mutex<Ever>);
 
-/// The most that a visitor ever had in a lane.
+/// The most that a visitor ever had of a limit.
 type Ever = BTreeMap<(String, String), usize>;
 
 impl NeverGivenBack {

@@ -27,7 +27,7 @@ use super::{
 
 /// How long anybody waits for a reply before taking it for lost.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// Every so many seconds a new identity takes the place of the oldest.
+/// Every so many seconds a new identity replaces the oldest.
 const TURNOVER_S: u64 = 4;
 /// Furthest ahead anybody plans.
 const AHEAD_MS_MAX: i64 = 45_000;
@@ -50,7 +50,7 @@ pub(super) struct Notes {
     pub(super) delivered: Vec<(Identity, Revision)>,
 }
 
-/// Somebody who asks for things.
+/// A client that sends requests.
 pub(super) struct Requester {
     pub(super) name: String,
     pub(super) world: World,
@@ -149,7 +149,7 @@ impl Requester {
                 self.hear(request, origin, receipts);
                 return true;
             }
-            // Only the store may fail here: nobody reuses keys, and nobody is that contended.
+            // Only the store may fail here: no client reuses keys, and none is that contended.
             Some(Ok(Err(error))) if !matches!(error, Error::Store(_)) => {
                 self.world
                     .record
@@ -261,7 +261,7 @@ fn fits(request: &Request, receipt: &Receipt, now: Timestamp) -> Result<(), Stri
 /// What a drifting clock may be ahead.
 const SLACK: SignedDuration = SignedDuration::from_secs(1);
 
-/// Identities for streams: nobody else touches them, so that their end is known.
+/// Identities for streams: no other client touches them, so that their end is known.
 pub(super) fn streamed(count: usize) -> Vec<Identity> {
     (0..count)
         .map(|n| identity(&format!("stream:{n}"), PUBLISH))

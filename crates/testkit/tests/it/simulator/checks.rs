@@ -108,7 +108,7 @@ impl Story<'_> {
         seen?.answered
     }
 
-    /// RS-14: a receipt names a decision, and the history tells the same about it.
+    /// RS-14: a receipt names a decision, and the history says the same about it.
     fn receipts_were_true(&self) -> Checked {
         for reported in &self.notes.reported {
             let receipt = &reported.receipt;
@@ -138,7 +138,7 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// RS-10: nobody else touched these, so their last event stands, unless the task was done
+    /// RS-10: no other client touched these, so their last event holds, unless the task was done
     /// first.
     fn streams_ended_with_their_last_event(&self) -> Checked {
         for (identity, last) in &self.notes.delivered {
@@ -163,7 +163,7 @@ impl Story<'_> {
                     == (accepted.rule, accepted.execute_at, &accepted.origin)
             };
             if !found.is_some_and(same) {
-                return Err(format!("the history tells {found:?} of {accepted:?}"));
+                return Err(format!("the history has {found:?} for {accepted:?}"));
             }
         }
         let reported: usize = self.records.values().map(|r| r.decisions.len()).sum();
@@ -172,12 +172,12 @@ impl Story<'_> {
             Ok(())
         } else {
             Err(format!(
-                "the history tells {reported} decisions, {made} were made"
+                "the history has {reported} decisions, {made} were made"
             ))
         }
     }
 
-    /// RS-08 and RS-13: every attempt is told, by a row of its own or by its task's.
+    /// RS-08 and RS-13: every attempt is recorded, by its own row or by its task's.
     fn claims_are_in_the_history(&self) -> Checked {
         for taken in &self.model.taken {
             let (id, term) = (taken.task_id, taken.term);
@@ -186,7 +186,7 @@ impl Story<'_> {
             let is_it = |a: &Attempt| (a.task_id, a.term) == (id, term);
             if row.term != term && !attempts.iter().any(is_it) {
                 return Err(format!(
-                    "the history does not tell of task {id} under term {}",
+                    "the history does not have task {id} under term {}",
                     term.0
                 ));
             }
@@ -194,8 +194,8 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// Every task that ended was told once to the subscriber, nothing else was, and all of it was
-    /// heard.
+    /// Every task that ended was delivered once to the subscriber, nothing else was, and all of it
+    /// was heard.
     fn every_end_was_reported(&self, heard: &BTreeSet<String>) -> Checked {
         let event_tasks = |row: &&Row| row.identity.kind.as_str() == outgoing::KIND;
         let ended = |row: &Row| matches!(row.status, Status::Success | Status::Fail);
@@ -211,10 +211,10 @@ impl Story<'_> {
         let reported: BTreeSet<String> = reported.collect();
         if reported != expected || reporting.len() != expected.len() {
             let missing: Vec<_> = expected.symmetric_difference(&reported).collect();
-            return Err(format!("told and ended differ in {missing:?}"));
+            return Err(format!("delivered and ended differ in {missing:?}"));
         }
         if let Some(row) = reporting.iter().find(|row| row.status != Status::Success) {
-            return Err(format!("a event was never told: {row:?}"));
+            return Err(format!("an event was never delivered: {row:?}"));
         }
         if *heard != ends {
             let missing: Vec<_> = ends.symmetric_difference(heard).collect();

@@ -15,7 +15,7 @@ impl Dice {
         Self(SeededEntropy::new(seed))
     }
 
-    /// A stream of its own for somebody else.
+    /// A separate stream for another user.
     pub(super) fn fork(&self) -> Self {
         Self::new(self.0.next_u64())
     }

@@ -1,7 +1,7 @@
-//! A subscriber: who is told of every task that ends. It remembers what it heard and often has no
-//! time.
+//! A subscriber: it is notified of every task that ends. It remembers what it heard and often has
+//! no time.
 //!
-//! Only some seeds have one, told by the seed itself and not by chance: the stories of all others
+//! Only some seeds have one, chosen by the seed itself and not by chance: the stories of all others
 //! stay as they were.
 
 use std::{

@@ -1,4 +1,4 @@
-//! Editions in the simulation: years of days, made by two nodes and whoever else has a say, with
+//! Editions in the simulation: years of days, made by two nodes and others who have a say, with
 //! everything going wrong, and every edition accounted for at the end.
 //!
 //! Ticks, runs and requests are the product's own. Nodes die at any await and come back, or stay
@@ -40,9 +40,9 @@ use super::{Broken, time::on_virtual_time};
 pub(crate) struct EditionOptions {
     /// How many days things go wrong.
     pub(crate) days: u32,
-    /// What stands between nodes and the harness; tests of the simulator sabotage it here.
+    /// What is between nodes and the harness; tests of the simulator sabotage it here.
     pub(crate) meddle: fn(Outside) -> Outside,
-    /// Who tells people, likewise.
+    /// The notifier, likewise.
     pub(crate) notifier: fn(EditionHarness) -> Arc<dyn Notifier>,
 }
 

@@ -55,7 +55,7 @@ impl Weather {
         }
     }
 
-    /// For months instead of minutes: whatever takes long is told to the log as a freeze, so that
+    /// For months instead of minutes: whatever takes long is logged as a freeze, so that
     /// it can be held against what came of it, and there is no poll that would make up for a lost
     /// hint.
     pub(super) fn draw_steady(dice: &Dice) -> Self {
@@ -240,7 +240,7 @@ fn unavailable(statement: &'static str) -> Error {
     }
 }
 
-/// What only people and checkers ask for arrives untouched: nobody in the simulation signs in or
+/// What only people and checkers ask for arrives untouched: no one in the simulation signs in or
 /// looks at a page.
 const UNTOUCHED_PORTS: [&str; 4] = ["TokenStore", "SignInStore", "OverviewStore", "AlertStore"];
 const UNTOUCHED: [&str; 14] = [

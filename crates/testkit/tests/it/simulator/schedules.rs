@@ -3,7 +3,7 @@
 //!
 //! The planner, the way in for people and the store are the product's own. Nodes crash at any call,
 //! freeze, are all gone for days, have clocks that differ; people pause, resume, change, remove,
-//! bring back, fire by hand and backfill, at the worst moments; firings take longer than the gap
+//! restore, fire by hand and backfill, at the worst moments; firings take longer than the gap
 //! between slots. Attempts are run by a light runner of the simulation: a keeper's heartbeats would
 //! be a million events a month and are simulated elsewhere.
 //!
@@ -14,7 +14,7 @@
 //!   runner ─────────────────────────────────────┘
 //! ```
 //!
-//! All nodes are on one machine, whose clock somebody sets ahead or back for some minutes, again
+//! All nodes are on one machine, whose clock is set ahead or back for some minutes, again
 //! and again; retention comes by just then.
 //!
 //! The oracle is independent: `rule` lists the slots that each definition names while it is in

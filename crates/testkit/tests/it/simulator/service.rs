@@ -70,7 +70,7 @@ impl Service {
     }
 
     /// All nodes together keep to the limits of kinds. A frozen node cannot stop what it runs, so
-    /// it does not count: its places have passed on.
+    /// it does not count: its permits have passed on.
     fn check_limit(&self, task: &ClaimedTask, seen: &[Seen]) {
         let kind = &task.identity.kind;
         let Some(limit) = self.limits_in_all.get(kind) else {

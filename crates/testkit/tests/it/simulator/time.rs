@@ -134,7 +134,7 @@ const SETTINGS: [(i64, i64); 6] = [
     (366 * DAY, 20),
 ];
 
-/// One time that somebody sets the machine's clock, and right again.
+/// One time that the machine's clock is set, and right again.
 pub(super) struct Setting {
     by: SignedDuration,
     pub(super) from: Timestamp,
@@ -178,7 +178,7 @@ pub(super) fn is_set_back(from: Timestamp, to: Timestamp) -> bool {
     false
 }
 
-/// A machine whose clock somebody sets ahead or back again and again, and right again (DP-24).
+/// A machine whose clock is set ahead or back again and again, and right again (DP-24).
 /// Drawn from no dice: all nodes of a story are on one machine.
 pub(super) struct SetClock(pub(super) NodeClock);
 

@@ -120,7 +120,7 @@ impl Layer for NoAlerts {
 #[test]
 fn an_alert_that_is_not_written_is_noticed() {
     let sabotaged = || Layered::over(open(), NoAlerts);
-    assert_noticed(|outside| outside, sabotaged, &["nobody is told why"]);
+    assert_noticed(|outside| outside, sabotaged, &["no one is notified why"]);
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_request_that_the_budget_does_not_count_is_noticed() {
     assert_noticed(unpaid, open, &words);
 }
 
-/// Tells nobody, and says it has.
+/// Notifies no one, and says it has.
 struct Mute;
 
 #[async_trait]
@@ -260,13 +260,13 @@ impl Notifier for Mute {
 }
 
 #[test]
-fn a_messenger_that_reports_nobody_is_noticed() {
+fn a_notifier_that_notifies_no_one_is_noticed() {
     let mute = EditionOptions {
         days: 60,
         notifier: |_| Arc::new(Mute),
         ..EditionOptions::default()
     };
-    assert_options_noticed(&mute, open, &["are said to have been told"]);
+    assert_options_noticed(&mute, open, &["are said to have been notified"]);
 }
 
 /// Prints the same inputs another way each time.

@@ -34,7 +34,7 @@ pub(super) enum Deed {
     Tick,
     /// A round of the watch.
     Watch,
-    /// A step of an edition that somebody queued.
+    /// A step of a queued edition.
     Step(Date),
     Run(Date),
     Reset(Date),

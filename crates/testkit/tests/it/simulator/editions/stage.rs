@@ -164,7 +164,7 @@ impl Stage {
         self.wait_for(date, begins).await;
         self.dawn(date).await;
         if self.dice.hits(10) {
-            self.world.record.note("world", "nobody is there");
+            self.world.record.note("world", "no node is running");
             return;
         }
         let most = self.world.cast.ticks_needed() as u64 + 3 + self.dice.below(6);
@@ -218,7 +218,7 @@ impl Stage {
         let world = &self.world;
         let person = self.person.fork();
         let mut skipped = self.skipped;
-        let wishing = async {
+        let requesting = async {
             if let Some((deed, delay)) = request {
                 pass(delay).await;
                 let process = world.start("ada", &person);
@@ -229,7 +229,7 @@ impl Stage {
                 };
             }
         };
-        let (first, second, ()) = tokio::join!(take(first, world), take(second, world), wishing);
+        let (first, second, ()) = tokio::join!(take(first, world), take(second, world), requesting);
         self.skipped = skipped;
         self.nodes = [first, second];
         self.mailboxes.look(&self.world);
@@ -289,7 +289,7 @@ impl Stage {
         }
         self.mailboxes.look(&self.world);
         self.world.record.check(self.published(date, needed));
-        // What began and was over in the last of them is told in two more.
+        // What began and was over in the last of them is notified in two more.
         for slot in 0..NODES {
             self.quiet_tick(slot).await;
         }

@@ -60,7 +60,7 @@ struct Pages {
     alerts: BTreeMap<Key, Alert>,
     /// Those of which it was written down that people know.
     heard: BTreeSet<Key>,
-    /// How often it was written down that people were told something.
+    /// How often a notification was recorded.
     reported: usize,
 }
 
@@ -159,8 +159,8 @@ impl Witness {
         }
     }
 
-    /// An alert was written: nobody says that people were told who did not hear it, unless they
-    /// could not be told for a day.
+    /// An alert was written: no notification is recorded that people did not get, unless they could
+    /// not be notified for a day.
     fn saw_alert(&self, alert: &Alert) {
         let mut pages = self.pages();
         let known = pages.alerts.insert(alert.key.clone(), alert.clone());
@@ -181,7 +181,7 @@ impl Witness {
         if pages.reported > self.room.reported() {
             let (marked, reported) = (pages.reported, self.room.reported());
             self.record.broke(format_args!(
-                "people are said to have been told {marked} things, but heard {reported}"
+                "people are said to have been notified of {marked} things, but heard {reported}"
             ));
         }
     }
@@ -209,7 +209,7 @@ impl Layer for Witness {
         let written = below.write_edition(change.clone()).await?;
         let Some(before) = before else {
             if written == EditionWritten::Done {
-                let what = format_args!("{date}: an edition that nobody opened was written");
+                let what = format_args!("{date}: an edition that was never opened was written");
                 self.record.broke(what);
             }
             return Ok(written);
@@ -217,10 +217,10 @@ impl Layer for Witness {
         let same = before.edition.version == change.edition.version;
         match written {
             EditionWritten::Lost if same => {
-                let what = "a write was refused although nobody had been faster";
+                let what = "a write was refused although no other had been faster";
                 self.record.broke(format_args!("{date}: {what}"));
             }
-            EditionWritten::Lost => self.record.note("witness", "somebody else was faster"),
+            EditionWritten::Lost => self.record.note("witness", "another node was faster"),
             EditionWritten::Done => {
                 if !same {
                     self.record.broke(format_args!(

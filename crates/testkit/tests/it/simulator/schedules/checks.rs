@@ -114,7 +114,7 @@ fn cover(
     Ok(covered)
 }
 
-/// The cursor stands at the first slot that is not in the ledger.
+/// The cursor is at the first slot that is not in the ledger.
 fn check_cursor(
     schedule: &Schedule,
     life: &Life,

@@ -1,7 +1,7 @@
 //! What really happened: a layer right above the store that sees every write take effect, and the
-//! log of when nodes were able to plan. Checks read it; nobody else does.
+//! log of when nodes were able to plan. Only checks read it.
 //!
-//! It also gives the hints, for every write and however far ahead, and in return nobody polls: a
+//! It also gives the hints, for every write and however far ahead, and in return no node polls: a
 //! poll a second would be eight million in ninety days.
 
 use std::{
@@ -29,7 +29,7 @@ use super::{
     rule::Rule,
 };
 
-/// Nobody need look without being told to.
+/// No node need look without a hint.
 const NO_POLL: SignedDuration = SignedDuration::from_hours(24 * 365);
 /// No schedule here keeps its slots back for longer.
 const SPLAY_MAX: SignedDuration = SignedDuration::from_mins(4);
@@ -49,7 +49,7 @@ pub(super) struct SeenEdit {
     pub(super) pause: Option<Pause>,
 }
 
-/// A firing, as it was inserted.
+/// A firing, as inserted.
 #[derive(Debug, Clone)]
 pub(super) struct Birth {
     pub(super) schedule: String,
@@ -322,7 +322,7 @@ impl Layer for Chronicle {
         for (write, applied) in writes.iter().zip(&applied) {
             if *applied == Applied::Lost {
                 self.record
-                    .note(write.schedule.name.as_str(), "somebody else was faster");
+                    .note(write.schedule.name.as_str(), "another node was faster");
                 continue;
             }
             self.saw(write, &withdrawn(below, write).await?);

@@ -77,16 +77,16 @@ fn ports(world: &World, dice: &Dice) -> Ports {
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
-        handlers: Handlers::new(Arc::new(Nobody)).into(),
+        handlers: Handlers::new(Arc::new(NoHandler)).into(),
         subscriptions: Reloadable::default(),
     }
 }
 
 /// Tries nothing: firings have a runner of their own here.
-struct Nobody;
+struct NoHandler;
 
 #[async_trait]
-impl Handler for Nobody {
+impl Handler for NoHandler {
     async fn attempt(&self, _: &ClaimedTask) -> Outcome {
         Outcome::Done { detail: None }
     }

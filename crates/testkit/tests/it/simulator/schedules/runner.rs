@@ -37,7 +37,7 @@ pub(super) async fn run(world: World, dice: Dice) {
     loop {
         let now = world.truth.now();
         let mut next = now + SignedDuration::try_from(LOOK_EVERY).unwrap_or_default();
-        // What runs nodes runs attempts: when all nodes are gone, nobody claims.
+        // What runs nodes runs attempts: when all nodes are gone, nothing is claimed.
         if world.chronicle.pages().covered(now, now) {
             claims += 1;
             let claimed = world.store.claim(request(claims, now)).await;

@@ -59,7 +59,7 @@ impl Life {
                 );
                 let rule = pages.rules.get(&key).cloned();
                 open.era = Some(Era {
-                    rule: rule.ok_or("an expression that nobody wrote")?,
+                    rule: rule.ok_or("an expression that was never written")?,
                     definition: edit.definition.clone(),
                     from: edit.seam,
                     to: edit.seam,

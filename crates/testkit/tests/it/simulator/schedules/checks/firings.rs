@@ -1,4 +1,4 @@
-//! Firings and ledger rows tell the same story, and firings do not overlap where they must not.
+//! Firings and ledger rows agree, and firings do not overlap where they must not.
 
 use std::collections::BTreeMap;
 
