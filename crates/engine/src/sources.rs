@@ -167,7 +167,7 @@ impl Sources {
         let now = self.clock.now();
         self.edit(id, |source| {
             wake(source, now);
-            source.reason = Some(format!("requested by {by}"));
+            source.reason = Some(format!("{by} requested it"));
         })
         .await?;
         self.put_one(id, now, by).await

@@ -60,7 +60,7 @@ pub enum Error {
         /// What this version knows.
         known: usize,
     },
-    /// The two databases are not laid out alike; no version of ours makes such a pair.
+    /// The two databases have different schemas; no version of ours makes such a pair.
     #[error("the two databases have different schemas: {what}")]
     Unlike { what: String },
     /// A value that the other database cannot hold.
@@ -79,7 +79,7 @@ pub enum Error {
         /// Rows and checksum at the target.
         arrived: Sum,
     },
-    /// Both sides are databases of one make: its own tools copy it better.
+    /// Both sides are the same kind of database: its own tools copy it better.
     #[error("source and target are the same kind of database")]
     SameMake,
 }

@@ -143,7 +143,7 @@ impl SourceHandler {
                 Some(Written::Lost) | None => source = self.load(source.id).await?,
             }
         }
-        Err(NotLookedAt("the source was changed by others too often".to_owned()).into())
+        Err(NotLookedAt("the source kept changing meanwhile".to_owned()).into())
     }
 
     /// Entries of a look that have no row yet.

@@ -273,7 +273,7 @@ async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_not_after() 
         panic!("asked to wait beyond the window, and yet: {late:?}")
     };
     assert!(
-        error.starts_with("503; no further try fits before"),
+        error.starts_with("503; no time for another attempt before"),
         "{error}"
     );
     let second = ClaimedTask {
@@ -323,10 +323,10 @@ async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history
     let ended = task.finished_at.unwrap();
     assert!(
         ended <= until,
-        "it ends when no try fits, and holds up no further slot"
+        "it ends when no attempt fits, and holds up no further slot"
     );
     let detail = task.detail.unwrap();
-    assert!(detail.starts_with("503; no further try"), "{detail}");
+    assert!(detail.starts_with("503; no time for another attempt"), "{detail}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -682,7 +682,7 @@ async fn sf_06_a_schedule_whose_firings_may_overlap_has_only_so_many_at_once() {
     let tasks = house.tasks(DISPATCH).await;
     let crowded = tasks.iter().filter(|task| {
         let detail = task.detail.as_deref().unwrap_or_default();
-        task.status == Status::Fail && detail.contains("no try fits")
+        task.status == Status::Fail && detail.contains("no time for an attempt")
     });
     assert!(crowded.count() > 30, "the others end with their windows");
     let waiting = tasks.iter().filter(|task| task.due_at.is_some()).count();

@@ -112,8 +112,8 @@ fn layout(applied: &[Applied]) -> Result<BTreeMap<String, Vec<String>>> {
 }
 
 fn listed(things: &[&Thing]) -> String {
-    let named = things.iter().take(LISTED_MAX);
-    let mut names: Vec<String> = named
+    let first = things.iter().take(LISTED_MAX);
+    let mut names: Vec<String> = first
         .map(|thing| format!("{} `{}`", thing.what, thing.name))
         .collect();
     if things.len() > LISTED_MAX {

@@ -264,7 +264,7 @@ async fn scheduled_backups_are_known_by_their_names() {
     let made = rotation.list().await.unwrap();
     assert_eq!(made, ["2026-01-05T12:00:00Z".parse().unwrap()]);
     let twice = rotation.save(noon).await.unwrap_err();
-    assert!(twice.contains("exists already"), "{twice}");
+    assert!(twice.contains("already exists"), "{twice}");
     for _ in 0..2 {
         rotation.remove(made[0]).await.unwrap();
     }

@@ -102,7 +102,7 @@ fn a_story_that_is_not_written_is_noticed() {
         "the store keeps something else",
         "in no picture",
         "became",
-        "was changed by others too often",
+        "kept changing during this request",
     ];
     assert_write_noticed(forget, &words);
 }
