@@ -302,7 +302,7 @@ impl Chain {
         let why = why.to_owned();
         self.ports.report(ChainEvent::Trouble { doing, why });
         // The first is tried again in the next round. Rounds may be as short as a tenth of a
-        // second, and who fails at once would be asked that often (SF-07).
+        // second, and a system that fails at once would be asked that often (SF-07).
         let rounds = (1_i32 << self.troubles.min(10)) - 1;
         self.troubles = self.troubles.saturating_add(1);
         let wait = self.settings.round.saturating_mul(rounds).min(QUIET_MAX);

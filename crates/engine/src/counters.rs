@@ -1,4 +1,4 @@
-//! What a node is doing, in numbers: for who waits until it is idle.
+//! What a node is doing, in numbers: for a caller that waits until it is idle.
 
 use std::{
     collections::BTreeMap,

@@ -91,7 +91,7 @@ pub struct Ticks {
 /// Makes editions.
 pub struct Editions {
     store: Arc<dyn Store>,
-    /// The same store for who only looks.
+    /// The same store for readers.
     shown: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,

@@ -1,4 +1,4 @@
-//! The handler of `EVENT` tasks: hands a event to the publisher of its subscription.
+//! The handler of `EVENT_DELIVERY` tasks: hands an event to the publisher of its subscription.
 //!
 //! An event's content was written into the task when it happened
 //! ([`almanack_core::event::outgoing`]); nothing is looked up here, so what arrives is what was
@@ -16,7 +16,7 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
-/// Before a event of an unknown subscription is tried again.
+/// Before an event of an unknown subscription is tried again.
 const UNKNOWN_WAIT: SignedDuration = SignedDuration::from_mins(1);
 
 /// The handler that delivers events.

@@ -1,4 +1,4 @@
-//! The keeper: heartbeats, leases that have passed, the register of nodes.
+//! The keeper: heartbeats, expired leases, the register of nodes.
 //!
 //! Any node's keeper may return any dead node's tasks; two that do it at once are harmless, because
 //! the return is an ending like any other and fenced by the task's term (RS-08).
@@ -73,7 +73,8 @@ impl Keeper {
     }
 
     /// One beat and one look at what others left behind. Trouble with the store is waited out: the
-    /// next beat tries again, and if none succeeds the runner's trust runs out by itself.
+    /// next beat tries again, and if none succeeds the validity of the runner's leases ends by
+    /// itself.
     async fn pass(&self) {
         // They fail together, so one line for the first is enough.
         match self.keep().await {
@@ -200,7 +201,7 @@ impl Keeper {
         }
     }
 
-    /// Ends the attempts of claims whose lease has passed; what is more than a pass can take is
+    /// Ends the attempts of claims whose lease has expired; what is more than a pass can take is
     /// left to the next, so that the heartbeat is never kept waiting.
     async fn return_expired(&self) -> Result<(), store::Error> {
         let now = self.ports.clock.now();

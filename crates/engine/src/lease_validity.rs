@@ -1,8 +1,8 @@
-//! How long a node may trust its own leases.
+//! How long a node's leases are valid, as the node itself knows.
 //!
 //! The keeper extends the node's claims with one heartbeat; what that heartbeat proved about the
 //! node is kept here for the runner to see, and what it proved about each claim in the book of
-//! claims. INVARIANT: trust is counted from *before* the heartbeat was sent, so a slow answer
+//! claims. INVARIANT: validity is counted from *before* the heartbeat was sent, so a slow answer
 //! shortens it.
 
 use jiff::Timestamp;

@@ -91,7 +91,7 @@ pub struct NodeIdentity {
     pub session: String,
 }
 
-/// What the duties of one node share: the claims it holds, and how long it may trust them.
+/// What the duties of one node share: the claims it holds, and how long they are valid.
 #[derive(Debug, Clone, Default)]
 pub struct Holdings {
     pub claims: Arc<ClaimBook>,
@@ -138,7 +138,7 @@ struct Duties {
     health: Arc<Health>,
 }
 
-/// Admits a node: after this call it is registered, its clock is corrected and its trust proven.
+/// Admits a node: after this call it is registered, its clock is corrected and its leases proven.
 pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode, Error> {
     let session = format!("{:016x}", ports.entropy.next_u64());
     let identity = NodeIdentity {

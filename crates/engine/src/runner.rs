@@ -152,7 +152,7 @@ impl Runner {
     }
 }
 
-/// After the drain, waits for the end of the node's trust. While it works a node keeps an ending
+/// After the drain, waits for the end of the node's leases. While it works a node keeps an ending
 /// for as long as the store is away; one that was asked to stop must not wait for ever.
 async fn leases_passed(ports: &Ports, lease_validity: &LeaseValidity, drained: &CancellationToken) {
     drained.cancelled().await;
@@ -202,7 +202,7 @@ impl Shift<'_> {
                 () = self.ports.sleeper.until(claim_at) => {}
                 () = self.ports.sleeper.until(valid_until), if !self.running.is_empty() => {}
                 _ = trusted.changed() => {
-                    // A heartbeat: a reason to look only if trust was missing.
+                    // A heartbeat: a reason to look only if the leases were invalid.
                     if self.distrusted {
                         claim_at = Timestamp::MIN;
                     }
@@ -211,7 +211,7 @@ impl Shift<'_> {
         }
     }
 
-    /// Claims once if there is room and trust; answers when to look again.
+    /// Claims once if there is room and leases are valid; returns when to look again.
     async fn step(&mut self) -> Timestamp {
         let now = self.ports.clock.now();
         let poll_at = later(now, self.ports.store.safety_poll());
@@ -289,7 +289,7 @@ impl Shift<'_> {
     }
 
     /// Waits for the store without losing sight of what runs: a database that hangs also holds up
-    /// the heartbeat, and then trust may run out while the answer is still awaited.
+    /// the heartbeat, and then leases may expire while the answer is still awaited.
     async fn watching<T>(&mut self, mut answer: Pin<Box<dyn Future<Output = T> + Send + '_>>) -> T {
         let ports = self.ports;
         loop {
@@ -388,7 +388,7 @@ impl Shift<'_> {
             tracing::info!(running, %until, "stopping: waiting for running attempts");
         }
         while !self.running.is_empty() && self.ports.clock.now() < until {
-            // The heartbeat goes on while we wait, so trust is looked at anew each time.
+            // The heartbeat goes on while we wait, so the leases are checked anew each time.
             let look_at = until.min(self.holdings.valid_until());
             tokio::select! {
                 biased;

@@ -80,7 +80,7 @@ struct Inside {
 /// Something that reached a destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// The letter's own key.
+    /// The message's own key.
     pub key: String,
     /// Which making of the document it is from.
     pub revision: u32,
@@ -178,7 +178,7 @@ impl EditionHarness {
         self.lock().reported
     }
 
-    /// Whether a letter reached a destination.
+    /// Whether a message reached a destination.
     pub fn has(&self, destination: &str, key: &str) -> bool {
         let inside = self.lock();
         let received = inside.received.get(destination);
@@ -195,7 +195,7 @@ impl EditionHarness {
             .unwrap_or_default()
     }
 
-    /// What reached a destination after so many letters that are known already.
+    /// What reached a destination after so many messages that are known already.
     pub fn received_after(&self, destination: &str, known: usize) -> Vec<Received> {
         let inside = self.lock();
         let received = inside.received.get(destination);

@@ -211,7 +211,7 @@ impl Editions {
 fn title_of(titles: &Titles, index: usize) -> Result<Option<String>, Ending> {
     let failed = |why: String| Err(Ending::Failed(why));
     match titles {
-        None => failed("its title was not translated in time".to_owned()),
+        None => failed("the title was not translated in time".to_owned()),
         Some(Err(failure)) if failure.is_spent() => Err(Ending::NotTried),
         Some(Err(failure)) => failed(format!("could not translate the title: {}", failure.detail)),
         Some(Ok(None)) => Ok(None),

@@ -58,7 +58,7 @@ pub struct Retried {
 pub struct Redelivered {
     /// The edition as it is now.
     pub account: Account,
-    /// The parts that it was about; none if they stood so already.
+    /// The parts that it was about; none if they were so already.
     pub parts: Vec<u32>,
 }
 

@@ -66,7 +66,7 @@ pub enum End {
 /// What a step did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stepped {
-    /// Where the edition stood before.
+    /// The edition's state before.
     pub before: State,
     /// Its state now.
     pub after: State,

@@ -25,7 +25,7 @@ pub struct Status {
     /// The edition with all its rows.
     pub account: Account,
     pub forecast: Forecast,
-    /// What people should have heard about it, the one that opened last first.
+    /// Its alerts, latest first.
     pub alerts: Vec<Alert>,
 }
 
@@ -65,7 +65,7 @@ impl Editions {
         forecast(account, &self.settings.rules, self.next_tick(now), now)
     }
 
-    /// The edition of a day with all its rows, for who looks at it.
+    /// The edition of a day with all its rows, for a reader.
     pub async fn look(&self, date: Date) -> Result<Account, Error> {
         let found = self.shown.load_account(date).await?;
         found.ok_or(Error::Unknown(date))

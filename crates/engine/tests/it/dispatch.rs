@@ -326,7 +326,10 @@ async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history
         "it ends when no attempt fits, and holds up no further slot"
     );
     let detail = task.detail.unwrap();
-    assert!(detail.starts_with("503; no time for another attempt"), "{detail}");
+    assert!(
+        detail.starts_with("503; no time for another attempt"),
+        "{detail}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -148,7 +148,7 @@ async fn a_backfill_does_not_fire_again_what_is_forgotten(fixture: Fixture) {
     assert_eq!(
         refused.to_string(),
         "what became of the slot at 2026-01-05T09:00:00Z is no longer kept, so it may have fired; \
-         no slot of this range is still known"
+         no slot of this range is still on record"
     );
     assert_eq!(
         fixture.backfill(4, 6).await.unwrap(),

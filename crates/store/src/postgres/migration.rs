@@ -43,13 +43,13 @@ const TABLE_BYTES: &str = "select pg_table_size(to_regclass($1::text))";
 /// Updates the schema and names the channel for hints.
 pub(super) async fn prepare(url: &str) -> Result<String> {
     let mut client = connect_alone(url).await?;
-    bring_up_to_date(&mut client, migrate::ALL).await?;
+    upgrade(&mut client, migrate::ALL).await?;
     let schema = client.query_one("select current_schema()", &[]).await;
     let schema: String = schema.map_err(failed)?.get(0);
     Ok(format!("almanack_{schema}"))
 }
 
-async fn bring_up_to_date(client: &mut Client, all: &'static [Migration]) -> Result<()> {
+async fn upgrade(client: &mut Client, all: &'static [Migration]) -> Result<()> {
     client.batch_execute(UNBOUNDED).await.map_err(failed)?;
     // The usual start: nothing to do, no node to wait for.
     if migrate::pending(all, &applied(client).await?)?.is_empty() {

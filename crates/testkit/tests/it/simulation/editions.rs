@@ -82,7 +82,7 @@ fn the_seeds_meet_every_kind_of_trouble() {
     }
     assert!(published > 500, "only {published} editions in 30 seeds");
     assert!(alerted > 10, "only {alerted} of them were not published");
-    assert!(messages > published, "only {messages} letters");
+    assert!(messages > published, "only {messages} messages");
     let met = |trouble: &&str| log.iter().any(|line| line.contains(*trouble));
     let unmet: Vec<&str> = TROUBLES
         .into_iter()

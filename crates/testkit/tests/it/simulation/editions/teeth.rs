@@ -124,7 +124,7 @@ fn an_alert_that_is_not_written_is_noticed() {
 }
 
 #[test]
-fn a_letter_that_is_not_written_down_before_it_leaves_is_noticed() {
+fn a_message_that_is_not_written_down_before_it_leaves_is_noticed() {
     let forget = |change: &mut Change| {
         let sent = |delivery: &delivery::Delivery| delivery.state == delivery::State::Sent;
         change.deliveries.retain(|delivery| !sent(delivery));
@@ -215,7 +215,7 @@ fn a_publisher_that_sends_twice_is_noticed() {
 }
 
 #[test]
-fn a_letter_that_is_confirmed_and_never_came_is_noticed() {
+fn a_message_that_is_confirmed_and_never_came_is_noticed() {
     let boasts = |outside| with_publishers(outside, How::Boasts);
     assert_noticed(
         boasts,

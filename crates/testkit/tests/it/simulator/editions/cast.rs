@@ -62,7 +62,7 @@ impl Cast {
     }
 
     /// Ticks within which an edition is published when nothing goes wrong: its list, its batches,
-    /// and its letters where they did not fit into the last of these.
+    /// and its messages where they did not fit into the last of these.
     pub(super) fn ticks_needed(&self) -> usize {
         let rules = &self.settings.rules;
         let messages: u32 = self.places.iter().map(|place| place.parts).sum();

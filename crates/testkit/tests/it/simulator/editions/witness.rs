@@ -103,7 +103,7 @@ impl Witness {
         known.is_none_or(|account| account.edition.state.is_open())
     }
 
-    /// Whether the arrival of a letter was written down whose key begins so.
+    /// Whether the arrival of a message was written down whose key begins so.
     pub(super) fn is_confirmed(&self, beginning: &str) -> bool {
         let pages = self.pages();
         let first = pages.confirmed.range(beginning.to_owned()..).next();
@@ -115,7 +115,7 @@ impl Witness {
         self.pages().heard.contains(key)
     }
 
-    /// Whether a person had a letter sent again.
+    /// Whether a person had a message sent again.
     pub(super) fn is_resent(&self, key: &str) -> bool {
         self.pages().resent.contains(key)
     }
