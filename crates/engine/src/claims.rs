@@ -1,11 +1,10 @@
 //! The claims a node holds, and how many of each one's tasks are still open.
 //!
-//! Three parties share this book: the runner opens a claim when it starts its tasks, the finisher
+//! Three duties share this book: the runner opens a claim when it starts its tasks, the finisher
 //! ticks off every ending that is written, and the keeper extends what is open and forgets what is
 //! done. INVARIANT: only claims in the book are ever extended, so a claim whose answer was lost on
-//! its way here runs out and its tasks come back. Each claim is trusted only as far as it was
-//! proven itself: a heartbeat sent while a claim was still on its way says nothing about that
-//! claim.
+//! its way here runs out and its tasks come back. Each claim is valid only as far as it was itself
+//! proven: a heartbeat sent while a claim was still on its way says nothing about that claim.
 
 use std::{
     collections::BTreeMap,

@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Lets the other side see what was noted before the clock goes on; who of the two is polled
+    /// Lets the other side see what was noted before the clock goes on; which of the two is polled
     /// first changes.
     async fn settle() {
         for _ in 0..4 {

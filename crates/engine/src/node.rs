@@ -196,12 +196,12 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
 }
 
 impl AdmittedNode {
-    /// What it is doing, for who waits until it is idle.
+    /// What it is doing, for a caller that waits until it is idle.
     pub fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.counters)
     }
 
-    /// That it still watchdog, for who watches it.
+    /// Its watchdog, for a monitor.
     pub fn watchdog(&self) -> Arc<Watchdog> {
         Arc::clone(&self.watchdog)
     }
@@ -254,7 +254,7 @@ impl AdmittedNode {
         tokio::join!(planning, self.duties.run(&stop));
     }
 
-    /// The same without planning, for who plans by itself to know what came of it: a tick.
+    /// The same without planning, for a caller that plans by itself to know the result: a tick.
     pub async fn run_planned(self, stop: CancellationToken) {
         self.duties.run(&stop).await;
     }

@@ -2,8 +2,8 @@
 //!
 //! Settings are immutable; what changes is which of them are in force. Work takes the settings in
 //! force when it begins ([`Reloadable::get`]) and goes on by it to the end, so an exchange
-//! ([`Reloadable::put`]) never pulls anything from under work that is under way. Clones share: the
-//! one who exchanges and all who look hold the same.
+//! ([`Reloadable::put`]) never pulls anything from under work that is under way. Clones share the
+//! value: the writer and all readers hold the same.
 //!
 //! What must stay true: what belongs together is exchanged together, in one `Reloadable`.
 

@@ -174,7 +174,7 @@ impl Schedules {
     ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
         let since = match &found.state {
             State::Paused(pause) if (pause.until, &pause.note) == (until, note) => return Ok(None),
-            // One that has ended by itself has ended, whether anybody has looked or not.
+            // One that has ended by itself has ended, whether it was looked at or not.
             State::Paused(pause) if pause.until.is_none_or(|until| until > now) => pause.since,
             _ => now,
         };

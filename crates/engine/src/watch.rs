@@ -65,7 +65,7 @@ impl Default for WatchSettings {
     }
 }
 
-/// What a round goes by: what is wrong, and who hears of it.
+/// What a round goes by: what is wrong, and who is notified.
 #[derive(Clone)]
 pub struct Watching {
     pub settings: WatchSettings,

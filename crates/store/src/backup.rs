@@ -11,7 +11,7 @@
 //! against those of that moment. Then it is sealed with a checksum of its bytes (`seal.rs`), and
 //! a later reader reads what was proven.
 //!
-//! How one takes a store's place is in `restore.rs`.
+//! How one replaces a store is in `restore.rs`.
 
 mod lock;
 mod restore;
@@ -220,7 +220,7 @@ fn copy_of(source: &Connection, to: &Path, verify: Verify, reported: Reported<'_
     match done {
         Ok(held) => rename(&part, to).map(|()| held),
         Err(error) => {
-            // What was begun is of no use to anybody.
+            // A partial copy is of no use.
             discard(&part);
             Err(error)
         }
@@ -240,7 +240,7 @@ fn sealed(part: &Path, held: Held) -> Result<Held> {
 /// How a copy is to be written to later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Journal {
-    /// A backup is one file, with nothing beside it: who carries it away carries all of it.
+    /// A backup is one file, with nothing beside it: a copy of it is complete.
     Alone,
     /// A store is as a node would leave it.
     WriteAhead,

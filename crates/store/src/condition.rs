@@ -1,5 +1,5 @@
-//! How a database is, for who looks after it: nothing is created or migrated, and no row changes.
-//! To know whether a database takes writes, something is written: what is there already,
+//! The condition of a database, for its operator: nothing is created or migrated, and no row
+//! changes. To know whether a database takes writes, something is written: what is there already,
 //! committed like everything else.
 
 use std::{fs::File, io::Read as _, path::Path};

@@ -1,10 +1,11 @@
 //! Statements about editions and the rows that belong to them.
 //!
 //! An edition's row is the lock of everything below it: a write first takes the row by its
-//! `version`, and only who got it writes stories, batches, deliveries and the document, in the same
-//! transaction. A day is kept as `YYYY-MM-DD`, so that days sort as texts do. All texts are one for
-//! both databases, and what they are given is listed once, in `row/edition.rs`; an edition has a
-//! few dozen rows, which PostgreSQL is sent one by one without waiting for its answers in between.
+//! `version`, and only the writer that got it writes stories, batches, deliveries and the document,
+//! in the same transaction. A day is kept as `YYYY-MM-DD`, so that days sort as texts do. All texts
+//! are one for both databases, and what they are given is listed once, in `row/edition.rs`; an
+//! edition has a few dozen rows, which PostgreSQL is sent one by one without waiting for its
+//! answers in between.
 
 use std::collections::BTreeMap;
 
@@ -329,8 +330,8 @@ async fn account(session: &dyn Session, day: &str) -> Result<Option<Account>> {
     }))
 }
 
-/// Writes a change, or nothing of it: who takes the edition's row makes everybody else who wants to
-/// write wait and then lose.
+/// Writes a change, or nothing of it: the writer that takes the edition's row makes all others that
+/// want to write wait and then lose.
 async fn write(session: &dyn Session, change: &Change) -> Result<EditionWritten> {
     let taken = row::changed_edition(&change.edition);
     if session.execute(TAKE, &taken).await? == 0 {
@@ -364,7 +365,7 @@ async fn write(session: &dyn Session, change: &Change) -> Result<EditionWritten>
     Ok(EditionWritten::Done)
 }
 
-/// Each taken by its row first, as a change is: who reads and writes an edition meanwhile loses or
+/// Each taken by its row first, as a change is: another writer of the edition meanwhile loses or
 /// comes after.
 async fn prune(session: &dyn Session, before: &str, limit: i64) -> Result<PrunedStories> {
     let oldest = values![before, limit];

@@ -1,7 +1,7 @@
 //! Statements about entries, and which of them may go.
 //!
-//! Entries are written and deleted only by who got their source's row in the same transaction, so
-//! what was read of a source's entries holds as long as its version does.
+//! Entries are written and deleted only by the writer that got their source's row in the same
+//! transaction, so what was read of a source's entries holds as long as its version does.
 
 use almanack_core::{
     source::{

@@ -64,7 +64,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(18, "0018_words_of_the_field"),
 ];
 
-/// The tables that say how a database is laid out.
+/// The tables that record the schema of a database.
 pub(crate) const LEDGERS: [&str; 2] = ["migration", "migration_mark"];
 /// Beside each step, for versions that do not know it: they work if they know all steps up to
 /// `works_from`.
@@ -76,7 +76,7 @@ pub(crate) const LOAD_APPLIED: &str = "select migration.number, migration.name, 
      migration_mark.works_from from migration \
      left join migration_mark on migration_mark.number = migration.number \
      order by migration.number";
-/// The same of a database that no version has marked yet, for who only looks.
+/// The same of a database that no version has marked yet, for readers.
 pub(crate) const LOAD_UNMARKED: &str =
     "select number, name, cast(null as bigint) from migration order by number";
 pub(crate) const NOTE_APPLIED: &str = "insert into migration (number, name) values ($1, $2)";
@@ -235,7 +235,7 @@ mod tests {
         );
     }
 
-    /// Built plainly it would keep everybody from writing to the table, for as long as the table is
+    /// Built plainly it would block all writes to the table, for as long as the table is
     /// large (SF-08).
     #[test]
     fn sf_08_an_index_on_a_table_that_is_there_is_built_concurrently() {

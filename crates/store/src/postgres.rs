@@ -147,13 +147,13 @@ impl PostgresStore {
         Ok(Self(Postgres::over(Arc::new(shared), Caller::Work)))
     }
 
-    /// The same store for who wants something changed.
+    /// The same store for clients that change something.
     #[must_use]
     pub fn for_changes(&self) -> Self {
         Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Changes))
     }
 
-    /// The same store for who looks at pages.
+    /// The same store for clients that read pages.
     #[must_use]
     pub fn for_pages(&self) -> Self {
         Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Pages))
@@ -313,8 +313,8 @@ impl Database for Postgres {
     }
 }
 
-/// A connection of one's own, without what a node sets for its sessions: for who reads or writes
-/// everything.
+/// A separate connection, without what a node sets for its sessions: for a caller that reads or
+/// writes everything.
 pub(crate) async fn connect_alone(url: &str) -> Result<Client> {
     let statement = "connect to PostgreSQL";
     let Address {

@@ -1,8 +1,8 @@
 //! Statements about schedules, their ledgers and what people did to them.
 //!
 //! A schedule's row is the lock of everything that belongs to it: a write first takes the row by
-//! its `version`, and only who got it writes ledger rows, firings and the edit, in the same
-//! transaction. A slot that is in the ledger stays as first decided, and a firing whose
+//! its `version`, and only the writer that got it writes ledger rows, firings and the edit, in the
+//! same transaction. A slot that is in the ledger stays as first decided, and a firing whose
 //! identity exists is left alone: clocks differ by moments, and what happened has happened. If what
 //! exists was cancelled, the slot is not noted as fired (SF-04).
 

@@ -1,10 +1,10 @@
 //! Statements about sources.
 //!
-//! A source's row is written by who saw it as it is (`version`), and its address is a name that
-//! only one may have. A look that finds nothing new changes neither address nor type, state,
-//! cadence or attention, and then writes no index but those of the due time: SQLite touches every
-//! index whose column a statement names, so such a write has a separate statement that does not
-//! name them.
+//! A source's row is written by a writer that saw it as it is (`version`), and its address is a
+//! name that only one may have. A look that finds nothing new changes neither address nor type,
+//! state, cadence or attention, and then writes no index but those of the due time: SQLite touches
+//! every index whose column a statement names, so such a write has a separate statement that does
+//! not name them.
 
 pub(crate) mod numbers;
 
@@ -91,8 +91,8 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
      $34::text[], $35::text[], $36::bigint[]) u \
      on conflict (address) do nothing returning address, source_id"
 );
-/// Who adds sources does so alone: two that add the same ones in another order would wait for each
-/// other.
+/// One writer adds sources at a time: two that add the same ones in another order would wait for
+/// each other.
 pub(crate) const ADD_ALONE_POSTGRES: &str =
     "select pg_advisory_xact_lock(hashtext('almanack source ' || current_schema()))";
 
@@ -311,7 +311,7 @@ pub(crate) const NEXT_PRICE: &str = "update source_fleet set version = version +
 /// Sources to be looked through for old entries: a walk, not a search.
 pub(crate) const NEXT_ROWS: &str =
     "select source_id, version, shown from source where source_id > $1 order by source_id limit $2";
-/// Notes until when entries were deleted. Who looked meanwhile must decide again: what was known is
+/// Notes until when entries were deleted. A look meanwhile must decide again: what was known is
 /// not any more.
 pub(crate) const NOTE_PRUNED_SQLITE: &str = "update source set version = version + 1, \
      pruned_before_us = \

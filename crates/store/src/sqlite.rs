@@ -72,7 +72,7 @@ pub enum Durability {
 /// The store on one SQLite file, for one sort of caller.
 pub type SqliteStore = SqlStore<Sqlite>;
 
-/// The file, and who works on it.
+/// The file, and its threads.
 pub struct Sqlite {
     access: Arc<Access>,
     caller: Caller,
@@ -123,13 +123,13 @@ impl SqliteStore {
         })
     }
 
-    /// The same store for who wants something changed.
+    /// The same store for clients that change something.
     #[must_use]
     pub fn for_changes(&self) -> Self {
         self.handed_to(Caller::Changes)
     }
 
-    /// The same store for who looks at pages.
+    /// The same store for clients that read pages.
     #[must_use]
     pub fn for_pages(&self) -> Self {
         self.handed_to(Caller::Pages)

@@ -10,8 +10,8 @@
 //!
 //! INVARIANT: the target gets everything or nothing. All rows are written in one transaction, in
 //! which they are also read back: unless each table has the rows and the checksum it had at the
-//! source, nothing is kept. Who is killed in between leaves an empty database with all its tables,
-//! which is where every move starts.
+//! source, nothing is kept. A process killed in between leaves an empty database with all its
+//! tables, which is where every move starts.
 
 mod digest;
 mod empty;
@@ -86,7 +86,7 @@ pub enum Error {
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Whether anybody else may write to the source meanwhile.
+/// Whether other processes may write to the source meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Others {
     /// They wait: what is moved is all there is.

@@ -39,7 +39,7 @@ impl Authority {
         Self { folder }
     }
 
-    /// Its certificate: who trusts this file trusts all it vouches for.
+    /// Its certificate: a client that trusts this file trusts all it issued.
     pub fn certificate(&self) -> PathBuf {
         self.path("authority.pem")
     }

@@ -1,4 +1,4 @@
-//! A door before a Kafka broker: it encrypts, and lets in only who is known.
+//! A proxy before a Kafka broker: it encrypts, and authenticates its clients.
 //!
 //! librdkafka's mock cluster speaks neither TLS nor SASL. The front speaks both for it: it ends
 //! TLS, answers the requests by which a client signs in itself, and passes everything else on.

@@ -127,7 +127,7 @@ pub async fn dp_05_of_many_racing_nodes_exactly_one_wins(place: &Place) {
     assert_eq!(race(place, &[key(1, 60)]).await, [(key(1, 60), 1)]);
 }
 
-/// Neither its winner nor anybody else wins it again.
+/// Neither its winner nor another process wins it again.
 pub async fn dp_05_a_lock_is_won_once(place: &Place) {
     let (winner, other) = (place.acquirer(), place.acquirer());
     assert_eq!(acquire(winner.as_ref(), key(1, 60)).await, Acquired::Won);

@@ -116,7 +116,7 @@ impl SlotDispatch {
     }
 
     /// Settles a slot that another process locked and never finished. The mark comes first here: of
-    /// several who settle, one gets it.
+    /// several processes that settle, one gets it.
     pub(super) async fn settle(&self, key: LockKey) {
         if self.ports.lock.acquire(&key.done()).await != Ok(Acquired::Won) {
             return;

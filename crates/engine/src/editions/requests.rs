@@ -214,8 +214,8 @@ impl Editions {
         Ok(account)
     }
 
-    /// Resends deliveries that failed or whose outcome is unknown (ED-41). Queued, because a person
-    /// who asks for it does not want to wait for a tick.
+    /// Resends deliveries that failed or whose outcome is unknown (ED-41). Queued, so that the
+    /// requester need not wait for a tick.
     pub async fn resend(
         &self,
         date: Date,

@@ -2,7 +2,7 @@
 //!
 //! Looking a metric up by name and labels costs more than recording it, and a busy node records
 //! three per task. The handles of each kind are therefore looked up once and kept. Kinds are few by
-//! design, but anybody who may put tasks can name new ones, and a label never goes away: beyond
+//! design, but any client that may put tasks can name new ones, and a label never goes away: beyond
 //! [`KINDS_MAX`] all share one.
 
 use std::collections::BTreeMap;

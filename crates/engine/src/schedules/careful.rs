@@ -11,7 +11,7 @@ use super::{Changed, Error, Schedules, new};
 /// Who writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writer<'a> {
-    /// For whom: a schedule changes only at the hands of whom it belongs to.
+    /// Its owner: only the owner changes a schedule.
     pub origin: Origin,
     /// Whom the history names.
     pub by: &'a str,

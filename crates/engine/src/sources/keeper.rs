@@ -66,7 +66,7 @@ impl Default for Walk {
 }
 
 impl Walk {
-    /// All of it in one round, for who makes only one.
+    /// All of it in one round, for a caller that makes only one.
     pub fn whole() -> Self {
         Self {
             steps: usize::MAX,

@@ -50,7 +50,7 @@ impl Own {
             };
             self.health.note((Rule::Disk, "disk"), now, state);
         }
-        // A store that does not answer is everybody's trouble, and said by others.
+        // A store that does not answer is every node's trouble, and reported elsewhere.
         if let Ok(Some(bytes)) = store.size_bytes().await {
             metrics::gauge!("almanack_store_size_bytes").set(bytes as f64);
         }

@@ -59,7 +59,7 @@ pub(crate) use on_both;
 const MORNING: Timestamp = Timestamp::constant(1_767_506_400, 0);
 const TICK: SignedDuration = SignedDuration::from_mins(10);
 
-/// Waits by moving the clock, once everybody else has had their turn.
+/// Waits by moving the clock, once all others have had their turn.
 struct Jump(Arc<ManualClock>);
 
 #[async_trait::async_trait]

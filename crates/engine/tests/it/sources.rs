@@ -338,7 +338,7 @@ async fn ss_08_row_task_and_due_list_say_one_time(fixture: Fixture) {
     assert!(!is_due(&room, id).await, "one that ended");
 }
 
-/// Whether a source is due, after all who say so were heard.
+/// Whether a source is due, after all hints were taken.
 async fn is_due(room: &SourceHarness, id: SourceId) -> bool {
     let (source, task) = (room.source(id).await, room.task(id).await.unwrap());
     assert_eq!(source.stats.next_due_at, task.due_at);

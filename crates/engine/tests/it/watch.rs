@@ -156,7 +156,7 @@ async fn a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_reported(fix
     assert_eq!(world.ears.take(), [(News::Opened, Rule::Missing, about)]);
 }
 
-/// Nothing is wrong with it that anybody would see, except that it does not fire before that time.
+/// Nothing is visibly wrong with it, except that it does not fire before that time.
 async fn dp_24_a_schedule_that_a_clock_planned_ahead_is_reported(fixture: Fixture) {
     fixture.put(hourly()).await.unwrap();
     let world = World::on(&fixture);

@@ -6,7 +6,7 @@
 //! locks. (The copy itself cannot hold the lock: over a network's filesystem it would keep out
 //! SQLite's own locks, those of this process too.)
 //!
-//! INVARIANT: the lock's file is removed only by who holds it, and a lock on a file that has lost
+//! INVARIANT: the lock's file is removed only by its holder, and a lock on a file that has lost
 //! its name is worth nothing.
 
 use std::{

@@ -147,7 +147,7 @@ fn take_place(part: &Path, to: &Path, replace: Replace, done: &mut dyn FnMut(Ste
     Ok(())
 }
 
-/// What was begun is of no use to anybody.
+/// A partial copy is of no use.
 fn take_back(to: &Path) {
     discard(&partial(to));
     if is_same_file(to, &aside(to)) {

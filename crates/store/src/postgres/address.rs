@@ -10,8 +10,8 @@
 //! | `require`, `verify-ca`, `verify-full` | always | always: issuer and name |
 //!
 //! `require` checks as well, which libpq does not: a client that asks for encryption is not helped
-//! by talking in secret with anybody. `prefer` cannot check, because it must work with the
-//! certificate that a fresh server has made for itself.
+//! by an encrypted connection to an unknown server. `prefer` cannot check, because it must work
+//! with the certificate that a fresh server has made for itself.
 //!
 //! Of several servers (`postgres://user@a,b/database`), the first that can be written to is used: a
 //! standby is refused at every connect, and after a failover the promoted one is found.
@@ -27,7 +27,7 @@ use tokio_postgres::{
     config::{SslMode, TargetSessionAttrs},
 };
 
-use super::tls::{Tls, Trust};
+use super::tls::{AcceptedCertificates, Tls};
 
 /// How long to wait for a connection, new or used, before saying that the database is gone.
 const WAIT_MAX: Duration = Duration::from_secs(3);
@@ -54,11 +54,11 @@ impl Address {
             .ssl_mode(mode)
             .target_session_attrs(TargetSessionAttrs::ReadWrite);
         let trust = match (mode, parameters.root_file) {
-            (SslMode::Require, None) => Trust::System,
-            (SslMode::Require, Some(path)) if path == "system" => Trust::System,
-            (SslMode::Require, Some(path)) => Trust::File(path.into()),
+            (SslMode::Require, None) => AcceptedCertificates::System,
+            (SslMode::Require, Some(path)) if path == "system" => AcceptedCertificates::System,
+            (SslMode::Require, Some(path)) => AcceptedCertificates::File(path.into()),
             (_, Some(_)) => return Err(idle_root_file()),
-            (_, None) => Trust::Anybody,
+            (_, None) => AcceptedCertificates::Any,
         };
         let servers = u32::try_from(config.get_hosts().len().max(1)).unwrap_or(u32::MAX);
         let each = (WAIT_MAX / servers).max(WAIT_MAX_EACH);

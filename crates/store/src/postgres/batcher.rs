@@ -91,7 +91,7 @@ async fn next_group<E: BatchedWork>(asked: &mut mpsc::Receiver<Asked<E>>) -> Opt
     Some(group)
 }
 
-/// One request's trouble must not become its neighbours': if the group fails, everybody tries alone
+/// One request's trouble must not become its neighbours': if the group fails, each tries alone
 /// and hears for itself what is wrong.
 async fn do_together<E: BatchedWork>(work: &E, mut group: Vec<Asked<E>>) {
     if group.len() == 1 {

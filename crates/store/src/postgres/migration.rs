@@ -27,7 +27,7 @@ const UNBOUNDED: &str = "set statement_timeout = 0; set lock_timeout = 0; \
 /// The same lock that versions take which wait for it inside a statement.
 const TRY_LOCK: &str = "select pg_try_advisory_lock(hashtext('almanack ' || current_schema()))";
 const UNLOCK: &str = "select pg_advisory_unlock(hashtext('almanack ' || current_schema()))";
-/// A step that waits for a table keeps everybody waiting who comes to that table after it. So it
+/// A step that waits for a table blocks every statement that comes to that table after it. So it
 /// gives way after a moment, and comes back.
 const GIVE_WAY: &str = "set local lock_timeout = 1000";
 /// Between two tries to get the lock, or a table.

@@ -27,7 +27,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Only who looks at pages may leave; others are `patient`.
+    /// Only readers of pages may leave; others are `patient`.
     pub(super) fn on(client: Object, tls: Tls, patient: bool) -> Self {
         Self {
             client: Arc::new(client),

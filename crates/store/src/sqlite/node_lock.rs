@@ -3,8 +3,8 @@
 //! Two nodes on one file would plan and claim correctly, by the same compare-and-sets as anywhere.
 //! But neither hears of the other's changes before its next poll, both keep limits that are meant
 //! for all, and every write of one makes the other wait: a second one is always a mistake. So a
-//! node locks a file beside the database, and the next one is refused with the name of who has it.
-//! Commands and ticks come and go beside a node and do not ask.
+//! node locks a file beside the database, and the next one is refused with the number of the
+//! process that has it. Commands and ticks come and go beside a node and do not ask.
 //!
 //! The system gives the lock up with its process, however that ends; what a killed one leaves is a
 //! file that the next one locks.
@@ -17,7 +17,7 @@ use std::{
     process,
 };
 
-/// Only who may read the database need know who works on it.
+/// Only readers of the database need know which process works on it.
 const PRIVATE: u32 = 0o600;
 /// Longest name of a process that is read.
 const PROCESS_BYTES_MAX: u64 = 32;

@@ -28,7 +28,7 @@ const GROUP_MAX: usize = 256;
 /// anybody still waits for it.
 const STEPS: i32 = 4_000;
 
-/// Why a job failed: the driver said so, or what it read made no sense.
+/// Why a job failed: the driver said so, or what it read was malformed.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Driver(rusqlite::Error),
@@ -229,7 +229,7 @@ fn commit_group(connection: &mut Connection, mut group: Vec<Box<dyn Job>>) {
     }
 }
 
-/// Begins a transaction that may write at once, or waits for who does.
+/// Begins a transaction that may write at once, or waits for the one that does.
 pub(super) const WRITES: &str = "begin immediate";
 /// Begins one that reads everything as it is at its first look.
 pub(super) const READS: &str = "begin";

@@ -75,7 +75,7 @@ fn ed_02_an_account_costs_no_more_when_more_editions_exist() {
     check_costs_no_more(edition::LOAD_DOCUMENT, (DAY, 1), 1, DOCUMENTS);
 }
 
-/// A page begins where the one before ended, and who looks for what is not archived reads nothing
+/// A page begins where the one before ended, and a search for what is not archived reads nothing
 /// else.
 #[test]
 fn a_page_of_editions_costs_no_more_when_more_exist() {

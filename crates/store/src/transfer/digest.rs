@@ -1,9 +1,9 @@
 //! A checksum of a table, whatever the order of its rows.
 //!
-//! The two databases sort texts differently, so no order is common to both. Each row has a digest
-//! of its own, and these are added up: two tables with the same rows have the same sum, in any
-//! order, and a row that is lost, doubled or altered changes it. It is a guard against mistakes,
-//! not against an attacker.
+//! The two databases sort texts differently, so no order is common to both. Each row has its own
+//! digest, and these are added up: two tables with the same rows have the same sum, in any order,
+//! and a row that is lost, doubled or altered changes it. It is a guard against mistakes, not
+//! against an attacker.
 
 use std::fmt;
 

@@ -201,7 +201,7 @@ pub(super) async fn fill(
     Ok(moved)
 }
 
-/// The tables of a file by themselves, as it keeps them: for who compares two files.
+/// The tables of a file by themselves, as it keeps them: to compare two files.
 pub(crate) fn tables(connection: &Connection) -> rusqlite::Result<Vec<(String, Vec<String>)>> {
     let names = names(connection)?.into_iter();
     let tables = names.map(|name| {

@@ -1,4 +1,4 @@
-//! A private NATS server: a process that encrypts and lets in only who is known, with a
+//! A private NATS server: a process that encrypts and authenticates its clients, with a
 //! configuration and a separate store.
 //!
 //! It chooses its port itself, so no process can take it away in between; where that is appears in
@@ -17,7 +17,7 @@ use async_nats::{Client, ConnectOptions};
 
 use crate::authority::{Authority, Clients, Identity};
 
-/// Where Debian puts it: not everybody looks there.
+/// Where Debian puts it: not every PATH has it.
 const PROGRAM: &str = "/usr/sbin/nats-server";
 /// How long it may take for something that must come.
 const WAIT_MAX: Duration = Duration::from_secs(30);

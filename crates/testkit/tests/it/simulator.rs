@@ -1,7 +1,7 @@
 //! The simulator: several nodes on one virtual clock over a real store, with everything that can go
 //! wrong going wrong, and the promises checked all the while.
 //!
-//! What runs is the product's own engine, on a runtime whose clock is paused: when everybody waits,
+//! What runs is the product's own engine, on a runtime whose clock is paused: when all tasks wait,
 //! time jumps to the next timer, so minutes of trouble take milliseconds. The store does its work
 //! on the caller's thread and completes at the first poll, so that nothing races the virtual clock.
 //! All chance comes from one seed, and one seed gives one story, event by event; a test holds us to

@@ -306,7 +306,7 @@ impl Sleeper for Pausing {
     }
 }
 
-/// However often anybody looks.
+/// However often it is looked at.
 async fn sf_07_people_who_cannot_be_reported_are_not_asked_every_second(store: Arc<dyn Store>) {
     let mut room = Room::on(store, EditionHarness::with(2));
     room.settings.rules.overdue_after = SignedDuration::from_mins(1);

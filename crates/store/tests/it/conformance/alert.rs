@@ -103,8 +103,8 @@ pub(crate) async fn of_nodes_that_saw_the_same_alert_one_writes(store: Arc<dyn S
     assert_eq!(load(&*store, ALL).await.len(), 1);
 }
 
-/// One that is over and notified is written anew, and its version goes on: who saw the old one has
-/// lost.
+/// One that is over and notified is written anew, and its version goes on: a node that saw the old
+/// one has lost.
 pub(crate) async fn an_alert_that_lasts_or_is_unreported_is_not_opened_anew(store: Arc<dyn Store>) {
     let open = alert(Rule::Silent, 1, START);
     let unnotified = Alert {

@@ -68,7 +68,7 @@ pub(crate) async fn nothing_is_due_where_nothing_is(store: Arc<dyn Store>) {
     assert_eq!(due(&*store, at(99), 9).await, (vec![], None));
 }
 
-/// Who is decided goes to the end of the queue, so that everybody gets a turn (DP-18).
+/// What is decided goes to the end of the queue, so that every schedule gets a turn (DP-18).
 pub(crate) async fn dp_18_a_schedule_that_was_planned_is_due_at_its_new_time(
     store: Arc<dyn Store>,
 ) {

@@ -249,7 +249,7 @@ pub(crate) async fn rs_06_no_change_is_swallowed_under_contention(store: Arc<dyn
         })
         .collect();
     for requester in requesters {
-        requester.await.expect("an requester");
+        requester.await.expect("a requester");
     }
     stop.store(true, Ordering::SeqCst);
     meddler.await.expect("the meddler");

@@ -102,7 +102,7 @@ pub(crate) async fn rs_13_a_decision_reports_who_when_what_and_both_times(store:
     assert_eq!(records.decisions, [replaced, updated]);
 }
 
-/// Which change was dropped, for when it was meant, with which number, and who asked.
+/// Which change was dropped, its scheduled time, its number, and its requester.
 pub(crate) async fn rs_13_a_request_that_changed_nothing_is_reported(store: Arc<dyn Store>) {
     ask(&*store, &put_rev("article:1", PUBLISH, at(60), 5), START).await;
     let stale = put_rev("article:1", PUBLISH, at(90), 4);

@@ -1,4 +1,5 @@
-//! Writing schedules: each write whole or not at all, and only by who saw the row as it is.
+//! Writing schedules: each write whole or not at all, and only by a writer that saw the row as it
+//! is.
 
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ pub(crate) async fn of_two_new_schedules_of_one_name_the_first_is_written(store:
     assert_eq!(named(&*store, "hourly").await.next_at, Some(at(30)));
 }
 
-/// A removed schedule comes back as itself, by who read it, and with its history.
+/// A removed schedule comes back as itself, by a writer that read it, and with its history.
 pub(crate) async fn a_removed_schedule_keeps_its_name(store: Arc<dyn Store>) {
     let written = keep(&*store, schedule("daily", at(10))).await;
     let removal = next_write(&written, |s| {

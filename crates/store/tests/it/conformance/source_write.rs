@@ -1,4 +1,4 @@
-//! Writing sources: each write whole or not at all, and only by who saw the row as it is.
+//! Writing sources: each write whole or not at all, and only by a writer that saw the row as it is.
 
 use std::sync::Arc;
 

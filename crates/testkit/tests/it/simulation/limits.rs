@@ -112,7 +112,7 @@ fn one_place_too_many_is_noticed() {
     assert_noticed(&narrow(), one_more, "others, of 1 in all");
 }
 
-/// While those who have them still trust them; and they are renewed all the same when others have
+/// While their holders still count on them; and they are renewed all the same when others have
 /// them by then.
 #[test]
 fn places_that_pass_on_too_early_are_noticed() {

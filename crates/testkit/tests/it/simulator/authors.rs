@@ -25,11 +25,11 @@ use super::{
     time::pass,
 };
 
-/// How long anybody waits for a reply before taking it for lost.
+/// How long a client waits for a reply before taking it for lost.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Every so many seconds a new identity replaces the oldest.
 const TURNOVER_S: u64 = 4;
-/// Furthest ahead anybody plans.
+/// Furthest ahead that authors plan.
 const AHEAD_MS_MAX: i64 = 45_000;
 
 /// A reply that arrived.

@@ -1,6 +1,6 @@
 //! Time in the simulation: one true clock, and what each node believes.
 //!
-//! True time is the runtime's paused clock, which jumps to the next timer whenever everybody waits.
+//! True time is the runtime's paused clock, which jumps to the next timer whenever all tasks wait.
 //! A node sees it through a [`NodeClock`] that is wrong by up to an hour, drifts, and loses time
 //! while the machine is suspended; production's clock is anchored once per run and never set, so
 //! steps happen between runs, or are noticed ([`SetClock`]). The [`Barrier`] is SIGSTOP: while it
@@ -23,7 +23,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-/// Plays a story on a clock that jumps to the next timer whenever everybody waits.
+/// Plays a story on a clock that jumps to the next timer whenever all tasks wait.
 pub(super) fn on_virtual_time<T>(story: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

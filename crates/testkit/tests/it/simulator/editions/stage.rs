@@ -272,7 +272,7 @@ impl Stage {
         process.unwrap_or_else(|| self.world.start(&format!("node-{slot}"), dice))
     }
 
-    /// The faults stop, and everybody is there.
+    /// The faults stop, and all nodes run.
     fn heal(&mut self) {
         self.world.record.note("world", "heals");
         self.world.healed.store(true, Ordering::Relaxed);

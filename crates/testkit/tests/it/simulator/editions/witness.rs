@@ -32,7 +32,7 @@ pub(super) struct Write<'a> {
     pub(super) before: &'a Account,
     pub(super) change: &'a Change,
     pub(super) after: &'a Account,
-    /// The latest that anybody's clock shows.
+    /// The latest that any clock shows.
     pub(super) now: Timestamp,
     pub(super) cast: &'a Cast,
     pub(super) room: &'a EditionHarness,

@@ -40,7 +40,7 @@ const KEPT: usize = 256;
 #[derive(Debug, Clone)]
 pub(super) struct SeenEdit {
     pub(super) edited: Edited,
-    /// When, by the clock of who did it.
+    /// When, by the actor's clock.
     pub(super) at: Timestamp,
     /// The seam between before and after: `at`, or the last slot that a faster clock had decided by
     /// then.
@@ -245,7 +245,7 @@ impl Chronicle {
         }
     }
 
-    /// Nothing is decided before its time, by anybody's clock.
+    /// Nothing is decided before its time, by any clock.
     fn in_time(&self, write: &ScheduleWrite, now: Timestamp) -> std::result::Result<(), String> {
         let name = &write.schedule.name;
         let latest = now + self.skew;

@@ -31,7 +31,7 @@ const AFTER: SignedDuration = SignedDuration::from_secs(1);
 /// How long a walk may take; it begins another one ten minutes later.
 const WALK: Duration = Duration::from_mins(1);
 
-/// Forgets for as long as anybody polls it.
+/// Forgets for as long as it is polled.
 pub(super) async fn run(world: World, dice: Dice) {
     let ports = ports(&world, &dice);
     loop {

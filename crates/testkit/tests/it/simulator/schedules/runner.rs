@@ -30,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_mins(30);
 /// While the machine's clock is behind nothing is started; then it is soon.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
-/// Runs firings for as long as anybody polls it.
+/// Runs firings for as long as it is polled.
 pub(super) async fn run(world: World, dice: Dice) {
     let mut hints = world.store.nudges();
     let mut claims = 0;

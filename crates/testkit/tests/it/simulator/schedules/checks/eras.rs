@@ -98,7 +98,7 @@ struct Open {
 
 impl Open {
     fn take(&mut self, edit: &SeenEdit, life: &mut Life) {
-        // A pause that has ended by itself by then has ended, whether anybody looked or not.
+        // A pause that has ended by itself by then has ended, whether it was looked at or not.
         if let Some((_, Some(until))) = self.pause
             && until <= edit.at
         {
