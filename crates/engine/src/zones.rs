@@ -145,9 +145,9 @@ mod tests {
             (State::Parked { since, reason }, None),
             (State::Removed { since }, None),
         ] {
-            let reported = format!("{state:?}");
+            let text = format!("{state:?}");
             let found = Zones::default().next_firing(&schedule(state.clone(), Some(eight)));
-            assert_eq!(found, next.map(at), "{reported}");
+            assert_eq!(found, next.map(at), "{text}");
             assert_eq!(Zones::default().next_firing(&schedule(state, None)), None);
         }
     }

@@ -147,20 +147,20 @@ pub struct Held {
 }
 
 /// How far it is: pages left, pages in all.
-pub type Reported<'a> = &'a mut dyn FnMut(u64, u64);
+pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// Copies the store at `from` into a file.
 pub fn save(
     from: &Path,
     to: &Path,
     (replace, verify): (Replace, Verify),
-    reported: Reported<'_>,
+    report: Progress<'_>,
 ) -> Result<Held> {
     if replace == Replace::Never && to.exists() {
         return Err(Error::Exists { path: to.into() });
     }
     let source = open(from)?;
-    copy_of(&source, to, verify, reported)
+    copy_of(&source, to, verify, report)
 }
 
 /// Reads a backup from end to end.
@@ -209,14 +209,14 @@ fn examine(copy: &Connection, path: &Path) -> Result<Held> {
     })
 }
 
-fn copy_of(source: &Connection, to: &Path, verify: Verify, reported: Reported<'_>) -> Result<Held> {
+fn copy_of(source: &Connection, to: &Path, verify: Verify, report: Progress<'_>) -> Result<Held> {
     let part = beside(to, ".partial");
     let _lock = WriterLock::take(&part)?;
     let draft = Draft {
         part: &part,
         journal: Journal::Alone,
     };
-    let done = written(source, draft, verify, reported).and_then(|held| sealed(&part, held));
+    let done = written(source, draft, verify, report).and_then(|held| sealed(&part, held));
     match done {
         Ok(held) => rename(&part, to).map(|()| held),
         Err(error) => {
@@ -268,7 +268,7 @@ fn written(
     source: &Connection,
     draft: Draft<'_>,
     check: Verify,
-    reported: Reported<'_>,
+    report: Progress<'_>,
 ) -> Result<Held> {
     let Draft { part, journal } = draft;
     let failed = |error: rusqlite::Error| explain("copy", error.into());
@@ -276,7 +276,7 @@ fn written(
     let snapshot = "begin; select 1 from sqlite_schema limit 1";
     source.execute_batch(snapshot).map_err(failed)?;
     let mut copy = open(part)?;
-    pages(source, &mut copy, reported).map_err(failed)?;
+    pages(source, &mut copy, report).map_err(failed)?;
     copy.pragma_update(None, "journal_mode", journal.mode())
         .map_err(failed)?;
     // The last connection to close merges the log into the file, and removes the log.
@@ -306,17 +306,13 @@ fn written(
     }
 }
 
-fn pages(
-    source: &Connection,
-    copy: &mut Connection,
-    reported: Reported<'_>,
-) -> rusqlite::Result<()> {
+fn pages(source: &Connection, copy: &mut Connection, report: Progress<'_>) -> rusqlite::Result<()> {
     let backup = Backup::new(source, copy)?;
     loop {
         let step = backup.step(STEP_PAGES)?;
         let progress = backup.progress();
         let number = |pages: i32| u64::try_from(pages).unwrap_or_default();
-        reported(number(progress.remaining), number(progress.pagecount));
+        report(number(progress.remaining), number(progress.pagecount));
         if step == StepResult::Done {
             return Ok(());
         }
@@ -327,8 +323,8 @@ fn pages(
 pub(crate) fn faults(copy: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut statement = copy.prepare("pragma integrity_check(10)")?;
-    let reported = statement.query_map([], |row| row.get::<_, String>(0))?;
-    for line in reported {
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+    for line in lines {
         found.extend(Some(line?).filter(|line| line != "ok"));
     }
     let mut statement = copy.prepare("pragma foreign_key_check")?;

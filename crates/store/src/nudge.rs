@@ -53,10 +53,10 @@ pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option
         .iter()
         .filter(worth)
         .map(|finish| finish.execute_at);
-    let reported = finishes
+    let events = finishes
         .iter()
         .filter_map(|f| earliest_reported(&f.event_tasks));
-    waits.chain(reported).min()
+    waits.chain(events).min()
 }
 
 /// The same for tasks that deliver events: they are due as they are written.

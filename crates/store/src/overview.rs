@@ -251,11 +251,11 @@ pub(crate) fn soonest(mut lines: Vec<TaskLine>, limit: usize) -> Vec<TaskLine> {
     first
 }
 
-/// How many of each list are read for a page: of the instant where the page before ended, all that
-/// was notified sorts before what was not.
+/// How many of each list are read for a page: at the instant where the page before ended, all that
+/// was shown sorts before what was not.
 pub(crate) fn reach(filter: &ActivityFilter) -> usize {
-    let reported = filter.after.map_or(0, |cursor| cursor.reported);
-    filter.limit.saturating_add(reported)
+    let shown = filter.after.map_or(0, |cursor| cursor.reported);
+    filter.limit.saturating_add(shown)
 }
 
 /// The page that `filter` asks for of what was found. Edits of one instant stay as they were found:
@@ -268,15 +268,11 @@ pub(crate) fn newest(mut found: Vec<Activity>, filter: &ActivityFilter) -> Vec<A
         };
         Reverse((activity.at(), about))
     });
-    let reported = filter.after.map_or(0, |cursor| {
-        let reported = found.iter().take(cursor.reported);
-        reported.take_while(|line| line.at() == cursor.at).count()
+    let shown = filter.after.map_or(0, |cursor| {
+        let shown = found.iter().take(cursor.reported);
+        shown.take_while(|line| line.at() == cursor.at).count()
     });
-    found
-        .into_iter()
-        .skip(reported)
-        .take(filter.limit)
-        .collect()
+    found.into_iter().skip(shown).take(filter.limit).collect()
 }
 
 /// A part of a text as the statements compare it; an empty one is in every text.

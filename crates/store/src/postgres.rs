@@ -405,8 +405,8 @@ fn bare(error: tokio_postgres::Error) -> Cause {
     if error.as_db_error().is_none() {
         return Box::new(error);
     }
-    let reported = error.to_string();
-    error.into_source().unwrap_or_else(|| reported.into())
+    let text = error.to_string();
+    error.into_source().unwrap_or_else(|| text.into())
 }
 
 /// Whether the server refuses the values themselves (a null byte, a number too large, a key that
@@ -436,10 +436,9 @@ pub(crate) fn explain(statement: &'static str, error: tokio_postgres::Error) -> 
         },
         Some(code) if incompatible.contains(code) => Error::Incompatible {
             // The driver's own words are just "db error"; the server names what is missing.
-            what: error.as_db_error().map_or_else(
-                || error.to_string(),
-                |reported| reported.message().to_owned(),
-            ),
+            what: error
+                .as_db_error()
+                .map_or_else(|| error.to_string(), |cause| cause.message().to_owned()),
         },
         _ => Error::Unavailable {
             statement,

@@ -454,7 +454,7 @@ pub(crate) fn explain(statement: &'static str, fault: Fault) -> Error {
 /// A quota or a limit on file sizes refuses a write as a full disk does, but SQLite calls only the
 /// disk full; the others are I/O errors to it.
 fn write_failed(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error().map(|reported| reported.extended_code);
+    let code = error.sqlite_error().map(|cause| cause.extended_code);
     matches!(
         code,
         Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_TRUNCATE | ffi::SQLITE_IOERR_SHMSIZE)

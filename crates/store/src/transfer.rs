@@ -151,7 +151,7 @@ pub async fn transfer(
     from: &Location,
     to: &Location,
     others: Others,
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     match (from, to) {
         (Location::Sqlite(from), Location::Postgres(url)) => {
@@ -159,12 +159,12 @@ pub async fn transfer(
             postgres::refuse_used(url).await?;
             crate::open(to, Durability::Full).await?;
             let target = postgres::Side::write(url).await?;
-            let moved = into_postgres(&source, &target, reported).await;
+            let moved = into_postgres(&source, &target, report).await;
             target.end(moved).await
         }
         (Location::Postgres(url), Location::Sqlite(path)) => {
             let source = postgres::Side::read(url, others).await?;
-            let moved = into_file(&source, path, reported).await;
+            let moved = into_file(&source, path, report).await;
             source.let_go().await;
             moved
         }
@@ -176,26 +176,26 @@ pub async fn transfer(
 async fn into_postgres(
     source: &sqlite::Side,
     target: &postgres::Side,
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let tables = target.tables().await?;
     agree(&source.names()?, &tables)?;
     source.fit(&tables)?;
     refuse_filled(target.counts(&names(&tables)).await?)?;
-    reported(Step::Total(total(&source.counts(&names(&tables))?)));
-    postgres::fill(source, target, &tables, reported).await
+    report(Step::Total(total(&source.counts(&names(&tables))?)));
+    postgres::fill(source, target, &tables, report).await
 }
 
 /// Into a file that may not be there yet.
 async fn into_file(
     source: &postgres::Side,
     path: &Path,
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     sqlite::refuse_used(path)?;
     drop(SqliteStore::open(path, Durability::Full)?);
     let target = sqlite::Side::write(path)?;
-    let moved = into_sqlite(source, &target, reported).await?;
+    let moved = into_sqlite(source, &target, report).await?;
     target.commit()?;
     Ok(moved)
 }
@@ -203,14 +203,14 @@ async fn into_file(
 async fn into_sqlite(
     source: &postgres::Side,
     target: &sqlite::Side,
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let tables = source.tables().await?;
     agree(&target.names()?, &tables)?;
     target.fit(&tables)?;
     refuse_filled(target.counts(&names(&tables))?)?;
-    reported(Step::Total(total(&source.counts(&names(&tables)).await?)));
-    sqlite::fill(source, target, &tables, reported).await
+    report(Step::Total(total(&source.counts(&names(&tables)).await?)));
+    sqlite::fill(source, target, &tables, report).await
 }
 
 fn names(tables: &[Table]) -> Vec<&str> {

@@ -79,6 +79,6 @@ fn openssl(folder: &Path, arguments: &str) {
         .current_dir(folder)
         .output();
     let done = done.expect("openssl is there");
-    let reported = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "openssl {arguments}: {reported}");
+    let output = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "openssl {arguments}: {output}");
 }

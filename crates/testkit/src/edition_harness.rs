@@ -73,7 +73,7 @@ struct Inside {
     stories: Vec<Listed>,
     calls: Vec<Call>,
     paid: BTreeMap<u32, u32>,
-    reported: usize,
+    notified: usize,
     received: BTreeMap<String, Vec<Received>>,
 }
 
@@ -174,8 +174,8 @@ impl EditionHarness {
     }
 
     /// How often people heard something.
-    pub fn reported(&self) -> usize {
-        self.lock().reported
+    pub fn notified(&self) -> usize {
+        self.lock().notified
     }
 
     /// Whether a message reached a destination.

@@ -13,7 +13,7 @@ use crate::reschedule;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no edition of that day.
-    #[error("no edition for {0}")]
+    #[error("there is no edition of {0}")]
     Unknown(Date),
     /// Its day has not come.
     #[error("{date} is in the future; today's edition is {today}")]

@@ -198,7 +198,7 @@ fn report_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
         task.kind = %identity.kind,
         task.subject = %identity.subject,
         attempt = ending.task.attempt,
-        detail = reported_detail(&identity.kind, finish.detail.as_deref()),
+        detail = logged_detail(&identity.kind, finish.detail.as_deref()),
         "a task failed for good"
     );
 }
@@ -207,7 +207,7 @@ fn report_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
 /// what a command prints may be a secret: it stays in the history, where reading needs a
 /// permission. Not even its beginning is logged, because no rule distinguishes our words from the
 /// command's.
-fn reported_detail<'a>(kind: &Kind, detail: Option<&'a str>) -> Option<&'a str> {
+fn logged_detail<'a>(kind: &Kind, detail: Option<&'a str>) -> Option<&'a str> {
     detail.filter(|_| kind.as_str() != DISPATCH)
 }
 
@@ -218,9 +218,9 @@ mod tests {
     #[test]
     fn dp_15_what_a_command_printed_is_not_logged() {
         let printed = Some("exit code 1: password=hunter2");
-        for (kind, reported) in [(DISPATCH, None), ("ARTICLE_PUBLISH", printed)] {
+        for (kind, logged) in [(DISPATCH, None), ("ARTICLE_PUBLISH", printed)] {
             let kind = Kind::parse(kind).unwrap();
-            assert_eq!(reported_detail(&kind, printed), reported, "{kind}");
+            assert_eq!(logged_detail(&kind, printed), logged, "{kind}");
         }
     }
 }

@@ -118,13 +118,13 @@ impl SourceHandler {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
             let fresh = self.fresh(&source, &made.look).await?;
-            let reported = CompletedCheck {
+            let check = CompletedCheck {
                 look: &made.look,
                 fresh: &fresh,
                 took: made.took,
                 moved_onto,
             };
-            let settled = settle(&source, reported, &self.fleet.terms(), made.at);
+            let settled = settle(&source, check, &self.fleet.terms(), made.at);
             let entries = fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),
@@ -192,7 +192,7 @@ impl SourceHandler {
 
     async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
         let found = self.store.load_sources(&[id]).await?.pop().flatten();
-        let source = found.ok_or_else(|| NotLookedAt(format!("no source {id}")))?;
+        let source = found.ok_or_else(|| NotLookedAt(format!("there is no source {id}")))?;
         match source.state {
             State::Active => Ok(source),
             State::Paused { .. } => Err(NotLookedAt("the source is paused".to_owned()).into()),

@@ -12,7 +12,7 @@ use crate::reschedule;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no such source.
-    #[error("no source {id}")]
+    #[error("there is no source {id}")]
     Unknown {
         /// The number asked for.
         id: SourceId,

@@ -30,7 +30,7 @@ use std::{
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Checksum, Draft, Error, Held, Journal, Replace, Reported, Result, Verify, beside, discard,
+    Checksum, Draft, Error, Held, Journal, Progress, Replace, Result, Verify, beside, discard,
     examine,
     lock::{WriterLock, is_held},
     open, opened, sync, unread, written,
@@ -91,16 +91,16 @@ pub fn restore(
     from: &Path,
     to: &Path,
     how: (Replace, Checksum),
-    reported: Reported<'_>,
+    report: Progress<'_>,
 ) -> Result<Held> {
-    in_steps((from, to), how, reported, &mut |_| ())
+    in_steps((from, to), how, report, &mut |_| ())
 }
 
 /// Calls `done` after each step, so that a test can see what a process killed there would leave.
 pub(super) fn in_steps(
     (from, to): (&Path, &Path),
     (replace, checksum): (Replace, Checksum),
-    reported: Reported<'_>,
+    report: Progress<'_>,
     done: &mut dyn FnMut(Step),
 ) -> Result<Held> {
     let (source, _) = opened(from, checksum)?;
@@ -122,7 +122,7 @@ pub(super) fn in_steps(
         part: &part,
         journal: Journal::WriteAhead,
     };
-    let replaced = written(&source, draft, Verify::Whole, reported).and_then(|held| {
+    let replaced = written(&source, draft, Verify::Whole, report).and_then(|held| {
         done(Step::Copied);
         take_place(&part, to, replace, done).map(|()| held)
     });

@@ -45,7 +45,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Reads a URL. Problems are reported without the URL, which may hold a password.
+    /// Reads a URL. Problems are expected without the URL, which may hold a password.
     pub(super) fn read(url: &str) -> Result<Self> {
         let (url, parameters) = split(url);
         let mut config: Config = url.parse().map_err(|error| unreadable(&error))?;
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_without_the_password() {
-        for (url, reported) in [
+        for (url, expected) in [
             (
                 "postgres://u:secret@h/d?sslmode=on",
                 "sslmode=on is not known",
@@ -190,7 +190,7 @@ mod tests {
             ),
         ] {
             let error = Address::read(url).err().map(|error| error.chain()).unwrap();
-            assert!(error.contains(reported), "{error}");
+            assert!(error.contains(expected), "{error}");
             assert!(!error.contains("secret"), "{error}");
         }
     }

@@ -236,14 +236,11 @@ async fn finish_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<boo
 
 /// Writes the tasks that deliver events of these outcomes.
 async fn report_all(client: &impl GenericClient, finishes: &[&Finish]) -> Result<()> {
-    let reported = finishes.iter().flat_map(|finish| {
-        let reported_at_us = micros(finish.ended.finished_at);
-        finish
-            .event_tasks
-            .iter()
-            .map(move |new| (0, reported_at_us, new))
+    let events = finishes.iter().flat_map(|finish| {
+        let at_us = micros(finish.ended.finished_at);
+        finish.event_tasks.iter().map(move |new| (0, at_us, new))
     });
-    insert_tasks(client, reported.collect()).await.map(|_| ())
+    insert_tasks(client, events.collect()).await.map(|_| ())
 }
 
 fn picked<'a>(finishes: &[&'a Finish], applied: &[bool], wanted: bool) -> Vec<&'a Finish> {

@@ -67,16 +67,16 @@ async fn upgrade(client: &mut Client, all: &'static [Migration]) -> Result<()> {
 
 /// Waits until no other node migrates this schema.
 async fn lock(client: &Client) -> Result<()> {
-    let mut reported = false;
+    let mut logged = false;
     loop {
         let row = client.query_one(TRY_LOCK, &[]).await.map_err(failed)?;
         // Without a schema there is no lock, and the next statement says what is missing.
         if row.get::<_, Option<bool>>(0).unwrap_or(true) {
             return Ok(());
         }
-        if !reported {
+        if !logged {
             tracing::info!("another node is upgrading the database; waiting for it");
-            reported = true;
+            logged = true;
         }
         pause().await;
     }
@@ -124,13 +124,13 @@ async fn build(client: &mut Client, index: &Index<'_>) -> Result<()> {
 
 /// Runs a text in a transaction, and notes the step that is complete with it.
 async fn transact(client: &mut Client, text: &str, step: Option<&Migration>) -> Result<()> {
-    let mut reported = false;
+    let mut logged = false;
     loop {
         match try_once(client, text, step).await {
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-                if !reported {
+                if !logged {
                     tracing::info!("a table is in use; retrying its upgrade");
-                    reported = true;
+                    logged = true;
                 }
                 pause().await;
             }

@@ -136,8 +136,8 @@ fn is_deadlock(error: &Error) -> bool {
         return false;
     };
     // `explain` keeps what the server said, not the driver's wrapping of it.
-    let reported = source.downcast_ref::<DbError>();
-    reported.map(DbError::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
+    let cause = source.downcast_ref::<DbError>();
+    cause.map(DbError::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
 }
 
 async fn try_once(
@@ -158,14 +158,14 @@ async fn try_once(
         let receipt = applied.receipt(change);
         receipts.push(receipt.ok_or_else(|| unreadable("no row"))?);
     }
-    let reported = serde_json::to_string(&receipts).map_err(unreadable)?;
+    let answer = serde_json::to_string(&receipts).map_err(unreadable)?;
     let used_at = changes
         .first()
         .map_or(0, |change| micros(change.decided_at));
     let noted = transaction
         .execute(
             history::NOTE_ONCE,
-            &[&key.key, &key.digest, &reported, &used_at],
+            &[&key.key, &key.digest, &answer, &used_at],
         )
         .await
         .map_err(failed)?;

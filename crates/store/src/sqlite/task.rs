@@ -116,12 +116,12 @@ fn apply_all_once(
         let receipt = applied.receipt(change);
         receipts.push(receipt.ok_or_else(|| unreadable("a change without a row"))?);
     }
-    let reported = serde_json::to_string(&receipts).map_err(unreadable)?;
+    let answer = serde_json::to_string(&receipts).map_err(unreadable)?;
     let used_at = changes
         .first()
         .map_or(0, |change| micros(change.decided_at));
     let mut statement = connection.prepare_cached(history::NOTE_ONCE)?;
-    let noted = statement.execute(params![key.key, key.digest, reported, used_at])?;
+    let noted = statement.execute(params![key.key, key.digest, answer, used_at])?;
     Ok(if noted == 1 {
         AppliedOnce::Done(receipts)
     } else {

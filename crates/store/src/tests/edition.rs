@@ -55,8 +55,8 @@ fn no_text_about_editions_walks_a_table() {
             .prepare(&format!("explain query plan {text}"))
             .unwrap();
         let nothing = vec![None::<i64>; program.parameter_count()];
-        let reported = program.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3));
-        for step in reported.unwrap() {
+        let steps = program.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3));
+        for step in steps.unwrap() {
             let step: String = step.unwrap();
             let walks = step.starts_with("SCAN") && step != "SCAN o";
             assert!(!walks, "{step}: {text}");

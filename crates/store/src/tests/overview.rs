@@ -85,8 +85,8 @@ fn no_text_for_pages_walks_a_table() {
         let explain = format!("explain query plan {text}");
         let mut program = connection.prepare(&explain).unwrap();
         let nothing = vec![None::<i64>; program.parameter_count()];
-        let reported = program.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3));
-        for step in reported.unwrap() {
+        let steps = program.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3));
+        for step in steps.unwrap() {
             let step: String = step.unwrap();
             let walks = step.starts_with("SCAN") && !WALKED.contains(&step.as_str());
             assert!(!walks, "{step}: {text}");

@@ -245,7 +245,7 @@ pub(super) async fn fill(
     source: &sqlite::Side,
     target: &Side,
     tables: &[Table],
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let mut moved = Vec::new();
     for table in tables {
@@ -253,7 +253,7 @@ pub(super) async fn fill(
         let mut sink = Box::pin(target.receive(table).await?);
         source
             .each(table, async |rows: Vec<Vec<Value>>| {
-                reported(sent.moved(table, &rows));
+                report(sent.moved(table, &rows));
                 let lines = Cursor::new(lines(table, &rows));
                 Ok(sink.send(lines).await.map_err(failed)?)
             })
@@ -266,7 +266,7 @@ pub(super) async fn fill(
         }
         let mut arrived = Sum::default();
         let back = async |rows: Vec<Vec<Value>>| {
-            reported(arrived.compared(table, &rows));
+            report(arrived.compared(table, &rows));
             Ok(())
         };
         target.each(table, back).await?;

@@ -176,14 +176,14 @@ pub(super) async fn fill(
     source: &postgres::Side,
     target: &Side,
     tables: &[Table],
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let mut moved = Vec::new();
     for table in tables {
         let mut sent = Sum::default();
         source
             .each(table, async |rows: Vec<Vec<Value>>| {
-                reported(sent.moved(table, &rows));
+                report(sent.moved(table, &rows));
                 target.put(table, rows)
             })
             .await?;
@@ -192,7 +192,7 @@ pub(super) async fn fill(
         }
         let mut arrived = Sum::default();
         let back = async |rows: Vec<Vec<Value>>| {
-            reported(arrived.compared(table, &rows));
+            report(arrived.compared(table, &rows));
             Ok(())
         };
         target.each(table, back).await?;

@@ -112,7 +112,7 @@ async fn a_damaged_backup_is_found_out() {
     let (from, good) = (files.file("almanack.db"), files.file("good.db"));
     filled(&from).await;
     saved(&from, &good).unwrap();
-    for (damage, reported) in [
+    for (damage, expected) in [
         (
             "update task set is_current = false where id = (select max(id) from task where is_current)",
             "exactly one current",
@@ -130,7 +130,7 @@ async fn a_damaged_backup_is_found_out() {
         assert!(connection.execute(damage, []).unwrap() > 0, "{damage}");
         drop(connection);
         let found = verify(&bad, Checksum::Ignored).unwrap_err().to_string();
-        assert!(found.contains(reported), "{found}");
+        assert!(found.contains(expected), "{found}");
     }
     let mut bytes = fs::read(&good).unwrap();
     bytes.truncate(bytes.len() / 2);
@@ -193,9 +193,9 @@ async fn a_backup_that_was_altered_is_refused_by_its_bytes() {
     altered(&bad);
     let structure = verify(&bad, Checksum::Ignored).unwrap();
     assert_ne!(structure.tables, held.tables, "the alteration is one");
-    let refuses = |reported: &str| {
+    let refuses = |expected: &str| {
         let found = verify(&bad, Checksum::Required).unwrap_err().to_string();
-        assert!(found.contains(reported), "{found}");
+        assert!(found.contains(expected), "{found}");
         let refused = restore(&bad, &to, NEW, &mut |_, _| ());
         assert!(refused.is_err() && !to.exists());
     };

@@ -125,7 +125,7 @@ async fn printed(store: &dyn Store) {
 }
 
 /// Everything that the ports show of a store.
-async fn reported(store: &dyn Store) -> String {
+async fn contents(store: &dyn Store) -> String {
     let tasks = TaskFilter {
         limit: 1_000,
         ..TaskFilter::default()
@@ -183,7 +183,7 @@ async fn a_store_is_moved_whole_and_back_again() {
     let schema = Schema::create().await;
     let between = Location::Postgres(schema.url().to_owned());
     let store = filled(&folder.path().join("first.db")).await;
-    let before = reported(&*store).await;
+    let before = contents(&*store).await;
     drop(store);
 
     let mut steps = Vec::new();
@@ -195,11 +195,11 @@ async fn a_store_is_moved_whole_and_back_again() {
     }
     let rows: u64 = there.iter().map(|table| table.sum.rows).sum();
     assert_eq!(steps[0], Step::Total(rows));
-    assert_eq!(reported(&*open(&between).await).await, before);
+    assert_eq!(contents(&*open(&between).await).await, before);
 
     assert_eq!(moved(&between, &second).await.unwrap(), there);
     let store = open(&second).await;
-    assert_eq!(reported(&*store).await, before);
+    assert_eq!(contents(&*store).await, before);
     assert_eq!(
         highest(folder.path(), "first.db"),
         highest(folder.path(), "second.db")

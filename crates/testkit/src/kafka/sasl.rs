@@ -71,7 +71,7 @@ pub(super) enum Step {
 impl Step {
     /// The body of a `SaslAuthenticate` response.
     pub(super) fn response(&self, version: i16) -> Vec<u8> {
-        let (code, reported, said): (i16, &str, &str) = match self {
+        let (code, error, said): (i16, &str, &str) = match self {
             Self::Challenge(said) | Self::Admitted(said) => (0, "", said),
             Self::Refused => (
                 AUTHENTICATION_FAILED,
@@ -80,12 +80,12 @@ impl Step {
             ),
         };
         let lifetime: &[u8] = if version >= 1 { &[0; 8] } else { &[] };
-        let reported_bytes = i16::try_from(reported.len()).unwrap().to_be_bytes();
+        let error_bytes = i16::try_from(error.len()).unwrap().to_be_bytes();
         let said_bytes = i32::try_from(said.len()).unwrap().to_be_bytes();
         [
             &code.to_be_bytes(),
-            &reported_bytes[..],
-            reported.as_bytes(),
+            &error_bytes[..],
+            error.as_bytes(),
             &said_bytes,
             said.as_bytes(),
             lifetime,

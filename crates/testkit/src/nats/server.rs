@@ -116,13 +116,13 @@ impl Server {
     /// From now on these are let in. Who is in already and would not be let in again is put out.
     pub fn set_access(&self, access: &Access) {
         write(self.folder.path(), &self.fixed, access);
-        let reported = "Reloaded server configuration";
-        let before = self.log.count(reported);
+        let line = "Reloaded server configuration";
+        let before = self.log.count(line);
         let signal = format!("reload={}", self.process.0.id());
         let mut command = Command::new(program());
         let signalled = command.arg("--signal").arg(signal).status().unwrap();
         assert!(signalled.success());
-        self.log.wait_for(reported, before + 1);
+        self.log.wait_for(line, before + 1);
     }
 
     /// How many connections there were.

@@ -95,9 +95,9 @@ fn run(
     let missed = Mutex::new(Ok(troubles.iter().copied().collect::<BTreeSet<_>>()));
     let work = || {
         while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let reported = story(*seed);
+            let result = story(*seed);
             let mut missed = missed.lock().unwrap_or_else(PoisonError::into_inner);
-            match (reported, missed.as_mut()) {
+            match (result, missed.as_mut()) {
                 (Ok(log), Ok(missed)) => {
                     missed.retain(|trouble| !log.iter().any(|line| line.contains(trouble)));
                 }

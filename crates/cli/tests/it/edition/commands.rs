@@ -215,15 +215,31 @@ fn bad_input_is_refused_with_a_reason() {
         (&["run", "2026-02-30"], 2, "`2026-02-30` is not a day"),
         (&["run", "26-01-01"], 2, "`26-01-01` is not a day"),
         (&["run", "9000-01-01"], 2, "9000-01-01 is in the future"),
-        (&["status", "2020-01-01"], 3, "no edition for 2020-01-01"),
-        (&["publish", "2020-01-01"], 3, "no edition for 2020-01-01"),
-        (&["retry", "2020-01-01"], 3, "no edition for 2020-01-01"),
+        (
+            &["status", "2020-01-01"],
+            3,
+            "there is no edition of 2020-01-01",
+        ),
+        (
+            &["publish", "2020-01-01"],
+            3,
+            "there is no edition of 2020-01-01",
+        ),
+        (
+            &["retry", "2020-01-01"],
+            3,
+            "there is no edition of 2020-01-01",
+        ),
         (
             &["reset", "2020-01-01", "--yes"],
             3,
-            "no edition for 2020-01-01",
+            "there is no edition of 2020-01-01",
         ),
-        (&["preview", "2020-01-01"], 3, "no edition for 2020-01-01"),
+        (
+            &["preview", "2020-01-01"],
+            3,
+            "there is no edition of 2020-01-01",
+        ),
         (
             &["show", "2020-01-01"],
             3,

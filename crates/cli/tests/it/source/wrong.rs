@@ -100,7 +100,7 @@ fn what_names_no_source_is_reported_so() {
         );
     }
     insta::assert_snapshot!(home.run(&["source", "show", "17"]), @"
-    error: no source 17
+    error: there is no source 17
     hint: `almanack source list --containing TEXT` finds sources by name or address
     exit 3
     ");

@@ -456,7 +456,7 @@ async fn ed_20_what_could_not_be_reported_is_reported_on_another_day(store: Arc<
     });
     room.clock.advance(SignedDuration::from_hours(24));
     room.tick().await;
-    assert_eq!(room.news.reported(), 0);
+    assert_eq!(room.news.notified(), 0);
     room.news.heal();
     room.news.forget_calls();
     room.clock.advance(SignedDuration::from_hours(72));

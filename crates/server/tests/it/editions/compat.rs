@@ -234,7 +234,7 @@ async fn ed_23_what_is_completed_is_published_by_force() {
         (unknown.status, unknown.code().as_str()),
         (404, "no_such_edition")
     );
-    assert_eq!(unknown.json()["error"], "no edition for 2026-01-01");
+    assert_eq!(unknown.json()["error"], "there is no edition of 2026-01-01");
 }
 
 #[tokio::test]
@@ -404,7 +404,7 @@ async fn ed_25_the_status_reports_everything_about_a_day() {
     assert_json_snapshot!(stand.status().await, @r#"
     {
       "exists": false,
-      "message": "no edition for 2026-01-05",
+      "message": "there is no edition of 2026-01-05",
       "success": true,
       "taskDate": "2026-01-05"
     }

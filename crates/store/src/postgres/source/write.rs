@@ -106,14 +106,11 @@ async fn write_round(
         }
     }
     insert_entries(&*transaction, &won).await?;
-    let reported = won.iter().flat_map(|write| {
-        let reported_at_us = micros(write.at);
-        write
-            .event_tasks
-            .iter()
-            .map(move |new| (0, reported_at_us, new))
+    let events = won.iter().flat_map(|write| {
+        let at_us = micros(write.at);
+        write.event_tasks.iter().map(move |new| (0, at_us, new))
     });
-    insert_tasks(&*transaction, reported.collect())
+    insert_tasks(&*transaction, events.collect())
         .await
         .map(|_| ())
 }
@@ -188,8 +185,8 @@ fn is_taken(error: &Error) -> bool {
     let Error::Refused { source, .. } = error else {
         return false;
     };
-    let reported = source.downcast_ref::<tokio_postgres::error::DbError>();
-    reported.is_some_and(|reported| *reported.code() == SqlState::UNIQUE_VIOLATION)
+    let cause = source.downcast_ref::<tokio_postgres::error::DbError>();
+    cause.is_some_and(|cause| *cause.code() == SqlState::UNIQUE_VIOLATION)
 }
 
 async fn insert_entries(client: &impl GenericClient, won: &[&SourceWrite]) -> Result<()> {

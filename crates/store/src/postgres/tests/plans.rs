@@ -38,8 +38,8 @@ async fn plan(client: &Client, text: &str, values: &str) -> String {
     let prepare = format!("deallocate all; prepare asked as {text}");
     client.batch_execute(&prepare).await.unwrap();
     let explain = format!("explain (costs off) execute asked({values})");
-    let reported = client.simple_query(&explain).await.unwrap();
-    let lines = reported.iter().filter_map(|message| match message {
+    let output = client.simple_query(&explain).await.unwrap();
+    let lines = output.iter().filter_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
         _ => None,
     });

@@ -154,9 +154,9 @@ async fn sf_01_a_full_room_sends_away_and_begins_nothing_that_was_abandoned() {
 async fn sf_01_a_statement_for_a_page_has_less_time() {
     let stage = Stage::set().await;
     let text = "select setting from pg_settings where name = 'statement_timeout'";
-    let reported = |rows: Vec<tokio_postgres::Row>| rows[0].get::<_, String>(0);
+    let setting = |rows: Vec<tokio_postgres::Row>| rows[0].get::<_, String>(0);
     let pages = stage.pages.0.rows("look", text, &[]).await.unwrap();
-    assert_eq!(reported(pages), READ_WITHIN.as_millis().to_string());
+    assert_eq!(setting(pages), READ_WITHIN.as_millis().to_string());
     let work = stage.work.0.rows("look", text, &[]).await.unwrap();
-    assert_eq!(reported(work), "30000");
+    assert_eq!(setting(work), "30000");
 }

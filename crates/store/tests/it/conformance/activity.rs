@@ -23,7 +23,7 @@ fn everything() -> ActivityFilter {
     }
 }
 
-async fn reported(store: &dyn Store, filter: &ActivityFilter) -> Vec<Activity> {
+async fn page_of(store: &dyn Store, filter: &ActivityFilter) -> Vec<Activity> {
     store.load_activity(filter).await.expect("load_activity")
 }
 
@@ -38,7 +38,7 @@ async fn lines(store: &dyn Store, filter: &ActivityFilter) -> Vec<String> {
             format!("{} {} {name}", edit.by, edit.edited.as_str())
         }
     };
-    reported(store, filter).await.iter().map(line).collect()
+    page_of(store, filter).await.iter().map(line).collect()
 }
 
 /// Decides as another author than the rules' own.
@@ -119,7 +119,7 @@ pub(crate) async fn activity_reports_what_the_history_reports(store: Arc<dyn Sto
         ..everything()
     };
     let expected = [about(records.decisions[0].clone()), about(created)];
-    assert_eq!(reported(&*store, &of_task).await, expected);
+    assert_eq!(page_of(&*store, &of_task).await, expected);
     let daily = named(&*store, "daily").await;
     let edit = store.load_edits(daily.id, 9).await.unwrap().remove(0);
     let of_schedule = ActivityFilter {
@@ -131,7 +131,7 @@ pub(crate) async fn activity_reports_what_the_history_reports(store: Arc<dyn Sto
         edit: Box::new(edit),
     };
     assert_eq!((edit.at(), edit.by()), (at(2), "Bob"));
-    assert_eq!(reported(&*store, &of_schedule).await, [edit]);
+    assert_eq!(page_of(&*store, &of_schedule).await, [edit]);
 }
 
 /// A row that was written as a tombstone is shown so, one that was cancelled later was
@@ -203,7 +203,7 @@ async fn at_one_instant(store: &dyn Store, now: Timestamp) {
 pub(crate) async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     at_one_instant(&*store, at(6)).await;
-    let all = reported(&*store, &everything()).await;
+    let all = page_of(&*store, &everything()).await;
     assert_eq!(all.len(), 5 + 12);
     for limit in [1, 2, 5, 7] {
         let mut page = ActivityFilter {
@@ -212,7 +212,7 @@ pub(crate) async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
         };
         let mut seen = Vec::new();
         loop {
-            let found = reported(&*store, &page).await;
+            let found = page_of(&*store, &page).await;
             assert!(found.len() <= limit);
             let end = ActivityCursor::end_of(&found, page.after);
             seen.extend(found);
@@ -255,7 +255,7 @@ pub(crate) async fn a_successor_is_reported_as_reinserted(store: Arc<dyn Store>)
     let first = plant(&*store, put("article:1", PUBLISH, START), START).await;
     super::claim_one(&*store, 1, START).await;
     let second = plant(&*store, put("article:1", PUBLISH, at(60)), at(1)).await;
-    let found = reported(&*store, &everything()).await;
+    let found = page_of(&*store, &everything()).await;
     let rows: Vec<_> = found
         .iter()
         .map(|activity| match activity {

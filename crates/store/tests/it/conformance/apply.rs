@@ -175,13 +175,13 @@ pub(crate) async fn an_amendment_changes_what_it_says_and_leaves_the_rest(store:
         ..put("article:1", PUBLISH, at(90))
     };
     ask(&*store, &Request::Put(request), START).await;
-    let reported = task(&*store, id).await;
-    assert_eq!(reported.payload.as_str(), "[]");
+    let row = task(&*store, id).await;
+    assert_eq!(row.payload.as_str(), "[]");
     assert_eq!(
-        reported.callback_url.as_deref(),
+        row.callback_url.as_deref(),
         Some("http://127.0.0.1:9/other")
     );
-    assert_eq!((reported.priority.level(), reported.max_retry), (0, 0));
+    assert_eq!((row.priority.level(), row_after.max_retry), (0, 0));
 }
 
 /// Both in one step: at no time are there two live rows, or none.

@@ -144,13 +144,13 @@ pub(crate) async fn pages_of_editions_cover_every_day_once(store: Arc<dyn Store>
 pub(crate) async fn documents_are_found_by_revision(store: Arc<dyn Store>) {
     let mut account = opened(&*store, 0).await;
     assert_eq!(store.load_document(day(0), None).await.unwrap(), None);
-    let mut reported = story(1);
+    let mut written_story = story(1);
     for revision in [1, 2, 10] {
-        reported.written.note = Some(story::Note::TitleOnly);
-        reported.written.title = Some(format!("第{revision}版 \"\\ 🦀"));
+        written_story.written.note = Some(story::Note::TitleOnly);
+        written_story.written.title = Some(format!("第{revision}版 \"\\ 🦀"));
         let mut change = Change::of(account.edition.clone());
         change.edition.revision = revision;
-        let mut made = document(day(0), revision, std::slice::from_ref(&reported));
+        let mut made = document(day(0), revision, std::slice::from_ref(&written_story));
         made.inputs.left_out = revision;
         made.inputs.stories[0].score = Some(-1);
         made.inputs.stories[0].published_at = Some(at(1));

@@ -177,17 +177,17 @@ pub(crate) async fn entries_are_listed_newest_first_in_pages(store: Arc<dyn Stor
                 limit,
                 ..EntryFilter::default()
             };
-            let mut reported = String::new();
+            let mut listed = String::new();
             loop {
                 let page = store.list_entries(&filter).await.unwrap();
                 assert!(page.rows.len() <= limit);
-                reported.extend(titles(&page.rows));
+                listed.extend(titles(&page.rows));
                 filter.before = page.next;
                 if filter.before.is_none() {
                     break;
                 }
             }
-            assert_eq!(reported, expected, "{filter:?}");
+            assert_eq!(listed, expected, "{filter:?}");
         }
     }
 }

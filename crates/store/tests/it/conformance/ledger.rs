@@ -59,13 +59,13 @@ pub(crate) async fn dp_16_a_decided_slot_stays_unchanged(store: Arc<dyn Store>) 
         slot(at(20), Verdict::Fired),
     ];
     let id = note(&*store, "daily", again).await;
-    let reported: Vec<_> = ledger_of(&*store, id)
+    let decided: Vec<_> = ledger_of(&*store, id)
         .await
         .iter()
         .map(|slot| (slot.slot_at, slot.verdict))
         .collect();
     assert_eq!(
-        reported,
+        decided,
         [(at(20), Verdict::Fired), (at(10), Verdict::Fired)]
     );
 }

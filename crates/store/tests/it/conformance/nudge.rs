@@ -100,7 +100,7 @@ pub(crate) async fn what_is_reported_is_hinted_at(store: Arc<dyn Store>) {
     let mut heard = Vec::new();
     for round in 0..ROUNDS {
         let now = at(round);
-        let reported = |what: &str| vec![report(&format!("{what}-{round}"), now)];
+        let events = |what: &str| vec![report(&format!("{what}-{round}"), now)];
         plant(
             &*store,
             put(&format!("article:{round}"), PUBLISH, START),
@@ -109,13 +109,13 @@ pub(crate) async fn what_is_reported_is_hinted_at(store: Arc<dyn Store>) {
         .await;
         let attempt = claimed(&*store, claim_request(round + 1, START, 1)).await;
         let mut finish = ending(&attempt[0], &done(), now);
-        finish.event_tasks = reported("task");
+        finish.event_tasks = events("task");
         let seen = followed(&*store, source(&format!("s{round}"))).await;
         let mut look = next_look(&seen, now, |_| ());
-        look.event_tasks = reported("source");
+        look.event_tasks = events("source");
         let day = opened(&*store, i32::try_from(round).unwrap()).await;
         let mut change = Change::of(day.edition);
-        change.event_tasks = reported("edition");
+        change.event_tasks = events("edition");
         while next(&mut *nudges).await.is_some() {}
         store.finish(vec![finish]).await.unwrap();
         heard.push(hears(&mut *nudges, now).await);

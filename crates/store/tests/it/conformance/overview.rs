@@ -191,11 +191,11 @@ async fn note(store: &dyn Store, name: &str, slots: Vec<Slot>) {
 /// The slots in a window, as their schedules and first seconds.
 async fn window(store: &dyn Store, from: Timestamp, until: Timestamp) -> Vec<(String, i64)> {
     let lines = store.load_slots_between(from, until, 100).await;
-    let reported = lines.expect("load_slots_between").into_iter().map(|line| {
+    let found = lines.expect("load_slots_between").into_iter().map(|line| {
         let second = line.slot.slot_at.duration_since(START).as_secs();
         (line.schedule.as_str().to_owned(), second)
     });
-    reported.collect()
+    found.collect()
 }
 
 /// Of any schedule, latest first; half open.
@@ -206,8 +206,8 @@ pub(crate) async fn slots_of_all_schedules_are_found_by_time(store: Arc<dyn Stor
     let fired = |seconds: i64| slot(at(seconds), Verdict::Fired);
     note(&*store, "hourly", vec![fired(10), fired(20), fired(40)]).await;
     note(&*store, "daily", vec![fired(30)]).await;
-    let reported = |reported: &[(&str, i64)]| -> Vec<(String, i64)> {
-        reported
+    let expected = |slots: &[(&str, i64)]| -> Vec<(String, i64)> {
+        slots
             .iter()
             .map(|(name, at)| ((*name).to_owned(), *at))
             .collect()
@@ -218,9 +218,9 @@ pub(crate) async fn slots_of_all_schedules_are_found_by_time(store: Arc<dyn Stor
         ("hourly", 20),
         ("hourly", 10),
     ];
-    assert_eq!(window(&*store, START, at(100)).await, reported(&all));
-    assert_eq!(window(&*store, at(10), at(40)).await, reported(&all[1..]));
-    assert_eq!(window(&*store, at(11), at(20)).await, reported(&[]));
+    assert_eq!(window(&*store, START, at(100)).await, expected(&all));
+    assert_eq!(window(&*store, at(10), at(40)).await, expected(&all[1..]));
+    assert_eq!(window(&*store, at(11), at(20)).await, expected(&[]));
     let whole = store.load_slots_between(START, at(100), 1).await.unwrap();
     assert_eq!(whole.len(), 1);
     assert_eq!(whole[0].slot, fired(40));

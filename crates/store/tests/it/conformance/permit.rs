@@ -109,11 +109,11 @@ pub(crate) async fn a_pace_holds_for_all_visitors(store: Arc<dyn Store>) {
 /// Set by one, kept by all, and not shortened by a later request.
 pub(crate) async fn a_limit_on_hold_grants_no_permit(store: Arc<dyn Store>) {
     for (second, hold) in [(0, 60), (1, 20)] {
-        let reported = PermitRequest {
+        let request = PermitRequest {
             hold_until: Some(at(hold)),
             ..paced(1, 2)
         };
-        let answer = enter(&*store, visitor("a", second), reported).await;
+        let answer = enter(&*store, visitor("a", second), request).await;
         assert_eq!((answer.granted, answer.free_at), (0, at(60)));
     }
     for (second, granted) in [(59, 0), (60, 1)] {

@@ -115,18 +115,18 @@ pub(crate) async fn rs_13_a_request_that_changed_nothing_is_reported(store: Arc<
     ] {
         let receipt = ask(&*store, request, at(1)).await;
         let records = store.load_history(&publish(), HistoryPage::WHOLE).await;
-        let reported = records.unwrap().decisions.pop().unwrap();
+        let recorded = records.unwrap().decisions.pop().unwrap();
         let revision = revision.map(Revision);
         let requested = Requested {
             execute_at,
             revision,
         };
-        assert_eq!((reported.id, reported.rule), (receipt.decision, rule));
+        assert_eq!((recorded.id, recorded.rule), (receipt.decision, rule));
         assert_eq!(
-            (reported.requested, reported.origin.as_str()),
+            (recorded.requested, recorded.origin.as_str()),
             (Some(requested), ORIGIN)
         );
-        assert_eq!((reported.times, reported.last_at), (1, None));
+        assert_eq!((recorded.times, recorded.last_at), (1, None));
     }
 }
 
@@ -152,13 +152,13 @@ pub(crate) async fn sf_02_a_redelivery_is_counted_and_not_written_again(store: A
     let once = store.apply_once(key, vec![change]).await.unwrap();
     assert_eq!(once, AppliedOnce::Done(vec![receipt.clone()]));
     let records = store.load_history(&publish(), HistoryPage::WHOLE).await;
-    let reported: Vec<_> = records.unwrap().decisions.into_iter().collect();
-    let counted: Vec<_> = reported
+    let recorded: Vec<_> = records.unwrap().decisions.into_iter().collect();
+    let counted: Vec<_> = recorded
         .iter()
         .map(|d| (d.id.number, d.times, d.last_at))
         .collect();
     assert_eq!(counted, [(1, 29, Some(at(10))), (2, 1, None)]);
-    assert_eq!(reported[0].decided_at, at(1), "when it was asked first");
+    assert_eq!(recorded[0].decided_at, at(1), "when it was asked first");
     let after = task(&*store, created.task_id).await;
     assert_eq!((after.decisions, after.revision), (2, row.revision));
 }
@@ -184,9 +184,9 @@ pub(crate) async fn rs_13_only_the_very_same_request_is_counted(store: Arc<dyn S
     ask(&*store, &stale, at(4)).await;
     ask(&*store, &put_rev("article:1", PUBLISH, at(90), 3), at(5)).await;
     let records = store.load_history(&publish(), HistoryPage::WHOLE).await;
-    let reported = records.unwrap().decisions;
-    assert_eq!(reported.len(), 5);
-    assert!(reported.iter().all(|decision| decision.times == 1));
+    let recorded = records.unwrap().decisions;
+    assert_eq!(recorded.len(), 5);
+    assert!(recorded.iter().all(|decision| decision.times == 1));
 }
 
 /// The newest stay, the row and its receipts from lately with them.
@@ -239,20 +239,20 @@ pub(crate) async fn sf_02_a_history_is_read_in_pages(store: Arc<dyn Store>) {
     assert_eq!(whole.tasks.len(), 7);
     let whole = page(whole, None, usize::MAX).events;
     for limit in [1, 2, 3, 7, 29, 49, 50, 51] {
-        let (mut reported, mut before) = (Vec::new(), None);
+        let (mut recorded, mut before) = (Vec::new(), None);
         // No page is empty, so there are no more.
         for _ in 0..=whole.len() {
             let wanted = HistoryPage { before, limit };
             let records = store.load_history(&publish(), wanted).await.unwrap();
             assert!(records.decisions.len() + records.attempts.len() <= 2 * limit + 4);
             let page = page(records, before, limit);
-            reported.splice(0..0, page.events);
+            recorded.splice(0..0, page.events);
             before = page.before;
             if before.is_none() {
                 break;
             }
         }
-        assert_eq!(reported, whole, "{limit} on a page");
+        assert_eq!(recorded, whole, "{limit} on a page");
     }
 }
 
@@ -296,8 +296,8 @@ pub(crate) async fn rs_13_a_late_answer_is_in_the_story(store: Arc<dyn Store>) {
         .load_history(&publish(), HistoryPage::WHOLE)
         .await
         .unwrap();
-    let reported = report(&records.tasks, records.decisions, records.attempts);
-    let attempts: Vec<_> = reported
+    let recorded = report(&records.tasks, records.decisions, records.attempts);
+    let attempts: Vec<_> = recorded
         .iter()
         .filter_map(|event| match event {
             HistoryEvent::Attempt(attempt) => Some(attempt),

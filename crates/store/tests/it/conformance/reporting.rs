@@ -35,7 +35,7 @@ pub(super) fn report(what: &str, due_at: Timestamp) -> NewTask {
 }
 
 /// Events to deliver, by subject, oldest first.
-async fn reported(store: &dyn Store) -> Vec<String> {
+async fn deliveries(store: &dyn Store) -> Vec<String> {
     let filter = TaskFilter {
         kind: Some(kind(KIND)),
         limit: 10_000,
@@ -57,13 +57,13 @@ pub(crate) async fn an_ending_is_reported_with_the_ending(store: Arc<dyn Store>)
     assert_eq!(task(&*store, attempt.id).await.status, Status::Success);
     let reporting = claimed(&*store, claim_request(2, at(2), 10)).await;
     assert_eq!(reporting.len(), 2);
-    for reported in &reporting {
-        assert_eq!((reported.max_retry, reported.execute_at), (7, at(2)));
+    for delivery in &reporting {
+        assert_eq!((delivery.max_retry, delivery.execute_at), (7, at(2)));
         assert_eq!(
-            reported.payload,
+            delivery.payload,
             Payload::from_store(r#"{"id": "x"}"#.into())
         );
-        let row = task(&*store, reported.id).await;
+        let row = task(&*store, delivery.id).await;
         assert_eq!((row.created_at, row.priority), (at(2), Priority::LOW));
         assert_eq!(row.origin, "subscription");
     }
@@ -80,7 +80,7 @@ pub(crate) async fn a_late_ending_is_not_reported(store: Arc<dyn Store>) {
         let answers = store.finish(vec![mine.clone()]).await.unwrap();
         assert_eq!(answers, [Finished::Late]);
     }
-    assert_eq!(reported(&*store).await, [""; 0]);
+    assert_eq!(deliveries(&*store).await, [""; 0]);
 }
 
 /// Of a batch, only those that took effect have events, with and without a row of history.
@@ -101,10 +101,10 @@ pub(crate) async fn of_many_endings_those_are_reported_that_took_effect(store: A
     again.event_tasks = vec![report("again", at(2))];
     finishes.push(again);
     store.finish(finishes).await.unwrap();
-    let mut reported = reported(&*store).await;
-    reported.sort();
+    let mut delivery = deliveries(&*store).await;
+    delivery.sort();
     assert_eq!(
-        reported,
+        delivery,
         ["event:0@audit", "event:2@audit", "event:3@audit"],
         "and neither 1 nor again"
     );
@@ -123,7 +123,7 @@ pub(crate) async fn what_is_being_reported_is_left_alone(store: Arc<dyn Store>) 
             end(&*store, &reporting, &done(), at(2)).await;
         }
     }
-    assert_eq!(reported(&*store).await, ["event:same@audit"]);
+    assert_eq!(deliveries(&*store).await, ["event:same@audit"]);
     assert!(
         claimed(&*store, claim_request(3, at(3), 9))
             .await
@@ -141,7 +141,7 @@ pub(crate) async fn entries_are_reported_with_their_source(store: Arc<dyn Store>
     stale.event_tasks = vec![report("stale", at(1))];
     assert_eq!(looked(&*store, write).await, Written::Done);
     assert_eq!(looked(&*store, stale).await, Written::Lost);
-    assert_eq!(reported(&*store).await, ["event:first@audit"]);
+    assert_eq!(deliveries(&*store).await, ["event:first@audit"]);
 }
 
 /// A source that moves has an event too, unless its new address is taken.
@@ -161,7 +161,7 @@ pub(crate) async fn a_source_that_moves_is_reported_of(store: Arc<dyn Store>) {
     assert_eq!(looked(&*store, onto).await, Written::Taken(other.id));
     let free = moved("https://free.example/feed", "moved");
     assert_eq!(looked(&*store, free).await, Written::Done);
-    assert_eq!(reported(&*store).await, ["event:moved@audit"]);
+    assert_eq!(deliveries(&*store).await, ["event:moved@audit"]);
 }
 
 /// A delivery's event is written with its edition; a change that was lost has none.
@@ -175,7 +175,7 @@ pub(crate) async fn an_edition_is_reported_with_its_change(store: Arc<dyn Store>
     changed(&*store, change).await;
     let lost = store.write_edition(stale).await.unwrap();
     assert_eq!(lost, EditionWritten::Lost);
-    assert_eq!(reported(&*store).await, ["event:out@audit"]);
+    assert_eq!(deliveries(&*store).await, ["event:out@audit"]);
     let reporting = claim_one(&*store, 1, at(5)).await;
     assert_eq!(task(&*store, reporting.id).await.created_at, at(5));
 }

@@ -21,8 +21,8 @@ fn story(seed: u64, days: u32) -> EditionSummary {
         days,
         ..EditionOptions::default()
     };
-    let reported = simulate_editions(seed, &options, open);
-    reported.unwrap_or_else(|broken| panic!("{broken}"))
+    let result = simulate_editions(seed, &options, open);
+    result.unwrap_or_else(|broken| panic!("{broken}"))
 }
 
 #[test]
@@ -74,11 +74,11 @@ fn the_seeds_meet_every_kind_of_trouble() {
     let mut log = Vec::new();
     let (mut published, mut alerted, mut messages) = (0, 0, 0);
     for seed in 0..30 {
-        let reported = story(seed, 60);
-        published += reported.published;
-        alerted += reported.alerted;
-        messages += reported.messages;
-        log.extend(reported.log);
+        let result = story(seed, 60);
+        published += result.published;
+        alerted += result.alerted;
+        messages += result.messages;
+        log.extend(result.log);
     }
     assert!(published > 500, "only {published} editions in 30 seeds");
     assert!(alerted > 10, "only {alerted} of them were not published");

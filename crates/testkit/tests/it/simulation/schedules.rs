@@ -38,8 +38,8 @@ fn dp_16_no_seed_loses_or_doubles_a_slot() {
 }
 
 fn story(seed: u64) -> ScheduleSummary {
-    let reported = simulate_schedules(seed, &ScheduleOptions::default(), open);
-    reported.unwrap_or_else(|broken| panic!("{broken}"))
+    let result = simulate_schedules(seed, &ScheduleOptions::default(), open);
+    result.unwrap_or_else(|broken| panic!("{broken}"))
 }
 
 #[test]

@@ -34,7 +34,7 @@ const AHEAD_MS_MAX: i64 = 45_000;
 
 /// A reply that arrived.
 #[derive(Debug, Clone)]
-pub(super) struct Reported {
+pub(super) struct AnsweredRequest {
     pub(super) origin: String,
     pub(super) identity: Identity,
     pub(super) receipt: Receipt,
@@ -43,7 +43,7 @@ pub(super) struct Reported {
 /// What the requesters know, for the checks at the end.
 #[derive(Default)]
 pub(super) struct Notes {
-    pub(super) reported: Vec<Reported>,
+    pub(super) answered: Vec<AnsweredRequest>,
     /// Origins that used an idempotency key: each may take effect once.
     pub(super) keyed: Vec<String>,
     /// Streams whose every event was acknowledged, with their last number.
@@ -171,7 +171,7 @@ impl Requester {
                 let checked = fits(&requests[index], &receipt, self.world.truth.now());
                 self.world.record.check(checked);
             }
-            self.notes().reported.push(Reported {
+            self.notes().answered.push(AnsweredRequest {
                 origin: origin.to_owned(),
                 identity: identities[index].clone(),
                 receipt,

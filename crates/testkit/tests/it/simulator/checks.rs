@@ -110,15 +110,15 @@ impl Story<'_> {
 
     /// RS-14: a receipt names a decision, and the history says the same about it.
     fn receipts_were_true(&self) -> Checked {
-        for reported in &self.notes.reported {
-            let receipt = &reported.receipt;
+        for answered in &self.notes.answered {
+            let receipt = &answered.receipt;
             let same = |a: &Accepted| {
                 (a.id, a.rule, a.carrier) == (receipt.decision, receipt.rule, receipt.task_id)
-                    && a.origin == reported.origin
-                    && a.identity == reported.identity
+                    && a.origin == answered.origin
+                    && a.identity == answered.identity
             };
             if !self.model.accepted.iter().any(same) {
-                return Err(format!("nothing happened that {reported:?} could be about"));
+                return Err(format!("nothing happened that {answered:?} could be about"));
             }
         }
         Ok(())
@@ -166,13 +166,13 @@ impl Story<'_> {
                 return Err(format!("the history has {found:?} for {accepted:?}"));
             }
         }
-        let reported: usize = self.records.values().map(|r| r.decisions.len()).sum();
+        let recorded: usize = self.records.values().map(|r| r.decisions.len()).sum();
         let made: u32 = self.model.rows.values().map(|row| row.decisions).sum();
-        if reported == made as usize {
+        if recorded == made as usize {
             Ok(())
         } else {
             Err(format!(
-                "the history has {reported} decisions, {made} were made"
+                "the history has {recorded} decisions, {made} were made"
             ))
         }
     }
@@ -207,10 +207,10 @@ impl Story<'_> {
         let subject = |id: &String| format!("event:{id}@{}", ear::NAME);
         let expected: BTreeSet<String> = ends.iter().map(subject).collect();
         let reporting: Vec<&Row> = self.model.rows.values().filter(event_tasks).collect();
-        let reported = reporting.iter().map(|row| row.identity.subject.to_string());
-        let reported: BTreeSet<String> = reported.collect();
-        if reported != expected || reporting.len() != expected.len() {
-            let missing: Vec<_> = expected.symmetric_difference(&reported).collect();
+        let delivered = reporting.iter().map(|row| row.identity.subject.to_string());
+        let delivered: BTreeSet<String> = delivered.collect();
+        if delivered != expected || reporting.len() != expected.len() {
+            let missing: Vec<_> = expected.symmetric_difference(&delivered).collect();
             return Err(format!("delivered and ended differ in {missing:?}"));
         }
         if let Some(row) = reporting.iter().find(|row| row.status != Status::Success) {

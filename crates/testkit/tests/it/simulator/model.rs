@@ -313,7 +313,7 @@ impl Model {
     }
 
     /// A task that delivers an outcome's event, and the row the store says it became.
-    pub(super) fn reported(&mut self, new: &NewTask, id: Option<TaskId>) -> Checked {
+    pub(super) fn event_written(&mut self, new: &NewTask, id: Option<TaskId>) -> Checked {
         let identity = &new.identity;
         let id = id.ok_or(format!("{identity} was to be written with an ending"))?;
         if let Some(other) = self.current.insert(identity.clone(), id) {

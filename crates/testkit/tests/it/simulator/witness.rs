@@ -164,7 +164,9 @@ impl Witness {
                 .load_current(std::slice::from_ref(&new.identity))
                 .await;
             let row = self.must(found).and_then(|mut rows| rows.pop().flatten());
-            let checked = self.model().reported(new, row.as_ref().map(|row| row.id));
+            let checked = self
+                .model()
+                .event_written(new, row.as_ref().map(|row| row.id));
             self.record.check(checked);
             self.look_at(store, row.into_iter().map(|row| row.id)).await;
         }

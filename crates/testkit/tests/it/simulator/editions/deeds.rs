@@ -47,7 +47,7 @@ pub(super) enum Deed {
 }
 
 /// What a deed says about itself.
-struct Reported {
+struct DeedReport {
     text: String,
     requests: u32,
 }
@@ -88,8 +88,8 @@ pub(super) async fn perform(world: &World, process: &Process, deed: Deed, dice: 
             world.record.note(&process.name, note);
             Ended::Died
         }
-        Some(Ok(reported)) => {
-            let Reported { text, requests } = reported;
+        Some(Ok(report)) => {
+            let DeedReport { text, requests } = report;
             let note = format_args!("{deed:?}: {text}, {spent} requests");
             world.record.note(&process.name, note);
             if requests != spent {
@@ -125,9 +125,9 @@ fn may_fail(world: &World, deed: Deed, error: &Error) -> bool {
     }
 }
 
-async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<Reported, Error> {
+async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<DeedReport, Error> {
     let editions = &process.editions;
-    let free = |text: String| Reported { text, requests: 0 };
+    let free = |text: String| DeedReport { text, requests: 0 };
     Ok(match deed {
         Deed::Watch => {
             process.watch().round_of_editions().await?;
@@ -146,26 +146,26 @@ async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<Repor
                 count => format!(", {count} archived"),
             };
             let text = format!("{} {}{archived}", ticked.date, actions.join("+"));
-            Reported { text, requests }
+            DeedReport { text, requests }
         }
         Deed::Step(date) => {
             let stepped = editions.step(date, Requester::Tick, &Unwatched).await?;
             let text = format!("{} {}", stepped.after, stepped.actions.join("+"));
             let requests = stepped.requests;
-            Reported { text, requests }
+            DeedReport { text, requests }
         }
         Deed::Run(date) => {
             editions.take_up(date).await?;
             let ran = editions.run(date, meter).await?;
             let text = format!("ran until {}", ran.account.edition.state);
             let requests = ran.requests;
-            Reported { text, requests }
+            DeedReport { text, requests }
         }
         Deed::Force(date) => {
             let forced = editions.force_publish(date, "operator").await?;
             let text = format!("forced, it is {}", forced.account.edition.state);
             let requests = forced.requests;
-            Reported { text, requests }
+            DeedReport { text, requests }
         }
         Deed::Reset(date) => {
             let account = editions.reset(date, "ada").await?;

@@ -61,7 +61,7 @@ struct Pages {
     /// Those of which it was written down that people know.
     heard: BTreeSet<Key>,
     /// How often a notification was recorded.
-    reported: usize,
+    notified: usize,
 }
 
 /// The witness. Clones share what was seen.
@@ -172,16 +172,16 @@ impl Witness {
         let in_time = |at: &Timestamp| at.duration_since(since) < NOTIFY_FOR;
         let is_new =
             |at: Option<Timestamp>, before| at != before && at.is_some_and(|at| in_time(&at));
-        let reported =
+        let notified =
             is_new(alert.open_notified_at, opened) || is_new(alert.close_notified_at, closed);
-        pages.reported += usize::from(reported);
+        pages.notified += usize::from(notified);
         if alert.open_notified_at.is_some() {
             pages.heard.insert(alert.key.clone());
         }
-        if pages.reported > self.room.reported() {
-            let (marked, reported) = (pages.reported, self.room.reported());
+        if pages.notified > self.room.notified() {
+            let (marked, notified) = (pages.notified, self.room.notified());
             self.record.broke(format_args!(
-                "people are said to have been notified of {marked} things, but heard {reported}"
+                "people are said to have been notified of {marked} things, but heard {notified}"
             ));
         }
     }
