@@ -279,7 +279,7 @@ impl Launcher for TaskLauncher {
             // After an earlier claim it may be our own put that is done. A claim that was handed
             // back or whose node died is not always counted as an attempt; its term is.
             Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.term.0 == 1 => give_up(
-                "this task is done already and is not done again; write {slot} into the target's subject"
+                "this task is already done and is not repeated; add {slot} to the target's subject"
                     .to_owned(),
             ),
             Ok(receipt) => Outcome::Done {

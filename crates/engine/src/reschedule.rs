@@ -52,8 +52,8 @@ pub enum Error {
     },
     /// Of a kind that belongs to the engine ([`almanack_core::reserved`]).
     #[error(
-        "only Almanack creates and changes tasks of kind `{kind}`; you can cancel an existing DISPATCH, EVENT_DELIVERY or EDITION_RUN task \
-         cancelled (without a revision), or tried again once it has failed"
+        "only Almanack creates and changes tasks of kind `{kind}`; you can cancel an existing \
+         DISPATCH, EVENT_DELIVERY or EDITION_RUN task (without a revision), or retry a failed one"
     )]
     Reserved {
         /// The kind asked for.
@@ -61,8 +61,9 @@ pub enum Error {
     },
     /// A claim looks at every kind that waits, so their number is bounded.
     #[error(
-        "tasks of {limit} kinds that are not configured wait already, the most allowed, and `{kind}` would be one more; \
-         say in the subject what makes tasks differ, configure the kind, or raise limits.kinds"
+        "tasks of {limit} unconfigured kinds already wait, the most allowed, and `{kind}` would be \
+         one more; put what makes tasks differ into the subject, configure the kind, or raise \
+         limits.kinds"
     )]
     TooManyKinds {
         /// The kind asked for.

@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! -- expand                  every version that worked before works on
-//! -- contract from 0012      only versions that know step 12 work from here on; a step that names itself lets none work on
+//! -- contract from 0012      only versions that know step 12 work from here on; a step that names
+//!                            itself lets none work on
 //! ```
 //!
 //! What a step demands is written beside it (`migration_mark`), for versions that do not know the

@@ -263,7 +263,7 @@ fn record(account: &Account, batch: &Batch) {
         .increment(spend.tokens_out);
     if spend.requests > SPENDTHRIFT_OVER {
         metrics::counter!("almanack_edition_spendthrift_batches_total").increment(1);
-        tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, requests = spend.requests, "a batch spent more than {SPENDTHRIFT_OVER} requests; a smaller one may be wiser");
+        tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, requests = spend.requests, "a batch spent more than {SPENDTHRIFT_OVER} requests; consider a smaller batch size");
     }
     tracing::info!(
         edition.date = %account.edition.date,

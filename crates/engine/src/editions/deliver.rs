@@ -154,7 +154,7 @@ impl Editions {
         tokio::select! {
             biased;
             sent = publisher.send(&message, request_budget) => sent,
-            () = self.sleeper.until(over_at) => Sent::Unknown(late("sending took longer than it may")),
+            () = self.sleeper.until(over_at) => Sent::Unknown(late("sending exceeded its time limit")),
             () = self.hold_strictly(date, lease_until, extend) => {
                 Sent::Unknown(late("its lease passed while it was being sent"))
             }
@@ -271,7 +271,7 @@ fn say_held(account: &Account, key: &DeliveryKey) {
     let own = deliveries.find(|delivery| DeliveryKey::from(*delivery) == *key);
     if let Some(held) = own.filter(|delivery| delivery.is_held()) {
         let (attempts, state) = (held.attempts, held.state.as_str());
-        tracing::error!(edition.date = %account.edition.date, destination = held.destination, part = held.part, attempts, state, error = held.detail, "a delivery is held until a person sends it again or skips it");
+        tracing::error!(edition.date = %account.edition.date, destination = held.destination, part = held.part, attempts, state, error = held.detail, "delivery needs attention: resend it or skip it");
     }
 }
 

@@ -181,7 +181,7 @@ pub(crate) async fn an_amendment_changes_what_it_says_and_leaves_the_rest(store:
         row.callback_url.as_deref(),
         Some("http://127.0.0.1:9/other")
     );
-    assert_eq!((row.priority.level(), row_after.max_retry), (0, 0));
+    assert_eq!((row.priority.level(), row.max_retry), (0, 0));
 }
 
 /// Both in one step: at no time are there two live rows, or none.
