@@ -200,7 +200,7 @@ impl Editions {
             seen = publisher.look(&message, &request_budget) => seen,
             () = self.sleeper.until(over_at) => Presence::Failed(Failure::new(
                 FailureClass::Transient,
-                "looking whether it arrived took longer than it may",
+                "checking for its arrival exceeded the time limit",
             )),
         };
         if let Presence::Failed(failure) = &seen

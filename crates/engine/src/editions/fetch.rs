@@ -39,7 +39,7 @@ impl Editions {
             biased;
             listed = self.stories(date, budget) => listed,
             () = self.sleeper.until(over_at) => {
-                Err(Failure::new(FailureClass::Transient, "the list took longer than it may"))
+                Err(Failure::new(FailureClass::Transient, "fetching the list exceeded its time limit"))
             }
             () = self.hold_strictly(date, lease_until, extend) => {
                 tracing::warn!(edition.date = %date, "fetching the story list outlasted its lease; discarding this list");

@@ -82,7 +82,7 @@ impl Stepped {
     pub fn summary(&self) -> String {
         match (&self.end, self.actions.as_slice()) {
             (End::Rests(State::Aggregating), []) => {
-                "nothing: a delivery is held until a person sends it again or skips it".to_owned()
+                "nothing: a delivery needs attention: resend it or skip it".to_owned()
             }
             (End::Rests(state), []) => format!("nothing: it is {state}"),
             (End::Waits(waiting), []) => format!("nothing: {waiting}"),
