@@ -100,7 +100,7 @@ impl DispatchHandler {
         tokio::select! {
             biased;
             outcome = launcher.fire(firing, task) => outcome,
-            () = self.cancelled(task) => give_up("gave way to a newer firing".to_owned()),
+            () = self.cancelled(task) => give_up("cancelled: a newer firing took over".to_owned()),
         }
     }
 
@@ -137,7 +137,7 @@ impl DispatchHandler {
     fn crowded(&self, firing: &Firing) -> Outcome {
         let now = self.clock.now();
         let at = now.saturating_add(CROWDED_AGAIN).unwrap_or(LATEST);
-        let why = "waits: as many firings of its schedule as may are running";
+        let why = "waiting: its schedule already has the most firings that may run at once";
         not_now(firing, at, why)
     }
 

@@ -41,7 +41,7 @@ impl Handler for EventDeliveryHandler {
             return give_up("the subject names no subscription");
         };
         let Ok(event) = serde_json::from_str::<CloudEvent>(task.payload.as_str()) else {
-            return give_up("the payload is no CloudEvent");
+            return give_up("the payload is not a CloudEvent");
         };
         let Some(publisher) = self.publishers.get(name) else {
             return unknown(name, task.started_at);

@@ -189,7 +189,7 @@ fn retire(row: &Task, now: Timestamp) -> Change {
 }
 
 fn silent() -> Error {
-    Error::unavailable("the store answered nothing")
+    Error::unavailable("the store returned no answer")
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ impl Sources {
             Look::Failed(failure) => Err(Error::Unreachable(failure)),
             Look::Unchanged(_) | Look::Wait(_) => {
                 let class = FailureClass::Connection;
-                let failure = Failure::new(class, "the address gave no document");
+                let failure = Failure::new(class, "the address returned no document");
                 Err(Error::Unreachable(failure))
             }
         }

@@ -193,7 +193,7 @@ fn examine(copy: &Connection, path: &Path) -> Result<Held> {
     };
     let migrations = applied(copy).map_err(|error| damaged(error.to_string()))?;
     if migrations.is_empty() {
-        return Err(damaged("it is no store of Almanack's".to_owned()));
+        return Err(damaged("it is not an Almanack store".to_owned()));
     }
     // A newer version of ours made it, and knows what it means.
     migrate::pending(migrate::ALL, &migrations)?;
@@ -297,7 +297,7 @@ fn written(
         differs => Err(Error::Damaged {
             path: part.into(),
             what: differs.map_or_else(
-                || "it has other tables than the store".to_owned(),
+                || "its tables differ from the store's".to_owned(),
                 |((table, sent), (_, arrived))| {
                     format!("table `{table}` has {arrived}, expected {sent}")
                 },

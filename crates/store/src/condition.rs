@@ -202,7 +202,7 @@ async fn verify_postgres(url: &str) -> Result<Vec<String>> {
         );
         if let Err(error) = client.query(&indexes, &[]).await {
             let why = explain_postgres("verify", error).chain();
-            found.push(format!("an index does not fit its table: {why}"));
+            found.push(format!("an index does not match its table: {why}"));
         }
     }
     Ok(found)

@@ -250,7 +250,7 @@ impl<D: Database> EditionStore for SqlStore<D> {
         // our values.
         let gone = || Error::Unavailable {
             statement: name,
-            source: "an edition was there and then was not".into(),
+            source: "an edition disappeared meanwhile".into(),
         };
         Ok((load().await?.ok_or_else(gone)?, created == 1))
     }

@@ -254,7 +254,7 @@ fn agree(names: &[String], tables: &[Table]) -> Result<()> {
     if lost.is_empty() {
         return Ok(());
     }
-    let what = format!("only one of them has {}", lost.join(", "));
+    let what = format!("only one has {}", lost.join(", "));
     Err(Error::Unlike { what })
 }
 

@@ -56,7 +56,7 @@ impl StoredFirings {
                 return Ok(rows);
             }
         }
-        Err(unseen("too many tasks were made since".to_owned()))
+        Err(unseen("too many tasks were created since".to_owned()))
     }
 }
 

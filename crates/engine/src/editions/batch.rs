@@ -229,7 +229,7 @@ fn ending(title: Result<Option<String>, Ending>, parts: Parts, last_try: bool) -
         Ok(title) => title,
         Err(ending) => return ending,
     };
-    let late = || Part::Failed("it took longer than a batch may".to_owned());
+    let late = || Part::Failed("the batch's time limit was exceeded".to_owned());
     let mut written = Written {
         title,
         ..Written::default()

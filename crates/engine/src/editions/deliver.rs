@@ -156,7 +156,7 @@ impl Editions {
             sent = publisher.send(&message, request_budget) => sent,
             () = self.sleeper.until(over_at) => Sent::Unknown(late("sending exceeded its time limit")),
             () = self.hold_strictly(date, lease_until, extend) => {
-                Sent::Unknown(late("its lease passed while it was being sent"))
+                Sent::Unknown(late("its lease expired while it was being sent"))
             }
         }
     }

@@ -118,7 +118,7 @@ impl Editions {
             Ok(safe) if safe.len() == listed.len() => safe,
             Ok(_) => {
                 tracing::warn!(
-                    "the content filter judged another number of titles; all of them pass"
+                    "the content filter answered for a different number of titles; all titles pass"
                 );
                 return listed;
             }

@@ -199,7 +199,7 @@ fn report_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
         task.subject = %identity.subject,
         attempt = ending.task.attempt,
         detail = logged_detail(&identity.kind, finish.detail.as_deref()),
-        "a task failed for good"
+        "task failed permanently"
     );
 }
 

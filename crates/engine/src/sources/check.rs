@@ -219,7 +219,7 @@ fn ask(source: &Source) -> Ask {
 impl Handler for SourceHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let Some(id) = SourceId::of(&task.identity) else {
-            return give_up("this is no source's check".to_owned());
+            return give_up("not a check of a source".to_owned());
         };
         match self.check(id).await {
             Ok(Some(at)) => again(at),

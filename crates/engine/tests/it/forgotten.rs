@@ -141,13 +141,13 @@ async fn a_backfill_does_not_fire_again_what_is_forgotten(fixture: Fixture) {
     let refused = fixture.backfill(1, 6).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "what became of the slot at 2026-01-05T09:00:00Z is no longer kept, so it may have fired; \
+        "the outcome of the slot at 2026-01-05T09:00:00Z is no longer on record, so it may have fired; \
          the oldest slot still on record in this range is 2026-01-05T12:00:00Z"
     );
     let refused = fixture.backfill(1, 3).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "what became of the slot at 2026-01-05T09:00:00Z is no longer kept, so it may have fired; \
+        "the outcome of the slot at 2026-01-05T09:00:00Z is no longer on record, so it may have fired; \
          no slot of this range is still on record"
     );
     assert_eq!(

@@ -94,7 +94,7 @@ pub(super) fn check(path: &Path) -> Result<Seal> {
     }
     Err(Error::Damaged {
         path: path.into(),
-        what: "its bytes do not match its checksum: it was altered after it was made".to_owned(),
+        what: "its bytes do not match its checksum: it was changed after it was written".to_owned(),
     })
 }
 

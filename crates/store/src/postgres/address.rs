@@ -106,7 +106,7 @@ fn mode(named: Option<&str>) -> Result<SslMode> {
         None | Some("prefer") => Ok(SslMode::Prefer),
         Some("require" | "verify-ca" | "verify-full") => Ok(SslMode::Require),
         Some(other) => Err(misread(format!(
-            "sslmode={other} is not known; it is disable, prefer, require or verify-full"
+            "unknown sslmode={other}; use disable, prefer, require or verify-full"
         ))),
     }
 }
@@ -175,10 +175,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_without_the_password() {
         for (url, expected) in [
-            (
-                "postgres://u:secret@h/d?sslmode=on",
-                "sslmode=on is not known",
-            ),
+            ("postgres://u:secret@h/d?sslmode=on", "unknown sslmode=on"),
             (
                 "postgres://u:secret@h/d?sslrootcert=a.pem",
                 "sslrootcert has no effect",

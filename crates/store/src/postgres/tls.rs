@@ -56,7 +56,7 @@ fn roots(path: &std::path::Path) -> Result<RootCertStore> {
         roots.add(certificate).map_err(|error| unread(&error))?;
     }
     if roots.is_empty() {
-        return Err(unread(&"there is no certificate in it"));
+        return Err(unread(&"it contains no certificate"));
     }
     Ok(roots)
 }

@@ -92,7 +92,7 @@ fn refuse_newer(applied: &[Applied]) -> Result<()> {
         None => Ok(()),
         Some(Applied { number, name, .. }) => Err(Error::Unlike {
             what: format!(
-                "the target has migration {number} (`{name}`) of a newer version, and this one knows {known}"
+                "the target has migration {number} (`{name}`) of a newer version; this version knows {known}"
             ),
         }),
     }

@@ -72,7 +72,7 @@ impl Side {
             let has = columns(&self.0, &table.name).map_err(failed)?;
             let wanted = table.columns.iter().map(|column| &column.name);
             if !wanted.eq(has.iter()) {
-                let what = format!("table `{}` has other columns", table.name);
+                let what = format!("table `{}` has different columns", table.name);
                 return Err(Error::Unlike { what });
             }
         }

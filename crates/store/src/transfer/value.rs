@@ -83,7 +83,7 @@ impl Kind {
             )]
             (Self::Real, Value::Integer(number)) => Ok(Value::Real(number as f64)),
             (Self::Text, Value::Text(text)) if text.contains('\0') => {
-                Err("a text holds a null byte, which PostgreSQL cannot keep".to_owned())
+                Err("a text contains a null byte, which PostgreSQL cannot store".to_owned())
             }
             (Self::Boolean, value @ Value::Integer(0 | 1))
             | (Self::Short | Self::Integer | Self::Long, value @ Value::Integer(_))
@@ -91,7 +91,7 @@ impl Kind {
             | (Self::Text, value @ Value::Text(_))
             | (Self::Bytes, value @ Value::Blob(_)) => Ok(value),
             (kind, value) => Err(format!(
-                "a value is of type {}, and {kind:?} is expected",
+                "a value has type {}; expected {kind:?}",
                 value.data_type()
             )),
         }

@@ -82,7 +82,7 @@ fn refusal(slots: &[(Timestamp, bool)], known: usize) -> Error {
     };
     Error::Range {
         why: format!(
-            "what became of the slot at {} is no longer kept, so it may have fired; {known}",
+            "the outcome of the slot at {} is no longer on record, so it may have fired; {known}",
             forgotten.unwrap_or_default()
         ),
     }

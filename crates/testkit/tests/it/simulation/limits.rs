@@ -84,7 +84,7 @@ impl Layer for KeepsNothing {
 }
 
 #[test]
-fn a_heartbeat_that_keeps_no_places_is_noticed() {
+fn a_heartbeat_that_keeps_no_permits_is_noticed() {
     assert_noticed(&narrow(), || KeepsNothing, "others, of 1 in all");
 }
 
@@ -106,7 +106,7 @@ impl Layer for Meddle {
 }
 
 #[test]
-fn one_place_too_many_is_noticed() {
+fn one_permit_too_many_is_noticed() {
     let one_more = || Meddle(|_, asks| asks.iter_mut().for_each(|ask| ask.at_once += 1));
     assert_noticed(&wide(), one_more, "others, of 2 in all");
     assert_noticed(&narrow(), one_more, "others, of 1 in all");
