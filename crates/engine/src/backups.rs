@@ -1,8 +1,8 @@
 //! Scheduled backups: one at a time, each proven, the oldest removed after the newest is there.
 //!
-//! A backup that fails is tried again soon, and noted with the node's troubles, from where it becomes an alert; the trouble is over with
-//! the next one that succeeds. Nothing waits for a backup, and a node that is told to stop does not either: what
-//! was begun never gets a name.
+//! A backup that fails is tried again soon, and noted with the node's troubles, from where it
+//! becomes an alert; the trouble is over with the next one that succeeds. Nothing waits for a
+//! backup, and a node that is asked to stop does not either: what was begun never gets a name.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Backups {
                 later(now, self.every)
             }
             Err(why) => {
-                tracing::error!(error = why, "the scheduled backup failed; retrying soon");
+                tracing::error!(error = why, "scheduled backup failed; will retry soon");
                 count("failed");
                 health.note(trouble, now, Err(why));
                 later(self.clock.now(), self.every.min(AGAIN_AFTER))
@@ -79,7 +79,7 @@ impl Backups {
             return Ok(Some(due_at));
         }
         let bytes = self.vault.save(now).await?;
-        tracing::info!(backup.bytes = bytes, "a scheduled backup was made");
+        tracing::info!(backup.bytes = bytes, "scheduled backup written");
         count("made");
         show_size(bytes);
         let made = self.vault.list().await?;

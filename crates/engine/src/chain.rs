@@ -1,11 +1,13 @@
 //! The chain: keeps the schedules of a DISPATCH text with nothing but locks to remember by.
 //!
-//! `core::chain` decides; this carries it out, round by round. Everything that waits for somebody else
-//! (a lock, a target, a list) runs beside the rounds, so that nothing slow delays a slot of another line.
+//! `core::chain` decides; this carries it out, round by round. Everything that waits for another
+//! system (a lock, a target, a list) runs beside the rounds, so that nothing slow delays a slot of
+//! another line.
 //!
-//! The order of things at a slot is what makes it safe: lock, fire, mark. Whoever dies after the lock leaves a
-//! lock without a mark, which the next look finds and settles. And the slots of a line are locked in their
-//! order, so that a newest lock has none behind it that nobody has decided; see `slot_dispatch`.
+//! The order of things at a slot is what makes it safe: lock, fire, mark. A process that dies after
+//! the lock leaves a lock without a mark, which the next look finds and settles. And the slots of a
+//! line are locked in their order, so that the newest lock has no undecided one behind it; see
+//! `slot_dispatch`.
 
 mod beside;
 mod open;
@@ -35,11 +37,13 @@ use crate::zones::Zones;
 
 /// How long firings may take to end when the run's time is over.
 const LAST_FIRINGS: SignedDuration = SignedDuration::from_secs(60);
-/// The same when somebody wants it gone: GitHub waits seven and a half seconds before it kills.
+/// The same when the process is asked to stop: GitHub waits seven and a half seconds before it
+/// kills.
 const LAST_FIRINGS_REPORTED: SignedDuration = SignedDuration::from_secs(7);
 /// How many chains share the request budget.
 const CHAINS: u64 = 2;
-/// Longest wait after looks that failed, unless the other side asks for a longer one. Nothing is fired before the first look.
+/// Longest wait after looks that failed, unless the other side asks for a longer one. Nothing is
+/// fired before the first look.
 const QUIET_MAX: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a chain works with.
@@ -55,14 +59,14 @@ pub struct Ports {
     pub own_runs: Arc<dyn OwnRuns>,
     /// What was started at targets.
     pub target_runs: Arc<dyn TargetRuns>,
-    /// Where everything is told.
+    /// Where every event is reported.
     pub notes: UnboundedSender<Note>,
 }
 
 impl Ports {
     fn report(&self, said: ChainEvent) {
         let at = self.clock.now();
-        // That nobody listens any more is no reason to stop firing.
+        // A closed receiver is no reason to stop firing.
         let _ = self.notes.send(Note { at, said });
     }
 
@@ -105,20 +109,20 @@ pub struct Chain {
     firings: JoinSet<()>,
     /// The look under way, if any.
     looking: JoinSet<Saw>,
-    /// Whether the locks have told how far each line had come. Nothing is fired before.
+    /// Whether the locks have shown how far each line had come. Nothing is fired before.
     begun: bool,
     quiet_until: Timestamp,
     /// Looks that failed one after the other.
     troubles: u32,
     newest_run_id: Option<u64>,
     ends_at: Timestamp,
-    /// Tells firings that have no lock yet to leave it to others.
+    /// Asks firings that have no lock yet to leave it to others.
     closing: CancellationToken,
     open: Open,
 }
 
 impl Chain {
-    /// Reads the lines; asks nobody anything yet.
+    /// Reads the lines; sends no request yet.
     pub fn new(ports: Ports, settings: Settings, dispatch: Dispatch) -> Self {
         let now = ports.clock.now();
         let lines = hold(&ports, dispatch, now);
@@ -297,8 +301,8 @@ impl Chain {
     fn trouble(&mut self, doing: &'static str, why: &str, retry_after: Option<SignedDuration>) {
         let why = why.to_owned();
         self.ports.report(ChainEvent::Trouble { doing, why });
-        // The first is tried again in the next round. Rounds may be as short as a tenth of a second, and who fails at once would be
-        // asked that often (SF-07).
+        // The first is tried again in the next round. Rounds may be as short as a tenth of a
+        // second, and a system that fails at once would be asked that often (SF-07).
         let rounds = (1_i32 << self.troubles.min(10)) - 1;
         self.troubles = self.troubles.saturating_add(1);
         let wait = self.settings.round.saturating_mul(rounds).min(QUIET_MAX);
@@ -363,7 +367,7 @@ impl Chain {
     }
 }
 
-/// The lines that can be kept; the others are told with their reasons.
+/// The lines that can be kept; the others are reported with their reasons.
 fn hold(ports: &Ports, dispatch: Dispatch, now: Timestamp) -> Vec<Line> {
     for problem in dispatch.problems {
         ports.report(ChainEvent::Refused {

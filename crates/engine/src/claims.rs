@@ -1,10 +1,10 @@
 //! The claims a node holds, and how many of each one's tasks are still open.
 //!
-//! Three parties share this book: the runner opens a claim when it starts its tasks, the finisher
+//! Three duties share this book: the runner opens a claim when it starts its tasks, the finisher
 //! ticks off every ending that is written, and the keeper extends what is open and forgets what is
 //! done. INVARIANT: only claims in the book are ever extended, so a claim whose answer was lost on
-//! its way here runs out and its tasks come back. Each claim is trusted only as far as it was proven
-//! itself: a heartbeat sent while a claim was still on its way says nothing about that claim.
+//! its way here runs out and its tasks come back. Each claim is valid only as far as it was itself
+//! proven: a heartbeat sent while a claim was still on its way says nothing about that claim.
 
 use std::{
     collections::BTreeMap,
@@ -68,8 +68,8 @@ impl ClaimBook {
         each.min().unwrap_or(Timestamp::MAX)
     }
 
-    /// The claims that may no longer be acted on at `now`; told once. They stay in the book until
-    /// their endings are written, but nobody acts on them any more.
+    /// The claims that may no longer be acted on at `now`; returned once. They stay in the book
+    /// until their endings are written, but the node no longer acts on them.
     pub fn take_lapsed(&self, now: Timestamp) -> Vec<ClaimId> {
         let mut lapsed = Vec::new();
         for (claim, held) in &mut self.pages().open {
@@ -97,8 +97,9 @@ impl ClaimBook {
         }
     }
 
-    /// The ending of one of this claim's tasks can never be written. The claim is kept alive while others of its
-    /// tasks are open, and is then left to expire instead of being forgotten: that brings the task back.
+    /// The ending of one of this claim's tasks can never be written. The claim is kept alive while
+    /// others of its tasks are open, and is then left to expire instead of being forgotten: then
+    /// the task is due again.
     pub fn give_up(&self, claim: ClaimId) {
         let mut pages = self.pages();
         let Some(held) = pages.open.get_mut(&claim) else {
@@ -116,7 +117,7 @@ impl ClaimBook {
         self.pages().open.keys().copied().collect()
     }
 
-    /// What can be forgotten; told once.
+    /// What can be forgotten; returned once.
     pub fn take_done(&self) -> Vec<ClaimId> {
         std::mem::take(&mut self.pages().done)
     }
@@ -150,7 +151,7 @@ mod tests {
         book.tick_off([ClaimId(1)].into_iter());
         assert_eq!(book.held(), []);
         assert_eq!(book.take_done(), [ClaimId(1)]);
-        assert_eq!(book.take_done(), [], "told once");
+        assert_eq!(book.take_done(), [], "returned once");
     }
 
     #[test]
@@ -201,9 +202,9 @@ mod tests {
         assert_eq!(
             book.take_lapsed(at(10)),
             [ClaimId(1)],
-            "somebody else has it"
+            "another node has it"
         );
-        assert_eq!(book.take_lapsed(at(10)), [], "told once");
+        assert_eq!(book.take_lapsed(at(10)), [], "returned once");
         assert_eq!(
             book.valid_until(),
             at(40),

@@ -1,4 +1,4 @@
-//! What a node is doing, in numbers: for who waits until it is idle.
+//! What a node is doing, in numbers: for a caller that waits until it is idle.
 
 use std::{
     collections::BTreeMap,
@@ -11,10 +11,10 @@ pub struct Counters {
     counts: Mutex<Counts>,
 }
 
-/// A tally at one moment.
+/// The counters at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Claims that are asked for: what they bring is no longer due, and not under way yet.
+    /// Claims that are asked for: what they return is no longer due, and not under way yet.
     pub asking: u64,
     /// Attempts whose ending is not written yet.
     pub under_way: u64,
@@ -41,7 +41,7 @@ impl Counters {
         self.lock().asking += 1;
     }
 
-    /// What a claim brought is counted as started before this.
+    /// What a claim returned is counted as started before this.
     pub(crate) fn asked(&self) {
         let mut counts = self.lock();
         counts.asking = counts.asking.saturating_sub(1);

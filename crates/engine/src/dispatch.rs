@@ -1,7 +1,7 @@
 //! The handler of DISPATCH tasks: fires a schedule's slot at its target.
 //!
-//! Targets differ, the rules do not: a failed try is repeated inside the slot's window and not after it
-//! (DP-12), and a firing that gives way to a newer one stops when it has been cancelled.
+//! Targets differ, the rules do not: a failed try is repeated inside the slot's window and not
+//! after it (DP-12), and a firing that gives way to a newer one stops when it has been cancelled.
 
 mod others;
 
@@ -43,7 +43,7 @@ const WAITS: Backoff = Backoff {
     retry_after_cap: SignedDuration::from_hours(6),
 };
 
-/// What a node is told about the waits of firings: nothing is added to those chosen here, or a try could
+/// The backoff a node uses for firings: nothing is added to those chosen here, or a try could
 /// be put behind the end of its window and hold up the next slot until then.
 pub const BACKOFF: Backoff = Backoff {
     base: SignedDuration::ZERO,
@@ -92,7 +92,7 @@ impl DispatchHandler {
     async fn launch(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
         let type_name = firing.target.type_name();
         let Some(launcher) = self.launchers.get(type_name) else {
-            return elsewhere(format!("this node fires at no {type_name} targets"));
+            return elsewhere(format!("this node does not support {type_name} targets"));
         };
         if !firing.gives_way {
             return launcher.fire(firing, task).await;
@@ -100,12 +100,12 @@ impl DispatchHandler {
         tokio::select! {
             biased;
             outcome = launcher.fire(firing, task) => outcome,
-            () = self.cancelled(task) => give_up("gave way to a newer firing".to_owned()),
+            () = self.cancelled(task) => give_up("cancelled: a newer firing took over".to_owned()),
         }
     }
 
-    /// Waits until the task is no longer this attempt's. A store that does not answer is no reason to
-    /// stop: what was lost is fenced anyway.
+    /// Waits until the task is no longer this attempt's. A store that does not answer is no reason
+    /// to stop: what was lost is fenced anyway.
     async fn cancelled(&self, task: &ClaimedTask) {
         loop {
             let now = self.clock.now();
@@ -119,24 +119,25 @@ impl DispatchHandler {
         }
     }
 
-    /// A place among the firings of a schedule; `None` if it has as many as it may.
-    fn place(&self, schedule: &str) -> Option<Place<'_>> {
+    /// Room among the firings of a schedule; `None` if it has as many as it may.
+    fn room(&self, schedule: &str) -> Option<Room<'_>> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let count = running.entry(schedule.to_owned()).or_default();
         (*count < self.firings_max).then(|| {
             *count += 1;
-            Place {
+            Room {
                 handler: self,
                 schedule: schedule.to_owned(),
             }
         })
     }
 
-    /// A schedule has as many firings as it may: this one comes again soon, or is over with its window.
+    /// A schedule has as many firings as it may: this one comes again soon, or is over with its
+    /// window.
     fn crowded(&self, firing: &Firing) -> Outcome {
         let now = self.clock.now();
         let at = now.saturating_add(CROWDED_AGAIN).unwrap_or(LATEST);
-        let why = "waits: as many firings of its schedule as may are running";
+        let why = "waiting: its schedule already has the most firings that may run at once";
         not_now(firing, at, why)
     }
 
@@ -156,7 +157,9 @@ impl DispatchHandler {
             return Outcome::Retry { error, retry_after };
         }
         let until = firing.retry_until;
-        give_up(format!("{error}; no further try fits before {until}"))
+        give_up(format!(
+            "{error}; no time for another attempt before {until}"
+        ))
     }
 }
 
@@ -166,16 +169,16 @@ fn not_now(firing: &Firing, at: Timestamp, why: &'static str) -> Outcome {
     if at < until {
         return Outcome::NotNow { at, why };
     }
-    give_up(format!("{why}; no try fits before {until}"))
+    give_up(format!("{why}; no time for an attempt before {until}"))
 }
 
 /// One of a schedule's firings under way; its end makes room for another.
-struct Place<'a> {
+struct Room<'a> {
     handler: &'a DispatchHandler,
     schedule: String,
 }
 
-impl Drop for Place<'_> {
+impl Drop for Room<'_> {
     fn drop(&mut self) {
         let running = self.handler.running.lock();
         let mut running = running.unwrap_or_else(PoisonError::into_inner);
@@ -198,14 +201,14 @@ impl Handler for DispatchHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let firing = match Firing::read(&task.payload) {
             Ok(firing) => firing,
-            Err(invalid) => return give_up(format!("this is no firing: {invalid}")),
+            Err(invalid) => return give_up(format!("not a firing: {invalid}")),
         };
         // The first try is always made: it was promised when the slot was decided.
         if task.attempt > 1 && self.clock.now() > firing.retry_until {
             let until = firing.retry_until;
-            return give_up(format!("the time to try again was over at {until}"));
+            return give_up(format!("the retry window ended at {until}"));
         }
-        let Some(_place) = self.place(&firing.schedule) else {
+        let Some(_room) = self.room(&firing.schedule) else {
             return self.crowded(&firing);
         };
         let outcome = self.launch(&firing, task).await;
@@ -225,12 +228,12 @@ fn give_up(error: String) -> Outcome {
     Outcome::GiveUp { error }
 }
 
-/// Fires at Almanack's own work: does it in the firing itself, which then ends when the work does, or
-/// puts a task, due at once.
+/// Fires at Almanack's own work: does it in the firing itself, which then ends when the work does,
+/// or puts a task, due at once.
 pub struct TaskLauncher {
     pub rescheduler: Arc<Rescheduler>,
     pub clock: Arc<dyn Clock>,
-    /// Who does work that nothing but its slot tells from the next, by its kind.
+    /// Handlers of work that only its slot distinguishes from the next, by kind.
     pub done_here: BTreeMap<&'static str, Arc<dyn Handler>>,
 }
 
@@ -273,10 +276,10 @@ impl Launcher for TaskLauncher {
         };
         let origin = format!("schedule {}", firing.schedule);
         match self.rescheduler.ask_own(request, &origin).await {
-            // After an earlier claim it may be our own put that is done. A claim that was handed back
-            // or whose node died is not always counted as an attempt; its term is.
+            // After an earlier claim it may be our own put that is done. A claim that was handed
+            // back or whose node died is not always counted as an attempt; its term is.
             Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.term.0 == 1 => give_up(
-                "this task is done already and is not done again; write {slot} into the target's subject"
+                "this task is already done and is not repeated; add {slot} to the target's subject"
                     .to_owned(),
             ),
             Ok(receipt) => Outcome::Done {

@@ -7,8 +7,9 @@
 //!                               └── again, until nothing is left that this call may do
 //! ```
 //!
-//! What must stay true: nothing here remembers anything between two calls. A process that dies at any point leaves
-//! an account from which the next tick goes on; whoever was overtaken meanwhile writes nothing (ED-14…ED-16).
+//! What must stay true: nothing here remembers anything between two calls. A process that dies at
+//! any point leaves an account from which the next tick goes on; a run that was overtaken meanwhile
+//! writes nothing (ED-14…ED-16).
 
 mod batch;
 mod book;
@@ -73,7 +74,7 @@ pub struct Settings {
     pub language: String,
     /// How much the content filter lets through; none without one.
     pub filter: Option<Sensitivity>,
-    /// When ticks come, to tell when an edition is expected to be finished; none where nobody ticks.
+    /// When ticks come, to estimate when an edition will be finished; none where nothing ticks.
     pub ticks: Option<Ticks>,
     /// This node's name, for people.
     pub node: String,
@@ -90,7 +91,7 @@ pub struct Ticks {
 /// Makes editions.
 pub struct Editions {
     store: Arc<dyn Store>,
-    /// The same store for who only looks.
+    /// The same store for readers.
     shown: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     sleeper: Arc<dyn Sleeper>,
@@ -122,14 +123,14 @@ impl Editions {
         }
     }
 
-    /// Tells these of what was published.
+    /// Notifies these of what was published.
     #[must_use]
     pub fn reporting(mut self, subscriptions: Reloadable<Subscriptions>) -> Self {
         self.subscriptions = subscriptions;
         self
     }
 
-    /// Shows what there is through this: whoever looks keeps nobody waiting who makes an edition (SF-01).
+    /// Reads through this: a reader never delays the work on an edition (SF-01).
     #[must_use]
     pub fn showing(mut self, shown: Arc<dyn Store>) -> Self {
         self.shown = shown;

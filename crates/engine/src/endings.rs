@@ -1,9 +1,9 @@
 //! Writing endings so that one the store refuses for good costs the others nothing (SF-06).
 //!
-//! A batch that is refused is halved until its culprit stands alone. That one is ended with less: without
-//! what the attempt said, then without whom it is told to. Only if even that is refused it is given up,
-//! and its lease decides. Whatever else goes wrong may pass: what is written stays written, and the
-//! rest is tried again.
+//! A batch that is refused is halved until its culprit is alone. That one is ended with less:
+//! without what the attempt reported, then without the events it would send. Only if even that is
+//! refused it is given up, and its lease decides. Whatever else goes wrong may pass: what is
+//! written stays written, and the rest is tried again.
 
 use std::ops::Range;
 
@@ -34,8 +34,8 @@ impl Writing {
         while let Some(part) = self.left.last().cloned() {
             match store.finish(self.finishes[part.clone()].to_vec()).await {
                 Ok(answers) => {
-                    for (place, answer) in part.zip(answers) {
-                        self.answers[place] = Some(answer);
+                    for (index, answer) in part.zip(answers) {
+                        self.answers[index] = Some(answer);
                     }
                 }
                 Err(Error::Refused { .. }) if part.len() > 1 => {
@@ -58,10 +58,10 @@ impl Writing {
     async fn end_with_less(
         &self,
         store: &dyn Store,
-        place: usize,
+        index: usize,
         mut refused: Error,
     ) -> Result<Option<Finished>> {
-        let finish = &self.finishes[place];
+        let finish = &self.finishes[index];
         let task_id = finish.task_id.0;
         for less in finish.with_less() {
             match store.finish(vec![less]).await {
@@ -69,7 +69,7 @@ impl Writing {
                     tracing::error!(
                         task.id = task_id,
                         error = refused.chain(),
-                        "the store refused an ending; it is written without what was said"
+                        "the store refused an outcome; writing it without its details"
                     );
                     return Ok(answers.first().copied());
                 }
@@ -81,7 +81,7 @@ impl Writing {
         tracing::error!(
             task.id = task_id,
             error = refused.chain(),
-            "the store refuses an ending for good; it is left to its lease"
+            "the store permanently refuses an outcome; its task returns when the lease expires"
         );
         Ok(None)
     }

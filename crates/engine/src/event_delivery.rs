@@ -1,8 +1,9 @@
 //! The handler of `EVENT_DELIVERY` tasks: hands an event to the publisher of its subscription.
 //!
-//! What is told was written into the task when it happened ([`almanack_core::event::outgoing`]); nothing is looked up here, so what
-//! arrives is what was true then. A subscription that this node does not know is no reason to give up: another node may know it, or this
-//! one after its configuration has been mended.
+//! An event's content was written into the task when it happened
+//! ([`almanack_core::event::outgoing`]); nothing is looked up here, so what arrives is what was
+//! true then. A subscription that this node does not know is no reason to give up: another node may
+//! know it, or this one after its configuration has been mended.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -18,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 /// Before an event of an unknown subscription is tried again.
 const UNKNOWN_WAIT: SignedDuration = SignedDuration::from_mins(1);
 
-/// Tells.
+/// The handler that delivers events.
 #[derive(Default)]
 pub struct EventDeliveryHandler {
     publishers: BTreeMap<String, Arc<dyn EventPublisher>>,
@@ -40,24 +41,26 @@ impl Handler for EventDeliveryHandler {
             return give_up("the subject names no subscription");
         };
         let Ok(event) = serde_json::from_str::<CloudEvent>(task.payload.as_str()) else {
-            return give_up("the payload is no CloudEvent");
+            return give_up("the payload is not a CloudEvent");
         };
         let Some(publisher) = self.publishers.get(name) else {
             return unknown(name, task.started_at);
         };
         let outcome = publisher.publish(&event).await;
         if let (Outcome::Done { .. }, Some(what)) = (&outcome, Type::parse(&event.r#type)) {
-            metrics::counter!("almanack_events_total", "type" => what.as_str()).increment(1);
+            metrics::counter!("almanack_events_delivered_total", "type" => what.as_str())
+                .increment(1);
         }
         outcome
     }
 }
 
-/// Not a failure, or its retries would run out while nobody is asked; and off the record, for it may take long.
+/// Not a failure, or its retries would run out without a request; and off the record, for it may
+/// take long.
 fn unknown(name: &str, now: Timestamp) -> Outcome {
     tracing::warn!(
         subscription = name,
-        "this node does not know a subscription that something is to be told to; configure it again, or cancel the task: it waits"
+        "an event waits for a subscription that this node does not know; configure the subscription again, or cancel the task"
     );
     Outcome::Again {
         at: now.saturating_add(UNKNOWN_WAIT).unwrap_or(Timestamp::MAX),

@@ -1,10 +1,11 @@
-//! What a node knows about itself that no row of the store shows: whether it can write, whether it leaves, and what is
-//! wrong with what it depends on.
+//! What a node knows about itself that no row of the store shows: whether it can write, whether it
+//! leaves, and what is wrong with what it depends on.
 //!
-//! The keeper notes every round in which its heartbeat was committed. That is a real write, made all the time and by
-//! nobody's request; a node whose last one is too old cannot write, whatever the reason, and is not ready. Whoever keeps a
-//! connection notes whether it stands; the keeper publishes these troubles beside the heartbeat, where every node's
-//! watch finds them (see [`almanack_core::alert::trouble`]).
+//! The keeper notes every round in which its heartbeat was committed. That is a real write, made
+//! all the time and by no client's request; a node whose last one is too old cannot write, whatever
+//! the reason, and is not ready. The owner of a connection notes whether it is up; the keeper
+//! publishes these troubles beside the heartbeat, where every node's watch finds them (see
+//! [`almanack_core::alert::trouble`]).
 
 use std::{
     collections::BTreeMap,
@@ -23,13 +24,14 @@ const BEATS_MISSED: i32 = 3;
 /// Whether a node may be given work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Readiness {
-    /// It may. What is named here does not work, and everything else does: `nats`, `disk`, `backup`.
+    /// It may. What is named here does not work, and everything else does: `nats`, `disk`,
+    /// `backup`.
     Ready { degraded: Vec<String> },
     NotWriting {
         /// When one was last committed.
         since: Timestamp,
     },
-    /// It was told to stop.
+    /// It was asked to stop.
     Leaving,
 }
 
@@ -75,12 +77,13 @@ impl Health {
         self.known().written_at = Some(at);
     }
 
-    /// It was told to stop.
+    /// It was asked to stop.
     pub fn note_leaving(&self) {
         self.known().is_leaving = true;
     }
 
-    /// Whether something it depends on works, or why not. What is wrong already stays so since it began.
+    /// Whether something it depends on works, or why not. What is wrong already stays so since it
+    /// began.
     pub fn note(&self, (rule, name): (Rule, &str), now: Timestamp, state: Result<(), String>) {
         let mut known = self.known();
         let key = (rule, name.to_owned());

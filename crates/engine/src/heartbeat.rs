@@ -1,7 +1,9 @@
-//! The outbound heartbeat: what a scheduler cannot say by itself, that it has died, somebody outside says when it hears nothing.
+//! The outbound heartbeat: a scheduler cannot report its own death, so a monitor outside does when
+//! beats stop.
 //!
-//! The keeper notes every round in which the store answered; this duty passes one of them on now and then. A node without its database
-//! has no such rounds and goes silent, as one that is dead. Nothing waits for it: a beat that fails is one that was not heard.
+//! The keeper notes every round in which the store answered; this duty passes one of them on now
+//! and then. A node without its database has no such rounds and goes silent, as one that is dead.
+//! Nothing waits for it: a beat that fails is one that was not heard.
 
 use std::sync::Arc;
 
@@ -59,16 +61,16 @@ impl Heartbeat {
     }
 }
 
-/// Counts a beat, and says once when nobody hears them any more, and once when somebody does again.
+/// Counts a beat; logs once when beats stop arriving, and once when they arrive again.
 fn note(heard: Result<(), String>, was_heard: bool) -> bool {
     let outcome = if heard.is_ok() { "heard" } else { "failed" };
     metrics::counter!("almanack_heartbeats_total", "outcome" => outcome).increment(1);
     match heard {
-        Ok(()) if !was_heard => tracing::info!("the outbound heartbeat is heard again"),
+        Ok(()) if !was_heard => tracing::info!("the outbound heartbeat arrives again"),
         Err(error) if was_heard => {
             tracing::warn!(
                 error,
-                "nobody hears the outbound heartbeat; trying on silently"
+                "the outbound heartbeat does not arrive; retrying without further log lines"
             );
             return false;
         }
@@ -103,7 +105,8 @@ mod tests {
         }
     }
 
-    /// Lets the other side see what was noted before the clock goes on; who of the two is polled first changes.
+    /// Lets the other side see what was noted before the clock goes on; which of the two is polled
+    /// first changes.
     async fn settle() {
         for _ in 0..4 {
             tokio::task::yield_now().await;

@@ -1,8 +1,9 @@
 //! The way in for message queues: requests in batches, carried out like any other change of intent.
 //!
-//! Redelivery and reordering are the [`Rescheduler`]'s business, which compares revisions. Here is only what a queue has to know
-//! afterwards. A request is refused for good only if it breaks a rule of its own; whatever somebody else may put right, the store that does
-//! not answer or a schema that is still too new, leaves the message in its queue.
+//! Redelivery and reordering are the [`Rescheduler`]'s business, which compares revisions. Here is
+//! only what a queue has to know afterwards. A request is refused for good only if the request
+//! itself breaks a rule; whatever others can put right, the store that does not answer or a schema
+//! that is still too new, leaves the message in its queue.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use async_trait::async_trait;
 
 use crate::reschedule::{Error, Rescheduler};
 
-/// Carries out what queues bring.
+/// Carries out requests that come from queues.
 pub struct Events {
     rescheduler: Arc<Rescheduler>,
 }
@@ -73,7 +74,7 @@ fn runs(requests: Vec<ChangeRequest>) -> Vec<Run> {
 fn answer(decided: Result<almanack_core::reschedule::Receipt, Error>) -> Answer {
     match decided {
         Ok(receipt) => {
-            metrics::counter!("almanack_reschedule_total", "path" => receipt.rule.as_str())
+            metrics::counter!("almanack_reschedule_total", "rule" => receipt.rule.as_str())
                 .increment(1);
             Answer::Taken(receipt)
         }
@@ -90,7 +91,7 @@ fn refusal(error: &Error) -> Answer {
         | Error::Callback(_)
         | Error::TooManyKinds { .. }
         | Error::KeyReused
-        // That task alone, and for as long as nobody puts its row right: the others must not wait for that.
+        // That task alone, and until its row is put right: the others must not wait for that.
         | Error::Store(store::Error::Unreadable { .. }) => Answer::Refused { reason },
         Error::Contended { .. } | Error::Store(_) => Answer::NotNow { reason },
     }

@@ -1,4 +1,4 @@
-//! The keeper: heartbeats, leases that have passed, the register of nodes.
+//! The keeper: heartbeats, expired leases, the register of nodes.
 //!
 //! Any node's keeper may return any dead node's tasks; two that do it at once are harmless, because
 //! the return is an ending like any other and fenced by the task's term (RS-08).
@@ -73,14 +73,15 @@ impl Keeper {
     }
 
     /// One beat and one look at what others left behind. Trouble with the store is waited out: the
-    /// next beat tries again, and if none succeeds the runner's trust runs out by itself.
+    /// next beat tries again, and if none succeeds the validity of the runner's leases ends by
+    /// itself.
     async fn pass(&self) {
-        // The first that fails tells of them all: they fail together, and one line is enough.
+        // They fail together, so one line for the first is enough.
         match self.keep().await {
             Ok(()) => self.holdings.rounds_noted.note(),
             Err(error) => {
                 let valid_until = self.holdings.valid_until();
-                tracing::warn!(error = error.chain(), %valid_until, "the keeper's round failed; trying again");
+                tracing::warn!(error = error.chain(), %valid_until, "the keeper's round failed; will retry");
             }
         }
     }
@@ -108,7 +109,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Has the store remember the time where no database keeps it, and follows what a person accepted.
+    /// Has the store remember the time where no database keeps it, and follows what a person
+    /// accepted.
     pub async fn keep_clock(&self) -> Result<(), store::Error> {
         let Some(guard) = self.ports.clock.guard() else {
             return Ok(());
@@ -133,17 +135,18 @@ impl Keeper {
                 tracing::error!(%now, hint = Doubt::HINT, "{}", doubt.english());
             }
             (Standing::Steady, true) => {
-                tracing::info!("the machine's clock can be trusted again");
+                tracing::info!("the machine's clock is reliable again");
             }
             _ => {}
         }
     }
 
-    /// Tells the store that this node is alive, and so are its claims.
+    /// Reports to the store that this node and its claims are alive.
     pub async fn beat(&self) -> Result<(), store::Error> {
         let asked_at = self.ports.clock.now();
         let (store, lease) = (&self.ports.store, &self.settings.lease);
-        // First, and from the same instant: what is trusted below must not outlive the node's places.
+        // First, and from the same instant: what is trusted below must not outlive the node's
+        // permits.
         self.keep_places(asked_at).await?;
         let held = self.holdings.claims.held();
         let lease_until = lease.lease_until(asked_at);
@@ -157,7 +160,7 @@ impl Keeper {
         self.release_done().await
     }
 
-    /// Tells the others what is wrong with this node, when that has changed.
+    /// Publishes what is wrong with this node, when that has changed.
     async fn publish_troubles(&self) -> Result<(), store::Error> {
         let Some((change, troubles)) = self.holdings.health.unpublished() else {
             return Ok(());
@@ -198,8 +201,8 @@ impl Keeper {
         }
     }
 
-    /// Ends the attempts of claims whose lease has passed; what is more than a pass can take is left
-    /// to the next, so that the heartbeat is never kept waiting.
+    /// Ends the attempts of claims whose lease has expired; what is more than a pass can take is
+    /// left to the next, so that the heartbeat is never kept waiting.
     async fn return_expired(&self) -> Result<(), store::Error> {
         let now = self.ports.clock.now();
         for claim in &self.ports.store.load_expired(now, EXPIRED_MAX).await? {
@@ -233,7 +236,7 @@ impl Keeper {
             }
             let applied = |answer: &&Option<Finished>| **answer == Some(Finished::Applied);
             let returned = answers.iter().filter(applied).count();
-            tracing::warn!(node.name = %claim.node, tasks = returned, "a node's lease passed; its tasks are due again");
+            tracing::warn!(node.name = %claim.node, tasks = returned, "a node's lease expired; its tasks are due again");
             metrics::counter!("almanack_lease_expired_total").increment(returned as u64);
         }
         self.ports.store.release_claims(&[claim.claim_id]).await
@@ -250,7 +253,7 @@ impl Keeper {
         if let Err(error) = signed_off.await {
             tracing::warn!(
                 error = error.chain(),
-                "could not sign off; the lease will pass by itself"
+                "could not sign off; the lease will expire by itself"
             );
         }
     }

@@ -1,8 +1,9 @@
-//! How long a node may trust its own leases.
+//! How long a node's leases are valid, as the node itself knows.
 //!
-//! The keeper extends the node's claims with one heartbeat; what that heartbeat proved about the node
-//! is kept here for the runner to see, and what it proved about each claim in the book of claims. INVARIANT: trust is counted from *before* the heartbeat was
-//! sent, so a slow answer shortens it.
+//! The keeper extends the node's claims with one heartbeat; what that heartbeat proved about the
+//! node is kept here for the runner to see, and what it proved about each claim in the book of
+//! claims. INVARIANT: validity is counted from *before* the heartbeat was sent, so a slow answer
+//! shortens it.
 
 use jiff::Timestamp;
 use tokio::sync::watch;
@@ -36,7 +37,7 @@ impl LeaseValidity {
         *self.until.borrow()
     }
 
-    /// To be told when it is extended.
+    /// To be notified when it is extended.
     pub fn watch(&self) -> watch::Receiver<Timestamp> {
         self.until.subscribe()
     }

@@ -1,12 +1,15 @@
 //! Almanack's duties and the way in for changes of intent.
 //!
-//! Each duty is one file: the [`planner`] watchdog the slots of schedules into tasks, the [`runner`] tries
-//! what is due, the [`keeper`] keeps leases and nodes honest, [`retention`] forgets what ended long
-//! ago, [`backups`] copies the store, the [`mod@watch`] looks for what people should hear about, and [`rounds_noted`] tells somebody outside that the node lives; [`node`] runs them side by side and brings them down in order. [`reschedule`] is how a request
-//! from outside becomes a change of a task, [`schedules`] the same for schedules; [`editions`] makes a day's digest,
-//! [`dispatch`] fires a slot at its target, [`event_delivery`] tells others what happened, [`chain`] keeps schedules where there is no database, and [`tick`] is one pass of
-//! everything for who drives Almanack from outside. None of them sees SQL, reads a clock or rolls
-//! dice on its own; what they need comes in as ports.
+//! Each duty is one file: the [`planner`] turns the slots of schedules into tasks, the [`runner`]
+//! tries what is due, the [`keeper`] keeps leases and nodes honest, [`retention`] forgets what
+//! ended long ago, [`backups`] copies the store, the [`mod@watch`] looks for what needs attention,
+//! and [`rounds_noted`] reports to a monitor outside that the node lives; [`node`] runs them side
+//! by side and stops them in order. [`reschedule`] is how a request from outside becomes a change
+//! of a task, [`schedules`] the same for schedules; [`editions`] makes a day's digest, [`dispatch`]
+//! fires a slot at its target, [`event_delivery`] delivers events to subscribers, [`chain`] keeps
+//! schedules where there is no database, and [`tick`] is one pass of everything for a caller that
+//! drives Almanack from outside. None of them sees SQL, reads a clock or rolls dice on its own;
+//! what they need comes in as ports.
 
 pub mod backups;
 pub mod chain;

@@ -1,10 +1,10 @@
 //! Locks on slots in the store: the row of an identity that may exist once.
 //!
-//! The marker is a task that is born CANCELLED: nobody ever runs it, and that there is one current row
-//! per identity makes its creation atomic (RS-01). The planner has no use for this, its DISPATCH tasks
-//! are unique by themselves; hosts that decide for themselves what is due have. A removed marker is no
-//! longer current, and retention forgets it like everything that has ended; so retention must keep
-//! markers at least as long as slots may be late.
+//! The marker is a task that is born CANCELLED: no node ever runs it, and that there is one current
+//! row per identity makes its creation atomic (RS-01). The planner has no use for this, its
+//! DISPATCH tasks are unique by themselves; hosts that decide for themselves what is due have. A
+//! removed marker is no longer current, and retention forgets it like everything that has ended; so
+//! retention must keep markers at least as long as slots may be late.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -25,7 +25,7 @@ use jiff::Timestamp;
 pub const SLOT_LOCK: &str = "SLOT_LOCK";
 /// What its subject begins with.
 const SUBJECT_PREFIX: &str = "lock:";
-/// Who asks, in the history.
+/// The requester, in the history.
 const ORIGIN: &str = "lock";
 /// Rows looked at in one go.
 const PAGE: usize = 500;
@@ -124,7 +124,7 @@ impl SlotLock for StoreLock {
             let rows = self.store.load_current(&identities?).await?;
             let now = self.clock.now();
             let changes = rows.iter().flatten().map(|row| retire(row, now)).collect();
-            // A lost one was retired by somebody else, who wanted the same.
+            // A lost one was retired by another caller, who wanted the same.
             self.store.apply(changes).await?;
         }
         Ok(())
@@ -189,7 +189,7 @@ fn retire(row: &Task, now: Timestamp) -> Change {
 }
 
 fn silent() -> Error {
-    Error::unavailable("the store answered nothing")
+    Error::unavailable("the store returned no answer")
 }
 
 #[cfg(test)]

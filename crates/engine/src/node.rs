@@ -1,8 +1,9 @@
-//! One running process: its duties side by side, brought up and down in order.
+//! One running process: its duties side by side, started and stopped in order.
 //!
 //! Up: learn the database's time, make sure the name is free, prove the first heartbeat, then start
-//! claiming. Down: stop claiming, let running attempts end or hand them back, and only then stop the
-//! heartbeat: a lease that ran out during the drain would hand work to others while we still do it.
+//! claiming. Down: stop claiming, let running attempts end or hand them back, and only then stop
+//! the heartbeat: a lease that ran out during the drain would hand work to others while we still do
+//! it.
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ use crate::{
     zones::Zones,
 };
 
-/// What a node is told about itself.
+/// A node's own settings.
 #[derive(Debug, Clone)]
 pub struct NodeSettings {
     /// What people call it.
@@ -44,8 +45,8 @@ pub struct NodeSettings {
     pub version: String,
     /// How long its claims hold.
     pub lease: LeasePolicy,
-    /// What it may run at once, and how failures wait. Limits in all are taken from it once, when the node is admitted: an attempt
-    /// that began without a place would give back another's.
+    /// What it may run at once, and how failures wait. Limits in all are taken from it once, when
+    /// the node is admitted: an attempt that began without a permit would return another's.
     pub runner: Reloadable<RunnerSettings>,
     /// How long ended tasks are kept.
     pub retention: Retention,
@@ -60,7 +61,7 @@ pub struct Ports {
     /// How it is surprised.
     pub entropy: Arc<dyn Entropy>,
     pub handlers: Reloadable<Handlers>,
-    /// Who is told of what ended.
+    /// Who is notified of what ended.
     pub subscriptions: Reloadable<Subscriptions>,
 }
 
@@ -69,7 +70,7 @@ pub struct Ports {
 pub enum Error {
     /// Another process with this name is alive.
     #[error(
-        "another node named `{name}` is alive (its heartbeat came at {seen_at}); give this one a name of its own"
+        "another node named `{name}` is alive (its heartbeat came at {seen_at}); give this node a different name"
     )]
     NameTaken {
         name: String,
@@ -90,12 +91,12 @@ pub struct NodeIdentity {
     pub session: String,
 }
 
-/// What the duties of one node share: the claims it holds, and how long it may trust them.
+/// What the duties of one node share: the claims it holds, and how long they are valid.
 #[derive(Debug, Clone, Default)]
 pub struct Holdings {
     pub claims: Arc<ClaimBook>,
     pub lease_validity: Arc<LeaseValidity>,
-    /// Which places among all nodes.
+    /// Its permits among all nodes.
     pub permits: Arc<Permits>,
     /// What the node is doing, in numbers.
     pub counters: Arc<Counters>,
@@ -137,7 +138,7 @@ struct Duties {
     health: Arc<Health>,
 }
 
-/// Admits a node: after this call it is registered, its clock is corrected and its trust proven.
+/// Admits a node: after this call it is registered, its clock is corrected and its leases proven.
 pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode, Error> {
     let session = format!("{:016x}", ports.entropy.next_u64());
     let identity = NodeIdentity {
@@ -195,17 +196,17 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
 }
 
 impl AdmittedNode {
-    /// What it is doing, for who waits until it is idle.
+    /// What it is doing, for a caller that waits until it is idle.
     pub fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.counters)
     }
 
-    /// That it still watchdog, for who watches it.
+    /// Its watchdog, for a monitor.
     pub fn watchdog(&self) -> Arc<Watchdog> {
         Arc::clone(&self.watchdog)
     }
 
-    /// What it knows about itself, for who asks whether it is ready and for who can tell it more.
+    /// What it knows about itself: read by readiness checks, updated by its parts.
     pub fn health(&self) -> Arc<Health> {
         Arc::clone(&self.health)
     }
@@ -225,7 +226,7 @@ impl AdmittedNode {
         self
     }
 
-    /// Tells somebody outside that it lives as well.
+    /// Also reports to a monitor outside that it lives.
     #[must_use]
     pub fn beating(mut self, heartbeat: Heartbeat) -> Self {
         self.duties.heartbeat = Some(heartbeat);
@@ -253,7 +254,7 @@ impl AdmittedNode {
         tokio::join!(planning, self.duties.run(&stop));
     }
 
-    /// The same without planning, for who plans by itself to know what came of it: a tick.
+    /// The same without planning, for a caller that plans by itself to know the result: a tick.
     pub async fn run_planned(self, stop: CancellationToken) {
         self.duties.run(&stop).await;
     }
@@ -305,7 +306,8 @@ impl Duties {
 }
 
 /// A node that died moments ago leaves its name behind with a fresh heartbeat; a node that is alive
-/// will beat again. Waiting for one beat tells them apart. Answers which runs of this name are over.
+/// will beat again. Waiting for one beat distinguishes them. Answers which runs of this name are
+/// over.
 async fn wait_for_name(
     ports: &Ports,
     identity: &NodeIdentity,
@@ -322,9 +324,10 @@ async fn wait_for_name(
     Ok(after)
 }
 
-/// Two that start at the same moment find the name free, both. Each looks again once it is registered, so at least one
-/// of them sees the other, and of two that see each other the one with the larger session leaves. Whoever stays waits for one
-/// beat: the other may have looked before this one was there.
+/// Two that start at the same moment find the name free, both. Each looks again once it is
+/// registered, so at least one of them sees the other, and of two that see each other the one with
+/// the larger session leaves. The one that stays waits for one beat: the other may have looked
+/// before this one was there.
 async fn insist_on_name(
     ports: &Ports,
     identity: &NodeIdentity,
@@ -350,7 +353,7 @@ async fn insist_on_name(
     insisted
 }
 
-/// Refuses if somebody is alive: all who are not as they were `before`.
+/// Refuses if one of them is alive: any that changed since `before`.
 fn refuse_any_other(nodes: &[Node], before: &[Node]) -> Result<(), Error> {
     let alive = nodes.iter().filter(|node| !before.contains(node));
     match alive.max_by_key(|node| node.seen_at) {

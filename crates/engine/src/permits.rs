@@ -1,17 +1,18 @@
-//! Places: how many attempts of a kind run at once in all nodes together.
+//! Permits: how many attempts of a kind run at once in all nodes together.
 //!
-//! `slots_in_all` of a kind is a lane that all nodes share (`kind:NAME`, [`almanack_core::host_pace::shared`]). A runner takes places in it
-//! before it claims, claims no more than it has places for, and gives back what it did not use and what
-//! has ended. The keeper's heartbeat keeps them, and a node whose heartbeat fails stops its attempts
-//! before its places pass on.
+//! `slots_in_all` of a kind is a lane that all nodes share (`kind:NAME`,
+//! [`almanack_core::host_pace::shared`]). A runner takes permits in it before it claims, claims no
+//! more than it has permits for, and gives back what it did not use and what has ended. The
+//! keeper's heartbeat keeps them, and a node whose heartbeat fails stops its attempts before its
+//! permits pass on.
 //!
 //! What must stay true:
 //!
-//! - An attempt of a limited kind runs only while its node counts a place for it here.
-//! - Calls to the store follow each other (`turnstile`), so the number a call states is true when it
-//!   is answered: a heartbeat never takes back what was granted while it was on its way.
-//! - What the database believes is never less than what is counted here. A lost reply leaves it more, until
-//!   the next word.
+//! - An attempt of a limited kind runs only while its node counts a permit for it here.
+//! - Calls to the store follow each other (`turnstile`), so the number a call states is true when
+//!   it is answered: a heartbeat never takes back what was granted while it was on its way.
+//! - What the database believes is never less than what is counted here. A lost reply leaves it
+//!   more, until the next word.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +26,7 @@ use almanack_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-/// The places of one node.
+/// The permits of one node.
 #[derive(Debug)]
 pub struct Permits {
     limits: BTreeMap<Kind, usize>,
@@ -36,18 +37,18 @@ pub struct Permits {
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Count {
-    /// Places in use, or about to be.
+    /// Permits in use, or about to be.
     held: usize,
     /// Whether the database may believe in more.
     overstated: bool,
 }
 
-/// Who asks for places.
+/// Who asks for permits.
 #[derive(Debug, Clone, Copy)]
 pub struct Requester<'a> {
     /// Which run of the node.
     pub session: &'a str,
-    /// How long places hold.
+    /// How long permits hold.
     pub lease: &'a LeasePolicy,
 }
 
@@ -58,7 +59,7 @@ impl Default for Permits {
 }
 
 impl Permits {
-    /// No places yet, of kinds with a limit in all.
+    /// No permits yet, of kinds with a limit across nodes.
     pub fn new(limits: BTreeMap<Kind, usize>) -> Self {
         Self {
             limits,
@@ -72,7 +73,8 @@ impl Permits {
         self.limits.keys()
     }
 
-    /// Takes up to so many places of each kind, as far as there is room in all; answers how many.
+    /// Takes up to so many permits of each kind, as far as there is room in total; returns how
+    /// many.
     pub async fn take(
         &self,
         store: &(impl PermitStore + ?Sized),
@@ -99,7 +101,8 @@ impl Permits {
         Ok(self.note(&kinds, &asks, &answers))
     }
 
-    /// Says how many places the node has, which keeps them until the lease from `now` on has passed.
+    /// Reports how many permits the node has, which keeps them until the lease from `now` on has
+    /// passed.
     pub async fn keep(
         &self,
         store: &(impl PermitStore + ?Sized),
@@ -114,7 +117,8 @@ impl Permits {
             .map(|_| ())
     }
 
-    /// So many places of a kind are not needed any more; the database hears of it by the next word.
+    /// So many permits of a kind are not needed any more; the next message reports it to the
+    /// database.
     pub fn give_back(&self, kind: &Kind, permits: usize) {
         if permits > 0 && self.limits.contains_key(kind) {
             let mut counts = self.counts();
@@ -124,7 +128,7 @@ impl Permits {
         }
     }
 
-    /// Whether the database may believe in places that the node does not have.
+    /// Whether the database may count permits that the node does not have.
     pub fn is_overstated(&self) -> bool {
         self.counts().values().any(|count| count.overstated)
     }
@@ -180,7 +184,8 @@ impl Permits {
     }
 }
 
-/// A word that is older than the one before would be taken for one that got stuck, so time never stands still here.
+/// A message older than the one before would be taken for a delayed one, so time always advances
+/// here.
 fn visitor(said_at: &mut Timestamp, requester: Requester<'_>, now: Timestamp) -> Visitor {
     let next = said_at.saturating_add(SignedDuration::from_micros(1));
     let now = now.max(next.unwrap_or(*said_at));

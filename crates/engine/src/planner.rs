@@ -1,13 +1,13 @@
 //! The planner: turns due slots into DISPATCH tasks and ledger rows.
 //!
-//! Every node plans. A look at a schedule is decided by `core::plan` and written by compare-and-set, so
-//! of all nodes that looked at the same slot one succeeds and the others have done nothing (DP-05).
-//! Between looks it sleeps until the earliest `look_at` it knows, or a hint, or the safety poll; a
-//! pass costs what is due, not what exists.
+//! Every node plans. A look at a schedule is decided by `core::plan` and written by
+//! compare-and-set, so of all nodes that looked at the same slot one succeeds and the others have
+//! done nothing (DP-05). Between looks it sleeps until the earliest `look_at` it knows, or a hint,
+//! or the safety poll; a pass costs what is due, not what exists.
 //!
-//! One bad schedule stops nobody: what cannot be computed is parked with its reason, what cannot be
-//! read is passed over, and what the store refuses is written one by one, so that only the culprit is
-//! set aside (DP-18).
+//! One bad schedule stops no other: what cannot be computed is parked with its reason, what cannot
+//! be read is passed over, and what the store refuses is written one by one, so that only the
+//! culprit is set aside (DP-18).
 
 mod running;
 mod write;
@@ -37,7 +37,8 @@ pub(crate) use write::{edit, note_fires, write_of, write_plan};
 const BATCH: usize = 256;
 /// Batches in one pass; what is still due then is for the next pass, which comes at once.
 const BATCHES_MAX: usize = 100;
-/// A hint wakes the planner at most so often: most hints are about tasks, which are not its business.
+/// A hint wakes the planner at most so often: most hints are about tasks, which are not its
+/// business.
 const HINT_EVERY: SignedDuration = SignedDuration::from_millis(100);
 /// After the store failed.
 const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
@@ -54,7 +55,7 @@ pub struct Planned {
     pub fired: u64,
     /// Slots that were skipped, each with its reason in the ledger.
     pub skipped: u64,
-    /// Looks that somebody else was faster with.
+    /// Looks that another node was faster with.
     pub lost: u64,
     /// When to look again.
     pub next_look_at: Option<Timestamp>,
@@ -119,7 +120,7 @@ impl Planner {
                 planned.next_look_at.map_or(poll_at, |at| at.min(poll_at))
             }
             Err(error) => {
-                tracing::warn!(error = error.chain(), "planning failed; trying again");
+                tracing::warn!(error = error.chain(), "planning failed; will retry");
                 later(self.clock.now(), TROUBLE_WAIT)
             }
         }
@@ -154,14 +155,15 @@ impl Planner {
                 next_look_at,
             } = due;
             planned.next_look_at = next_look_at;
-            // Left as they are: a newer node may be able to plan what this one cannot even read (SF-06).
+            // Left as they are: a newer node may be able to plan what this one cannot even read
+            // (SF-06).
             let until = later(now, SET_ASIDE_FOR);
             let aside = unreadable.iter().map(|row| set_aside.insert(row.id, until));
             let new = aside.filter(Option::is_none).count();
             schedules.retain(|schedule| !set_aside.contains_key(&schedule.id));
             match (schedules.is_empty(), new) {
                 (true, 0) => return Ok(planned),
-                // They took the places of others in this batch.
+                // They took the room of others in this batch.
                 (true, _) => continue,
                 (false, _) => {}
             }
@@ -195,7 +197,7 @@ impl Planner {
             .and_then(|ready| plan_one(schedule, &ready, running, now));
         planned.unwrap_or_else(|reason| {
             if !matches!(schedule.state, State::Parked { .. }) {
-                tracing::error!(schedule.name = %schedule.name, reason, "it cannot be planned");
+                tracing::error!(schedule.name = %schedule.name, reason, "cannot plan this schedule");
             }
             write::park(schedule, reason, now, later(now, PARKED_EVERY))
         })
@@ -224,7 +226,7 @@ impl Planner {
                     }
                     next = earlier(next, write.schedule.look_at);
                 }
-                // Somebody else has decided; the next load shows what is left.
+                // Another node has decided; the next load shows what is left.
                 Applied::Lost => planned.lost += 1,
             }
         }
@@ -247,7 +249,7 @@ impl Planner {
                 Ok(one) => applied.extend(one),
                 Err(error @ store::Error::Refused { .. }) => {
                     let name = &write.schedule.name;
-                    tracing::error!(schedule.name = %name, error = error.chain(), "set aside: the store refuses it");
+                    tracing::error!(schedule.name = %name, error = error.chain(), "schedule set aside: the store refuses its write");
                     let until = later(self.clock.now(), SET_ASIDE_FOR);
                     set_aside.insert(write.schedule.id, until);
                     applied.push(Applied::Lost);
@@ -277,7 +279,7 @@ fn plan_one(
     let write = write.map_err(|invalid| invalid.to_string())?;
     Ok(match unparked {
         Some(_) => {
-            tracing::info!(schedule.name = %schedule.name, "planned again: it can be computed now");
+            tracing::info!(schedule.name = %schedule.name, "schedule can be computed again; planning it");
             write::unparked(write, now)
         }
         None => write,

@@ -1,8 +1,9 @@
 //! What may be exchanged while others work by it.
 //!
-//! Settings are immutable; what changes is which of them are in force. Whoever begins something takes what is in force then
-//! ([`Reloadable::get`]) and goes on by it to the end, so an exchange ([`Reloadable::put`]) never pulls anything from under work that is under way.
-//! Clones share: the one who exchanges and all who look hold the same.
+//! Settings are immutable; what changes is which of them are in force. Work takes the settings in
+//! force when it begins ([`Reloadable::get`]) and goes on by it to the end, so an exchange
+//! ([`Reloadable::put`]) never pulls anything from under work that is under way. Clones share the
+//! value: the writer and all readers hold the same.
 //!
 //! What must stay true: what belongs together is exchanged together, in one `Reloadable`.
 
@@ -11,7 +12,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-/// A value in force, and whoever comes later may find another.
+/// A value in force; a later reader may find another.
 pub struct Reloadable<T>(Arc<RwLock<Arc<T>>>);
 
 impl<T> Reloadable<T> {
@@ -32,7 +33,8 @@ impl<T> Reloadable<T> {
             let mut held = self.0.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *held, Arc::new(value))
         };
-        // Outside the lock: what was in force may be long in leaving, like a connection that says goodbye.
+        // Outside the lock: what was in force may be long in leaving, like a connection that says
+        // goodbye.
         drop(before);
     }
 }

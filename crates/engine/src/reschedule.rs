@@ -26,12 +26,12 @@ use crate::{current::load_each, reloadable::Reloadable};
 use kinds::CrowdedOut;
 pub use kinds::Kinds;
 
-/// How often a lost race is decided again. Each round means that somebody else succeeded, so this
+/// How often a lost race is decided again. Each round means that another request succeeded, so this
 /// many in a row for one identity is a stampede, and the requester had better hear about it.
 const ROUNDS_MAX: usize = 50;
 
-/// From so many requests in one call on, they are first decided as if nothing were there yet. A call
-/// of this size is almost always new work, and creating a task that exists is refused by the
+/// From so many requests in one call on, they are first decided as if nothing were there yet. A
+/// call of this size is almost always new work, and creating a task that exists is refused by the
 /// database itself, so guessing wrong costs one more round and guessing right saves a look at every
 /// single identity.
 const GUESSED_NEW_FROM: usize = 64;
@@ -42,8 +42,8 @@ pub enum Error {
     /// There is nothing to withdraw or to retry.
     #[error(transparent)]
     NothingThere(#[from] NothingThere),
-    /// Nobody would know where to call.
-    #[error("kind `{kind}` is not configured and the task has no callback.url of its own")]
+    /// No URL to call is known.
+    #[error("kind `{kind}` is not configured and the task has no callback.url")]
     UnknownKind {
         /// The kind asked for.
         kind: Kind,
@@ -52,8 +52,8 @@ pub enum Error {
     },
     /// Of a kind that belongs to the engine ([`almanack_core::reserved`]).
     #[error(
-        "tasks of kind `{kind}` are made and changed by Almanack itself; only a DISPATCH, EVENT_DELIVERY or EDITION_RUN task that exists can be \
-         cancelled (without a revision), or tried again once it has failed"
+        "only Almanack creates and changes tasks of kind `{kind}`; you can cancel an existing \
+         DISPATCH, EVENT_DELIVERY or EDITION_RUN task (without a revision), or retry a failed one"
     )]
     Reserved {
         /// The kind asked for.
@@ -61,8 +61,9 @@ pub enum Error {
     },
     /// A claim looks at every kind that waits, so their number is bounded.
     #[error(
-        "tasks of {limit} kinds that are not configured wait already, the most allowed, and `{kind}` would be one more; \
-         say in the subject what makes tasks differ, configure the kind, or raise limits.kinds"
+        "tasks of {limit} unconfigured kinds already wait, the most allowed, and `{kind}` would be \
+         one more; put what makes tasks differ into the subject, configure the kind, or raise \
+         limits.kinds"
     )]
     TooManyKinds {
         /// The kind asked for.
@@ -74,7 +75,7 @@ pub enum Error {
     #[error("callback.url would never be called: {0}")]
     Callback(Refusal),
     /// The identity changes faster than we can decide.
-    #[error("{identity} was changed by others {ROUNDS_MAX} times while this was being decided")]
+    #[error("{identity} was changed {ROUNDS_MAX} times by others during this request; try again")]
     Contended {
         /// The identity asked about.
         identity: Identity,
@@ -92,9 +93,10 @@ pub struct Rescheduler {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     kinds: Reloadable<Kinds>,
-    /// Who may be called; `None` leaves that to whoever calls.
+    /// Who may be called; `None` leaves that to the caller.
     reach: Option<Reloadable<Reach>>,
-    /// Kinds that are not configured and were seen waiting, or were admitted since: asking the store for each put would cost too much.
+    /// Kinds that are not configured and were seen waiting, or were admitted since: asking the
+    /// store for each put would cost too much.
     waiting: Mutex<BTreeSet<Kind>>,
 }
 
@@ -136,11 +138,11 @@ impl Rescheduler {
         answers.pop().unwrap_or_else(|| Err(short_answer()))
     }
 
-    /// Carries out many requests, each for itself; the answers are in the order asked. Requests about
-    /// one identity are carried out one after the other, in that order.
+    /// Carries out many requests, each for itself; the answers are in the order asked. Requests
+    /// about one identity are carried out one after the other, in that order.
     ///
-    /// If the store fails midway the whole call fails, although some requests may have taken effect:
-    /// asking again is harmless and is the way to find out.
+    /// If the store fails midway the whole call fails, although some requests may have taken
+    /// effect: asking again is harmless and is the way to find out.
     pub async fn ask_all(
         &self,
         requests: Vec<Request>,
@@ -149,7 +151,8 @@ impl Rescheduler {
         self.carry_out(requests, (Requester::Outside, origin)).await
     }
 
-    /// The same for requests of the engine's own, about kinds that may be reserved. Only the engine can call this.
+    /// The same for requests of the engine's own, about kinds that may be reserved. Only the engine
+    /// can call this.
     pub(crate) async fn ask_all_own(
         &self,
         requests: Vec<Request>,
@@ -179,7 +182,7 @@ impl Rescheduler {
             let lost = self.round(turn, look, by, &mut answers).await?;
             look = Look::First;
             open = lost.into_iter().chain(later).collect();
-            open.sort_by_key(|asked| asked.place);
+            open.sort_by_key(|asked| asked.index);
         }
         Ok(answers.into_values().collect())
     }
@@ -204,7 +207,7 @@ impl Rescheduler {
                 }
                 // A refusal on a guess says nothing about what is really there.
                 Err(_) if look == Look::GuessNew => lost.push(asked),
-                Err(error) => drop(answers.insert(asked.place, Err(error))),
+                Err(error) => drop(answers.insert(asked.index, Err(error))),
             }
         }
         if changes.is_empty() {
@@ -215,7 +218,7 @@ impl Rescheduler {
             match applied {
                 Applied::Done { .. } | Applied::Repeated { .. } => {
                     let receipt = applied.receipt(change).ok_or_else(short_answer);
-                    answers.insert(asked.place, receipt);
+                    answers.insert(asked.index, receipt);
                 }
                 Applied::Lost if asked.rounds < ROUNDS_MAX => {
                     asked.rounds += 1;
@@ -223,7 +226,7 @@ impl Rescheduler {
                 }
                 Applied::Lost => {
                     let identity = asked.request.identity().clone();
-                    answers.insert(asked.place, Err(Error::Contended { identity }));
+                    answers.insert(asked.index, Err(Error::Contended { identity }));
                 }
             }
         }
@@ -277,7 +280,8 @@ impl Rescheduler {
         self.ask(Request::Put(put), origin).await
     }
 
-    /// What a receipt's decision was, on which row, and whether it was kept (RS-14); `None` if that is no longer known.
+    /// What a receipt's decision was, on which row, and whether it was kept (RS-14); `None` if that
+    /// is no longer known.
     pub async fn verify(&self, id: DecisionId) -> Result<Option<(Task, Decision, Kept)>, Error> {
         let Some(row) = self.store.load_task(id.task_id).await? else {
             return Ok(None);
@@ -330,8 +334,9 @@ impl Rescheduler {
         Ok(decided.collect())
     }
 
-    /// Which of the requested kinds would be too many. A kind that is configured, or known to wait, costs nothing; for another one the
-    /// store is asked what waits now. Two nodes may each admit the last one: the bound is for the cost of a claim, not a promise.
+    /// Which of the requested kinds would be too many. A kind that is configured, or known to wait,
+    /// costs nothing; for another one the store is asked what waits now. Two nodes may each admit
+    /// the last one: the bound is for the cost of a claim, not a promise.
     async fn admit(
         &self,
         requests: &[&Request],
@@ -383,7 +388,7 @@ enum Requester {
     Engine,
 }
 
-/// What is put now and refused when it is called would fail when nobody remembers it.
+/// A URL accepted now and refused at call time would fail long after its author could notice.
 fn check_callback(request: &Request, reach: Option<&Reach>) -> Result<(), Error> {
     let Request::Put(put) = request else {
         return Ok(());
@@ -404,15 +409,15 @@ enum Look {
 
 /// A request on its way, and how often it was lost.
 struct Asked {
-    place: usize,
+    index: usize,
     request: Request,
     rounds: usize,
 }
 
 impl Asked {
-    fn new((place, request): (usize, Request)) -> Self {
+    fn new((index, request): (usize, Request)) -> Self {
         Self {
-            place,
+            index,
             request,
             rounds: 1,
         }

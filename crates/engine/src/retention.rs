@@ -1,10 +1,10 @@
 //! Retention: what ended long ago is forgotten, a few rows at a time.
 //!
-//! A walk over the rows by number, in small steps with pauses: no step takes long, however large the
-//! table and however little there is to forget, and the heartbeat never waits for one. Numbers are
-//! given in the order of creation, and nothing ends before it was created: where rows begin that are
-//! younger than what is forgotten, the walk is over. Where there is much to forget it keeps up with
-//! what is created: it rests for as long as it works, and no longer.
+//! A walk over the rows by number, in small steps with pauses: no step takes long, however large
+//! the table and however little there is to forget, and the heartbeat never waits for one. Numbers
+//! are given in the order of creation, and nothing ends before it was created: where rows begin
+//! that are younger than what is forgotten, the walk is over. Where there is much to forget it
+//! keeps up with what is created: it rests for as long as it works, and no longer.
 
 use almanack_core::{
     edition::day::day_of,
@@ -33,7 +33,7 @@ const WALK_EVERY: SignedDuration = SignedDuration::from_mins(10);
 const EDITIONS: usize = 10;
 /// Steps over editions in one walk; a day adds one edition.
 const EDITION_STEPS: usize = 100;
-/// A lane that nobody asked about for so long is forgotten: longer than any lease.
+/// A host limit unused for so long is forgotten: longer than any lease.
 const LANE_FORGOTTEN_AFTER: SignedDuration = SignedDuration::from_hours(2);
 
 /// How long ended tasks, used keys and ledger rows are kept.
@@ -75,7 +75,7 @@ pub async fn run(ports: &Ports, keep: Keep, stop: &CancellationToken) {
             Err(error) => {
                 tracing::warn!(
                     error = error.chain(),
-                    "could not forget old tasks; trying again later"
+                    "could not delete old tasks; will retry later"
                 );
                 WALK_EVERY
             }
@@ -128,11 +128,11 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
     };
     let pruned = ports.store.prune(before, after, STEP).await?;
     let Pruned { rows, next, oldest } = pruned;
-    // The ledger has no walk of its own: what is old is found by an index, a few rows at each step.
+    // The ledger has no separate walk: what is old is found by an index, a few rows at each step.
     let slots = forget_slots(ports, before).await?;
     let keys = forget_keys(ports, before).await?;
     if rows + slots + keys > 0 {
-        tracing::debug!(rows, slots, keys, "forgot what ended long ago");
+        tracing::debug!(rows, slots, keys, "deleted old tasks, slots and keys");
     }
     let young = oldest.is_some_and(|oldest| is_young(oldest, before, ports.clock.now()));
     Ok(Step {
@@ -142,8 +142,8 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
     })
 }
 
-/// Whether rows of which the oldest was created at `oldest` show that only younger ones follow. A row
-/// from the future shows nothing: a clock was wrong once, and what follows may be old.
+/// Whether rows of which the oldest was created at `oldest` show that only younger ones follow. A
+/// row from the future shows nothing: a clock was wrong once, and what follows may be old.
 fn is_young(oldest: Timestamp, before: Timestamp, now: Timestamp) -> bool {
     (before..=now).contains(&oldest)
 }
@@ -157,7 +157,8 @@ fn ended_before(ports: &Ports, retention: Retention) -> Option<Timestamp> {
     Some(before.unwrap_or(Timestamp::MIN))
 }
 
-/// Days are told apart in UTC here, whatever the edition's own zone: nobody misses a story by half a day after weeks.
+/// Days are counted in UTC here, whatever the edition's own zone: half a day does not matter after
+/// weeks.
 async fn forget_stories(ports: &Ports, retention: Retention) -> Result<(), store::Error> {
     let Some(before) = ended_before(ports, retention) else {
         return Ok(());
@@ -169,7 +170,7 @@ async fn forget_stories(ports: &Ports, retention: Retention) -> Result<(), store
             break;
         }
         let PrunedStories { stories, batches } = gone;
-        tracing::debug!(stories, batches, "forgot stories of archived editions");
+        tracing::debug!(stories, batches, "deleted stories of archived editions");
     }
     Ok(())
 }

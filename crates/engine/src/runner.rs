@@ -45,7 +45,7 @@ const CONTENDED_WAIT: SignedDuration = SignedDuration::from_millis(10);
 const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
 /// How soon it is looked whether the clock can be trusted again.
 const DOUBT_WAIT: SignedDuration = SignedDuration::from_secs(1);
-/// After all places of a kind were taken by other nodes: nobody tells when one is free again.
+/// After other nodes took all permits of a kind: no notification comes when one is free again.
 const PLACES_WAIT: SignedDuration = SignedDuration::from_secs(1);
 
 /// What a node may run at once, and how failures wait.
@@ -144,7 +144,7 @@ impl Runner {
                 biased;
                 () = finisher.run(endings) => {}
                 () = leases_passed(&ports, &lease_validity, &drained) => {
-                    tracing::error!("stopped with endings unwritten; their leases have passed");
+                    tracing::error!("stopped with unwritten outcomes; their leases have expired");
                 }
             }
         };
@@ -152,8 +152,8 @@ impl Runner {
     }
 }
 
-/// After the drain, waits for the end of the node's trust. While it works a node keeps an ending
-/// for as long as the store is away; one that was told to stop must not wait for ever.
+/// After the drain, waits for the end of the node's leases. While it works a node keeps an ending
+/// for as long as the store is away; one that was asked to stop must not wait for ever.
 async fn leases_passed(ports: &Ports, lease_validity: &LeaseValidity, drained: &CancellationToken) {
     drained.cancelled().await;
     while ports.clock.now() < lease_validity.until() {
@@ -202,7 +202,7 @@ impl Shift<'_> {
                 () = self.ports.sleeper.until(claim_at) => {}
                 () = self.ports.sleeper.until(valid_until), if !self.running.is_empty() => {}
                 _ = trusted.changed() => {
-                    // A heartbeat: a reason to look only if trust was missing.
+                    // A heartbeat: a reason to look only if the leases were invalid.
                     if self.distrusted {
                         claim_at = Timestamp::MIN;
                     }
@@ -211,7 +211,7 @@ impl Shift<'_> {
         }
     }
 
-    /// Claims once if there is room and trust; answers when to look again.
+    /// Claims once if there is room and leases are valid; returns when to look again.
     async fn step(&mut self) -> Timestamp {
         let now = self.ports.clock.now();
         let poll_at = later(now, self.ports.store.safety_poll());
@@ -247,8 +247,9 @@ impl Shift<'_> {
         )
     }
 
-    /// Takes places, claims and starts; answers when to look again. Everything counts from `now`, before the first word: a
-    /// claim must not be trusted for longer than the places that its attempts need.
+    /// Takes permits, claims and starts; returns when to look again. Everything counts from `now`,
+    /// before the first request: a claim must not be valid for longer than the permits that its
+    /// attempts need.
     async fn ask(&mut self, now: Timestamp, slots: usize) -> store::Result<Timestamp> {
         let wanted = self.wanted(slots);
         let permits = self.take_places(&wanted, now).await?;
@@ -287,8 +288,8 @@ impl Shift<'_> {
         Some(limit.saturating_sub(self.running.count_of(kind)))
     }
 
-    /// Waits for the store without losing sight of what runs: a database that hangs also holds up the
-    /// heartbeat, and then trust may run out while the answer is still awaited.
+    /// Waits for the store without losing sight of what runs: a database that hangs also holds up
+    /// the heartbeat, and then leases may expire while the answer is still awaited.
     async fn watching<T>(&mut self, mut answer: Pin<Box<dyn Future<Output = T> + Send + '_>>) -> T {
         let ports = self.ports;
         loop {
@@ -366,7 +367,7 @@ impl Shift<'_> {
     }
 
     /// A lease that may have passed on: what runs under it is stopped, and reported as a node that
-    /// died would have been. If somebody else runs it by now, the report is fenced off.
+    /// died would have been. If another node runs it by now, the report is fenced off.
     fn abandon_lapsed(&mut self) {
         let now = self.ports.clock.now();
         let stopped = if now >= self.holdings.lease_validity.until() {
@@ -376,10 +377,7 @@ impl Shift<'_> {
             self.running.end_claims(&lapsed, &Outcome::LeaseExpired)
         };
         if stopped > 0 {
-            tracing::error!(
-                tasks = stopped,
-                "leases ran out; running attempts are stopped"
-            );
+            tracing::error!(tasks = stopped, "leases expired; stopping running attempts");
         }
     }
 
@@ -387,10 +385,10 @@ impl Shift<'_> {
         let until = later(self.ports.clock.now(), self.settings.get().drain);
         let running = self.running.len();
         if running > 0 {
-            tracing::info!(running, %until, "stopping: waiting for running attempts to end");
+            tracing::info!(running, %until, "stopping: waiting for running attempts");
         }
         while !self.running.is_empty() && self.ports.clock.now() < until {
-            // The heartbeat goes on while we wait, so trust is looked at anew each time.
+            // The heartbeat goes on while we wait, so the leases are checked anew each time.
             let look_at = until.min(self.holdings.valid_until());
             tokio::select! {
                 biased;
@@ -400,7 +398,10 @@ impl Shift<'_> {
         }
         let handed_back = self.running.end_all(&Outcome::HandedBack);
         if handed_back > 0 {
-            tracing::info!(tasks = handed_back, "handed back what did not end in time");
+            tracing::info!(
+                tasks = handed_back,
+                "returned tasks that did not end in time"
+            );
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The way in for people: schedules written, changed, paused, fired by hand.
 //!
 //! Every change first settles what was due by then under the old definition, in the same write that
-//! makes the change: what happened before a change is decided by what the schedule was before it, and
-//! the ledger has no seam (DP-16). Like the planner it works by compare-and-set, and decides again when
-//! somebody else was faster.
+//! makes the change: what happened before a change is decided by what the schedule was before it,
+//! and the ledger has no seam (DP-16). Like the planner it works by compare-and-set, and decides
+//! again when another writer was faster.
 
 mod backfill;
 mod careful;
@@ -58,7 +58,8 @@ pub struct Changed {
 }
 
 /// A decision being made: what to write, or `None` if it already is so. Boxed, because the compiler
-/// cannot see that what an `AsyncFn` returns may move to another thread, and every caller needs that.
+/// cannot see that what an `AsyncFn` returns may move to another thread, and every caller needs
+/// that.
 type Deciding<'a> =
     Pin<Box<dyn Future<Output = Result<Option<(ScheduleWrite, Edited)>, Error>> + Send + 'a>>;
 
@@ -67,7 +68,7 @@ pub struct Schedules {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     zones: Arc<Zones>,
-    /// Who may be called; `None` leaves that to whoever calls.
+    /// Who may be called; `None` leaves that to the caller.
     reach: Option<Reloadable<Reach>>,
 }
 
@@ -96,7 +97,7 @@ impl Schedules {
         self.zones.ready(name, definition)
     }
 
-    /// What stands in a file is the operator's own and trusted; see [`Reach`].
+    /// What a file contains is the operator's own and trusted; see [`Reach`].
     fn check_reach(&self, ready: &Ready, origin: Origin) -> Result<(), Error> {
         match (&self.reach, &ready.definition.target, origin) {
             (Some(reach), Target::Webhook { url, .. }, Origin::Api) => {
@@ -114,7 +115,7 @@ impl Schedules {
         self.zones.ready_stored(name, definition)
     }
 
-    /// The first slot that fires if nobody does anything.
+    /// The first slot that fires if nothing changes.
     pub fn next_firing(&self, schedule: &Schedule) -> Option<Timestamp> {
         self.zones.next_firing(schedule)
     }
@@ -173,7 +174,7 @@ impl Schedules {
     ) -> Result<Option<(ScheduleWrite, Edited)>, Error> {
         let since = match &found.state {
             State::Paused(pause) if (pause.until, &pause.note) == (until, note) => return Ok(None),
-            // One that has ended by itself has ended, whether anybody has looked or not.
+            // One that has ended by itself has ended, whether it was looked at or not.
             State::Paused(pause) if pause.until.is_none_or(|until| until > now) => pause.since,
             _ => now,
         };
@@ -301,7 +302,7 @@ impl Schedules {
         Ok(running.into_iter().flatten().collect())
     }
 
-    /// Decides and writes until nobody else was faster. `Ok(None)` means that it already is so.
+    /// Decides and writes until no other writer was faster. `Ok(None)` means that it already is so.
     async fn decide<'a>(
         &self,
         name: &ScheduleName,
@@ -341,7 +342,7 @@ impl Schedules {
         .await
     }
 
-    /// `None` if somebody else was faster.
+    /// `None` if another writer was faster.
     async fn write(&self, write: ScheduleWrite) -> Result<Option<Schedule>, Error> {
         let after = write.schedule.clone();
         let applied = self.store.write_schedules(vec![write]).await?;

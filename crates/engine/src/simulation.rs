@@ -1,8 +1,10 @@
-//! A simulation: what a configuration would do, told by the planner itself under a clock that jumps (DP-14).
+//! A simulation: what a configuration would do, computed by the planner itself under a clock that
+//! jumps (DP-14).
 //!
-//! The same planner works on a store of its own; only time is made up, and targets are not called: every
-//! firing takes the same while and succeeds. Time jumps from event to event, so a day costs what happens
-//! in it. While an outage lasts nothing plans and nothing runs, as if every node were gone.
+//! The same planner works on a separate store; only time is made up, and targets are not called:
+//! every firing takes the same while and succeeds. Time jumps from event to event, so a day costs
+//! what happens in it. While an outage lasts nothing plans and nothing runs, as if every node were
+//! gone.
 
 use std::{
     collections::BTreeMap,
@@ -75,7 +77,7 @@ impl SimulationReport {
     }
 }
 
-/// Rehearses on `store`, which must be empty and is not to be used for anything else.
+/// Simulates on `store`, which must be empty and is not to be used for anything else.
 pub async fn simulate(
     store: Arc<dyn Store>,
     wanted: Vec<Wanted>,

@@ -1,8 +1,9 @@
 //! The way in for people: sources added, checked now, paused, resumed, changed, removed.
 //!
-//! A source's row says what it is; its task says when it is looked at. Every request is written to the row first and then
-//! put to the task as a reschedule like any other (RS-01…RS-07). Who dies between the two leaves a row
-//! without a task, which the [`keeper`] finds, or a task without an active row, which ends by itself.
+//! A source's row says what it is; its task says when it is looked at. Every request is written to
+//! the row first and then put to the task as a reschedule like any other (RS-01…RS-07). Who dies
+//! between the two leaves a row without a task, which the [`keeper`] finds, or a task without an
+//! active row, which ends by itself.
 
 pub mod check;
 mod error;
@@ -38,8 +39,8 @@ use fleet::Fleet;
 const ROUNDS_MAX: usize = 50;
 /// Longest note about a pause, in bytes.
 pub const NOTE_BYTES_MAX: usize = 500;
-/// Sources that are added together are first looked at so far apart: a list of thousands is no reason to
-/// ask thousands of servers in one second.
+/// Sources that are added together are first looked at so far apart: a list of thousands is no
+/// reason to ask thousands of servers in one second.
 const FIRST_LOOKS_APART: SignedDuration = SignedDuration::from_millis(100);
 
 /// What to change about a source; what is `None` stays.
@@ -88,8 +89,8 @@ impl Sources {
         found.pop().flatten().ok_or(Error::Unknown { id })
     }
 
-    /// The tasks of sources, in the order asked: what they say about the next look is the truth. One that cannot be read
-    /// says nothing.
+    /// The tasks of sources, in the order asked: what they say about the next look is the truth.
+    /// One that cannot be read says nothing.
     pub async fn tasks(&self, ids: &[SourceId]) -> Result<Vec<Option<Task>>, Error> {
         let identities: Result<Vec<_>, _> = ids.iter().map(|id| id.identity()).collect();
         let found = load_each(&*self.store, &identities?).await?;
@@ -120,14 +121,14 @@ impl Sources {
             Look::Failed(failure) => Err(Error::Unreachable(failure)),
             Look::Unchanged(_) | Look::Wait(_) => {
                 let class = FailureClass::Connection;
-                let failure = Failure::new(class, "the address gave no document");
+                let failure = Failure::new(class, "the address returned no document");
                 Err(Error::Unreachable(failure))
             }
         }
     }
 
-    /// Adds sources, each unless its address is taken; the answers are in the order given. One that cannot
-    /// be is refused before anything is written.
+    /// Adds sources, each unless its address is taken; the answers are in the order given. One that
+    /// cannot be is refused before anything is written.
     pub async fn add(&self, definitions: Vec<Definition>, by: &str) -> Result<Vec<Added>, Error> {
         self.add_after(0, definitions, by).await
     }
@@ -145,7 +146,7 @@ impl Sources {
         let now = self.clock.now();
         let sources: Vec<Source> = (before..)
             .zip(definitions)
-            .map(|(place, definition)| new_source(definition, place, now))
+            .map(|(index, definition)| new_source(definition, index, now))
             .collect();
         let dues: Vec<Option<Timestamp>> = sources.iter().map(|s| s.stats.next_due_at).collect();
         let added = self.store.add_sources(sources).await?;
@@ -160,12 +161,13 @@ impl Sources {
         Ok(added)
     }
 
-    /// Looks at a source as soon as a node has room. One that is paused or has ended comes back by this.
+    /// Looks at a source as soon as a node has room. One that is paused or has ended comes back by
+    /// this.
     pub async fn check_now(&self, id: SourceId, by: &str) -> Result<Receipt, Error> {
         let now = self.clock.now();
         self.edit(id, |source| {
             wake(source, now);
-            source.reason = Some(format!("{by} asked for it"));
+            source.reason = Some(format!("{by} requested it"));
         })
         .await?;
         self.put_one(id, now, by).await
@@ -265,7 +267,7 @@ impl Sources {
         refused.map_or(Ok(()), |why| Err(Error::Unreadable { why }))
     }
 
-    /// Changes a row as it is now; decides again when somebody else was faster.
+    /// Changes a row as it is now; decides again when another writer was faster.
     async fn edit(&self, id: SourceId, change: impl Fn(&mut Source)) -> Result<Source, Error> {
         for _ in 0..ROUNDS_MAX {
             let mut source = self.load(id).await?;
@@ -325,13 +327,13 @@ impl Sources {
 }
 
 /// A source that is first looked at in its turn, or never if its cadence says so.
-fn new_source(mut definition: Definition, place: usize, now: Timestamp) -> Source {
+fn new_source(mut definition: Definition, index: usize, now: Timestamp) -> Source {
     definition.address = canonical_address(&definition.address);
     let mut source = Source::new(definition, now);
     if is_disabled(&source.definition) {
         rest(&mut source, now);
     } else {
-        let apart = FIRST_LOOKS_APART.saturating_mul(i32::try_from(place).unwrap_or(i32::MAX));
+        let apart = FIRST_LOOKS_APART.saturating_mul(i32::try_from(index).unwrap_or(i32::MAX));
         source.stats.next_due_at = Some(later(now, apart));
     }
     source
@@ -354,7 +356,8 @@ fn rest(source: &mut Source, now: Timestamp) {
     source.reason = None;
 }
 
-/// Looks at a source again, whatever kept it from being looked at: a pause, its end, or what failures made it wait.
+/// Looks at a source again, whatever kept it from being looked at: a pause, its end, or what
+/// failures made it wait.
 fn wake(source: &mut Source, now: Timestamp) {
     source.state = State::Active;
     source.stats.next_due_at = Some(now);

@@ -1,8 +1,8 @@
 //! One pass of everything due, on request.
 //!
-//! Where nothing can run all the time, something outside says when: a cron trigger, a timer. A tick plans
-//! what is due, lets the node run it, and answers once nothing is due and nothing runs, or once its
-//! budget is spent. What is left then is not lost: it is due at the next tick.
+//! Where nothing can run all the time, something outside says when: a cron trigger, a timer. A tick
+//! plans what is due, lets the node run it, and answers once nothing is due and nothing runs, or
+//! once its budget is spent. What is left then is not lost: it is due at the next tick.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -42,8 +42,8 @@ pub struct Ticker {
 }
 
 impl Ticker {
-    /// Ticks the node whose tally this is. The node's own planner may be faster with a slot; both count
-    /// in the tally, so that a tick tells of it all the same.
+    /// Ticks the node whose counters these are. The node's own planner may be faster with a slot;
+    /// both count, so that a tick reports it all the same.
     pub fn new(
         store: Arc<dyn Store>,
         counters: Arc<Counters>,
@@ -96,9 +96,10 @@ impl Ticker {
         })
     }
 
-    /// Whether nothing is due and nothing runs here. An attempt that ends while the store is asked may have put something
-    /// that is due, and a task that is being claimed is neither due nor under way: so the node must have stood still
-    /// from before the question until after the answer.
+    /// Whether nothing is due and nothing runs here. An attempt that ends while the store is asked
+    /// may have put something that is due, and a task that is being claimed is neither due nor
+    /// under way: so the node must have stood still from before the question until after the
+    /// answer.
     async fn is_idle(&self) -> store::Result<bool> {
         let before = self.counters.counts();
         if before.under_way > 0 || before.asking > 0 {

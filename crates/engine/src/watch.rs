@@ -1,11 +1,12 @@
-//! The watch: looks for what a person should hear about, and has it told.
+//! The watch: finds what needs attention, and has people notified.
 //!
-//! A round reads a bounded piece of the store (`collect`), has `core::alert` decide, and writes the rows that change; then it tells
-//! what waits to be told. Every node watches. Two that see the same decide the same, and the store lets one of them write; who may
-//! tell is decided the same way, by a lease in the row. A node that dies between telling and writing so leaves a lease that
-//! passes: people hear twice rather than never.
+//! A round reads a bounded piece of the store (`collect`), has `core::alert` decide, and writes the
+//! rows that change; then it sends the notifications that wait. Every node watches. Two that see
+//! the same decide the same, and the store lets one of them write; who may notify is decided the
+//! same way, by a lease in the row. A node that dies between notifying and recording it leaves a
+//! lease that passes: people hear twice rather than never.
 //!
-//! Nothing waits for the watch: a channel that hangs delays the next round and nobody else's work.
+//! Nothing waits for the watch: a channel that hangs delays the next round and no other work.
 
 mod collect;
 mod own;
@@ -35,7 +36,7 @@ use own::Own;
 const KEPT_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// Alerts forgotten in one round.
 const FORGOTTEN_MAX: usize = 200;
-/// How often it is tried to note what was told on a row that moves on meanwhile.
+/// How often to try to record a notification on a row that moves on meanwhile.
 const NOTE_TRIES: usize = 5;
 /// Notices in one message, at most; the rest follow in the next.
 const NOTICES_MAX: usize = 100;
@@ -64,7 +65,7 @@ impl Default for WatchSettings {
     }
 }
 
-/// What a round goes by: what is wrong, and who hears of it.
+/// What a round goes by: what is wrong, and who is notified.
 #[derive(Clone)]
 pub struct Watching {
     pub settings: WatchSettings,
@@ -118,8 +119,9 @@ impl Watch {
         self
     }
 
-    /// Goes round until `stop`. The first round comes after a while: what a node that was down finds undone on its start, its planner
-    /// is about to do. Trouble with the store is waited out; that nobody can watch then is for the outbound heartbeat to tell.
+    /// Goes round until `stop`. The first round comes after a while: what a node that was down
+    /// finds undone on its start, its planner is about to do. Trouble with the store is waited out;
+    /// that no node can watch then is for the outbound heartbeat to report.
     pub async fn run(mut self, sleeper: &dyn Sleeper, stop: &CancellationToken) {
         loop {
             self.look_at_itself().await;
@@ -129,23 +131,23 @@ impl Watch {
                 () = stop.cancelled() => return,
                 () = sleeper.until(next_at) => {}
             }
-            // Whoever is told must not be cut off in the middle of it by a stop that can wait for it.
+            // A notification must not be cut off by a stop that can wait for it.
             if let Err(error) = self.round().await {
                 tracing::warn!(
                     error = error.chain(),
-                    "the watch's round failed; trying again"
+                    "the watch's round failed; will retry"
                 );
             }
         }
     }
 
-    /// One round: look, decide, write, tell.
+    /// One round: look, decide, write, notify.
     pub async fn round(&mut self) -> Result<(), store::Error> {
         self.round_at(Sight::Everything).await
     }
 
-    /// The same of editions alone, for who makes one where perhaps nobody watches: of everything else such a process would see only
-    /// that no node is there.
+    /// The same of editions alone, for a process that builds one where perhaps no node watches: of
+    /// everything else such a process would see only that no node is there.
     pub async fn round_of_editions(&mut self) -> Result<(), store::Error> {
         self.round_at(Sight::Editions).await
     }
@@ -163,7 +165,8 @@ impl Watch {
         Ok(())
     }
 
-    /// What is wrong with the node itself: measured and noted for the others, or, while nothing can be written, told at once.
+    /// What is wrong with the node itself: measured and noted for the others, or, while nothing can
+    /// be written, notified at once.
     pub async fn look_at_itself(&mut self) {
         let watching = self.watching.get();
         let now = self.clock.now();
@@ -214,7 +217,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Tells what waits and is this node's to tell.
+    /// Sends the waiting notifications that are this node's to send.
     async fn notify(&self, watching: &Watching) -> Result<(), store::Error> {
         let now = self.clock.now();
         let until = later(now, NOTIFY_LEASE);
@@ -232,13 +235,14 @@ impl Watch {
         let answers = watching.notifier.notify(&notices).await;
         for answer in &answers {
             let (channel, outcome) = (answer.channel.clone(), answer.outcome.as_str());
-            metrics::counter!("almanack_alerts_told_total", "channel" => channel, "outcome" => outcome)
+            metrics::counter!("almanack_alerts_notified_total", "channel" => channel, "outcome" => outcome)
                 .increment(1);
         }
         self.note(watching, &notices, &answers).await
     }
 
-    /// Notes what was told. A row that moved on is read again: what it says now decides what is left to tell.
+    /// Records what was notified. A row that moved on is read again: its state decides what is left
+    /// to send.
     async fn note(
         &self,
         watching: &Watching,
@@ -267,7 +271,7 @@ impl Watch {
         }
         tracing::warn!(
             alerts = left.len(),
-            "could not note what was told; it is told again"
+            "could not record notifications; they will be sent again"
         );
         Ok(())
     }
@@ -279,7 +283,7 @@ fn notified(
     (answers, behaviour): (&[Answer], &Behaviour),
     now: Timestamp,
 ) -> Alert {
-    // Opened anew meanwhile: what was told was about the one before.
+    // Opened anew meanwhile: the notification was about the one before.
     if row.opened_at != notice.alert.opened_at {
         return row.clone();
     }
@@ -327,7 +331,7 @@ fn log_change(alert: &Alert) {
             }
         }
         (Some(News::Closed | News::Passed), _) => {
-            tracing::info!(alert.rule = rule, alert.about = about, "an alert closed");
+            tracing::info!(alert.rule = rule, alert.about = about, "alert closed");
         }
         _ => {}
     }

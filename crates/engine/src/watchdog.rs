@@ -1,8 +1,8 @@
-//! That a node still watchdog: told after every round of its keeper, whether the database answered or not.
+//! The watchdog: notified after every round of the keeper, whether the database answered or not.
 //!
-//! Whoever watches a node from outside (systemd's watchdog) must tell two things apart. A node whose database is away
-//! waits for it and needs no help: started anew, it would wait again, and have lost what it knew. A node whose
-//! threads all hang never gets to its next round, and only a new start helps.
+//! A monitor outside (systemd's watchdog) must distinguish two things. A node whose database is
+//! away waits for it and needs no help: started anew, it would wait again, and have lost what it
+//! knew. A node whose threads all hang never gets to its next round, and only a new start helps.
 
 use tokio::sync::watch;
 

@@ -1,7 +1,7 @@
 //! Time zones by name, each built once.
 //!
-//! A zone is a table of some hundred changes of the clocks, made from the zone database. Schedules are
-//! many and zones are few, so all schedules of a zone share one.
+//! A zone is a table of some hundred changes of the clocks, made from the zone database. Schedules
+//! are many and zones are few, so all schedules of a zone share one.
 
 use std::{
     collections::BTreeMap,
@@ -48,7 +48,7 @@ impl Zones {
         self.ready(name, definition.clone())
     }
 
-    /// The first slot that fires if nobody does anything. The first that is not decided may be another:
+    /// The first slot that fires if nothing changes. The first that is not decided may be another:
     /// while a schedule is paused none fires, and none once it is parked or removed.
     pub fn next_firing(&self, schedule: &Schedule) -> Option<Timestamp> {
         let next = schedule.next_at?;
@@ -145,9 +145,9 @@ mod tests {
             (State::Parked { since, reason }, None),
             (State::Removed { since }, None),
         ] {
-            let reported = format!("{state:?}");
+            let text = format!("{state:?}");
             let found = Zones::default().next_firing(&schedule(state.clone(), Some(eight)));
-            assert_eq!(found, next.map(at), "{reported}");
+            assert_eq!(found, next.map(at), "{text}");
             assert_eq!(Zones::default().next_firing(&schedule(state, None)), None);
         }
     }

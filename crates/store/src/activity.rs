@@ -1,8 +1,10 @@
-//! Statements about what was decided lately: creations and changes of tasks, and edits of schedules.
+//! Statements about what was decided lately: creations and changes of tasks, and edits of
+//! schedules.
 //!
-//! The newest of each are searched, by number or by time, and what a filter leaves of them is sorted; the three
-//! lists are then merged (see [`crate::overview::newest`]), so their orders must agree with its order. `$2` is the
-//! instant at which the page before ended; what was told of it already is left out after merging.
+//! The newest of each are searched, by number or by time, and what a filter leaves of them is
+//! sorted; the three lists are then merged (see [`crate::overview::newest`]), so their orders must
+//! agree with its order. `$2` is the instant at which the page before ended; what was reported of
+//! it already is left out after merging.
 
 use almanack_core::{
     history::creation,
@@ -16,7 +18,8 @@ use crate::{
     session::Session,
 };
 
-/// Who: `$3` is a part of the name that may be unset; `$4` is 1 where the deeds of schedules are left out.
+/// Who: `$3` is a part of the name that may be unset; `$4` is 1 where the deeds of schedules are
+/// left out.
 macro_rules! by {
     ($origin:literal, $lower:literal) => {
         concat!(

@@ -21,7 +21,8 @@ macro_rules! columns {
     };
 }
 
-/// Three short lists by their indexes, each row once; one condition with `or` would read the whole table.
+/// Three short lists by their indexes, each row once; one condition with `or` would read the whole
+/// table.
 pub(crate) const LOAD: &str = concat!(
     "select ",
     columns!(),
@@ -32,7 +33,8 @@ pub(crate) const LOAD: &str = concat!(
     ", version from alert where closed_at_us >= $1 order by 5 desc, 1, 2 limit $2"
 );
 
-/// A row that is over and told may be written anew by anybody: who did not look at it knows nothing that it would spoil.
+/// A row that is over and notified may be written anew by any node: one that did not read it knows
+/// nothing that it would spoil.
 pub(crate) const OPEN: &str = concat!(
     "insert into alert (",
     columns!(),
@@ -51,7 +53,8 @@ pub(crate) const CHANGE: &str = "update alert set severity = $1, detail = $2, op
      close_notified_at_us = $8, notify_at_us = $9, taken_by = $10, version = version + 1 \
      where rule = $11 and about = $12 and version = $13";
 
-/// The condition stands twice: who waited for another node's claim looks at the row again, and only at what is outside.
+/// The condition occurs twice: a node that waited for another's claim looks at the row again, and
+/// only at what is outside.
 pub(crate) const CLAIM: &str = concat!(
     "update alert set notify_at_us = $1, version = version + 1 \
      where notify_at_us <= $2 and (rule, about) in (select rule, about from alert \

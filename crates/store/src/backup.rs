@@ -1,15 +1,17 @@
 //! Backups of a SQLite store, while a node writes to it.
 //!
-//! A copy is of one moment: the source is read in one transaction from the first page to the last, so that no
-//! writer makes the copying begin again, however busy it is (SQLite's backup restarts when it sees a change
-//! between two steps). The price is that the log grows meanwhile. Copies are written under another name and renamed
-//! when they are whole and on the disk: a file under its own name is a backup, always.
+//! A copy is of one moment: the source is read in one transaction from the first page to the last,
+//! so that no writer makes the copying begin again, however busy it is (SQLite's backup restarts
+//! when it sees a change between two steps). The price is that the log grows meanwhile. Copies are
+//! written under another name and renamed when they are whole and on the disk: a file under its own
+//! name is a backup, always.
 //!
-//! A backup that was never read is a hope. Every one is therefore opened and read from end to end before it gets its
-//! name: SQLite's own checks, ours, and the rows and checksum of each table against those of that moment. Then it
-//! is sealed with a checksum of its bytes (`seal.rs`), and whoever reads it later reads what was proven.
+//! A backup that was never read is a hope. Every one is therefore opened and read from end to end
+//! before it gets its name: SQLite's own checks, ours, and the rows and checksum of each table
+//! against those of that moment. Then it is sealed with a checksum of its bytes (`seal.rs`), and
+//! a later reader reads what was proven.
 //!
-//! How one takes a store's place is in `restore.rs`.
+//! How one replaces a store is in `restore.rs`.
 
 mod lock;
 mod restore;
@@ -38,9 +40,9 @@ use seal::Seal;
 pub use restore::{Left, left_behind, restore};
 pub use rotation::Rotation;
 
-/// Pages copied in one step (16 MiB): enough to be fast, few enough to tell how far it is.
+/// Pages copied in one step (16 MiB): enough to be fast, few enough to report progress.
 const STEP_PAGES: i32 = 4_000;
-/// What a backup holds is nobody else's: hashes of tokens and passwords, addresses, payloads.
+/// What a backup holds is private: hashes of tokens and passwords, addresses, payloads.
 const PRIVATE: u32 = 0o600;
 
 /// What must be true of every store, and how many rows break it.
@@ -81,25 +83,25 @@ pub enum Error {
         source: io::Error,
     },
     /// There is a file of this name.
-    #[error("`{}` exists already", path.display())]
+    #[error("`{}` already exists", path.display())]
     Exists { path: PathBuf },
     /// The store that would be replaced holds something.
     #[error("`{}` is not empty; its tables have rows ({rows})", path.display())]
     NotEmpty { path: PathBuf, rows: u64 },
-    /// Somebody else has the store open.
+    /// Another process has the store open.
     #[error("`{}` is in use by another process", path.display())]
     InUse { path: PathBuf },
     /// Another process writes the copy now.
-    #[error("another backup or restore is at work: it writes `{}`", path.display())]
+    #[error("another backup or restore is running and writes `{}`", path.display())]
     AtWork { path: PathBuf },
     /// A log without its store, which would be applied to whatever gets the store's name.
-    #[error("`{}` is the log of a store that is not there", path.display())]
+    #[error("`{}` is the log of a missing store", path.display())]
     Log { path: PathBuf },
     /// It has no checksum: another tool made it, or its end is missing.
     #[error("`{}` has no checksum at its end", path.display())]
     Unsealed { path: PathBuf },
     /// It is no store of ours, or not a whole one.
-    #[error("`{}` is no whole backup: {what}", path.display())]
+    #[error("`{}` is not a complete backup: {what}", path.display())]
     Damaged { path: PathBuf, what: String },
 }
 
@@ -135,29 +137,30 @@ pub enum Checksum {
 pub struct Held {
     /// How large it is.
     pub bytes: u64,
-    /// SHA-256 of the bytes before it, in hexadecimal digits; none of a store, and none where it was ignored.
+    /// SHA-256 of the bytes before it, in hexadecimal digits; none of a store, and none where it
+    /// was ignored.
     pub checksum: Option<String>,
     /// The migrations that were applied.
     pub migrations: usize,
-    /// Its tables with rows and checksums; empty if nobody looked.
+    /// Its tables with rows and checksums; empty if not checked.
     pub tables: Vec<(String, Sum)>,
 }
 
 /// How far it is: pages left, pages in all.
-pub type Reported<'a> = &'a mut dyn FnMut(u64, u64);
+pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// Copies the store at `from` into a file.
 pub fn save(
     from: &Path,
     to: &Path,
     (replace, verify): (Replace, Verify),
-    reported: Reported<'_>,
+    report: Progress<'_>,
 ) -> Result<Held> {
     if replace == Replace::Never && to.exists() {
         return Err(Error::Exists { path: to.into() });
     }
     let source = open(from)?;
-    copy_of(&source, to, verify, reported)
+    copy_of(&source, to, verify, report)
 }
 
 /// Reads a backup from end to end.
@@ -170,7 +173,8 @@ pub fn verify(path: &Path, checksum: Checksum) -> Result<Held> {
     })
 }
 
-/// A backup to read from. One that matches its seal is read as its bytes are: a journal that lies beside it is not its own.
+/// A backup to read from. One that matches its seal is read as its bytes are: a journal that lies
+/// beside it is not its own.
 fn opened(path: &Path, checksum: Checksum) -> Result<(Connection, Option<Seal>)> {
     match checksum {
         Checksum::Ignored => Ok((open(path)?, None)),
@@ -189,7 +193,7 @@ fn examine(copy: &Connection, path: &Path) -> Result<Held> {
     };
     let migrations = applied(copy).map_err(|error| damaged(error.to_string()))?;
     if migrations.is_empty() {
-        return Err(damaged("it is no store of Almanack's".to_owned()));
+        return Err(damaged("it is not an Almanack store".to_owned()));
     }
     // A newer version of ours made it, and knows what it means.
     migrate::pending(migrate::ALL, &migrations)?;
@@ -205,18 +209,18 @@ fn examine(copy: &Connection, path: &Path) -> Result<Held> {
     })
 }
 
-fn copy_of(source: &Connection, to: &Path, verify: Verify, reported: Reported<'_>) -> Result<Held> {
+fn copy_of(source: &Connection, to: &Path, verify: Verify, report: Progress<'_>) -> Result<Held> {
     let part = beside(to, ".partial");
     let _lock = WriterLock::take(&part)?;
     let draft = Draft {
         part: &part,
         journal: Journal::Alone,
     };
-    let done = written(source, draft, verify, reported).and_then(|held| sealed(&part, held));
+    let done = written(source, draft, verify, report).and_then(|held| sealed(&part, held));
     match done {
         Ok(held) => rename(&part, to).map(|()| held),
         Err(error) => {
-            // What was begun is of no use to anybody.
+            // A partial copy is of no use.
             discard(&part);
             Err(error)
         }
@@ -236,7 +240,7 @@ fn sealed(part: &Path, held: Held) -> Result<Held> {
 /// How a copy is to be written to later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Journal {
-    /// A backup is one file, with nothing beside it: who carries it away carries all of it.
+    /// A backup is one file, with nothing beside it: a copy of it is complete.
     Alone,
     /// A store is as a node would leave it.
     WriteAhead,
@@ -264,7 +268,7 @@ fn written(
     source: &Connection,
     draft: Draft<'_>,
     check: Verify,
-    reported: Reported<'_>,
+    report: Progress<'_>,
 ) -> Result<Held> {
     let Draft { part, journal } = draft;
     let failed = |error: rusqlite::Error| explain("copy", error.into());
@@ -272,10 +276,10 @@ fn written(
     let snapshot = "begin; select 1 from sqlite_schema limit 1";
     source.execute_batch(snapshot).map_err(failed)?;
     let mut copy = open(part)?;
-    pages(source, &mut copy, reported).map_err(failed)?;
+    pages(source, &mut copy, report).map_err(failed)?;
     copy.pragma_update(None, "journal_mode", journal.mode())
         .map_err(failed)?;
-    // Whoever closes it last brings its log into it, and removes the log.
+    // The last connection to close merges the log into the file, and removes the log.
     copy.close().map_err(|(_, error)| failed(error))?;
     sync(part)?;
     if check == Verify::Skip {
@@ -293,26 +297,22 @@ fn written(
         differs => Err(Error::Damaged {
             path: part.into(),
             what: differs.map_or_else(
-                || "it has other tables than the store".to_owned(),
+                || "its tables differ from the store's".to_owned(),
                 |((table, sent), (_, arrived))| {
-                    format!("table `{table}` has {arrived}, and had {sent}")
+                    format!("table `{table}` has {arrived}, expected {sent}")
                 },
             ),
         }),
     }
 }
 
-fn pages(
-    source: &Connection,
-    copy: &mut Connection,
-    reported: Reported<'_>,
-) -> rusqlite::Result<()> {
+fn pages(source: &Connection, copy: &mut Connection, report: Progress<'_>) -> rusqlite::Result<()> {
     let backup = Backup::new(source, copy)?;
     loop {
         let step = backup.step(STEP_PAGES)?;
         let progress = backup.progress();
         let number = |pages: i32| u64::try_from(pages).unwrap_or_default();
-        reported(number(progress.remaining), number(progress.pagecount));
+        report(number(progress.remaining), number(progress.pagecount));
         if step == StepResult::Done {
             return Ok(());
         }
@@ -323,8 +323,8 @@ fn pages(
 pub(crate) fn faults(copy: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut statement = copy.prepare("pragma integrity_check(10)")?;
-    let reported = statement.query_map([], |row| row.get::<_, String>(0))?;
-    for line in reported {
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+    for line in lines {
         found.extend(Some(line?).filter(|line| line != "ok"));
     }
     let mut statement = copy.prepare("pragma foreign_key_check")?;
@@ -360,7 +360,7 @@ fn open(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a file that nobody changes: without locks, and without looking for a journal.
+/// Opens a file that does not change: without locks, and without looking for a journal.
 fn open_unchanging(path: &Path) -> Result<Connection> {
     let whole = path.canonicalize();
     let whole = whole.map_err(|source| unread("open", path, source))?;
@@ -373,7 +373,7 @@ fn open_unchanging(path: &Path) -> Result<Connection> {
     Ok(opened.map_err(|error| unopened(&path.display().to_string(), error))?)
 }
 
-/// Removes a copy that nobody wants, with whatever SQLite put beside it.
+/// Removes an unwanted copy, with whatever SQLite put beside it.
 fn discard(part: &Path) {
     for ending in ["", "-wal", "-shm", "-journal"] {
         let _ = fs::remove_file(beside(part, ending));

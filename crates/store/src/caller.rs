@@ -1,25 +1,28 @@
-//! Who asks: each sort of caller has readers of its own (ADR 0029).
+//! Callers: each sort of caller has its own readers (ADR 0029).
 //!
-//! A heartbeat that waits behind somebody's list is a lost lease, and a list costs whoever asks for it nothing. So a store is
-//! opened once and handed out three times, and no handle reads with what belongs to another:
+//! A heartbeat that waits behind a client's list is a lost lease, and a list costs a client that
+//! asks for it nothing. So a store is opened once and handed out three times, and no handle reads
+//! with what belongs to another:
 //!
-//! - **work**: the duties of a node. Nobody from outside ever waits in this line.
-//! - **changes**: whoever wants something changed, with what must be looked up first: a token, a task, a schedule, each by its key.
-//! - **pages**: whoever looks. Lists, searches, histories, dashboards.
+//! - **work**: the duties of a node. No client ever waits in this line.
+//! - **changes**: clients that want something changed, with what must be looked up first: a token,
+//!   a task, a schedule, each by its key.
+//! - **pages**: readers. Lists, searches, histories, dashboards.
 //!
-//! Only pages are held short: so many may wait ([`Room`]), a statement may take so long ([`READ_WITHIN`]), and what nobody waits
-//! for any more is stopped. All three write alike.
+//! Only pages are held short: so many may wait ([`Room`]), a statement may take so long
+//! ([`READ_WITHIN`]), and what no client waits for any more is stopped. All three write alike.
 
 use std::{sync::Arc, time::Duration};
 
 use almanack_core::store::{Error, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Pages that may be read at once, those that wait for a reader included. A dashboard asks for one thing after another, so this many
-/// people look at the same time.
+/// Pages that may be read at once, those that wait for a reader included. A dashboard asks for one
+/// thing after another, so this many people look at the same time.
 const ROOM: usize = 128;
-/// How long a statement for a page may take. Each is bounded in what it examines and takes milliseconds; more means that the
-/// database is not well, and then pages are the last thing it needs.
+/// How long a statement for a page may take. Each is bounded in what it examines and takes
+/// milliseconds; more means that the database is not well, and then pages are the last thing it
+/// needs.
 pub(crate) const READ_WITHIN: Duration = Duration::from_secs(10);
 
 /// Whose readers a handle takes.
@@ -41,25 +44,25 @@ impl Caller {
     }
 }
 
-/// Where those who want to read a page wait; whoever finds it full is sent away.
+/// Where requests for a page wait; a request that finds it full is refused.
 #[derive(Clone)]
 pub(crate) struct Room(Arc<Semaphore>);
 
-/// A place in the room, given back when it goes.
-pub(crate) type Place = Option<OwnedSemaphorePermit>;
+/// A seat in the room, returned on drop.
+pub(crate) type Seat = Option<OwnedSemaphorePermit>;
 
 impl Room {
     pub(crate) fn new() -> Self {
         Self(Arc::new(Semaphore::new(ROOM)))
     }
 
-    /// A place, for those who need one.
-    pub(crate) fn enter(&self, caller: Caller) -> Result<Place> {
+    /// A seat, for callers that need one.
+    pub(crate) fn enter(&self, caller: Caller) -> Result<Seat> {
         if caller != Caller::Pages {
             return Ok(None);
         }
-        let place = Arc::clone(&self.0).try_acquire_owned();
-        place.map(Some).map_err(|_| Error::Busy)
+        let seat = Arc::clone(&self.0).try_acquire_owned();
+        seat.map(Some).map_err(|_| Error::Busy)
     }
 }
 

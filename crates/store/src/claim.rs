@@ -21,7 +21,11 @@ pub(crate) struct Unreadable {
 impl Unreadable {
     fn of(row: &Row<'_>, claim_id: ClaimId, why: &Error) -> Result<Self> {
         let (task_id, why) = (row.big(0)?, reason(why));
-        tracing::error!(task.id = task_id, why, "a task is set aside as failed");
+        tracing::error!(
+            task.id = task_id,
+            why,
+            "an unreadable task is marked failed"
+        );
         Ok(Self {
             task_id,
             claim_id,
@@ -113,9 +117,10 @@ pub(crate) const TAKE_SQLITE: &str = concat!(
 pub(crate) const NOTE_CLAIM_SQLITE: &str =
     "insert into claim (id, session, node, lease_until_us, task_ids) values (?1, ?2, ?3, ?4, ?5)";
 
-/// PostgreSQL: the waiting lanes and when each is next due, by the same jumps. What was claimed leaves dead
-/// entries at the front of its lane until nobody can see them any more, and with many nodes there are many: so
-/// the front is passed once, and what is found there, the earliest due, is kept.
+/// PostgreSQL: the waiting lanes and when each is next due, by the same jumps. What was claimed
+/// leaves dead entries at the front of its lane until no transaction can see them any more, and
+/// with many nodes there are many: so the front is passed once, and what is found there, the
+/// earliest due, is kept.
 macro_rules! lanes_due {
     () => {
         "with recursive lane(kind, priority, due_at_us) as ( \
@@ -179,7 +184,8 @@ pub(crate) const FINISH_END_SQLITE: &str = "update task set status = ?3, attempt
 pub(crate) const FINISH_WAIT_SQLITE: &str = "update task set status = ?3, attempt = ?4, \
      detail = ?5, finished_at_us = ?6, execute_at_us = ?7, due_at_us = ?7, expiries = ?8 \
      where id = ?1 and term = ?2 and status = 'RUNNING'";
-/// Both in one. PostgreSQL compares values, not column lists, to tell whether an index is touched.
+/// Both in one. PostgreSQL compares values, not column lists, to decide whether an index is
+/// touched.
 pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      attempt = u.attempt, detail = u.detail, finished_at_us = u.finished_at_us, \
      execute_at_us = u.execute_at_us, due_at_us = u.due_at_us, expiries = u.expiries \
@@ -189,11 +195,13 @@ pub(crate) const FINISH_POSTGRES: &str = "update task t set status = u.status, \
      where t.id = any (array[u.id]) and t.term = u.term and t.status = 'RUNNING' \
      returning u.position";
 
-/// Ends a task that cannot be read, by what needs no reading. It would be claimed again and again otherwise.
+/// Ends a task that cannot be read, by what needs no reading. It would be claimed again and again
+/// otherwise.
 pub(crate) const SET_ASIDE: &str = "update task set status = 'FAIL', detail = $1, \
      finished_at_us = $2 where id = $3 and claim_id = $4 and status = 'RUNNING'";
 
-/// A claim whose lease has passed is not revived: somebody may be returning its tasks right now.
+/// A claim whose lease has passed is not revived: another node may be returning its tasks right
+/// now.
 pub(crate) const EXTEND_SQLITE: &str =
     "update claim set lease_until_us = ?3 where id = ?1 and lease_until_us > ?2";
 pub(crate) const EXTEND_POSTGRES: &str = "update claim set lease_until_us = $3 where id = any ($1::bigint[]) and lease_until_us > $2 \
@@ -201,15 +209,17 @@ pub(crate) const EXTEND_POSTGRES: &str = "update claim set lease_until_us = $3 w
 
 pub(crate) const EXPIRED: &str = "select id, node from claim where lease_until_us <= $1 \
      order by lease_until_us limit $2";
-/// SQLite: the list of ids of a claim; empty if it cannot be read, because `json_each` would fail the whole statement.
+/// SQLite: the list of ids of a claim; empty if it cannot be read, because `json_each` would fail
+/// the whole statement.
 macro_rules! listed_ids {
     () => {
         "json_each(case when json_valid(c.task_ids) then c.task_ids else '[]' end) j"
     };
 }
 pub(crate) use listed_ids;
-/// What still runs under a claim. The list of ids saves an index on `claim_id`. Where the list cannot be read all
-/// tasks are walked over, once: the claim is forgotten then, and what is not found under it would run for ever.
+/// What still runs under a claim. The list of ids saves an index on `claim_id`. Where the list
+/// cannot be read all tasks are walked over, once: the claim is forgotten then, and what is not
+/// found under it would run for ever.
 pub(crate) const LEFT_BEHIND_SQLITE: &str = concat!(
     "select ",
     claimed_columns!(),
@@ -228,7 +238,8 @@ pub(crate) const LEFT_BEHIND_POSTGRES: &str = concat!(
     " from claim c, unnest(c.task_ids) j(id) join task t on t.id = any (array[j.id]) \
      where c.id = $1 and t.claim_id = c.id and t.status = 'RUNNING'"
 );
-/// A claim that is forgotten leaves behind which tasks it had (see [`crate::overview::PAST_CLAIMS`]).
+/// A claim that is forgotten leaves behind which tasks it had (see
+/// [`crate::overview::PAST_CLAIMS`]).
 pub(crate) const RELEASE_SQLITE: [&str; 2] = [
     "insert into past_claim (claim_id, lease_until_us, task_ids) \
      select id, lease_until_us, task_ids from claim where id = ?1 \
@@ -272,7 +283,7 @@ pub(crate) async fn expired(
     Ok((expired, aside))
 }
 
-/// Ends what nobody can read.
+/// Ends rows that cannot be read.
 pub(crate) async fn set_aside(
     session: &dyn Session,
     aside: &[Unreadable],

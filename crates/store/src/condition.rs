@@ -1,5 +1,6 @@
-//! How a database is, for who looks after it: nothing is created or migrated, and no row changes. To know whether a database takes
-//! writes, something is written: what stands there already, committed like everything else.
+//! The condition of a database, for its operator: nothing is created or migrated, and no row
+//! changes. To know whether a database takes writes, something is written: what is there already,
+//! committed like everything else.
 
 use std::{fs::File, io::Read as _, path::Path};
 
@@ -32,7 +33,8 @@ const SETTINGS_POSTGRES: &str = "select current_setting('server_version'), \
 pub struct Condition {
     /// What it is, and which version.
     pub version: String,
-    /// How many migrations were applied, of how many this version knows; `None` where a newer one has been.
+    /// How many migrations were applied, of how many this version knows; `None` where a newer one
+    /// has been.
     pub migrations: Option<(usize, usize)>,
     /// What time it is there, where that may differ from here.
     pub time: Option<Timestamp>,
@@ -46,7 +48,7 @@ pub enum Make {
     Sqlite {
         /// How commits are kept: `wal` once a node has opened it.
         journal_mode: String,
-        /// Why nobody may write, if nobody may.
+        /// Why writes are refused, if they are.
         unwritable: Option<String>,
     },
     Postgres {
@@ -64,7 +66,7 @@ pub enum Make {
         connections: i32,
         /// Whether tables may be made.
         may_create: bool,
-        /// Why nobody may write, if nobody may.
+        /// Why writes are refused, if they are.
         unwritable: Option<String>,
     },
 }
@@ -97,7 +99,8 @@ fn sqlite(connection: &Connection) -> rusqlite::Result<Condition> {
     })
 }
 
-/// Writes the first page as it is. A transaction that is only begun writes nothing, and a file that is read-only does not mind.
+/// Writes the first page as it is. A transaction that is only begun writes nothing, and a file that
+/// is read-only does not mind.
 fn write_again(connection: &Connection) -> rusqlite::Result<()> {
     let version: i64 = connection.query_row("pragma user_version", [], |row| row.get(0))?;
     let written = connection.execute_batch(&format!(
@@ -108,8 +111,8 @@ fn write_again(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// How many bytes a SQLite file has, and how many its header says, if it was cut short. Nothing is said while a log lies beside it,
-/// which may hold the rest.
+/// How many bytes a SQLite file has, and how many its header says, if it was cut short. Nothing is
+/// said while a log lies beside it, which may hold the rest.
 pub fn cut_short(path: &Path) -> Option<(u64, u64)> {
     let mut log = path.to_path_buf().into_os_string();
     log.push("-wal");
@@ -139,7 +142,8 @@ const AMCHECK: &str = "select quote_ident(n.nspname) from pg_extension e \
      and has_function_privilege(to_regprocedure(quote_ident(n.nspname) \
          || '.bt_index_check(regclass, boolean)'), 'execute')";
 
-/// Reads everything, and holds it against the rules; answers what is wrong. Takes as long as the store is large.
+/// Reads everything, and holds it against the rules; answers what is wrong. Takes as long as the
+/// store is large.
 pub async fn verify(location: &Location) -> Result<Vec<String>> {
     match location {
         Location::Sqlite(path) => {
@@ -163,7 +167,8 @@ fn verify_sqlite(path: &Path) -> Result<Vec<String>> {
     found.map_err(|error| explain_sqlite("verify", error.into()))
 }
 
-/// Indexes against their tables where the server has `amcheck`; every row is read, which fails where a page is damaged.
+/// Indexes against their tables where the server has `amcheck`; every row is read, which fails
+/// where a page is damaged.
 async fn verify_postgres(url: &str) -> Result<Vec<String>> {
     let failed = |error| explain_postgres("verify", error);
     let client = connect_alone(url).await?;
@@ -197,7 +202,7 @@ async fn verify_postgres(url: &str) -> Result<Vec<String>> {
         );
         if let Err(error) = client.query(&indexes, &[]).await {
             let why = explain_postgres("verify", error).chain();
-            found.push(format!("an index does not fit its table: {why}"));
+            found.push(format!("an index does not match its table: {why}"));
         }
     }
     Ok(found)

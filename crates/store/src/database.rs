@@ -33,7 +33,7 @@ pub struct SqlStore<D>(pub(crate) D);
 /// What is asked of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Only to read. Whoever stops waiting stops it.
+    /// Only to read. A caller that stops waiting stops it.
     Read,
     /// The same of one moment, whatever is written beside it.
     Moment,
@@ -53,8 +53,8 @@ impl Access {
     }
 }
 
-pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Lanes + 'static {
-    /// A node asks this often even if nobody nudged it.
+pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Permits + 'static {
+    /// A node asks this often even without a nudge.
     const SAFETY_POLL: SignedDuration;
 
     fn nudger(&self) -> &Nudger;
@@ -72,7 +72,7 @@ pub(crate) trait Database: Tasks + Claims + Schedules + Sources + Lanes + 'stati
     where
         A: Send + Sync + 'static,
         T: Send + 'static;
-    /// Tells sleeping nodes of what is due.
+    /// Notifies sleeping nodes of what is due.
     fn hint(&self, due_at: Option<Timestamp>) -> impl Future<Output = ()> + Send;
 
     fn database_time(&self) -> impl Future<Output = Result<Option<Timestamp>>> + Send;
@@ -155,7 +155,7 @@ pub(crate) trait Sources: Send + Sync {
 }
 
 /// See [`almanack_core::store::PermitStore`].
-pub(crate) trait Lanes: Send + Sync {
+pub(crate) trait Permits: Send + Sync {
     fn request_permits(
         &self,
         visitor: &Visitor,
@@ -250,7 +250,7 @@ impl<D: Database> Store for SqlStore<D> {
         self.0.ping().await
     }
 
-    /// SQLite's as the header of its file tells it, without the log beside it.
+    /// SQLite's as the header of its file says, without the log beside it.
     async fn size_bytes(&self) -> Result<Option<u64>> {
         let text = D::text(
             "select page_count * page_size from pragma_page_count, pragma_page_size",

@@ -1,10 +1,11 @@
 //! Statements about editions and the rows that belong to them.
 //!
-//! An edition's row is the lock of everything below it: a write first takes the row by its `version`, and only
-//! who got it writes stories, batches, deliveries and the document, in the same transaction. A day is
-//! kept as `YYYY-MM-DD`, so that days sort as texts do. All texts are one for both databases, and what they are
-//! given is listed once, in `row/edition.rs`; an edition has a few dozen rows, which PostgreSQL is sent one by one without waiting
-//! for its answers in between.
+//! An edition's row is the lock of everything below it: a write first takes the row by its
+//! `version`, and only the writer that got it writes stories, batches, deliveries and the document,
+//! in the same transaction. A day is kept as `YYYY-MM-DD`, so that days sort as texts do. All texts
+//! are one for both databases, and what they are given is listed once, in `row/edition.rs`; an
+//! edition has a few dozen rows, which PostgreSQL is sent one by one without waiting for its
+//! answers in between.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ use crate::{
 };
 
 /// Why a delivery is skipped that had not arrived when a newer document was made.
-pub(crate) const REPLACED: &str = "a newer document took its place";
+pub(crate) const REPLACED: &str = "replaced by a newer document";
 
 /// What [`crate::row::edition::edition`] reads, and what an edition is created with.
 macro_rules! columns {
@@ -62,8 +63,9 @@ macro_rules! counted {
         )
     };
 }
-/// A page, newest day first: the edition, its stories counted as [`crate::row::edition::line`] reads them, and its ended
-/// batches. The states asked for stand between commas; `replace` finds a part of a text in both databases.
+/// A page, newest day first: the edition, its stories counted as [`crate::row::edition::line`]
+/// reads them, and its ended batches. The states asked for stand between commas; `replace` finds a
+/// part of a text in both databases.
 macro_rules! list {
     ($which:literal) => {
         concat!(
@@ -220,14 +222,15 @@ pub(crate) const LOAD_NEWEST_DOCUMENT: &str = concat!(
     " from edition_document where edition_on = $1 order by revision desc limit 1"
 );
 
-/// Archived editions that still have stories or batches, oldest first. Walks over what is left of these, which is
-/// little when retention keeps up, and not over all editions there ever were.
+/// Archived editions that still have stories or batches, oldest first. Walks over what is left of
+/// these, which is little when retention keeps up, and not over all editions there ever were.
 pub(crate) const PRUNABLE: &str = "select o.edition_on from ( \
          select distinct edition_on from story where edition_on < $1 \
          union select distinct edition_on from batch where edition_on < $1) o \
      join edition e on e.edition_on = o.edition_on \
      where e.state = 'archived' order by o.edition_on limit $2";
-/// Takes one, if it is still archived: whoever is about to reopen it must see that its stories are gone.
+/// Takes one, if it is still archived: a request that is about to reopen it must see that its
+/// stories are gone.
 pub(crate) const TAKE_ARCHIVED: &str = "update edition set version = version + 1 \
      where edition_on = $1 and state = 'archived'";
 pub(crate) const PRUNE_STORIES: &str = "delete from story where edition_on = $1";
@@ -243,10 +246,11 @@ impl<D: Database> EditionStore for SqlStore<D> {
         }
         let new = Edition::new(date, now);
         let created = self.execute(name, OPEN, row::new_edition(&new)).await?;
-        // Read again either way: what others wrote since is seen, and so is what the row became of our values.
+        // Read again either way: what others wrote since is seen, and so is what the row became of
+        // our values.
         let gone = || Error::Unavailable {
             statement: name,
-            source: "an edition was there and then was not".into(),
+            source: "an edition disappeared meanwhile".into(),
         };
         Ok((load().await?.ok_or_else(gone)?, created == 1))
     }
@@ -326,8 +330,8 @@ async fn account(session: &dyn Session, day: &str) -> Result<Option<Account>> {
     }))
 }
 
-/// Writes a change, or nothing of it: who takes the edition's row makes everybody else who wants to
-/// write wait and then lose.
+/// Writes a change, or nothing of it: the writer that takes the edition's row makes all others that
+/// want to write wait and then lose.
 async fn write(session: &dyn Session, change: &Change) -> Result<EditionWritten> {
     let taken = row::changed_edition(&change.edition);
     if session.execute(TAKE, &taken).await? == 0 {
@@ -361,7 +365,8 @@ async fn write(session: &dyn Session, change: &Change) -> Result<EditionWritten>
     Ok(EditionWritten::Done)
 }
 
-/// Each taken by its row first, as a change is: who reads and writes an edition meanwhile loses or comes after.
+/// Each taken by its row first, as a change is: another writer of the edition meanwhile loses or
+/// comes after.
 async fn prune(session: &dyn Session, before: &str, limit: i64) -> Result<PrunedStories> {
     let oldest = values![before, limit];
     let days = session.listed(PRUNABLE, &oldest, |found| readable("story", found.text(0)));

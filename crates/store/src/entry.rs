@@ -1,7 +1,7 @@
 //! Statements about entries, and which of them may go.
 //!
-//! Entries are written and deleted only by who got their source's row in the same transaction, so what was read
-//! of a source's entries holds as long as its version does.
+//! Entries are written and deleted only by the writer that got their source's row in the same
+//! transaction, so what was read of a source's entries holds as long as its version does.
 
 use almanack_core::{
     source::{
@@ -52,8 +52,8 @@ pub(crate) const EXAMINED_TO: &str =
 /// The same among one source's.
 pub(crate) const EXAMINED_TO_OF: &str = "select id from entry where source_id = $1 and id < $2 \
      order by id desc limit 1 offset $3";
-/// The lowest number since a time. Numbers and times rise together but for moments, so it is among the first that were seen since
-/// then, and a page need not walk through everything older.
+/// The lowest number since a time. Numbers and times rise together but for moments, so it is among
+/// the first that were seen since then, and a page need not walk through everything older.
 pub(crate) const FIRST_SINCE: &str = "select min(id) from (select id from entry \
      where seen_at_us >= $1 order by seen_at_us, id limit $2) first";
 /// A page of everything, down to a number. The sum leaves one way: along the numbers.
@@ -74,8 +74,8 @@ pub(crate) const REMOVE_ALL: &str = "delete from entry where source_id = $1";
 pub(crate) const REMOVE_SQLITE: &str = "delete from entry where id = ?1";
 pub(crate) const REMOVE_POSTGRES: &str = "delete from entry where id = any ($1::bigint[])";
 
-/// What [`doomed`] goes by. Newest first, by the times that publishers give: a document often shows its
-/// newest entry first, which then has the lowest number.
+/// What [`doomed`] goes by. Newest first, by the times that publishers give: a document often shows
+/// its newest entry first, which then has the lowest number.
 macro_rules! kept {
     ($which:literal) => {
         concat!(
@@ -110,7 +110,8 @@ pub(crate) async fn page(session: &dyn Session, filter: &EntryFilter) -> Result<
     Ok(page.filter_map(|(_, entry)| entry))
 }
 
-/// How far down a page goes, and whether it stops there before its time; `None` where nothing was seen since.
+/// How far down a page goes, and whether it stops there before its time; `None` where nothing was
+/// seen since.
 async fn reach(session: &dyn Session, filter: &EntryFilter) -> Result<Option<(i64, Option<i64>)>> {
     if filter.seen_from.is_none() {
         return Ok(Some((0, None)));
@@ -135,7 +136,8 @@ fn before(filter: &EntryFilter) -> i64 {
     filter.before.unwrap_or(i64::MAX)
 }
 
-/// How far a page goes down: to the first entry since the time asked for, unless it stops before. And where it stops.
+/// How far a page goes down: to the first entry since the time asked for, unless it stops before.
+/// And where it stops.
 fn bounds(first_since: Option<i64>, examined_to: Option<i64>) -> (i64, Option<i64>) {
     let first = first_since.unwrap_or(0);
     let stops = examined_to.filter(|stop| *stop > first);
@@ -175,10 +177,10 @@ pub(crate) struct Doomed {
     pub(crate) pruned_before_us: Option<i64>,
 }
 
-/// What may go of a source's entries, given newest first: what was seen before the bound, and what is beyond
-/// the number that stay; but nothing that the source still shows, because the next look would find it again
-/// and call it new. A document that shows nothing says nothing about what the next one shows: sites do that
-/// when they break, so nothing goes until something is shown again.
+/// What may go of a source's entries, given newest first: what was seen before the bound, and what
+/// is beyond the number that stay; but nothing that the source still shows, because the next look
+/// would find it again and call it new. A document that shows nothing says nothing about what the
+/// next one shows: sites do that when they break, so nothing goes until something is shown again.
 pub(crate) fn doomed(newest: &[Kept], shown: &[u64], retention: EntryRetention) -> Doomed {
     let seen_before = retention.seen_before.map_or(i64::MIN, micros);
     let may_go = |(place, kept): &(usize, &Kept)| {

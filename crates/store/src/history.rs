@@ -1,4 +1,5 @@
-//! Statements about decisions, attempts and idempotency keys; and how a part of a history is gathered.
+//! Statements about decisions, attempts and idempotency keys; and how a part of a history is
+//! gathered.
 
 use almanack_core::{
     history::{Attempt, Decision},
@@ -60,7 +61,8 @@ pub(crate) const NOTE_DECISION_SQLITE: &str = concat!(
     ") values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1, null)"
 );
 
-/// The newest of a row's last decisions that is the same as one that is about to be written: both changed nothing.
+/// The newest of a row's last decisions that is the same as one that is about to be written: both
+/// changed nothing.
 macro_rules! same {
     ($task:literal, $above:literal, $rule:literal, $origin:literal, $at:literal, $revision:literal,
         $requested:literal, $requested_at:literal, $requested_revision:literal) => {
@@ -87,7 +89,7 @@ macro_rules! same {
         )
     };
 }
-/// Counts a decision that was made before, if its row is still as it was seen.
+/// Counts a decision that was made before, if its row is still as seen.
 pub(crate) const REPEAT_SQLITE: &str = concat!(
     "update decision set times = times + 1, last_at_us = ?10 where task_id = ?1 and number = ",
     same!("?1", "?2", "?3", "?4", "?5", "?6", "?7", "?8", "?9"),
@@ -121,7 +123,7 @@ pub(crate) const REPEAT_POSTGRES: &str = concat!(
      returning u.position, d.number"
 );
 
-/// What may be forgotten of a row that stays: not what took it away, by which its story is told.
+/// What may be forgotten of a row that stays: not what took it away, which explains its history.
 macro_rules! passing {
     () => {
         " and rule in ('updated', 'unchanged', 'ignored_done', 'ignored_stale')"
@@ -214,7 +216,8 @@ pub(crate) const PRUNE_POSTGRES: [&str; 2] = [
 pub(crate) const PRUNE_ONCE: &str = "delete from once where key in \
      (select key from once where used_at_us < $1 order by used_at_us limit $2)";
 
-/// How much of a history is still to be loaded: one more than the page holds, which says that there is more.
+/// How much of a history is still to be loaded: one more than the page holds, which says that there
+/// is more.
 struct Wanted {
     page: HistoryPage,
     left: usize,
@@ -244,7 +247,8 @@ impl Wanted {
         self.page.before.map_or(i64::MAX, |cursor| cursor.task_id.0)
     }
 
-    /// How many rows of any sort are read at most. One more than is left, for a first row that has nothing left itself.
+    /// How many rows of any sort are read at most. One more than is left, for a first row that has
+    /// nothing left itself.
     fn rows(&self) -> i64 {
         most(self.left.saturating_add(1))
     }
@@ -267,7 +271,7 @@ impl Wanted {
         self.left == 0
     }
 
-    /// Each row is at least its own creation, unless a page before has told it.
+    /// Each row is at least its own creation, unless an earlier page has shown it.
     fn take(&mut self, life: &Life) {
         let created = usize::from(self.bounds(&life.task).number > 0);
         let found = life.decisions.len() + life.attempts.len() + created;

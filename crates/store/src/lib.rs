@@ -2,9 +2,9 @@
 //!
 //! `task`, `claim`, `history`, `schedule`, `source`, `edition`, `register`, `sign_in`, `permit`,
 //! `overview`, `activity` and `alert` hold the statements and carry out what is the same for both
-//! databases; `row` reads what statements return and lists what they are given. `database` says what
-//! `sqlite` and `postgres` do each in its own way, `session` what a connection of either can be
-//! asked. One conformance suite proves the two equal.
+//! databases; `row` reads what statements return and lists what they are given. `database` says
+//! what `sqlite` and `postgres` do each in its own way, `session` what a connection of either can
+//! be asked. One conformance suite proves the two equal.
 
 mod activity;
 mod alert;
@@ -88,15 +88,15 @@ impl Location {
 /// Who is registered in a database, and what time it is there.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Register {
-    /// Whoever was not forgotten yet, alive or not.
+    /// Every node on record, alive or not.
     pub nodes: Vec<Node>,
-    /// What the database's clock showed before they were read. Nodes keep to it, so it alone tells how long ago they were
-    /// seen. `None` where the database has no clock of its own.
+    /// What the database's clock showed before they were read. Nodes keep to it, so it alone says
+    /// how long ago they were seen. `None` where the database has no clock.
     pub now: Option<Timestamp>,
 }
 
-/// Who is registered there, without opening it as a store: that would migrate what is only looked at. A database
-/// without such a table has nobody.
+/// Who is registered there, without opening it as a store: that would migrate what is only looked
+/// at. A database without such a table has none.
 pub async fn registered(location: &Location) -> Result<Register> {
     match location {
         Location::Sqlite(path) => Ok(Register {
@@ -107,7 +107,8 @@ pub async fn registered(location: &Location) -> Result<Register> {
     }
 }
 
-/// Whether a process runs a node on a SQLite file now; where several nodes may work, only their heartbeats say.
+/// Whether a process runs a node on a SQLite file now; where several nodes may work, only their
+/// heartbeats say.
 pub fn has_node(location: &Location) -> bool {
     match location {
         Location::Sqlite(path) => sqlite::NodeLock::is_held(path),
@@ -115,7 +116,8 @@ pub fn has_node(location: &Location) -> bool {
     }
 }
 
-/// Makes this process the node on a SQLite file, until the lock is dropped; nothing where several nodes may work.
+/// Makes this process the node on a SQLite file, until the lock is dropped; nothing where several
+/// nodes may work.
 pub fn lock_node(
     location: &Location,
 ) -> std::result::Result<Option<sqlite::NodeLock>, sqlite::Occupied> {
@@ -131,13 +133,14 @@ pub async fn open(location: &Location, durability: Durability) -> Result<Arc<dyn
     Ok(open_for_all(location, durability).await?.work)
 }
 
-/// One store, handed out to each sort of caller with readers of its own: none can keep another waiting (SF-01).
+/// One store, handed out to each sort of caller with its own readers: none can keep another
+/// waiting (SF-01).
 pub struct Handles {
     /// For the duties of a node.
     pub work: Arc<dyn Store>,
-    /// For whoever wants something changed.
+    /// For clients that want something changed.
     pub changes: Arc<dyn Store>,
-    /// For whoever looks at pages. May answer [`almanack_core::store::Error::Busy`].
+    /// For clients that read pages. May answer [`almanack_core::store::Error::Busy`].
     pub pages: Arc<dyn Store>,
 }
 

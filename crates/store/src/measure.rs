@@ -1,4 +1,5 @@
-//! How long the database takes, and how long work waits for a connection to it: for people, never for decisions.
+//! How long the database takes, and how long work waits for a connection to it: for people, never
+//! for decisions.
 
 use std::time::Instant;
 

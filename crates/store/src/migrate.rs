@@ -1,21 +1,22 @@
 //! Migrations: numbered, named, paired, and run on start.
 //!
-//! Both databases keep the list of what has been applied in `migration`. Old and new nodes overlap during an upgrade, so a step
-//! either **expands** (adds what older versions do not miss and do not disturb) or **contracts** (takes away what
-//! older versions need), and says which in its text:
+//! Both databases keep the list of what has been applied in `migration`. Old and new nodes overlap
+//! during an upgrade, so a step either **expands** (adds what older versions do not miss and do not
+//! disturb) or **contracts** (takes away what older versions need), and says which in its text:
 //!
 //! ```text
 //! -- expand                  every version that worked before works on
-//! -- contract from 0012      only versions that know step 12 work from here on; a step that names itself lets none work on
+//! -- contract from 0012      only versions that know step 12 work from here on; a step that names
+//!                            itself lets none work on
 //! ```
 //!
-//! What a step demands is written beside it (`migration_mark`), for versions that do not know the step. A node that finds
-//! steps from the future starts if all of them leave it what it needs, and otherwise refuses and says
-//! which does not: starting anyway could damage data.
+//! What a step demands is written beside it (`migration_mark`), for versions that do not know the
+//! step. A node that finds steps from the future starts if all of them leave it what it needs, and
+//! otherwise refuses and says which does not: starting anyway could damage data.
 //!
-//! A step must not stop the others for longer than a moment, whatever a table holds. What adds a table or a
-//! column is done at once. An index on a table that is there already is a step of its own, with nothing else in it but other
-//! indexes, and says so:
+//! A step must not stop the others for longer than a moment, whatever a table holds. What adds a
+//! table or a column is done at once. An index on a table that is there already is a step of its
+//! own, with nothing else in it but other indexes, and says so:
 //!
 //! ```text
 //! -- concurrently            PostgreSQL builds these indexes while the table is written to
@@ -64,9 +65,10 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(18, "0018_words_of_the_field"),
 ];
 
-/// The tables that say how a database is laid out.
+/// The tables that record the schema of a database.
 pub(crate) const LEDGERS: [&str; 2] = ["migration", "migration_mark"];
-/// Beside each step, for versions that do not know it: they work if they know all steps up to `works_from`.
+/// Beside each step, for versions that do not know it: they work if they know all steps up to
+/// `works_from`.
 pub(crate) const CREATE_LEDGER: &str = "create table if not exists migration \
      (number bigint primary key, name text not null); \
      create table if not exists migration_mark \
@@ -75,7 +77,7 @@ pub(crate) const LOAD_APPLIED: &str = "select migration.number, migration.name, 
      migration_mark.works_from from migration \
      left join migration_mark on migration_mark.number = migration.number \
      order by migration.number";
-/// The same of a database that no version has marked yet, for who only looks.
+/// The same of a database that no version has marked yet, for readers.
 pub(crate) const LOAD_UNMARKED: &str =
     "select number, name, cast(null as bigint) from migration order by number";
 pub(crate) const NOTE_APPLIED: &str = "insert into migration (number, name) values ($1, $2)";
@@ -92,8 +94,8 @@ pub(crate) struct Applied {
 }
 
 impl Migration {
-    /// The last step that a version must know to work after this one. Unmarked steps demand that they are known
-    /// themselves.
+    /// The last step that a version must know to work after this one. Unmarked steps demand that
+    /// they are known themselves.
     pub(crate) fn works_from(&self) -> i64 {
         marks(self.postgres).next().unwrap_or(self.number)
     }
@@ -203,7 +205,7 @@ mod tests {
             (Some(0), true, "it only adds"),
             (Some(known), true, "what it takes away is not used any more"),
             (Some(known + 1), false, "it takes away what is used"),
-            (None, false, "nobody says what it does"),
+            (None, false, "its purpose is not stated"),
         ] {
             let newest = applied(known + 7, "0999_from_the_future", works_from);
             match pending(ALL, &[applied(1, "0001_task", None), newest]) {
@@ -218,7 +220,8 @@ mod tests {
         }
     }
 
-    /// A mark that is missing or misspelt would keep older nodes out; one that differs would do so in one database.
+    /// A mark that is missing or misspelt would keep older nodes out; one that differs would do so
+    /// in one database.
     #[test]
     fn every_step_says_whether_it_expands_or_contracts() {
         for step in ALL.iter().filter(|step| step.number >= 8) {
@@ -233,7 +236,8 @@ mod tests {
         );
     }
 
-    /// Built plainly it would keep everybody from writing to the table, for as long as the table is large (SF-08).
+    /// Built plainly it would block all writes to the table, for as long as the table is
+    /// large (SF-08).
     #[test]
     fn sf_08_an_index_on_a_table_that_is_there_is_built_concurrently() {
         for step in ALL.iter().filter(|step| step.number > 10) {

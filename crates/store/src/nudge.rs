@@ -22,19 +22,19 @@ impl Nudger {
         self.0.subscribe()
     }
 
-    /// Something became due at `due_at`. Nobody listening is fine.
+    /// Something became due at `due_at`. Having no listener is fine.
     pub(crate) fn nudge(&self, due_at: Timestamp) {
         let _ = self.0.send(due_at);
     }
 }
 
-/// Whether a node must hear of something due at `due_at`, or will find it by itself in time. Twice the
-/// poll, because a change may be committed a while after it was decided.
+/// Whether a node must hear of something due at `due_at`, or will find it by itself in time. Twice
+/// the poll, because a change may be committed a while after it was decided.
 fn is_worth_a_hint(due_at: Timestamp, now: Timestamp, poll: SignedDuration) -> bool {
     due_at <= now.saturating_add(poll * 2).unwrap_or(Timestamp::MAX)
 }
 
-/// The earliest instant a node must be told about, if any.
+/// The earliest instant to notify a node of, if any.
 pub(crate) fn earliest_hint(changes: &[Change], poll: SignedDuration) -> Option<Timestamp> {
     let worth = |change: &Change| {
         let due_at = change.wakes_at()?;
@@ -43,7 +43,8 @@ pub(crate) fn earliest_hint(changes: &[Change], poll: SignedDuration) -> Option<
     changes.iter().filter_map(worth).min()
 }
 
-/// The same for ended attempts: a task handed back or to be retried soon is due soon, and one that tells of an ending is due now.
+/// The same for ended attempts: a task handed back or to be retried soon is due soon, and one that
+/// delivers an outcome's event is due now.
 pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option<Timestamp> {
     let worth = |finish: &&Finish| {
         finish.waits && is_worth_a_hint(finish.execute_at, finish.ended.finished_at, poll)
@@ -52,13 +53,13 @@ pub(crate) fn earliest_wait(finishes: &[Finish], poll: SignedDuration) -> Option
         .iter()
         .filter(worth)
         .map(|finish| finish.execute_at);
-    let reported = finishes
+    let events = finishes
         .iter()
         .filter_map(|f| earliest_reported(&f.event_tasks));
-    waits.chain(reported).min()
+    waits.chain(events).min()
 }
 
-/// The same for tasks that tell: they are due as they are written.
+/// The same for tasks that deliver events: they are due as they are written.
 pub(crate) fn earliest_reported(event_tasks: &[NewTask]) -> Option<Timestamp> {
     event_tasks.iter().filter_map(NewTask::due_at).min()
 }

@@ -1,11 +1,12 @@
 //! Statements for pages: lists across tasks, claims, ledgers and histories. None reads payloads.
 //!
-//! Where no index leads to the answer, the newest rows by number are searched and no others: a walk down the
-//! primary key from the end, whose cost is bounded by `among`, not by the table. Numbers have gaps (rows are
-//! pruned, inserts lose), so where the walk ends is counted, not computed.
+//! Where no index leads to the answer, the newest rows by number are searched and no others: a walk
+//! down the primary key from the end, whose cost is bounded by `among`, not by the table. Numbers
+//! have gaps (rows are pruned, inserts lose), so where the walk ends is counted, not computed.
 //!
-//! Parts of a text are found as in `source.rs`, with `replace`, which knows no wildcards. What PostgreSQL keeps in the
-//! database's own collation is lowered as ASCII there by saying so; SQLite does nothing else, and knows no "C".
+//! Parts of a text are found as in `source.rs`, with `replace`, which knows no wildcards. What
+//! PostgreSQL keeps in the database's own collation is lowered as ASCII there by saying so; SQLite
+//! does nothing else, and knows no "C".
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -100,7 +101,8 @@ pub(crate) const UPCOMING: &str = concat!(
 /// The lanes of [`UPCOMING`].
 pub(crate) const LANES: &str = claim::LANES;
 
-/// The tasks of claims, which are few. `cross join` keeps SQLite from walking the tasks and asking for their claims.
+/// The tasks of claims, which are few. `cross join` keeps SQLite from walking the tasks and asking
+/// for their claims.
 macro_rules! under_sqlite {
     ($claims:literal) => {
         concat!(
@@ -149,7 +151,8 @@ pub(crate) const ENDED_POSTGRES: &str = concat!(
     under_postgres!("(select id as claim_id, task_ids from claim) c"),
     " and t.finished_at_us >= $1 and t.finished_at_us < $2"
 );
-/// The claims that are over and may have had tasks that ended since, latest first; [`Latest`] says how far to go.
+/// The claims that are over and may have had tasks that ended since, latest first; [`Latest`] says
+/// how far to go.
 pub(crate) const PAST_CLAIMS: &str = "select claim_id, lease_until_us from past_claim \
      where lease_until_us >= $1 order by lease_until_us desc limit $2";
 /// At most so many are looked at: under most of them may have run what was claimed again since.
@@ -184,7 +187,8 @@ macro_rules! slot_columns {
         "slot_at_us, last_at_us, slots, verdict, detail, revision, decided_at_us, schedule_id"
     };
 }
-/// Slots that end in the window, and those of several that reach beyond it; the schedule's name comes last.
+/// Slots that end in the window, and those of several that reach beyond it; the schedule's name
+/// comes last.
 pub(crate) const SLOTS_BETWEEN: &str = concat!(
     "select w.slot_at_us, w.last_at_us, w.slots, w.verdict, w.detail, w.revision, \
      w.decided_at_us, s.name from (select * from (select ",
@@ -198,11 +202,13 @@ pub(crate) const SLOTS_BETWEEN: &str = concat!(
      order by w.last_at_us desc, w.slot_at_us desc, w.schedule_id limit $3"
 );
 
-/// The latest ends, collected claim by claim. A claim's tasks end before its lease does, so that claims in the order of
-/// their leases need not be looked at beyond the one that cannot matter any more.
+/// The latest ends, collected claim by claim. A claim's tasks end before its lease does, so that
+/// claims in the order of their leases need not be looked at beyond the one that cannot matter any
+/// more.
 pub(crate) struct Latest {
     limit: usize,
-    /// By their ends, latest first. A claim that is forgotten meanwhile is met twice; its tasks are not.
+    /// By their ends, latest first. A claim that is forgotten meanwhile is met twice; its tasks are
+    /// not.
     lines: BTreeMap<Reverse<(Option<Timestamp>, TaskId)>, TaskLine>,
 }
 
@@ -245,15 +251,15 @@ pub(crate) fn soonest(mut lines: Vec<TaskLine>, limit: usize) -> Vec<TaskLine> {
     first
 }
 
-/// How many of each list are read for a page: of the instant where the page before ended, all that was told stands
-/// before what was not.
+/// How many of each list are read for a page: at the instant where the page before ended, all that
+/// was shown sorts before what was not.
 pub(crate) fn reach(filter: &ActivityFilter) -> usize {
-    let reported = filter.after.map_or(0, |cursor| cursor.reported);
-    filter.limit.saturating_add(reported)
+    let shown = filter.after.map_or(0, |cursor| cursor.reported);
+    filter.limit.saturating_add(shown)
 }
 
-/// The page that `filter` asks for of what was found. Edits of one instant stay as they were found: nothing in them tells
-/// them apart for certain.
+/// The page that `filter` asks for of what was found. Edits of one instant stay as they were found:
+/// nothing in them distinguishes them for certain.
 pub(crate) fn newest(mut found: Vec<Activity>, filter: &ActivityFilter) -> Vec<Activity> {
     found.sort_by_key(|activity| {
         let about = match activity {
@@ -262,15 +268,11 @@ pub(crate) fn newest(mut found: Vec<Activity>, filter: &ActivityFilter) -> Vec<A
         };
         Reverse((activity.at(), about))
     });
-    let reported = filter.after.map_or(0, |cursor| {
-        let reported = found.iter().take(cursor.reported);
-        reported.take_while(|line| line.at() == cursor.at).count()
+    let shown = filter.after.map_or(0, |cursor| {
+        let shown = found.iter().take(cursor.reported);
+        shown.take_while(|line| line.at() == cursor.at).count()
     });
-    found
-        .into_iter()
-        .skip(reported)
-        .take(filter.limit)
-        .collect()
+    found.into_iter().skip(shown).take(filter.limit).collect()
 }
 
 /// A part of a text as the statements compare it; an empty one is in every text.

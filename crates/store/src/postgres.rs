@@ -2,7 +2,8 @@
 //!
 //! Statements take whole lists, so a round trip carries a batch; independent ones are sent without
 //! waiting for each other's answers. Concurrent changes of intent share a statement and a commit
-//! (see `batcher.rs`). Each sort of caller has connections of its own (see `caller.rs`). Nodes hear of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
+//! (see `batcher.rs`). Each sort of caller has its own connections (see `caller.rs`). Nodes hear
+//! of each other's changes through `LISTEN/NOTIFY` (see `listen.rs`).
 
 mod address;
 mod batcher;
@@ -32,7 +33,7 @@ use tokio_postgres::{Client, error::SqlState};
 
 use crate::{
     Register,
-    caller::{Caller, Place, READ_WITHIN, Room},
+    caller::{Caller, READ_WITHIN, Room, Seat},
     database::{Access, Database, SqlStore},
     measure::Stopwatch,
     migrate,
@@ -53,8 +54,8 @@ use crate::{
     session::Work,
 };
 
-/// Connections that each sort of caller holds at most. Of a node's own work one or two each claim, finish, beat and plan; changes
-/// travel together and need few; pages have what is left.
+/// Connections that each sort of caller holds at most. Of a node's own work one or two each claim,
+/// finish, beat and plan; changes travel together and need few; pages have what is left.
 const WORK_CONNECTIONS: usize = 6;
 const CHANGE_CONNECTIONS: usize = 4;
 const PAGE_CONNECTIONS: usize = 4;
@@ -63,20 +64,20 @@ pub(crate) const CONNECTIONS_MAX: usize = WORK_CONNECTIONS + CHANGE_CONNECTIONS 
 /// A connection on which nothing comes back for so long is given up: a network that swallows
 /// everything must not hold a claim or a heartbeat for the quarter of an hour that TCP would.
 const SILENCE: Duration = Duration::from_secs(15);
-/// A node asks this often even if nobody nudged it.
+/// A node asks this often even without a nudge.
 const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(10);
 
 /// Every statement here is driven by a short list or an index. A plan made while a table was still
-/// empty would read it from end to end and stay cached while it grows; a plan made for one list from
-/// statistics that lag behind (nothing was RUNNING when they were taken) walks the whole table for
-/// each of its rows; and while a table is small, collecting a whole range and sorting it looks
+/// empty would read it from end to end and stay cached while it grows; a plan made for one list
+/// from statistics that lag behind (nothing was RUNNING when they were taken) walks the whole table
+/// for each of its rows; and while a table is small, collecting a whole range and sorting it looks
 /// cheaper than reading the first rows of it in the order of the index. Generic plans without the
 /// alternatives leave only the intended plan. A statement that takes half a minute is lost anyway.
 const SESSION_OPTIONS: &str = "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off \
      -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off -c statement_timeout=30000";
 
-/// The one statement that asks the database for the time: nodes correct their clocks by it, and who asks whether nodes
-/// are alive must go by the same.
+/// The one statement that asks the database for the time: nodes correct their clocks by it, and who
+/// asks whether nodes are alive must go by the same.
 const NOW: &str = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint";
 
 /// The whole transaction reads what its first statement saw.
@@ -95,7 +96,7 @@ pub struct Postgres {
     sources: Batcher<LoadSources>,
     source_writes: Batcher<WriteSources>,
     nudger: Nudger,
-    /// Where hints are told and heard; one per schema.
+    /// The channel for hints; one per schema.
     channel: String,
 }
 
@@ -146,13 +147,13 @@ impl PostgresStore {
         Ok(Self(Postgres::over(Arc::new(shared), Caller::Work)))
     }
 
-    /// The same store for who wants something changed.
+    /// The same store for clients that change something.
     #[must_use]
     pub fn for_changes(&self) -> Self {
         Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Changes))
     }
 
-    /// The same store for who looks at pages.
+    /// The same store for clients that read pages.
     #[must_use]
     pub fn for_pages(&self) -> Self {
         Self(Postgres::over(Arc::clone(&self.0.shared), Caller::Pages))
@@ -194,8 +195,8 @@ impl Postgres {
         client(&self.pool).await
     }
 
-    /// A place among those who wait for their page, where that is needed.
-    fn place(&self) -> Result<Place> {
+    /// A seat among those who wait for their page, where that is needed.
+    fn seat(&self) -> Result<Seat> {
         self.shared.room.enter(self.caller)
     }
 }
@@ -262,7 +263,7 @@ impl Database for Postgres {
                 done
             }
             Access::Moment => {
-                let _place = self.place()?;
+                let _seat = self.seat()?;
                 let (client, tls) = (self.client().await?, self.shared.tls.clone());
                 let question = Question::in_transaction(client, tls);
                 let client = question.client();
@@ -312,7 +313,8 @@ impl Database for Postgres {
     }
 }
 
-/// A connection of one's own, without what a node sets for its sessions: for who reads or writes everything.
+/// A separate connection, without what a node sets for its sessions: for a caller that reads or
+/// writes everything.
 pub(crate) async fn connect_alone(url: &str) -> Result<Client> {
     let statement = "connect to PostgreSQL";
     let Address {
@@ -403,8 +405,8 @@ fn bare(error: tokio_postgres::Error) -> Cause {
     if error.as_db_error().is_none() {
         return Box::new(error);
     }
-    let reported = error.to_string();
-    error.into_source().unwrap_or_else(|| reported.into())
+    let text = error.to_string();
+    error.into_source().unwrap_or_else(|| text.into())
 }
 
 /// Whether the server refuses the values themselves (a null byte, a number too large, a key that
@@ -434,10 +436,9 @@ pub(crate) fn explain(statement: &'static str, error: tokio_postgres::Error) -> 
         },
         Some(code) if incompatible.contains(code) => Error::Incompatible {
             // The driver's own words are just "db error"; the server names what is missing.
-            what: error.as_db_error().map_or_else(
-                || error.to_string(),
-                |reported| reported.message().to_owned(),
-            ),
+            what: error
+                .as_db_error()
+                .map_or_else(|| error.to_string(), |cause| cause.message().to_owned()),
         },
         _ => Error::Unavailable {
             statement,

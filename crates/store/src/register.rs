@@ -43,7 +43,8 @@ pub(crate) const FORGET_NODE: &str = "delete from node where session = $1";
 pub(crate) const SAVE_TROUBLES: &str = "insert into node_trouble (session, troubles) \
      values ($1, $2) on conflict (session) do update set troubles = excluded.troubles";
 pub(crate) const FORGET_TROUBLES: &str = "delete from node_trouble where session = $1";
-/// What [`crate::row::troubles`] reads. Those of a run that was forgotten in between belong to nobody.
+/// What [`crate::row::troubles`] reads. Those of a run that was forgotten in between belong to no
+/// node.
 pub(crate) const LOAD_TROUBLES: &str = "select node.name, node.seen_at_us, node_trouble.troubles \
      from node_trouble join node on node.session = node_trouble.session \
      order by node.name, node.session";
@@ -100,7 +101,7 @@ impl<D: Database> NodeStore for SqlStore<D> {
     async fn forget_node(&self, session: &str) -> Result<()> {
         self.execute("forget node", FORGET_NODE, values![session])
             .await?;
-        // What a crash leaves here belongs to no node, and nobody reads it.
+        // What a crash leaves here belongs to no node, and is never read.
         self.save_troubles(session, &[]).await
     }
 

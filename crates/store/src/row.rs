@@ -297,7 +297,8 @@ pub(crate) fn one_more(limit: usize) -> i64 {
     most(limit.saturating_add(1))
 }
 
-/// How many rows stand before the last one that a page examines. It examines one at least, so that every page gets further.
+/// How many rows stand before the last one that a page examines. It examines one at least, so that
+/// every page gets further.
 pub(crate) fn examined(among: Option<usize>) -> i64 {
     most(among.unwrap_or(EXAMINED_MAX).saturating_sub(1))
 }

@@ -1,10 +1,10 @@
 //! Statements about schedules, their ledgers and what people did to them.
 //!
-//! A schedule's row is the lock of everything that belongs to it: a write first takes the row by its
-//! `version`, and only who got it writes ledger rows, firings and the edit, in the same transaction.
-//! A slot that is in the ledger stays as it was first decided, and a firing whose identity exists is
-//! left alone: clocks differ by moments, and what happened has happened. If what exists was cancelled, the
-//! slot is not noted as fired (SF-04).
+//! A schedule's row is the lock of everything that belongs to it: a write first takes the row by
+//! its `version`, and only the writer that got it writes ledger rows, firings and the edit, in the
+//! same transaction. A slot that is in the ledger stays as first decided, and a firing whose
+//! identity exists is left alone: clocks differ by moments, and what happened has happened. If what
+//! exists was cancelled, the slot is not noted as fired (SF-04).
 
 use almanack_core::{
     plan::{Edit, Origin, Schedule, ScheduleId, ScheduleName, ScheduleWrite, Slot, slot_identity},
@@ -20,7 +20,7 @@ use crate::{
     session::Session,
 };
 
-/// Where the time of the next look stands among the columns of a schedule.
+/// The column of the next look's time in a schedule.
 const LOOK_AT: usize = 13;
 
 /// What [`crate::row::schedule`] reads.
@@ -131,7 +131,8 @@ pub(crate) const NOTE_SLOT_POSTGRES: &str = concat!(
     ") select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], \
      $6::text[], $7::bigint[], $8::bigint[]) on conflict (schedule_id, slot_at_us) do nothing"
 );
-/// A slot that was just noted as fired, but whose firing met a cancelled one under its name, did not fire.
+/// A slot that was just noted as fired, but whose firing met a cancelled one under its name, did
+/// not fire.
 pub(crate) const NOTE_CANCELLED: &str = "update slot set verdict = 'cancelled' where schedule_id = $1 \
      and slot_at_us = $2 and decided_at_us = $3 and verdict in ('fired', 'caught_up') \
      and exists (select 1 from task t where t.subject = $4 and t.kind = $5 and t.is_current \
@@ -141,7 +142,8 @@ pub(crate) const LOAD_SLOTS: &str = concat!(
     slot_columns!(),
     " from slot where schedule_id = $1 and slot_at_us < $2 order by slot_at_us desc limit $3"
 );
-/// The index of last slots leads to those that lie ahead; there are none as long as clocks are right.
+/// The index of last slots leads to those that lie ahead; there are none as long as clocks are
+/// right.
 pub(crate) const DECIDED_AHEAD: &str = "select distinct s.name from slot x \
      join schedule s on s.schedule_id = x.schedule_id \
      where x.last_at_us > $1 and s.state <> 'removed' order by s.name limit $2";
@@ -178,7 +180,8 @@ pub(crate) const LOAD_EDITS: &str = concat!(
     " from schedule_edit where schedule_id = $1 order by version desc limit $2"
 );
 
-/// A row that [`LOAD_DUE`] found. When to look at it, and which it is, is known even of one that cannot be read.
+/// A row that [`LOAD_DUE`] found. When to look at it, and which it is, is known even of one that
+/// cannot be read.
 struct DueRow {
     look_at_us: i64,
     schedule_id: i64,
@@ -201,8 +204,8 @@ impl DueRow {
     }
 }
 
-/// Sorts what [`LOAD_DUE`] found, asked for one more than `limit`, into what is to be looked at now and
-/// when to come back.
+/// Sorts what [`LOAD_DUE`] found, asked for one more than `limit`, into what is to be looked at now
+/// and when to come back.
 fn due(mut found: Vec<DueRow>, now: Timestamp, limit: usize) -> DueSchedules {
     // `union all` promises no order.
     found.sort_by_key(|row| (row.look_at_us, row.schedule_id));

@@ -32,7 +32,8 @@ const BYTES_SQLITE: &str = "select (c.page_count - f.freelist_count) * s.page_si
 const BYTES_POSTGRES: &str = "select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint \
      from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace";
 
-/// How many are due by `$1`, exactly: [`crate::task::DEPTH`] stops counting where nobody would want to know.
+/// How many are due by `$1`, exactly: [`crate::task::DEPTH`] stops counting where no reader would
+/// want to know.
 const DUE: &str = "select count(*) from task where due_at_us <= $1";
 
 /// Where a measurement keeps its data.
@@ -82,7 +83,7 @@ impl Scratch {
                 for ending in ["", "-wal", "-shm"] {
                     let mut file = path.clone().into_os_string();
                     file.push(ending);
-                    // The companions come and go; the file itself is in a place of our choosing.
+                    // The companions come and go; the file itself is in a folder of our choosing.
                     let _ = std::fs::remove_file(file);
                 }
                 Ok(())
@@ -117,7 +118,7 @@ pub async fn load_far(location: &Location, first_due_at_us: i64, count: i64) -> 
     }
 }
 
-/// Brings statistics up to date, as a store in use would have them.
+/// Updates statistics, as a store in use would have them.
 pub async fn settle(location: &Location) -> Result<()> {
     match location {
         Location::Sqlite(path) => {
@@ -138,7 +139,8 @@ pub async fn due(location: &Location, at: Timestamp) -> Result<u64> {
     number(location, [DUE, DUE], Some(micros(at))).await
 }
 
-/// The one number that a statement answers with, the first text on SQLite and the second on PostgreSQL.
+/// The one number that a statement answers with, the first text on SQLite and the second on
+/// PostgreSQL.
 async fn number(location: &Location, texts: [&str; 2], parameter: Option<i64>) -> Result<u64> {
     let number: i64 = match location {
         Location::Sqlite(path) => {

@@ -38,7 +38,8 @@ pub(crate) trait Session: Send + Sync {
         read: &mut Each<'_>,
     ) -> Result<()>;
 
-    /// Writes tasks as a part of something larger; an identity that exists already is left as it is.
+    /// Writes tasks as a part of something larger; an identity that exists already is left as it
+    /// is.
     async fn insert_tasks(&self, tasks: &[NewTask], created_at_us: i64) -> Result<()>;
 }
 

@@ -42,8 +42,8 @@ pub(crate) const LOAD_USERS: &str = concat!(
     user_columns!(),
     " from user_account order by name"
 );
-/// First, that there was a user: access stays guarded. Then sessions: a user without sessions can sign in again, sessions
-/// without a user are of no use.
+/// First, that there was a user: access stays guarded. Then sessions: a user without sessions can
+/// sign in again, sessions without a user are of no use.
 pub(crate) const REMOVE_USER: [&str; 3] = [
     "insert into access_guard (id, since_us) \
      select 1, created_at_us from user_account where name = $1 on conflict (id) do nothing",

@@ -1,9 +1,10 @@
 //! Statements about sources.
 //!
-//! A source's row is written by who saw it as it is (`version`), and its address is a name that only one may
-//! have. A look that brings nothing new changes neither address nor type, state, cadence or attention, and then
-//! writes no index but those of the due time: SQLite touches every index whose column a statement
-//! names, so such a write has a statement of its own that does not name them.
+//! A source's row is written by a writer that saw it as it is (`version`), and its address is a
+//! name that only one may have. A look that finds nothing new changes neither address nor type,
+//! state, cadence or attention, and then writes no index but those of the due time: SQLite touches
+//! every index whose column a statement names, so such a write has a separate statement that does
+//! not name them.
 
 pub(crate) mod numbers;
 
@@ -90,7 +91,8 @@ pub(crate) const INSERT_POSTGRES: &str = concat!(
      $34::text[], $35::text[], $36::bigint[]) u \
      on conflict (address) do nothing returning address, source_id"
 );
-/// Who adds sources does so alone: two that add the same ones in another order would wait for each other.
+/// One writer adds sources at a time: two that add the same ones in another order would wait for
+/// each other.
 pub(crate) const ADD_ALONE_POSTGRES: &str =
     "select pg_advisory_xact_lock(hashtext('almanack source ' || current_schema()))";
 
@@ -169,7 +171,8 @@ pub(crate) const LOAD_SQLITE: &str = concat!(
     columns!(),
     " from source s where s.source_id = ?1"
 );
-/// Many; the position in the list comes last. The `limit` keeps the planner from turning the join around.
+/// Many; the position in the list comes last. The `limit` keeps the planner from turning the join
+/// around.
 pub(crate) const LOAD_POSTGRES: &str = concat!(
     "select ",
     columns!(),
@@ -192,16 +195,17 @@ pub(crate) const LOAD_DUE_OF: &str = concat!(
      order by s.due_at_us, s.source_id limit $3"
 );
 
-/// Sources that are overdue and that no task will look at: one that lives runs or waits. The name of the task is
-/// that of [`almanack_core::source::SourceId::identity`].
+/// Sources that are overdue and that no task will look at: one that lives runs or waits. The name
+/// of the task is that of [`almanack_core::source::SourceId::identity`].
 pub(crate) const LOAD_STRAYS: &str = "select s.source_id from source s where s.due_at_us < $1 \
      and not exists (select 1 from task t where t.subject = 'source:' || s.source_id \
          and t.kind = 'SOURCE_CHECK' and t.is_current \
          and (t.due_at_us is not null or t.status = 'RUNNING')) \
      order by s.due_at_us, s.source_id limit $2";
 
-/// A page by number, up to `$8`. A filter that is not set is null; one that few fit names the index to walk.
-/// `replace` finds a part of a text in both databases, and both lower only ASCII (`collate "C"`).
+/// A page by number, up to `$8`. A filter that is not set is null; one that few fit names the index
+/// to walk. `replace` finds a part of a text in both databases, and both lower only ASCII (`collate
+/// "C"`).
 macro_rules! list {
     ($type:literal, $state:literal, $cadence:literal, $attention:literal) => {
         concat!(
@@ -252,7 +256,8 @@ pub(crate) const LIST: &str = list_by!(nothing);
 pub(crate) const LIST_ATTENTION: &str = list_by!(attention);
 pub(crate) const LIST_RESTING: &str = list_by!(resting);
 
-/// The last source that a page after `$1` examines, with `$2` before it, along one of these indexes.
+/// The last source that a page after `$1` examines, with `$2` before it, along one of these
+/// indexes.
 macro_rules! examined_to {
     ($which:literal) => {
         concat!(
@@ -266,8 +271,8 @@ pub(crate) const ALL_TO: &str = examined_to!("");
 pub(crate) const ATTENTION_TO: &str = examined_to!("attention is not null and ");
 pub(crate) const RESTING_TO: &str = examined_to!("state <> 'active' and ");
 
-/// A page's text, and the text that says how far it may go. Few want attention and few rest, so these are walked through for
-/// themselves; of types and cadences each is common.
+/// A page's text, and the text that says how far it may go. Few want attention and few rest, so
+/// these are walked through for themselves; of types and cadences each is common.
 fn list(filter: &SourceFilter) -> (&'static str, &'static str) {
     let state = filter.state.as_deref();
     if filter.needs_attention || filter.attention.is_some() {
@@ -306,8 +311,8 @@ pub(crate) const NEXT_PRICE: &str = "update source_fleet set version = version +
 /// Sources to be looked through for old entries: a walk, not a search.
 pub(crate) const NEXT_ROWS: &str =
     "select source_id, version, shown from source where source_id > $1 order by source_id limit $2";
-/// Notes until when entries were deleted. Who looked meanwhile must decide again: what was known is not any
-/// more.
+/// Notes until when entries were deleted. A look meanwhile must decide again: what was known is
+/// not any more.
 pub(crate) const NOTE_PRUNED_SQLITE: &str = "update source set version = version + 1, \
      pruned_before_us = \
      max(coalesce(pruned_before_us, ?3), coalesce(?3, pruned_before_us)) \

@@ -1,8 +1,9 @@
 //! The store on SQLite: one file, one writer.
 //!
 //! The process that opens the file writes through one thread (see `thread.rs`) and reads through a
-//! few others, of which each sort of caller has its own (see `caller.rs`); write-ahead logging lets them work at once. Other processes may use the same file:
-//! write transactions are `immediate`, so they queue at the file lock instead of failing halfway.
+//! few others, of which each sort of caller has its own (see `caller.rs`); write-ahead logging lets
+//! them work at once. Other processes may use the same file: write transactions are `immediate`, so
+//! they queue at the file lock instead of failing halfway.
 
 mod claim;
 mod node_lock;
@@ -40,8 +41,8 @@ use crate::{
     sqlite::thread::{Fault, Mode, Outcome, READS, Threads, WRITES, in_transaction},
 };
 
-/// Reads of each sort of caller that may run at the same time. Changes look things up by their keys, which takes microseconds; the
-/// engine's watch reads more, and must not be all that is read.
+/// Reads of each sort of caller that may run at the same time. Changes look things up by their
+/// keys, which takes microseconds; the engine's watch reads more, and must not be all that is read.
 const WORK_READERS: usize = 2;
 const CHANGE_READERS: usize = 2;
 const PAGE_READERS: usize = 2;
@@ -49,12 +50,12 @@ const PAGE_READERS: usize = 2;
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Prepared statements kept per connection; more than there are.
 const STATEMENTS_KEPT: usize = 128;
-/// The log is copied back into the file when it has this many pages (16 MiB). A busy page is written
-/// to the log again and again; copying it back less often saves most of those copies.
+/// The log is copied back into the file when it has this many pages (16 MiB). A busy page is
+/// written to the log again and again; copying it back less often saves most of those copies.
 const CHECKPOINT_PAGES: i64 = 4_000;
 /// Page cache of each connection; negative means KiB.
 const CACHE_KIB: i64 = -8_000;
-/// A node asks this often even if nobody nudged it: another process may have written to the file.
+/// A node asks this often even without a nudge: another process may have written to the file.
 /// Cheap here, an empty claim is a few index probes.
 const SAFETY_POLL: SignedDuration = SignedDuration::from_secs(1);
 
@@ -71,7 +72,7 @@ pub enum Durability {
 /// The store on one SQLite file, for one sort of caller.
 pub type SqliteStore = SqlStore<Sqlite>;
 
-/// The file, and who works on it.
+/// The file, and its threads.
 pub struct Sqlite {
     access: Arc<Access>,
     caller: Caller,
@@ -83,8 +84,8 @@ enum Access {
     Inline(Mutex<Connection>),
 }
 
-/// Everybody who has a connection. Closed in this order: only a connection that may write can bring the
-/// log into the file and remove it, and only the last one does.
+/// All connections. Closed in this order: only a connection that may write can merge
+/// the log into the file and remove it, and only the last one does.
 struct Staff {
     pages: Threads,
     changes: Threads,
@@ -94,7 +95,7 @@ struct Staff {
 }
 
 impl SqliteStore {
-    /// Opens (and creates or migrates) a file, with threads of its own.
+    /// Opens (and creates or migrates) a file, with its own threads.
     pub fn open(path: &Path, durability: Durability) -> Result<Self> {
         create_guarded(path);
         let open = |flags| open_file(path, flags, durability);
@@ -122,13 +123,13 @@ impl SqliteStore {
         })
     }
 
-    /// The same store for who wants something changed.
+    /// The same store for clients that change something.
     #[must_use]
     pub fn for_changes(&self) -> Self {
         self.handed_to(Caller::Changes)
     }
 
-    /// The same store for who looks at pages.
+    /// The same store for clients that read pages.
     #[must_use]
     pub fn for_pages(&self) -> Self {
         self.handed_to(Caller::Pages)
@@ -178,7 +179,8 @@ impl Sqlite {
         done.map_err(|fault| explain(statement, fault))
     }
 
-    /// Runs `work` on a connection of this caller's that only reads. Whoever stops waiting stops it.
+    /// Runs `work` on a connection of this caller's that only reads. A caller that stops waiting
+    /// stops it.
     async fn on_reader<T, F>(&self, statement: &'static str, mut work: F) -> Result<T>
     where
         T: Send + 'static,
@@ -319,8 +321,9 @@ fn start(connections: Vec<Connection>, mode: Mode) -> Result<Threads> {
     })
 }
 
-/// Makes a file that is not there yet: it will hold hashes of tokens and other people's payloads, so only its owner and, as far as
-/// the umask allows, its group may read it. SQLite gives its logs the same rights. Where this fails, opening says why.
+/// Makes a file that is not there yet: it will hold hashes of tokens and other people's payloads,
+/// so only its owner and, as far as the umask allows, its group may read it. SQLite gives its logs
+/// the same rights. Where this fails, opening says why.
 fn create_guarded(path: &Path) {
     let mut options = OpenOptions::new();
     let _ = options
@@ -451,7 +454,7 @@ pub(crate) fn explain(statement: &'static str, fault: Fault) -> Error {
 /// A quota or a limit on file sizes refuses a write as a full disk does, but SQLite calls only the
 /// disk full; the others are I/O errors to it.
 fn write_failed(error: &rusqlite::Error) -> bool {
-    let code = error.sqlite_error().map(|reported| reported.extended_code);
+    let code = error.sqlite_error().map(|cause| cause.extended_code);
     matches!(
         code,
         Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_TRUNCATE | ffi::SQLITE_IOERR_SHMSIZE)

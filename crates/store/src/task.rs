@@ -1,14 +1,14 @@
 //! Statements about tasks.
 //!
-//! Where the two databases share a text it stands once. PostgreSQL takes whole lists in one
-//! statement (`unnest`), because a round trip costs more than a row; SQLite runs the single-row text
-//! in a loop, because a call costs less than building a list. Such pairs stand side by side.
+//! Where the two databases share a text it is written once. PostgreSQL takes whole lists in one
+//! statement (`unnest`), because a round trip costs more than a row; SQLite runs the single-row
+//! text in a loop, because a call costs less than building a list. Such pairs stand side by side.
 //!
-//! Lists drive their joins in PostgreSQL: a probe is written `t.id = any (array[u.id])`. To the planner
-//! a plain `t.id = u.id` is also a reason to walk the whole index in order, which it prefers while
-//! it believes the table to be small, and goes on believing while the table grows.
+//! Lists drive their joins in PostgreSQL: a probe is written `t.id = any (array[u.id])`. To the
+//! planner a plain `t.id = u.id` is also a reason to walk the whole index in order, which it
+//! prefers while it believes the table to be small, and goes on believing while the table grows.
 //!
-//! Parameters: SQLite numbers `$1` by where it first stands in the text, not by its digit. A shared
+//! Parameters: SQLite numbers `$1` by where it first occurs in the text, not by its digit. A shared
 //! text must therefore use its parameters in ascending order; a text for SQLite alone says `?1`.
 
 use almanack_core::{
@@ -58,8 +58,8 @@ pub(crate) const LOAD_CURRENT_SQLITE: &str = concat!(
     from_task!(),
     "where t.subject = ?1 and t.kind = ?2 and t.is_current"
 );
-/// The current rows of many; the position in the list comes last. The `limit` keeps the planner from
-/// turning the join around: one probe per identity, never a walk through the index.
+/// The current rows of many; the position in the list comes last. The `limit` keeps the planner
+/// from turning the join around: one probe per identity, never a walk through the index.
 pub(crate) const LOAD_CURRENT_POSTGRES: &str = concat!(
     "select ",
     columns!(),
@@ -71,7 +71,8 @@ pub(crate) const LOAD_CURRENT_POSTGRES: &str = concat!(
 
 pub(crate) const LOAD: &str = concat!("select ", columns!(), from_task!(), "where t.id = $1");
 
-/// The newest rows of an identity from a number on, without payloads. Two halves, so that each uses its own index.
+/// The newest rows of an identity from a number on, without payloads. Two halves, so that each uses
+/// its own index.
 pub(crate) const LOAD_LIVES: &str = concat!(
     "select * from (select * from (select ",
     columns!("cast('null' as text)"),
@@ -82,7 +83,8 @@ pub(crate) const LOAD_LIVES: &str = concat!(
     "where t.subject = $1 and t.kind = $2 and not t.is_current and t.id <= $3 order by t.id desc limit $4) past) lives order by 1 desc limit $4"
 );
 
-/// The last row that a page below `$1` examines, with `$2` rows before it. Numbers have gaps, so it is counted, not computed.
+/// The last row that a page below `$1` examines, with `$2` rows before it. Numbers have gaps, so it
+/// is counted, not computed.
 pub(crate) const EXAMINED_TO: &str =
     "select id from task where id < $1 order by id desc limit 1 offset $2";
 /// A page, newest first, down to `$2`. A filter that is not set is null.
@@ -171,8 +173,8 @@ pub(crate) const NAME_SUCCESSOR_POSTGRES: &str = "update decision d set new_task
      from unnest($1::bigint[], $2::integer[], $3::bigint[]) u(task_id, number, new_task_id) \
      where d.task_id = any (array[u.task_id]) and d.number = u.number";
 
-/// How much waits, per kind and priority; [`crate::claim::LANES`] names the lanes. Counting stops at
-/// a bound: a gauge need not read a million rows to say "many".
+/// How much waits, per kind and priority; [`crate::claim::LANES`] names the lanes. Counting stops
+/// at a bound: a gauge need not read a million rows to say "many".
 pub(crate) const DEPTH: &str = "select \
      (select count(*) from (select 1 from task where kind = $1 and priority = $2 \
          and due_at_us is not null limit 100000) w), \
@@ -180,12 +182,13 @@ pub(crate) const DEPTH: &str = "select \
          and due_at_us <= $3 limit 100000) d), \
      (select min(due_at_us) from task where kind = $1 and priority = $2)";
 
-/// The numbers of the next rows, when they were created and whether they may have a history of their own: a walk, not a search.
+/// The numbers of the next rows, when they were created and whether they may have a history of
+/// their own: a walk, not a search.
 pub(crate) const NEXT_ROWS: &str = "select id, created_at_us, \
      case when decisions > 0 or term > 1 then 1 else 0 end \
      from task where id > $1 order by id limit $2";
-/// Deletes a row that ended, and was last decided about, before `?2`. A later decision, even one that
-/// changed nothing, may carry a revision that must be remembered as long as itself (RS-10).
+/// Deletes a row that ended, and was last decided about, before `?2`. A later decision, even one
+/// that changed nothing, may carry a revision that must be remembered as long as itself (RS-10).
 macro_rules! prune {
     ($which:literal, $before:literal) => {
         concat!(

@@ -216,7 +216,8 @@ fn the_ledger_costs_no_more_when_it_is_longer() {
     check_costs_no_more(schedule::PRUNE_SLOTS_SQLITE, [50, 10], 0, SLOTS);
 }
 
-/// Sources that are due one microsecond apart. Among the first sixty, every sixth is odd in all ways.
+/// Sources that are due one microsecond apart. Among the first sixty, every sixth is odd in all
+/// ways.
 const SOURCES: &str = "insert into source (source_id, version, source_type, state, cadence, \
      attention, due_at_us, check_count, hit_count, fail_count, created_at_us, updated_at_us, \
      address, name, category, reading, moving_times, shown, recent, learned) \
@@ -276,7 +277,7 @@ fn a_look_costs_no_more_when_more_sources_exist() {
     }
 }
 
-/// What a look at the seventh source writes, with everything it is found by as it was.
+/// What a look at the seventh source writes, with all its search columns unchanged.
 fn quiet_values() -> Vec<Value> {
     let text = |text: &str| Value::Text(text.to_owned());
     let mut values: Vec<Value> = (0..30).map(Value::Integer).collect();

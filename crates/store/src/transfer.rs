@@ -1,16 +1,17 @@
 //! Moving a whole store from one database into another.
 //!
-//! What is moved is read from the databases themselves: every table both have, every column, as it is. Nothing
-//! here knows what a task is, so a table that a later migration adds is moved without a change here. Claims
-//! and nodes are rows like all others: a task that was RUNNING when its node was killed arrives RUNNING, under
-//! a lease that passes there as it would have passed here.
+//! What is moved is read from the databases themselves: every table both have, every column, as it
+//! is. Nothing here knows what a task is, so a table that a later migration adds is moved without a
+//! change here. Claims and nodes are rows like all others: a task that was RUNNING when its node
+//! was killed arrives RUNNING, under a lease that passes there as it would have passed here.
 //!
-//! The target is looked at before anything is made there (`empty.rs`): one that holds rows, or what is not ours, is refused
-//! as it is.
+//! The target is looked at before anything is made there (`empty.rs`): one that holds rows, or what
+//! is not ours, is refused as it is.
 //!
-//! INVARIANT: the target gets everything or nothing. All rows are written in one transaction, in which they are
-//! also read back: unless each table has the rows and the checksum it had at the source, nothing is kept. Who is
-//! killed in between leaves an empty database with all its tables, which is where every move starts.
+//! INVARIANT: the target gets everything or nothing. All rows are written in one transaction, in
+//! which they are also read back: unless each table has the rows and the checksum it had at the
+//! source, nothing is kept. A process killed in between leaves an empty database with all its
+//! tables, which is where every move starts.
 
 mod digest;
 mod empty;
@@ -46,8 +47,8 @@ pub enum Error {
         /// Which tables, and how many rows each.
         found: String,
     },
-    /// The target is in use by somebody else.
-    #[error("the target holds what is not Almanack's: {found}")]
+    /// The target is in use by another process.
+    #[error("the target contains objects that are not Almanack's: {found}")]
     Foreign {
         /// The first of it by name.
         found: String,
@@ -59,8 +60,8 @@ pub enum Error {
         /// What this version knows.
         known: usize,
     },
-    /// The two databases are not laid out alike; no version of ours makes such a pair.
-    #[error("the two databases are not laid out alike: {what}")]
+    /// The two databases have different schemas; no version of ours makes such a pair.
+    #[error("the two databases have different schemas: {what}")]
     Unlike { what: String },
     /// A value that the other database cannot hold.
     #[error("table `{table}`: {what}")]
@@ -70,7 +71,7 @@ pub enum Error {
         what: String,
     },
     /// What arrived is not what was sent.
-    #[error("table `{table}` arrived as {arrived}, and was {sent}")]
+    #[error("table `{table}` arrived as {arrived}, expected {sent}")]
     Differs {
         table: String,
         /// Rows and checksum at the source.
@@ -78,14 +79,14 @@ pub enum Error {
         /// Rows and checksum at the target.
         arrived: Sum,
     },
-    /// Both sides are databases of one make: its own tools copy it better.
-    #[error("both are of one make")]
+    /// Both sides are the same kind of database: its own tools copy it better.
+    #[error("source and target are the same kind of database")]
     SameMake,
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Whether anybody else may write to the source meanwhile.
+/// Whether other processes may write to the source meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Others {
     /// They wait: what is moved is all there is.
@@ -144,12 +145,13 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Moves everything from one store into another, which must be empty; it is created where it is missing.
+/// Moves everything from one store into another, which must be empty; it is created where it is
+/// missing.
 pub async fn transfer(
     from: &Location,
     to: &Location,
     others: Others,
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     match (from, to) {
         (Location::Sqlite(from), Location::Postgres(url)) => {
@@ -157,12 +159,12 @@ pub async fn transfer(
             postgres::refuse_used(url).await?;
             crate::open(to, Durability::Full).await?;
             let target = postgres::Side::write(url).await?;
-            let moved = into_postgres(&source, &target, reported).await;
+            let moved = into_postgres(&source, &target, report).await;
             target.end(moved).await
         }
         (Location::Postgres(url), Location::Sqlite(path)) => {
             let source = postgres::Side::read(url, others).await?;
-            let moved = into_file(&source, path, reported).await;
+            let moved = into_file(&source, path, report).await;
             source.let_go().await;
             moved
         }
@@ -174,26 +176,26 @@ pub async fn transfer(
 async fn into_postgres(
     source: &sqlite::Side,
     target: &postgres::Side,
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let tables = target.tables().await?;
     agree(&source.names()?, &tables)?;
     source.fit(&tables)?;
     refuse_filled(target.counts(&names(&tables)).await?)?;
-    reported(Step::Total(total(&source.counts(&names(&tables))?)));
-    postgres::fill(source, target, &tables, reported).await
+    report(Step::Total(total(&source.counts(&names(&tables))?)));
+    postgres::fill(source, target, &tables, report).await
 }
 
 /// Into a file that may not be there yet.
 async fn into_file(
     source: &postgres::Side,
     path: &Path,
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     sqlite::refuse_used(path)?;
     drop(SqliteStore::open(path, Durability::Full)?);
     let target = sqlite::Side::write(path)?;
-    let moved = into_sqlite(source, &target, reported).await?;
+    let moved = into_sqlite(source, &target, report).await?;
     target.commit()?;
     Ok(moved)
 }
@@ -201,14 +203,14 @@ async fn into_file(
 async fn into_sqlite(
     source: &postgres::Side,
     target: &sqlite::Side,
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let tables = source.tables().await?;
     agree(&target.names()?, &tables)?;
     target.fit(&tables)?;
     refuse_filled(target.counts(&names(&tables))?)?;
-    reported(Step::Total(total(&source.counts(&names(&tables)).await?)));
-    sqlite::fill(source, target, &tables, reported).await
+    report(Step::Total(total(&source.counts(&names(&tables)).await?)));
+    sqlite::fill(source, target, &tables, report).await
 }
 
 fn names(tables: &[Table]) -> Vec<&str> {
@@ -252,7 +254,7 @@ fn agree(names: &[String], tables: &[Table]) -> Result<()> {
     if lost.is_empty() {
         return Ok(());
     }
-    let what = format!("only one of them has {}", lost.join(", "));
+    let what = format!("only one has {}", lost.join(", "));
     Err(Error::Unlike { what })
 }
 
@@ -269,8 +271,8 @@ fn refuse_filled(counts: Vec<(String, u64)>) -> Result<()> {
     })
 }
 
-/// A source must be as this version would leave it: to migrate it here would change what may have to stay as
-/// it was, for whoever goes back.
+/// A source must be as this version would leave it: to migrate it here would change what may have
+/// to stay unchanged, for an operator who goes back.
 fn up_to_date(applied: &[migrate::Applied]) -> Result<()> {
     let left = migrate::pending(migrate::ALL, applied)?;
     if left.is_empty() {

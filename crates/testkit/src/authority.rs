@@ -1,4 +1,5 @@
-//! An authority of a test's own, and certificates that it vouches for, made by the machine's `openssl`.
+//! An authority of a test's own, and certificates that it vouches for, made by the machine's
+//! `openssl`.
 
 use std::{
     net::IpAddr,
@@ -30,7 +31,7 @@ pub struct Identity {
 }
 
 impl Authority {
-    /// Makes one that nobody trusts yet.
+    /// Makes one that no client trusts yet.
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let made = "-x509 -days 2 -keyout authority.key -out authority.pem -subj /CN=authority";
@@ -38,12 +39,12 @@ impl Authority {
         Self { folder }
     }
 
-    /// Its certificate: who trusts this file trusts all it vouches for.
+    /// Its certificate: a client that trusts this file trusts all it issued.
     pub fn certificate(&self) -> PathBuf {
         self.path("authority.pem")
     }
 
-    /// Vouches for whoever goes by this name, or lives at this number.
+    /// Issues a certificate for this name or IP address.
     pub fn vouch(&self, name: &str) -> Identity {
         let folder = self.folder.path();
         let asked = format!("{NEW} -keyout {name}.key -out {name}.csr -subj /CN={name}");
@@ -78,6 +79,6 @@ fn openssl(folder: &Path, arguments: &str) {
         .current_dir(folder)
         .output();
     let done = done.expect("openssl is there");
-    let reported = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "openssl {arguments}: {reported}");
+    let output = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "openssl {arguments}: {output}");
 }

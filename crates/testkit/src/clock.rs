@@ -1,4 +1,4 @@
-//! Clocks that move only when told to.
+//! Clocks that move only on request.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -8,7 +8,7 @@ use almanack_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-/// Shows one instant until somebody changes it. Share it as `Arc<ManualClock>`.
+/// Shows one instant until a test changes it. Share it as `Arc<ManualClock>`.
 #[derive(Debug)]
 pub struct ManualClock {
     now_us: AtomicI64,
@@ -41,7 +41,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// A machine's two clocks: time passes on both, and somebody may set the one on the wall.
+/// A machine's two clocks: time passes on both, and the wall clock may be set.
 #[derive(Debug)]
 pub struct ManualTime {
     wall: ManualClock,
@@ -65,7 +65,7 @@ impl ManualTime {
         self.wall.advance(time);
     }
 
-    /// Somebody sets the clock on the wall by so much.
+    /// Sets the wall clock by so much.
     pub fn step(&self, by: SignedDuration) {
         self.wall.advance(by);
     }

@@ -1,8 +1,9 @@
-//! An outside for editions, in memory: stories, pages, a writer and destinations that do as they are told.
+//! An outside for editions, in memory: stories, pages, a writer and destinations that do as they
+//! are configured to.
 //!
-//! Every call is written down and pays for itself, as one over the network would; then a [`InjectedFault`] is asked what becomes of it.
-//! Destinations remember what reached them, also when the sender is never told: that is what tests about "exactly
-//! once in effect" look at.
+//! Every call is written down and pays for itself, as one over the network would; then a
+//! [`InjectedFault`] is asked what becomes of it. Destinations remember what reached them, also
+//! when the sender never learns it: that is what tests about "exactly once in effect" look at.
 
 mod destinations;
 mod outside;
@@ -44,7 +45,7 @@ pub enum Call {
     Send(String, u32),
     /// A destination is looked at.
     Look(String, u32),
-    /// People are told: the rule's name, and `opened`, `closed` or `passed`.
+    /// People are notified: the rule's name, and `opened`, `closed` or `passed`.
     Report(String, &'static str),
 }
 
@@ -72,14 +73,14 @@ struct Inside {
     stories: Vec<Listed>,
     calls: Vec<Call>,
     paid: BTreeMap<u32, u32>,
-    reported: usize,
+    notified: usize,
     received: BTreeMap<String, Vec<Received>>,
 }
 
 /// Something that reached a destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// The letter's own key.
+    /// The message's own key.
     pub key: String,
     /// Which making of the document it is from.
     pub revision: u32,
@@ -97,7 +98,8 @@ pub struct EditionHarness {
 }
 
 impl EditionHarness {
-    /// A harness with so many stories and one destination that can be looked at, `github`, and one that cannot, `telegram`.
+    /// A harness with so many stories and one destination that can be looked at, `github`, and one
+    /// that cannot, `telegram`.
     pub fn with(stories: u32) -> Self {
         let telegram = Place {
             parts: 2,
@@ -124,7 +126,7 @@ impl EditionHarness {
         }
     }
 
-    /// The same harness, with calls on somebody's own account.
+    /// The same harness, with calls on a separate account.
     #[must_use]
     pub fn on_account_of(&self, caller: u32) -> Self {
         Self {
@@ -133,7 +135,8 @@ impl EditionHarness {
         }
     }
 
-    /// From now on, this decides what becomes of a call; it is told how many equal ones there were before.
+    /// From now on, this decides what becomes of a call; it gets how many equal ones there were
+    /// before.
     pub fn decide(
         &self,
         injected_faults: impl Fn(&Call, usize) -> InjectedFault + Send + Sync + 'static,
@@ -164,17 +167,18 @@ impl EditionHarness {
         self.lock().calls.clone()
     }
 
-    /// Calls that somebody paid for so far; counted here, whatever their request budget says. Telling people costs nothing.
+    /// Paid calls so far; counted here, whatever their request budget says.
+    /// Notifying people costs nothing.
     pub fn paid_by(&self, caller: u32) -> u32 {
         self.lock().paid.get(&caller).copied().unwrap_or(0)
     }
 
     /// How often people heard something.
-    pub fn reported(&self) -> usize {
-        self.lock().reported
+    pub fn notified(&self) -> usize {
+        self.lock().notified
     }
 
-    /// Whether a letter reached a destination.
+    /// Whether a message reached a destination.
     pub fn has(&self, destination: &str, key: &str) -> bool {
         let inside = self.lock();
         let received = inside.received.get(destination);
@@ -191,7 +195,7 @@ impl EditionHarness {
             .unwrap_or_default()
     }
 
-    /// What reached a destination after so many letters that are known already.
+    /// What reached a destination after so many messages that are known already.
     pub fn received_after(&self, destination: &str, known: usize) -> Vec<Received> {
         let inside = self.lock();
         let received = inside.received.get(destination);

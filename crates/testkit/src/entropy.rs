@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use almanack_core::time::Entropy;
 
-/// `SplitMix64`'s increment: the golden ratio in 64 bits, odd, so that the state visits every value.
+/// `SplitMix64`'s increment: the golden ratio in 64 bits, odd, so that the state visits every
+/// value.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// `SplitMix64` over a shared counter. Good enough to look random, small enough to trust.

@@ -90,8 +90,8 @@ pub fn cancel_rev(subject: &str, kind_name: &str, revision: i64) -> Request {
     })
 }
 
-/// A request of `node-a` for up to `slots` tasks due at `now`, held for [`LEASE`]. Give each claim its
-/// own number.
+/// A request of `node-a` for up to `slots` tasks due at `now`, held for [`LEASE`]. Give each claim
+/// its own number.
 pub fn claim_request(claim: i64, now: Timestamp, slots: usize) -> ClaimRequest {
     ClaimRequest {
         claim_id: ClaimId(claim),

@@ -1,10 +1,12 @@
-//! A door before a Kafka broker: it encrypts, and lets in only who is known.
+//! A proxy before a Kafka broker: it encrypts, and authenticates its clients.
 //!
-//! librdkafka's mock cluster speaks neither TLS nor SASL. The front speaks both for it: it ends TLS, answers the requests by which a
-//! client signs in itself, and passes everything else on. Brokers tell their clients where to find them, so what comes back has the
-//! broker's address replaced by the front's wherever it stands.
+//! librdkafka's mock cluster speaks neither TLS nor SASL. The front speaks both for it: it ends
+//! TLS, answers the requests by which a client signs in itself, and passes everything else on.
+//! Brokers return their addresses to clients, so what comes back has the broker's address
+//! replaced by the front's wherever it occurs.
 //!
-//! INVARIANT: nothing but questions about versions reaches the broker from a client that has not signed in.
+//! INVARIANT: nothing but questions about versions reaches the broker from a client that has not
+//! signed in.
 
 mod frame;
 mod sasl;
@@ -44,7 +46,8 @@ pub use sasl::{Login, Mechanism};
 
 /// The name that the front's certificate is made out to.
 const NAME: &str = "localhost";
-/// What a mock broker has its clients call it. As long as [`NAME`], so that one can stand where the other was.
+/// What a mock broker has its clients call it. As long as [`NAME`], so that one can be where the
+/// other was.
 const BROKER: &str = "127.0.0.1";
 
 const SASL_HANDSHAKE: i16 = 17;
@@ -62,7 +65,7 @@ pub struct Front {
 struct Hall {
     tls: TlsAcceptor,
     broker: SocketAddr,
-    /// A broker's address, and what stands there instead.
+    /// A broker's address, and its replacement.
     readdressed: (Vec<u8>, Vec<u8>),
     login: Mutex<Login>,
     came: AtomicUsize,
@@ -149,7 +152,7 @@ fn certificate(file: &Path) -> CertificateDer<'static> {
     CertificateDer::from_pem_file(file).unwrap()
 }
 
-/// A host and a port as they stand next to each other in every answer that names a broker.
+/// A host and a port next to each other in every answer that names a broker.
 fn address(host: &str, port: u16) -> Vec<u8> {
     [host.as_bytes(), &u32::from(port).to_be_bytes()].concat()
 }

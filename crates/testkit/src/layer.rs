@@ -97,7 +97,7 @@ impl<L: Layer> Store for Layered<L> {
 }
 
 /// Makes [`Layer`] and what [`Layered`] does of a list of methods. An argument with an ampersand is
-/// lent; the layer gets a copy of it, because a call may outlive whoever made it.
+/// lent; the layer gets a copy of it, because a call may outlive its caller.
 macro_rules! layered {
     ($($port:ident { $(
         $method:ident($( $(&$lent:ident)? $($given:ident)? : $type:ty ),*) -> $answer:ty;

@@ -1,4 +1,4 @@
-//! What tests of several crates share: time that stands still, chance that repeats itself,
+//! What tests of several crates share: time that stops, chance that repeats itself,
 //! ready-made requests, servers to talk to, and a layer that meddles with a store's calls.
 //!
 //! Only ever a dev-dependency. A broken expectation here is a failed test, so it panics, and the

@@ -1,7 +1,7 @@
-//! What any lock must do, whoever decides it.
+//! What any lock must do, whatever implements it.
 //!
-//! Every rule gets a [`Place`] without locks, and makes as many acquirers of it as it needs, each of
-//! them like another process. A consumer says how to get a place and receives one test per rule:
+//! Every rule gets a [`Place`] without locks, and makes as many acquirers of it as it needs, each
+//! of them like another process. A consumer says how to get a place and receives one test per rule:
 //!
 //! ```ignore
 //! async fn place() -> Place { Place::new(|| Arc::new(my_lock())) }
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// Turns every rule into a test of its own, against a place from `$place().await`.
+/// Turns every rule into a separate test, against a place from `$place().await`.
 #[macro_export]
 macro_rules! lock_conformance {
     ($place:path) => {
@@ -57,7 +57,7 @@ macro_rules! lock_conformance {
             dp_05_another_slot_and_another_content_are_other_locks,
             dp_05_many_slots_are_raced_for_at_once_and_each_has_one_winner,
             dp_07_locks_are_listed,
-            dp_07_cleaning_removes_what_it_is_reported_and_nothing_else,
+            dp_07_cleaning_removes_what_it_is_given_and_nothing_else,
             dp_07_cleaning_what_is_gone_is_no_error,
         }
     };
@@ -84,8 +84,8 @@ async fn acquire(lock: &dyn SlotLock, key: LockKey) -> Acquired {
     lock.acquire(&key).await.expect("acquire")
 }
 
-/// Asks until there is an answer: an error is not "lost" (DP-06), and a server that is raced for may
-/// well answer with one.
+/// Asks until there is an answer: an error is not "lost" (DP-06), and a server that is raced for
+/// may well answer with one.
 async fn insist(lock: &dyn SlotLock, key: LockKey) -> Acquired {
     for _ in 0..100 {
         match lock.acquire(&key).await {
@@ -127,7 +127,7 @@ pub async fn dp_05_of_many_racing_nodes_exactly_one_wins(place: &Place) {
     assert_eq!(race(place, &[key(1, 60)]).await, [(key(1, 60), 1)]);
 }
 
-/// Neither its winner nor anybody else wins it again.
+/// Neither its winner nor another process wins it again.
 pub async fn dp_05_a_lock_is_won_once(place: &Place) {
     let (winner, other) = (place.acquirer(), place.acquirer());
     assert_eq!(acquire(winner.as_ref(), key(1, 60)).await, Acquired::Won);
@@ -161,7 +161,7 @@ pub async fn dp_07_locks_are_listed(place: &Place) {
 }
 
 /// And what was removed can be won again: that is why only expired ones are.
-pub async fn dp_07_cleaning_removes_what_it_is_reported_and_nothing_else(place: &Place) {
+pub async fn dp_07_cleaning_removes_what_it_is_given_and_nothing_else(place: &Place) {
     let (lock, other) = (place.acquirer(), place.acquirer());
     for slot in [60, 70, 80] {
         acquire(lock.as_ref(), key(1, slot)).await;
@@ -172,7 +172,7 @@ pub async fn dp_07_cleaning_removes_what_it_is_reported_and_nothing_else(place: 
     assert_eq!(acquire(other.as_ref(), key(1, 60)).await, Acquired::Won);
 }
 
-/// Somebody else may have cleaned up first.
+/// Another process may have cleaned up first.
 pub async fn dp_07_cleaning_what_is_gone_is_no_error(place: &Place) {
     let lock = place.acquirer();
     acquire(lock.as_ref(), key(1, 60)).await;
@@ -189,7 +189,7 @@ pub async fn dp_07_cleaning_what_is_gone_is_no_error(place: &Place) {
 
 #[cfg(test)]
 mod tests {
-    /// A rule nobody lists would silently prove nothing.
+    /// An unlisted rule would silently prove nothing.
     #[test]
     fn every_rule_is_listed() {
         let source = include_str!("lock.rs");

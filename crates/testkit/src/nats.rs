@@ -1,4 +1,5 @@
-//! NATS servers for tests: the open one that the test command starts, and private ones that ask who comes.
+//! NATS servers for tests: the open one that the test command starts, and private ones that ask who
+//! comes.
 
 mod credentials;
 mod server;
@@ -24,7 +25,8 @@ pub fn server_url() -> String {
     )
 }
 
-/// Makes a stream that keeps `NAME.>`, without what an earlier run left there and among its dead letters.
+/// Makes a stream that keeps `NAME.>`, without what an earlier run left there and among its dead
+/// letters.
 pub async fn new_stream(client: Client, name: &str) -> jetstream::Context {
     let context = jetstream::new(client);
     for left_behind in [name.to_owned(), format!("{name}-dead-letter")] {

@@ -1,14 +1,14 @@
 //! A schema per test in the PostgreSQL cluster that the test command starts.
 //!
-//! A missing server is a failure, not a skip: a promise that was not tested on PostgreSQL is not kept
-//! there.
+//! A missing server is a failure, not a skip: a promise that was not tested on PostgreSQL is not
+//! kept there.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio_postgres::NoTls;
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
-/// Whoever takes something of a schema while it goes is not waited for any longer than this.
+/// How long to wait for a client that uses a schema while it is dropped.
 const DROPPED_WITHIN: &str = "10s";
 
 /// A schema of one test's own, dropped with it.
@@ -44,8 +44,9 @@ impl Schema {
 }
 
 impl Drop for Schema {
-    /// On a thread of its own: a test's runtime may be shutting down around us. Whoever still holds something
-    /// of the schema loses it: a test that fails inside a transaction must fail, not wait for itself.
+    /// On a separate thread: a test's runtime may be shutting down around us. A client that still
+    /// holds something of the schema loses it: a test that fails inside a transaction must fail,
+    /// not wait for itself.
     fn drop(&mut self) {
         let name = &self.name;
         let statement = format!(
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_schema_goes_although_somebody_is_in_the_middle_of_something() {
+    async fn a_schema_goes_although_a_client_is_in_the_middle_of_something() {
         let schema = Schema::create().await;
         schema.run("create table kept (id bigint)").await;
         let (client, connection) = tokio_postgres::connect(schema.url(), NoTls).await.unwrap();

@@ -295,7 +295,7 @@ pub(crate) fn refused() -> Vec<Refused> {
     };
     let mut all = Vec::new();
     for kind in reserved::KINDS {
-        let reason = "are made and changed by Almanack itself";
+        let reason = "only Almanack creates and changes tasks of kind";
         let put = asking("put", kind, "https://articles.example/");
         all.push(structured(&put, reason));
         let mut cancel = asking("cancel", kind, "");

@@ -236,7 +236,7 @@ fn a_event_cannot_be_made_up() {
     assert!(
         refused
             .notes
-            .contains("made and changed by Almanack itself"),
+            .contains("only Almanack creates and changes tasks of kind"),
         "{refused}"
     );
 }

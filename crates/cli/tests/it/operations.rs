@@ -166,7 +166,7 @@ fn of_two_restores_at_once_the_second_is_refused() {
     fs::write(home.path().join("new.db.partial"), "half").unwrap();
     let refused = home.run(&["restore", "kept.db", elsewhere]);
     assert_eq!(refused.code, 1, "{refused}");
-    assert!(refused.notes.contains("is at work"), "{refused}");
+    assert!(refused.notes.contains("is running and writes"), "{refused}");
     assert!(!refused.notes.contains("was stopped"), "{refused}");
     let doctor = home.run(&["doctor", elsewhere]);
     assert!(doctor.data.contains("a restore is at work"), "{doctor}");
@@ -185,7 +185,7 @@ async fn a_target_that_is_somebody_elses_is_left_to_them() {
     let home = stored().set("TARGET", schema.url());
     let refused = home.run(&["migrate", "sqlite:almanack.db", "env:TARGET"]);
     assert_eq!(refused.code, 1, "{refused}");
-    let reported = "the target holds what is not Almanack's: table `task`";
+    let reported = "the target contains objects that are not Almanack's: table `task`";
     assert!(refused.notes.contains(reported), "{refused}");
     assert!(refused.notes.contains("nothing was changed"), "{refused}");
     let found = condition::look(&Location::Postgres(schema.url().to_owned())).await;

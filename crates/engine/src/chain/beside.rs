@@ -1,8 +1,8 @@
 //! Which other firings may have started the runs that a chain sees at a target.
 //!
-//! Several lines may fire at one workflow, and slots of one line may be tried late, so a run that is found
-//! after a lost reply may be another slot's. A chain remembers what its own firings came to. Slots
-//! that another chain may have fired count as doubtful: nothing says what became of them.
+//! Several lines may fire at one workflow, and slots of one line may be tried late, so a run that
+//! is found after a lost reply may be another slot's. A chain remembers what its own firings came
+//! to. Slots that another chain may have fired count as doubtful: nothing says what became of them.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,8 @@ use almanack_core::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-/// How much before a stretch of time a slot may lie that was fired within it, late or by another clock.
+/// How much before a stretch of time a slot may lie that was fired within it, late or by another
+/// clock.
 const FIRED_LATE: SignedDuration = SignedDuration::from_secs(15);
 /// How long it is remembered what a slot came to: no window for trying again is longer.
 const REMEMBERED_FOR: SignedDuration = SignedDuration::from_hours(24);
@@ -73,7 +74,8 @@ impl Beside {
             if !target.shares_runs_with(theirs) {
                 continue;
             }
-            // Of the own line, what lies before is known if this chain fired it, and was settled if not.
+            // Of the own line, what lies before is known if this chain fired it, and was settled if
+            // not.
             let begin = if other.content() == line.content() {
                 from
             } else {

@@ -35,7 +35,7 @@ impl Open {
         }
     }
 
-    /// What there is to tell of those that are not over.
+    /// Events to report of those that are not over.
     pub(super) fn unfinished(&self) -> Vec<ChainEvent> {
         self.all().values().cloned().collect()
     }

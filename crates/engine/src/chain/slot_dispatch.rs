@@ -1,17 +1,18 @@
 //! The slots of one line at its target: lock, fire, mark.
 //!
-//! INVARIANT: the locks of a line are asked for in the order of its slots, each when it is its turn to be
-//! fired, and the next one only after an answer. So whatever ends a chain, the slots behind its newest lock are
-//! exactly those that it had not begun, and the next start finds them (DP-08). The price: after an outage
-//! with `catch_up=all` a slot that is on time waits until those before it have been caught up at
-//! their pace. The rejected alternatives are to lock it at once, which loses the others without a word
-//! when the chain ends meanwhile, and to lock all ahead of their launches, which loses those of fine
-//! schedules, whose slots have no marks. Only the locks are in order: launches run side by side.
+//! INVARIANT: the locks of a line are asked for in the order of its slots, each when it is its turn
+//! to be fired, and the next one only after an answer. So whatever ends a chain, the slots behind
+//! its newest lock are exactly those that it had not begun, and the next start finds them (DP-08).
+//! The price: after an outage with `catch_up=all` a slot that is on time waits until those before
+//! it have been caught up at their pace. The rejected alternatives are to lock it at once, which
+//! loses the others without a word when the chain ends meanwhile, and to lock all ahead of their
+//! launches, which loses those of fine schedules, whose slots have no marks. Only the locks are in
+//! order: launches run side by side.
 //!
-//! A dispatch has no idempotency key, so a repetition after an answer that never came could start the
-//! target twice. Therefore a failed try is repeated only after looking at the target: if something was
-//! started there since that no other slot can have started, that was it (DP-25). What cannot be looked at,
-//! or cannot be told apart, is not repeated.
+//! A dispatch has no idempotency key, so a repetition after an answer that never came could start
+//! the target twice. Therefore a failed try is repeated only after looking at the target: if
+//! something was started there since that no other slot can have started, that was it (DP-25). What
+//! cannot be looked at, or cannot be distinguished, is not repeated.
 //!
 //! ```text
 //!   lock ──won──► fire ──taken──► mark
@@ -60,8 +61,8 @@ pub(super) struct SlotDispatch {
     pub(super) open: Open,
     pub(super) line: Line,
     pub(super) beside: Beside,
-    /// Whoever has it may ask for locks of the line. It is handed on in the order of asking, and rounds are far
-    /// enough apart to ask in theirs.
+    /// Its holder may ask for locks of the line. It is handed on in the order of asking, and rounds
+    /// are far enough apart to ask in theirs.
     pub(super) turn: Arc<Mutex<()>>,
 }
 
@@ -95,7 +96,8 @@ impl SlotDispatch {
         while launches.join_next().await.is_some() {}
     }
 
-    /// Waits for a slot's time. A chain that leaves begins no further slot: without a lock, the next start finds it.
+    /// Waits for a slot's time. A chain that leaves begins no further slot: without a lock, the
+    /// next start finds it.
     async fn is_its_turn(&self, due: &Due) -> bool {
         tokio::select! {
             biased;
@@ -104,7 +106,8 @@ impl SlotDispatch {
         }
     }
 
-    /// Locks a slot that was skipped, so that the next start goes on behind it. Without, it is told twice.
+    /// Locks a slot that was skipped, so that the next start goes on behind it. Without it, the
+    /// skip would be reported twice.
     async fn remember(&self, key: LockKey) {
         let remembered = self.ports.lock.acquire(&key).await;
         if remembered == Ok(Acquired::Won) && self.line.is_marked(key.slot()) {
@@ -112,8 +115,8 @@ impl SlotDispatch {
         }
     }
 
-    /// Settles a slot that somebody locked and never finished. The mark comes first here: of several who
-    /// settle, one gets it.
+    /// Settles a slot that another process locked and never finished. The mark comes first here: of
+    /// several processes that settle, one gets it.
     pub(super) async fn settle(&self, key: LockKey) {
         if self.ports.lock.acquire(&key.done()).await != Ok(Acquired::Won) {
             return;
@@ -151,7 +154,7 @@ impl SlotDispatch {
             };
             let again_at = self.again_at(due, attempt, error.retry_after());
             let why = if self.closing.is_cancelled() {
-                format!("{error}; this chain leaves")
+                format!("{error}; this chain stops")
             } else if error.is_transient() && again_at < due.retry_until {
                 attempt += 1;
                 tokio::select! {
@@ -204,8 +207,8 @@ impl SlotDispatch {
             match self.was_started_by_us(due, first_at, tried_at).await {
                 Some(true) => break Ok(()),
                 Some(false) if !last => attempt += 1,
-                Some(false) => break Err(format!("{error}; no further try fits")),
-                None => break Err(format!("{error}; whether it was started cannot be seen")),
+                Some(false) => break Err(format!("{error}; no time left for another attempt")),
+                None => break Err(format!("{error}; cannot see whether it was started")),
             }
         };
         self.conclude(due, attempt, ended);
@@ -238,7 +241,7 @@ impl SlotDispatch {
         let target = &self.line.ready().definition.target;
         let type_name = target.type_name();
         let Some(launcher) = self.ports.launchers.get(type_name) else {
-            let error = format!("chains fire at no {type_name} targets");
+            let error = format!("chains do not support {type_name} targets");
             return Outcome::GiveUp { error };
         };
         let firing = Firing {
@@ -282,8 +285,9 @@ impl SlotDispatch {
         self.beside.note(key, came_to, self.ports.clock.now());
     }
 
-    /// Whether a try of ours took effect, the first one or the last. Where a try came so late that it cannot
-    /// be told from the next slot's, it is not repeated: in doubt missed, never fired twice.
+    /// Whether a try of ours took effect, the first one or the last. Where a try came so late that
+    /// it cannot be distinguished from the next slot's, it is not repeated: in doubt missed, never
+    /// fired twice.
     async fn was_started_by_us(
         &self,
         due: &Due,
@@ -300,7 +304,7 @@ impl SlotDispatch {
             .await
     }
 
-    /// Whether whoever had the lock fired.
+    /// Whether the holder of the lock fired.
     async fn was_started_by_another(&self, key: LockKey) -> Option<bool> {
         let slot = key.slot();
         let apart = self.apart(slot, OTHER_CLOCKS_APART);
@@ -319,8 +323,8 @@ impl SlotDispatch {
         next.map_or(apart, |next| apart.min(next.duration_since(slot) / 2))
     }
 
-    /// Whether the slot started something at the target within `span`; `None` if that cannot be seen,
-    /// or not be told from what other slots may have started.
+    /// Whether the slot started something at the target within `span`; `None` if that cannot be
+    /// seen, or not be distinguished from what other slots may have started.
     async fn was_started(
         &self,
         key: LockKey,

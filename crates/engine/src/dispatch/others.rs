@@ -1,6 +1,6 @@
 //! Who else may have started a workflow's runs: the firings of all nodes, by their rows.
 //!
-//! The rows are shared, and they outlive a restart, so no node needs a memory of its own of what it
+//! The rows are shared, and they outlive a restart, so no node needs its own memory of what it
 //! started. Read only where a reply was lost and a run was found.
 
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use jiff::{SignedDuration, Timestamp};
 
 /// Firings that are read at once.
 const FIRINGS_MAX: usize = 1_000;
-/// Pages that are read before the doubt is left as it is. A page examines many more rows than it has
-/// firings, so that this reaches back far beyond the minutes that a try takes.
+/// Pages that are read before the doubt is left as it is. A page examines many more rows than it
+/// has firings, so that this reaches back far beyond the minutes that a try takes.
 const PAGES_MAX: usize = 20;
 /// How long after its attempt ended a firing's run may be dated: clocks and whole seconds differ.
 const DATED_LATE: SignedDuration = SignedDuration::from_secs(5);
@@ -56,7 +56,7 @@ impl StoredFirings {
                 return Ok(rows);
             }
         }
-        Err(unseen("too many tasks were made since".to_owned()))
+        Err(unseen("too many tasks were created since".to_owned()))
     }
 }
 

@@ -1,7 +1,8 @@
 //! One batch: titles, pages, comments and summaries, side by side, out of one budget (ED-07).
 //!
-//! The titles are one request; every story is a chain of its own beside it: its page and then a summary of it, its comments and
-//! then a summary of those. What has come in when the batch's time is over counts, the rest has failed.
+//! The titles are one request; every story is a separate chain beside it: its page and then a
+//! summary of it, its comments and then a summary of those. What has come in when the batch's time
+//! is over counts, the rest has failed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -41,11 +42,12 @@ struct Parts {
     comments: Option<Part>,
 }
 
-/// The titles of a batch: none while nobody has answered.
+/// The titles of a batch: none until the answer is here.
 type Titles = Option<Result<Option<Vec<Option<String>>>, Failure>>;
 
 impl Editions {
-    /// Works on stories as one batch and writes down how it ended. `false` if somebody was faster.
+    /// Works on stories as one batch and writes down how it ended. `false` if another run was
+    /// faster.
     pub(super) async fn process(
         &self,
         account: &Account,
@@ -61,10 +63,11 @@ impl Editions {
         if self.write(account, change).await?.is_none() {
             return Ok(false);
         }
-        // Counted from when it was decided: a slow answer of the store shortens the time, and never extends it.
+        // Counted from when it was decided: a slow answer of the store shortens the time, and never
+        // extends it.
         let over_at = later(batch.started_at, settings.rules.batch_time);
         if self.clock.now() >= over_at {
-            tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, "the store answered too late to work on a batch; its lease gives it back");
+            tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, "the store answered too late to work on a batch; the batch returns when its lease expires");
             return Ok(true);
         }
         let date = account.edition.date;
@@ -88,7 +91,7 @@ impl Editions {
         match ended.and_then(|(_, ended)| ended) {
             Some(ended) => record(account, &ended),
             None => {
-                tracing::warn!(edition.date = %date, batch.index = batch.index, "a batch ended after others had given it up; its work is lost");
+                tracing::warn!(edition.date = %date, batch.index = batch.index, "a batch ended after its lease had expired; its work is discarded");
             }
         }
         Ok(true)
@@ -116,7 +119,7 @@ impl Editions {
             biased;
             _ = all => {}
             () = self.sleeper.until(over_at) => {
-                tracing::warn!("a batch took longer than it may; what has not come in has failed");
+                tracing::warn!("a batch exceeded its time limit; its unfinished stories failed");
             }
         }
         let titles = titles.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -132,11 +135,11 @@ impl Editions {
             .iter()
             .zip(parts)
             .enumerate()
-            .map(|(place, (story, parts))| {
+            .map(|(index, (story, parts))| {
                 let last_try = story.retry_count >= tries;
                 (
                     story.listed.key.clone(),
-                    ending(title_of(&titles, place), parts, last_try),
+                    ending(title_of(&titles, index), parts, last_try),
                 )
             })
             .collect()
@@ -172,7 +175,7 @@ impl Editions {
             Ok(text) => self.summary(Text::Article(&text), budget).await,
             Err(failure) if failure.is_spent() => Part::Spent,
             Err(failure) => {
-                tracing::info!(story.key = %story.listed.key, error = failure.detail, "a page could not be read; only the title is kept");
+                tracing::info!(story.key = %story.listed.key, error = failure.detail, "could not read a page; keeping only the title");
                 Part::Nothing
             }
         }
@@ -189,7 +192,7 @@ impl Editions {
             Ok(comments) => self.summary(Text::Comments(&comments), budget).await,
             Err(failure) if failure.is_spent() => Part::Spent,
             Err(failure) => {
-                tracing::info!(story.key = %story.listed.key, error = failure.detail, "comments could not be read");
+                tracing::info!(story.key = %story.listed.key, error = failure.detail, "could not read comments");
                 Part::Nothing
             }
         }
@@ -204,28 +207,29 @@ impl Editions {
     }
 }
 
-/// The title at a place: `Ok(None)` where nobody translates.
-fn title_of(titles: &Titles, place: usize) -> Result<Option<String>, Ending> {
+/// The title at an index: `Ok(None)` where there is no translator.
+fn title_of(titles: &Titles, index: usize) -> Result<Option<String>, Ending> {
     let failed = |why: String| Err(Ending::Failed(why));
     match titles {
-        None => failed("its title was not translated in time".to_owned()),
+        None => failed("the title was not translated in time".to_owned()),
         Some(Err(failure)) if failure.is_spent() => Err(Ending::NotTried),
-        Some(Err(failure)) => failed(format!("its title was not translated: {}", failure.detail)),
+        Some(Err(failure)) => failed(format!("could not translate the title: {}", failure.detail)),
         Some(Ok(None)) => Ok(None),
-        Some(Ok(Some(titles))) => match titles.get(place).cloned().flatten() {
+        Some(Ok(Some(titles))) => match titles.get(index).cloned().flatten() {
             Some(title) => Ok(Some(title)),
             None => failed("the translation of its title is missing".to_owned()),
         },
     }
 }
 
-/// How a story ends, by what has come in. On its last try it may lack a summary: a title and a link are worth more than a gap.
+/// How a story ends, by what has come in. On its last try it may lack a summary: a title and a link
+/// are worth more than a gap.
 fn ending(title: Result<Option<String>, Ending>, parts: Parts, last_try: bool) -> Ending {
     let title = match title {
         Ok(title) => title,
         Err(ending) => return ending,
     };
-    let late = || Part::Failed("it took longer than a batch may".to_owned());
+    let late = || Part::Failed("the batch's time limit was exceeded".to_owned());
     let mut written = Written {
         title,
         ..Written::default()
@@ -235,13 +239,13 @@ fn ending(title: Result<Option<String>, Ending>, parts: Parts, last_try: bool) -
         Part::Nothing => written.note = Some(Note::TitleOnly),
         Part::Spent => return Ending::NotTried,
         Part::Failed(_) if last_try => written.note = Some(Note::NotSummarised),
-        Part::Failed(why) => return Ending::Failed(format!("its page was not summarised: {why}")),
+        Part::Failed(why) => return Ending::Failed(format!("could not summarise the page: {why}")),
     }
     match parts.comments.unwrap_or_else(late) {
         Part::Here(summary) => written.comment_summary = Some(summary),
         Part::Spent => return Ending::NotTried,
         Part::Failed(why) if !last_try => {
-            return Ending::Failed(format!("its comments were not summarised: {why}"));
+            return Ending::Failed(format!("could not summarise the comments: {why}"));
         }
         Part::Nothing | Part::Failed(_) => {}
     }
@@ -259,7 +263,7 @@ fn record(account: &Account, batch: &Batch) {
         .increment(spend.tokens_out);
     if spend.requests > SPENDTHRIFT_OVER {
         metrics::counter!("almanack_edition_spendthrift_batches_total").increment(1);
-        tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, requests = spend.requests, "a batch spent more than {SPENDTHRIFT_OVER} requests; a smaller one may be wiser");
+        tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, requests = spend.requests, "a batch spent more than {SPENDTHRIFT_OVER} requests; consider a smaller batch size");
     }
     tracing::info!(
         edition.date = %account.edition.date,

@@ -8,8 +8,8 @@ use jiff::{Timestamp, civil::Date};
 
 use super::{Editions, Error};
 
-/// How often a lost race is decided again. Destinations are delivered to side by side and all write to one
-/// edition, so a few in a row are nothing.
+/// How often a lost race is decided again. Destinations are delivered to side by side and all write
+/// to one edition, so a few in a row are nothing.
 const ROUNDS_MAX: usize = 50;
 
 impl Editions {
@@ -19,7 +19,7 @@ impl Editions {
         found.ok_or(Error::Unknown(date))
     }
 
-    /// Writes a turn that was decided on `account`. `None` if somebody was faster.
+    /// Writes a turn that was decided on `account`. `None` if another run was faster.
     pub(super) async fn write(
         &self,
         account: &Account,
@@ -35,8 +35,8 @@ impl Editions {
         }
     }
 
-    /// Decides on the account as it is and writes that; decides again whenever somebody was faster. `None` if
-    /// there was nothing to write.
+    /// Decides on the account as it is and writes that; decides again whenever another run was
+    /// faster. `None` if there was nothing to write.
     pub(super) async fn turn<T>(
         &self,
         date: Date,
@@ -60,7 +60,7 @@ fn say(before: &Account, change: &Change) {
     let date = before.edition.date;
     let (from, to) = (before.edition.state, change.edition.state);
     if from != to {
-        tracing::info!(edition.date = %date, edition.from = %from, edition.state = %to, "an edition moved on");
+        tracing::info!(edition.date = %date, edition.from = %from, edition.state = %to, "edition state changed");
         metrics::counter!("almanack_edition_transitions_total", "state" => to.as_str())
             .increment(1);
     }

@@ -23,7 +23,8 @@ use crate::wake::later;
 const PARTS_MAX: usize = 200;
 
 impl Editions {
-    /// Delivers to every destination that something is due at, side by side. One that fails stops no other.
+    /// Delivers to every destination that something is due at, side by side. One that fails stops
+    /// no other.
     pub(super) async fn deliver(
         &self,
         account: &Account,
@@ -83,7 +84,8 @@ impl Editions {
         Ok(())
     }
 
-    /// Waits between two parts. Nothing is written down yet: whoever dies here leaves a part that certainly did not leave.
+    /// Waits between two parts. Nothing is written down yet: a process that dies here leaves a part
+    /// that was certainly not sent.
     async fn pause(&self, delivery: &Delivery, publisher: &dyn Publisher) {
         let pause = publisher.pause();
         if delivery.part > 1 && pause.is_positive() {
@@ -127,7 +129,8 @@ impl Editions {
         Ok(matches!(sent, Sent::Confirmed { .. }))
     }
 
-    /// Sends, for as long as the lease holds: later, somebody else may have found nothing there and be sending it.
+    /// Sends, for as long as the lease holds: later, another run may have found nothing there and
+    /// be sending it.
     async fn post(
         &self,
         delivery: &Delivery,
@@ -138,7 +141,8 @@ impl Editions {
         let (date, key) = (document.inputs.date, DeliveryKey::from(delivery));
         let (rules, attempt) = (&self.settings.rules, delivery.attempts);
         let late = |what| Failure::new(FailureClass::Transient, what);
-        // Counted from when it was decided: a slow answer of the store shortens the time, and never extends it.
+        // Counted from when it was decided: a slow answer of the store shortens the time, and never
+        // extends it.
         let lease_until = delivery.lease_until.unwrap_or(delivery.updated_at);
         if self.clock.now() >= rules.trusted(lease_until) {
             return Sent::Failed(late("the store answered too late; nothing was sent"));
@@ -150,9 +154,9 @@ impl Editions {
         tokio::select! {
             biased;
             sent = publisher.send(&message, request_budget) => sent,
-            () = self.sleeper.until(over_at) => Sent::Unknown(late("sending took longer than it may")),
+            () = self.sleeper.until(over_at) => Sent::Unknown(late("sending exceeded its time limit")),
             () = self.hold_strictly(date, lease_until, extend) => {
-                Sent::Unknown(late("its lease passed while it was being sent"))
+                Sent::Unknown(late("its lease expired while it was being sent"))
             }
         }
     }
@@ -169,16 +173,17 @@ impl Editions {
         let (node, part) = (self.settings.node.as_str(), delivery.part);
         match error {
             None => {
-                tracing::info!(edition.date = %date, destination, part, outcome, node, "a delivery");
+                tracing::info!(edition.date = %date, destination, part, outcome, node, "delivery attempted");
             }
             Some(failure) => {
                 let (error, class) = (failure.detail.as_str(), failure.class.as_str());
-                tracing::warn!(edition.date = %date, destination, part, outcome, error, class, node, "a delivery did not arrive");
+                tracing::warn!(edition.date = %date, destination, part, outcome, error, class, node, "delivery failed");
             }
         }
     }
 
-    /// Finds out what became of a part that left and was never answered; `true` if that is known now.
+    /// Finds out what became of a part that left and was never answered; `true` if that is known
+    /// now.
     async fn settle(
         &self,
         date: Date,
@@ -195,7 +200,7 @@ impl Editions {
             seen = publisher.look(&message, &request_budget) => seen,
             () = self.sleeper.until(over_at) => Presence::Failed(Failure::new(
                 FailureClass::Transient,
-                "looking whether it arrived took longer than it may",
+                "checking for its arrival exceeded the time limit",
             )),
         };
         if let Presence::Failed(failure) = &seen
@@ -226,13 +231,13 @@ impl Editions {
         }
         let state = settled.and_then(|(_, state)| state);
         if let Some(state) = state {
-            tracing::info!(edition.date = %date, destination = delivery.destination, part = delivery.part, state = state.as_str(), "an unknown delivery was settled");
+            tracing::info!(edition.date = %date, destination = delivery.destination, part = delivery.part, state = state.as_str(), "delivery with unknown outcome settled");
         }
         Ok(state.is_some_and(|state| state != State::Unknown))
     }
 
-    /// Skips what is held for destinations that are no longer configured; `true` if there was something: taking a destination
-    /// out is a decision, too.
+    /// Skips what is held for destinations that are no longer configured; `true` if there was
+    /// something: taking a destination out is a decision, too.
     pub(super) async fn forget_gone(&self, account: &Account) -> Result<bool, Error> {
         let known = |delivery: &&Delivery| {
             let mut publishers = self.outside.publishers.iter();
@@ -246,11 +251,12 @@ impl Editions {
         Ok(!gone.is_empty())
     }
 
-    /// A destination that is no longer configured cannot be delivered to, and must not hold up the edition.
+    /// A destination that is no longer configured cannot be delivered to, and must not hold up the
+    /// edition.
     async fn forget(&self, date: Date, delivery: &Delivery) -> Result<(), Error> {
         let key = DeliveryKey::from(delivery);
         let why = "the destination is no longer configured";
-        tracing::warn!(edition.date = %date, destination = delivery.destination, "a destination is no longer configured; its delivery is skipped");
+        tracing::warn!(edition.date = %date, destination = delivery.destination, "destination is no longer configured; skipping its delivery");
         let skip = |account: &Account, now| {
             turn::skip_delivery(account, &key, why, now).map(|change| (change, ()))
         };
@@ -259,13 +265,13 @@ impl Editions {
     }
 }
 
-/// What nobody tries again by itself needs somebody who knows.
+/// What is not retried automatically needs an operator's attention.
 fn say_held(account: &Account, key: &DeliveryKey) {
     let mut deliveries = account.deliveries.iter();
     let own = deliveries.find(|delivery| DeliveryKey::from(*delivery) == *key);
     if let Some(held) = own.filter(|delivery| delivery.is_held()) {
         let (attempts, state) = (held.attempts, held.state.as_str());
-        tracing::error!(edition.date = %account.edition.date, destination = held.destination, part = held.part, attempts, state, error = held.detail, "a delivery is held until a person sends it again or skips it");
+        tracing::error!(edition.date = %account.edition.date, destination = held.destination, part = held.part, attempts, state, error = held.detail, "delivery needs attention: resend it or skip it");
     }
 }
 

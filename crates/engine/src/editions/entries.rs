@@ -1,8 +1,8 @@
 //! Collected entries as a source of stories: what Almanack's own sources published (ED-33).
 //!
-//! Which of them make the edition is [`rank`]'s decision. Here they are read, page by page, and only what the decision needs is kept of each:
-//! a busy fleet publishes more in a day than a node wants to hold. The texts are read of those that were chosen.
-//! No request leaves.
+//! Which of them make the edition is [`rank`]'s decision. Here they are read, page by page, and
+//! only what the decision needs is kept of each: a busy fleet publishes more in a day than a node
+//! wants to hold. The texts are read of those that were chosen. No request leaves.
 
 use std::sync::Arc;
 
@@ -26,7 +26,8 @@ const WINDOW: SignedDuration = SignedDuration::from_hours(24);
 const PAGE: usize = 200;
 /// Most pages that are read for one edition; what is older than their rows is not looked at.
 const PAGES_MAX: usize = 1000;
-/// Numbers and times of entries rise together but for moments; nobody's clock is so wrong for long.
+/// Numbers and times of entries rise together but for moments; no node's clock is that wrong for
+/// long.
 const SLACK: SignedDuration = SignedDuration::from_hours(1);
 /// Longest text that is passed on, in characters.
 const TEXT_CHARS_MAX: usize = 20_000;
@@ -72,8 +73,8 @@ impl EntryStories {
         Ok(candidates)
     }
 
-    /// A number that no entry seen before `until` has or exceeds, found by halving: a day long past is not reached through
-    /// everything that came since.
+    /// A number that no entry seen before `until` has or exceeds, found by halving: a day long past
+    /// is not reached through everything that came since.
     async fn cursor(&self, until: Timestamp) -> store::Result<Option<i64>> {
         let until = until.saturating_add(SLACK).unwrap_or(Timestamp::MAX);
         let Some(newest) = self.newest_below(None).await? else {
@@ -138,7 +139,7 @@ impl StorySource for EntryStories {
 
     async fn list(&self, wanted: &Wanted, _budget: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
         let unread = |error: store::Error| {
-            let detail = format!("the collected entries could not be read: {error}");
+            let detail = format!("could not read the collected entries: {error}");
             Failure::new(FailureClass::Transient, detail)
         };
         self.stories(wanted).await.map_err(unread)

@@ -16,7 +16,7 @@ pub enum Error {
     #[error("there is no edition of {0}")]
     Unknown(Date),
     /// Its day has not come.
-    #[error("{date} has not come yet; today's edition is that of {today}")]
+    #[error("{date} is in the future; today's edition is {today}")]
     Future {
         /// The day asked for.
         date: Date,
@@ -29,16 +29,16 @@ pub enum Error {
     #[error("the edition of {0} has no document yet")]
     NoDocument(Date),
     /// The template cannot be filled.
-    #[error("the template cannot be printed: {0}")]
+    #[error("cannot render the template: {0}")]
     Template(#[from] BadTemplate),
-    /// Others change it faster than we can decide. What was done may have taken effect.
-    #[error("the edition of {0} was changed by others too often while this was being decided")]
+    /// It changes faster than we can decide. Part of the request may have taken effect.
+    #[error("the edition of {0} kept changing during this request; try again")]
     Contended(Date),
     /// The task that builds it was refused.
-    #[error("the edition could not be queued")]
+    #[error("could not queue the edition")]
     NotQueued(#[from] reschedule::Error),
     /// The task that builds it has no name.
-    #[error("the edition's task has no valid name")]
+    #[error("the edition's task has an invalid name")]
     Unnamed(#[from] Invalid),
     /// The store did not answer.
     #[error(transparent)]
@@ -65,12 +65,12 @@ impl Error {
         if let Self::Store(error) = self {
             return error.chain();
         }
-        let mut reported = self.to_string();
+        let mut text = self.to_string();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
-            reported = format!("{reported}: {error}");
+            text = format!("{text}: {error}");
             cause = error.source();
         }
-        reported
+        text
     }
 }

@@ -18,8 +18,8 @@ use super::{Editions, Error};
 use crate::wake::later;
 
 impl Editions {
-    /// Fetches the list and writes it. `false` if it could not be had. Whoever finds somebody else at it has not failed: the
-    /// next plan waits for them.
+    /// Fetches the list and writes it. `false` if it could not be had. A run that finds another at
+    /// it has not failed: the next plan waits for them.
     pub(super) async fn fetch(
         &self,
         account: &Account,
@@ -39,16 +39,16 @@ impl Editions {
             biased;
             listed = self.stories(date, budget) => listed,
             () = self.sleeper.until(over_at) => {
-                Err(Failure::new(FailureClass::Transient, "the list took longer than it may"))
+                Err(Failure::new(FailureClass::Transient, "fetching the list exceeded its time limit"))
             }
             () = self.hold_strictly(date, lease_until, extend) => {
-                tracing::warn!(edition.date = %date, "the story list took so long that others may fetch it; this one is not used");
+                tracing::warn!(edition.date = %date, "fetching the story list outlasted its lease; discarding this list");
                 return Ok(true);
             }
         };
         let failed = listed.as_ref().err().cloned();
         if let Some(failure) = &failed {
-            tracing::error!(edition.date = %date, error = failure.detail, class = failure.class.as_str(), "the story list could not be fetched; the next tick tries again");
+            tracing::error!(edition.date = %date, error = failure.detail, class = failure.class.as_str(), "could not fetch the story list; the next tick will retry");
         }
         let written = self
             .turn(date, |account, now| {
@@ -62,10 +62,10 @@ impl Editions {
             .await?;
         match (&failed, written) {
             (None, Some(_)) => {
-                tracing::info!(edition.date = %date, requests = budget.spent(), "the story list is here");
+                tracing::info!(edition.date = %date, requests = budget.spent(), "story list fetched");
             }
             (None, None) => {
-                tracing::info!(edition.date = %date, "the edition has its stories already; this list is not used");
+                tracing::info!(edition.date = %date, "the edition already has its stories; discarding this list");
             }
             _ => {}
         }
@@ -86,10 +86,14 @@ impl Editions {
         };
         let mut listed = self.outside.source.list(&wanted, budget).await?;
         if listed.is_empty() {
-            let detail = format!("{} has no stories for this day", self.outside.source.name());
+            let detail = format!(
+                "{} returned no stories for this day",
+                self.outside.source.name()
+            );
             return Err(Failure::new(FailureClass::Unusable, detail));
         }
-        // A filter that leaves nothing has judged: asking again would bring the same. The edition ends empty.
+        // A filter that leaves nothing has judged: asking again would give the same answer. The
+        // edition ends empty.
         if let Some(sensitivity) = self.settings.filter {
             listed = self.filtered(listed, sensitivity, budget).await;
         }
@@ -114,7 +118,7 @@ impl Editions {
             Ok(safe) if safe.len() == listed.len() => safe,
             Ok(_) => {
                 tracing::warn!(
-                    "the content filter judged another number of titles; all of them pass"
+                    "the content filter answered for a different number of titles; all titles pass"
                 );
                 return listed;
             }

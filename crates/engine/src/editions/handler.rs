@@ -1,8 +1,9 @@
 //! The handlers of the work on editions.
 //!
-//! A tick is done in the firing of its schedule's slot, so that what the schedule says about overlap, windows and retries is
-//! said about the tick; a run is one task that comes again after every step, so that a node that shuts down loses a step at
-//! most and another goes on with the next.
+//! A tick is done in the firing of its schedule's slot, so that what the schedule says about
+//! overlap, windows and retries is said about the tick; a run is one task that comes again after
+//! every step, so that a node that shuts down loses a step at most and another goes on with the
+//! next.
 
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ impl Handler for TickHandler {
                     detail: Some(detail),
                 }
             }
-            Err(error) => failed(&error, "edition tick failed; the next one tries again"),
+            Err(error) => failed(&error, "edition tick failed; the next tick will retry"),
         }
     }
 }
@@ -64,7 +65,7 @@ impl Handler for RunHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let Some(date) = date_of(&task.identity) else {
             return Outcome::GiveUp {
-                error: "this is no edition's task".to_owned(),
+                error: "not an edition's task".to_owned(),
             };
         };
         match self.editions.step(date, Requester::Tick, &Unwatched).await {
@@ -72,7 +73,7 @@ impl Handler for RunHandler {
             Err(error @ (Error::Unknown(_) | Error::NotNow(_))) => Outcome::GiveUp {
                 error: error.to_string(),
             },
-            Err(error) => failed(&error, "a step of an edition failed; it is tried again"),
+            Err(error) => failed(&error, "a step of an edition failed; will retry"),
         }
     }
 }
@@ -90,8 +91,7 @@ fn outcome(end: &End, now: Timestamp) -> Outcome {
             detail: Some("published".to_owned()),
         },
         End::Rests(State::Aggregating) => Outcome::GiveUp {
-            error: "a destination does not take the edition; a person sends it again or skips it"
-                .to_owned(),
+            error: "a destination does not accept the edition: resend it or skip it".to_owned(),
         },
         End::Rests(state) => Outcome::GiveUp {
             error: format!("the edition is {state}"),
@@ -99,7 +99,7 @@ fn outcome(end: &End, now: Timestamp) -> Outcome {
     }
 }
 
-/// The state is as it was, and the cause is told whole (ED-29).
+/// The state is unchanged, and the whole cause is reported (ED-29).
 fn failed(error: &Error, what: &'static str) -> Outcome {
     tracing::error!(error = error.chain(), "{what}");
     Outcome::Retry {

@@ -1,6 +1,8 @@
-//! Leases: whoever works on an edition says so again and again, and has it for as long as that is said.
+//! Leases: a run extends its lease on an edition while it works, and owns it only while the lease
+//! holds.
 //!
-//! A node that dies stops saying so, and another takes over within a lease, however long the work itself may take.
+//! A node that dies stops saying so, and another takes over within a lease, however long the work
+//! itself may take.
 
 use almanack_core::edition::{Account, account::Change};
 use jiff::{Timestamp, civil::Date};
@@ -9,8 +11,8 @@ use super::{Editions, Error};
 use crate::wake::later;
 
 impl Editions {
-    /// Extends a lease with every beat, until it is somebody else's: from then on the work would be lost. Whoever cannot
-    /// extend it now tries again, even if it has passed: nobody may have noticed.
+    /// Extends a lease with every beat, until another run has it: from then on the work would be
+    /// lost. A failed extension is retried even after the lease has expired: it may still be free.
     pub(super) async fn hold(
         &self,
         date: Date,
@@ -49,7 +51,7 @@ impl Editions {
         }
     }
 
-    /// Waits for the next beat and extends a lease; nothing if it is somebody else's.
+    /// Waits for the next beat and extends a lease; nothing if another run has it.
     async fn beat(
         &self,
         date: Date,
@@ -63,5 +65,5 @@ impl Editions {
 }
 
 fn not_extended(date: Date, error: &Error) {
-    tracing::warn!(edition.date = %date, error = error.chain(), "a lease could not be extended");
+    tracing::warn!(edition.date = %date, error = error.chain(), "could not extend a lease");
 }

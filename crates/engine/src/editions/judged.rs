@@ -1,7 +1,8 @@
 //! Stories whose addresses may be passed on.
 //!
-//! Whoever lists stories passes on what strangers wrote. A story that leads to a script, a file or into a network of ours is left
-//! out before it is a row: nobody is sent there, and no edition links to it (SS-14).
+//! A story list contains what unknown people wrote. A story that leads to a script, a file or into
+//! a network of ours is left out before it is a row: no reader is sent there, and no edition links
+//! to it (SS-14).
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ impl JudgedStories {
     fn judged(&self, mut story: Listed) -> Option<Listed> {
         let may_pass = |url: &str| self.guard.check_link(url);
         if let Err(refusal) = may_pass(&story.url) {
-            tracing::warn!(story.key = %story.key, %refusal, "a story was left out: its address is not passed on");
+            tracing::warn!(story.key = %story.key, %refusal, "story left out: its URL is refused");
             return None;
         }
         let talk = story.discussion_url.take();
@@ -67,7 +68,7 @@ mod tests {
     #[async_trait]
     impl StorySource for UnknownPeople {
         fn name(&self) -> &'static str {
-            "strangers"
+            "unknown authors"
         }
         async fn list(&self, _: &Wanted, _: &Arc<Budget>) -> Result<Vec<Listed>, Failure> {
             let links = [

@@ -13,7 +13,7 @@ use super::{Editions, Error};
 /// A document that was made again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// As it was kept.
+    /// As stored.
     pub document: Document,
     /// As it comes out now.
     pub body: String,
@@ -22,7 +22,7 @@ pub struct Rebuilt {
 }
 
 impl Editions {
-    /// A document as it was kept: the newest, or that of a revision.
+    /// A stored document: the latest, or that of a revision.
     pub async fn document(&self, date: Date, revision: Option<u32>) -> Result<Document, Error> {
         let found = self.store.load_document(date, revision).await?;
         found.ok_or(Error::NoDocument(date))
@@ -55,7 +55,8 @@ impl Editions {
         self.make(&account, self.clock.now())
     }
 
-    /// Makes the document of an account's completed stories and every delivery of it. `false` if somebody was faster.
+    /// Makes the document of an account's completed stories and every delivery of it. `false` if
+    /// another run was faster.
     pub(super) async fn aggregate(&self, account: &Account) -> Result<bool, Error> {
         let now = self.clock.now();
         let document = self.make(account, now)?;

@@ -1,4 +1,5 @@
-//! What people want of editions: queue one, publish what there is, put failed stories back, begin anew.
+//! What people want of editions: queue one, publish what there is, put failed stories back, begin
+//! anew.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use jiff::{Timestamp, civil::Date};
 
 use super::{Editions, Error};
 
-/// How often a document that somebody was faster with is decided again.
+/// How often to decide again after another run was faster with a document.
 const ROUNDS_MAX: usize = 10;
 /// Most passes over the destinations when publishing by force: send, settle, send again, publish.
 const PASSES_MAX: usize = 6;
@@ -34,7 +35,8 @@ pub struct Requested {
 /// What became of publishing by force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forced {
-    /// The edition as it is now: `published`, or `aggregating` while a destination does not take it.
+    /// The edition as it is now: `published`, or `aggregating` while a destination does not take
+    /// it.
     pub account: Account,
     /// Stories that were left out.
     pub left_out: u32,
@@ -56,7 +58,7 @@ pub struct Retried {
 pub struct Redelivered {
     /// The edition as it is now.
     pub account: Account,
-    /// The parts that it was about; none if they stood so already.
+    /// The parts that it was about; none if they were so already.
     pub parts: Vec<u32>,
 }
 
@@ -71,7 +73,8 @@ impl Editions {
         }
     }
 
-    /// The edition of a day, created or taken up again if need be: what a person asks for is worked on.
+    /// The edition of a day, created or taken up again if need be: what a person asks for is worked
+    /// on.
     pub async fn take_up(&self, date: Date) -> Result<Account, Error> {
         let date = self.day(Some(date))?;
         self.open(date).await?;
@@ -117,7 +120,7 @@ impl Editions {
         turn::force(&self.account(date).await?)?;
         let left_out = self.document_now(date).await?;
         if left_out > 0 {
-            tracing::warn!(edition.date = %date, left_out, "an edition is published by force, without the stories that are not completed");
+            tracing::warn!(edition.date = %date, left_out, "edition published by force without its unfinished stories");
         }
         let budget = Budget::new(self.settings.rules.budget);
         let account = self.deliver_all(date, &budget).await?;
@@ -131,7 +134,8 @@ impl Editions {
         })
     }
 
-    /// Makes the document of what is completed, unless one is on its way already; how many stories it leaves out.
+    /// Makes the document of what is completed, unless one is on its way already; how many stories
+    /// it leaves out.
     async fn document_now(&self, date: Date) -> Result<u32, Error> {
         for _ in 0..ROUNDS_MAX {
             let account = self.account(date).await?;
@@ -163,8 +167,8 @@ impl Editions {
         self.account(date).await
     }
 
-    /// Puts failed stories that have tries left back (ED-24). An edition of an earlier day is queued, because no tick
-    /// comes for it.
+    /// Puts failed stories that have tries left back (ED-24). An edition of an earlier day is
+    /// queued, because no tick comes for it.
     pub async fn retry(
         &self,
         date: Date,
@@ -186,7 +190,7 @@ impl Editions {
                 stories: 0,
             }),
             Some((account, stories)) => {
-                tracing::info!(edition.date = %date, stories, "failed stories were put back");
+                tracing::info!(edition.date = %date, stories, "failed stories queued again");
                 self.queue_if_over(&account, day, by).await?;
                 Ok(Retried { account, stories })
             }
@@ -205,13 +209,13 @@ impl Editions {
         let Some((account, ())) = self.turn(date, reset).await? else {
             return Ok(account);
         };
-        tracing::warn!(edition.date = %date, "an edition was reset");
+        tracing::warn!(edition.date = %date, "edition reset");
         self.queue_if_over(&account, day, by).await?;
         Ok(account)
     }
 
-    /// Has deliveries sent again that did not arrive, or of which nobody knows (ED-41). Queued, because a person who asks for it does
-    /// not want to wait for a tick.
+    /// Resends deliveries that failed or whose outcome is unknown (ED-41). Queued, so that the
+    /// requester need not wait for a tick.
     pub async fn resend(
         &self,
         date: Date,
@@ -223,20 +227,20 @@ impl Editions {
         let resent = self.decide(date, again).await?;
         if !resent.parts.is_empty() {
             let (destination, parts) = (chosen.destination.as_str(), resent.parts.len());
-            tracing::warn!(edition.date = %date, destination, parts, by, "deliveries are sent again");
+            tracing::warn!(edition.date = %date, destination, parts, by, "resending deliveries");
             self.request(date, by).await?;
         }
         Ok(resent)
     }
 
-    /// Leaves deliveries out that did not arrive, or of which nobody knows (ED-41).
+    /// Skips deliveries that failed or whose outcome is unknown (ED-41).
     pub async fn skip(&self, date: Date, chosen: &Chosen, by: &str) -> Result<Redelivered, Error> {
         let (date, _) = self.day_of(date)?;
         let left_out = |account: &Account, now| turn::skip(account, chosen, by, now);
         let skipped = self.decide(date, left_out).await?;
         if !skipped.parts.is_empty() {
             let (destination, parts) = (chosen.destination.as_str(), skipped.parts.len());
-            tracing::warn!(edition.date = %date, destination, parts, by, "deliveries are skipped");
+            tracing::warn!(edition.date = %date, destination, parts, by, "skipping deliveries");
             if skipped.account.edition.state.is_open() {
                 self.request(date, by).await?;
             }

@@ -17,13 +17,14 @@ use jiff::{SignedDuration, Timestamp, civil::Date};
 use super::{Editions, Error};
 use crate::wake::later;
 
-/// Most actions of one step: far more than a step has, so that an error in the plan is an error and no endless loop.
+/// Most actions of one step: far more than a step has, so that an error in the plan is an error and
+/// no endless loop.
 const ACTIONS_MAX: usize = 100;
 /// Most steps of one run: every story alone, three times, and then some.
 const STEPS_MAX: usize = 1_000;
-/// How often a run looks whether somebody else's batch has ended.
+/// How often a run checks whether another run's batch has ended.
 const LOOK_EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// How long a run waits for somebody else in all.
+/// How long a run waits for other runs in total.
 const WAIT_MAX: SignedDuration = SignedDuration::from_mins(10);
 
 /// Watches steps, to show them.
@@ -32,7 +33,7 @@ pub trait Observer: Send + Sync {
     fn began(&self, account: &Account, action: &Action, budget: &Arc<Budget>);
     /// A step ended.
     fn ended(&self, account: &Account);
-    /// A run waits for somebody else.
+    /// A run waits for another run.
     fn waits(&self, _: &Waiting) {}
     /// Whether a run may begin another step; asked after each.
     fn goes_on(&self) -> bool {
@@ -40,7 +41,7 @@ pub trait Observer: Send + Sync {
     }
 }
 
-/// Nobody watches.
+/// No observer.
 #[derive(Debug, Clone, Copy)]
 pub struct Unwatched;
 
@@ -65,9 +66,9 @@ pub enum End {
 /// What a step did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stepped {
-    /// Where the edition stood before.
+    /// The edition's state before.
     pub before: State,
-    /// Where it stands now.
+    /// Its state now.
     pub after: State,
     /// What was done, in order, by the names of the actions.
     pub actions: Vec<&'static str>,
@@ -77,11 +78,11 @@ pub struct Stepped {
 }
 
 impl Stepped {
-    /// What was done, or why nothing was, for a log and for whoever asks what became of a tick.
+    /// What was done, or why nothing was, for a log and for the caller of a tick.
     pub fn summary(&self) -> String {
         match (&self.end, self.actions.as_slice()) {
             (End::Rests(State::Aggregating), []) => {
-                "nothing: a delivery is held until a person sends it again or skips it".to_owned()
+                "nothing: a delivery needs attention: resend it or skip it".to_owned()
             }
             (End::Rests(state), []) => format!("nothing: it is {state}"),
             (End::Waits(waiting), []) => format!("nothing: {waiting}"),
@@ -153,7 +154,8 @@ impl Editions {
         })
     }
 
-    /// Takes an edition from wherever it stands as far as it goes without waiting for anything but others at work on it (ED-21).
+    /// Takes an edition from its current state as far as it goes without waiting for anything but
+    /// others at work on it (ED-21).
     pub async fn run(&self, date: Date, observer: &dyn Observer) -> Result<Ran, Error> {
         let wait_until = later(self.clock.now(), WAIT_MAX);
         let mut requests: u32 = 0;
@@ -183,7 +185,8 @@ impl Editions {
         Err(Error::Contended(date))
     }
 
-    /// Looks every second whether somebody else is done, and only looks: who waits writes nothing.
+    /// Checks every second whether the other run is done. It only reads: a waiting run writes
+    /// nothing.
     async fn wait_for_others(
         &self,
         date: Date,
@@ -204,7 +207,8 @@ impl Editions {
         Ok(())
     }
 
-    /// Why a step ends before an action, if it does; `paid` is the action that spent something already.
+    /// Why a step ends before an action, if it does; `paid` is the action that spent something
+    /// already.
     fn end_before(
         &self,
         account: &Account,
@@ -273,7 +277,7 @@ impl Editions {
             Action::Publish => Some(turn::publish(account, now)),
             Action::Wait(_) | Action::Rest(_) => None,
         };
-        // Whoever was faster has done it, or something else; either way the next plan knows.
+        // The faster run has done it, or something else; either way the next plan knows.
         if let Some(change) = change {
             self.write(account, change).await?;
         }

@@ -1,4 +1,4 @@
-//! How an edition stands, for people and programs (ED-25).
+//! An edition's status, for people and programs (ED-25).
 
 use std::collections::BTreeSet;
 
@@ -19,18 +19,18 @@ use jiff::{Timestamp, civil::Date};
 
 use super::{Editions, Error};
 
-/// How an edition stands.
+/// An edition's status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
     /// The edition with all its rows.
     pub account: Account,
     pub forecast: Forecast,
-    /// What people should have heard about it, the one that opened last first.
+    /// Its alerts, latest first.
     pub alerts: Vec<Alert>,
 }
 
 impl Editions {
-    /// How the edition of a day stands; none if there is none.
+    /// The status of a day's edition; none if there is none.
     pub async fn status(&self, date: Date) -> Result<Option<Status>, Error> {
         let Some(account) = self.shown.load_account(date).await? else {
             return Ok(None);
@@ -65,13 +65,13 @@ impl Editions {
         forecast(account, &self.settings.rules, self.next_tick(now), now)
     }
 
-    /// The edition of a day with all its rows, for who looks at it.
+    /// The edition of a day with all its rows, for a reader.
     pub async fn look(&self, date: Date) -> Result<Account, Error> {
         let found = self.shown.load_account(date).await?;
         found.ok_or(Error::Unknown(date))
     }
 
-    /// A document as it was kept, for who looks at it: the newest, or that of a revision.
+    /// A stored document for a reader: the latest, or that of a revision.
     pub async fn show(&self, date: Date, revision: Option<u32>) -> Result<Document, Error> {
         let found = self.shown.load_document(date, revision).await?;
         found.ok_or(Error::NoDocument(date))

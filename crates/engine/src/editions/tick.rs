@@ -33,14 +33,15 @@ impl Editions {
         day_of(self.clock.now(), &self.settings.zone)
     }
 
-    /// One tick (ED-01): today's edition first, so that nothing about an earlier day holds it up (ED-20).
+    /// One tick (ED-01): today's edition first, so that nothing about an earlier day holds it up
+    /// (ED-20).
     pub async fn tick(&self) -> Result<Ticked, Error> {
         let date = self.today();
         let steps = self.steps(date).await;
         let archived = self.put_away(date).await.unwrap_or_else(|error| {
             tracing::error!(
                 error = error.chain(),
-                "earlier editions could not be put away; the next tick tries again"
+                "could not archive earlier editions; the next tick will retry"
             );
             Vec::new()
         });
@@ -81,19 +82,21 @@ impl Editions {
         metrics::counter!("almanack_edition_ticks_total").increment(1);
     }
 
-    /// The edition of a day, created if there is none. Looked for first: a day has one first tick and many others.
+    /// The edition of a day, created if there is none. Looked for first: a day has one first tick
+    /// and many others.
     pub(super) async fn open(&self, date: Date) -> Result<Edition, Error> {
         if let Some(account) = self.store.load_account(date).await? {
             return Ok(account.edition);
         }
         let (edition, created) = self.store.open_edition(date, self.clock.now()).await?;
         if created {
-            tracing::info!(edition.date = %date, "a new edition");
+            tracing::info!(edition.date = %date, "edition created");
         }
         Ok(edition)
     }
 
-    /// Archives what earlier days left open, saying so, and what was published a week ago (ED-20, ED-31).
+    /// Archives what earlier days left open, saying so, and what was published a week ago (ED-20,
+    /// ED-31).
     async fn put_away(&self, today: Date) -> Result<Vec<Date>, Error> {
         let (now, rules) = (self.clock.now(), &self.settings.rules);
         let open = State::ALL.into_iter().filter(|state| state.is_open());
@@ -137,17 +140,18 @@ impl Editions {
         if let Some((_, was)) = self.turn(date, archived).await?
             && was.is_open()
         {
-            tracing::warn!(edition.date = %date, edition.state = %was, "the edition of an earlier day was not finished; it is archived and can be finished by its date");
+            tracing::warn!(edition.date = %date, edition.state = %was, "unfinished edition of an earlier day archived; you can still finish it by its date");
         }
         Ok(())
     }
 }
 
-/// What came of an earlier edition; nothing if it cannot be read, which must keep nobody from the others (SF-06).
+/// What came of an earlier edition; nothing if it cannot be read, which must not hold up the others
+/// (SF-06).
 fn passed_over<T>(date: Date, done: Result<T, Error>) -> Result<Option<T>, Error> {
     match done {
         Err(error) if error.is_unreadable() => {
-            tracing::error!(edition.date = %date, error = error.chain(), "an earlier edition was passed over; the others go on");
+            tracing::error!(edition.date = %date, error = error.chain(), "skipped an earlier edition after an error; continuing with the others");
             Ok(None)
         }
         done => done.map(Some),

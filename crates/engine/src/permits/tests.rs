@@ -1,4 +1,4 @@
-//! Places of one node on a store that decides as stores must.
+//! Permits of one node on a store that decides as stores must.
 
 use almanack_core::{
     host_pace::shared::{SharedLimit, settle},
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::*;
 
-/// Lanes in memory; a reply can get lost.
+/// Limits in memory; a reply can get lost.
 #[derive(Default)]
 struct Rows {
     limits: Mutex<BTreeMap<String, SharedLimit>>,
@@ -31,7 +31,7 @@ impl PermitStore for Rows {
         let answers = answers.collect();
         if *self.reply_lost.lock().unwrap() {
             return Err(Error::Unavailable {
-                statement: "enter lanes",
+                statement: "request permits",
                 source: "test".into(),
             });
         }
@@ -44,7 +44,7 @@ impl PermitStore for Rows {
 }
 
 impl Rows {
-    /// How many places the store believes in.
+    /// How many permits the store counts.
     fn believed(&self) -> usize {
         let limits = self.limits.lock().unwrap();
         let stays = limits.values().flat_map(|limit| limit.visitors.values());
@@ -90,7 +90,8 @@ async fn what_is_given_back_is_there_for_others_once_it_is_said() {
     assert_eq!(take(&b, &rows, "b", 5).await.unwrap(), 1);
 }
 
-/// The node does not know that it was granted two. It never acts on them, and its next word returns them.
+/// The node does not know that it was granted two. It never acts on them, and its next word returns
+/// them.
 #[tokio::test]
 async fn a_lost_reply_leaves_the_store_with_too_many_until_the_next_word() {
     let rows = Rows::default();

@@ -10,10 +10,10 @@ use almanack_core::{
 };
 use jiff::Timestamp;
 
-/// Who the history names for what nobody did by hand.
+/// The actor that the history names for automatic changes.
 const PLANNER: &str = "planner";
 
-/// The write that carries out `plan`. `schedule` is the row as it was read, but for a state that the
+/// The write that carries out `plan`. `schedule` is the row as read, but for a state that the
 /// look itself has changed.
 pub(crate) fn write_plan(
     schedule: &Schedule,
@@ -28,7 +28,7 @@ pub(crate) fn write_plan(
     if plan.cancels {
         let withdrawal = |task| withdrawal(schedule, task, now);
         write.cancels = running.iter().filter_map(withdrawal).collect();
-        // Whoever changes several rows changes them in this order, or two may wait for each other.
+        // Writers that change several rows use this order, or two may wait for each other.
         write.cancels.sort_by_key(withdrawn);
     }
     note_fires(&mut write, running);
@@ -44,7 +44,8 @@ pub(crate) fn write_plan(
     Ok(write)
 }
 
-/// Has the schedule remember what the write fires, and what of `running` (newest first) goes on beside it.
+/// Has the schedule remember what the write fires, and what of `running` (newest first) goes on
+/// beside it.
 pub(crate) fn note_fires(write: &mut ScheduleWrite, running: &[Task]) {
     if write.fires.is_empty() {
         return;
@@ -74,8 +75,8 @@ pub(crate) fn write_of(schedule: &Schedule, now: Timestamp) -> ScheduleWrite {
     }
 }
 
-/// Takes a schedule out of planning until it can be computed again. A pause whose end cannot be computed
-/// stays a pause: its slots and its note are not to be lost.
+/// Takes a schedule out of planning until it can be computed again. A pause whose end cannot be
+/// computed stays a pause: its slots and its note are not to be lost.
 pub(crate) fn park(
     schedule: &Schedule,
     reason: String,

@@ -1,4 +1,4 @@
-//! Which kinds are taken: those that somebody would know how to try, and not too many of the others.
+//! Which kinds are accepted: those with a known handler, and a limited number of others.
 
 use std::{
     borrow::Cow,
@@ -12,12 +12,12 @@ use almanack_core::{
 
 use super::Error;
 
-/// Which kinds somebody would know how to try.
+/// Which kinds have a known handler.
 #[derive(Debug, Clone, Default)]
 pub struct Kinds {
     /// Kinds with a handler or a configured address.
     pub configured: BTreeSet<Kind>,
-    /// Retries of a kind's tasks when nobody says otherwise, where that is not the usual number.
+    /// Default retries of a kind's tasks, where that differs from the general default.
     pub max_retry: BTreeMap<Kind, u32>,
     /// Whether a kind that is not configured is accepted even without a callback address.
     pub accept_any: bool,
@@ -46,7 +46,7 @@ impl CrowdedOut {
 }
 
 impl Kinds {
-    /// The kinds that somebody wants tasks of, and that are neither configured nor known to wait.
+    /// The requested kinds that are neither configured nor known to wait.
     pub(super) fn unknown_of(
         &self,
         requests: &[&Request],

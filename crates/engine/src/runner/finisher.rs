@@ -32,10 +32,11 @@ use crate::{
 const BATCH_MAX: usize = 2_000;
 /// Between two tries when the store does not answer.
 const TROUBLE_WAIT: SignedDuration = SignedDuration::from_millis(500);
-/// Endings that may wait to be written before nothing more is claimed: one batch on its way, and one that gathers.
+/// Endings that may wait to be written before nothing more is claimed: one batch on its way, and
+/// one that gathers.
 const BACKLOG_MAX: usize = 2 * BATCH_MAX;
-/// Until there is room again, where the store takes endings and is only slow. A batch takes a few of these; ten of them at a time cost
-/// a sixth of what a node on SQLite gets done.
+/// Until there is room again, where the store takes endings and is only slow. A batch takes a few
+/// of these; ten of them at a time cost a sixth of what a node on SQLite gets done.
 const BACKLOG_WAIT: SignedDuration = SignedDuration::from_millis(1);
 
 /// An attempt that has ended.
@@ -54,7 +55,7 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// How long to wait before it makes sense to ask again for work; `None` if it does now.
+    /// How long to wait before asking for work again; `None` for no wait.
     pub(super) fn wait(&self) -> Option<SignedDuration> {
         if self.stuck.load(Ordering::Relaxed) {
             return Some(TROUBLE_WAIT);
@@ -126,7 +127,7 @@ impl Finisher {
             tracing::warn!(
                 error = error.chain(),
                 endings = endings.len(),
-                "endings wait for the store; nothing more is claimed meanwhile"
+                "outcomes wait for the store; no further tasks are claimed meanwhile"
             );
             let again_at = later(self.ports.clock.now(), TROUBLE_WAIT);
             self.ports.sleeper.until(again_at).await;
@@ -176,7 +177,7 @@ fn record(measures: &mut Measures, ending: &Ending, answer: Finished, now: Times
         tracing::info!(
             task.id = task_id,
             outcome,
-            "an attempt ended after its task had been taken from it"
+            "an attempt ended after its claim had expired"
         );
         metrics::counter!("almanack_fenced_writes_total").increment(1);
         return;
@@ -188,7 +189,7 @@ fn record(measures: &mut Measures, ending: &Ending, answer: Finished, now: Times
     of_kind.runs(outcome).increment(1);
 }
 
-/// Nobody will try this again by itself: somebody should hear of it.
+/// This is not retried automatically, so the log must show it.
 fn report_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
     let identity = &ending.task.identity;
     measures.of(&identity.kind).failed.increment(1);
@@ -197,15 +198,16 @@ fn report_failed(measures: &mut Measures, ending: &Ending, finish: &Finish) {
         task.kind = %identity.kind,
         task.subject = %identity.subject,
         attempt = ending.task.attempt,
-        detail = reported_detail(&identity.kind, finish.detail.as_deref()),
-        "a task failed for good"
+        detail = logged_detail(&identity.kind, finish.detail.as_deref()),
+        "task failed permanently"
     );
 }
 
-/// What the log is told of an ending's detail. That of a firing may hold what a command printed, and what a
-/// command prints may be a secret: it stays in the history, where reading needs a permission. Not even
-/// its beginning is told, because no rule tells our words from the command's.
-fn reported_detail<'a>(kind: &Kind, detail: Option<&'a str>) -> Option<&'a str> {
+/// How much of an outcome's detail is logged. That of a firing may hold what a command printed, and
+/// what a command prints may be a secret: it stays in the history, where reading needs a
+/// permission. Not even its beginning is logged, because no rule distinguishes our words from the
+/// command's.
+fn logged_detail<'a>(kind: &Kind, detail: Option<&'a str>) -> Option<&'a str> {
     detail.filter(|_| kind.as_str() != DISPATCH)
 }
 
@@ -216,9 +218,9 @@ mod tests {
     #[test]
     fn dp_15_what_a_command_printed_is_not_logged() {
         let printed = Some("exit code 1: password=hunter2");
-        for (kind, reported) in [(DISPATCH, None), ("ARTICLE_PUBLISH", printed)] {
+        for (kind, logged) in [(DISPATCH, None), ("ARTICLE_PUBLISH", printed)] {
             let kind = Kind::parse(kind).unwrap();
-            assert_eq!(reported_detail(&kind, printed), reported, "{kind}");
+            assert_eq!(logged_detail(&kind, printed), logged, "{kind}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The runner's side of limits in all: places are taken before a claim, and given back when they are not needed.
+//! The runner's side of limits across nodes: permits are taken before a claim, and returned when
+//! not needed.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ impl Shift<'_> {
         kinds.map(|kind| (kind.clone(), room(kind))).collect()
     }
 
-    /// Takes places of kinds that are limited in all; answers how many of each.
+    /// Takes permits of kinds that are limited across nodes; returns how many of each.
     pub(super) async fn take_places(
         &mut self,
         wanted: &BTreeMap<Kind, usize>,
@@ -42,8 +43,9 @@ impl Shift<'_> {
         self.watching(Box::pin(taking)).await
     }
 
-    /// Others may be waiting for places that are not needed here, so the database hears of them at once, unless
-    /// the next claim, which says the same, is due anyway. If it does not answer, the heartbeat tells it.
+    /// Others may wait for permits that are not needed here, so the database is updated at once,
+    /// unless the next claim, which says the same, is due anyway. If it does not answer, the
+    /// heartbeat reports it.
     pub(super) async fn return_places(&mut self, claim_at: Timestamp) {
         let now = self.ports.clock.now();
         if !self.holdings.permits.is_overstated() || claim_at <= now {
@@ -59,7 +61,7 @@ impl Shift<'_> {
         if let Err(error) = self.watching(Box::pin(saying)).await {
             tracing::warn!(
                 error = error.chain(),
-                "could not give back places; the heartbeat will"
+                "could not return permits; the heartbeat will"
             );
         }
     }

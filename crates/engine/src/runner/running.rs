@@ -1,6 +1,6 @@
 //! The attempts that are running now.
 //!
-//! Each attempt is a task of the runtime of its own: a handler that panics or blocks harms nobody
+//! Each attempt is a separate task of the runtime: a handler that panics or blocks harms nothing
 //! else. What is known about a running attempt is kept here, outside it, so that nothing is lost
 //! with it.
 
@@ -79,7 +79,8 @@ impl Running {
         self.long.next_at().unwrap_or(Timestamp::MAX)
     }
 
-    /// Attempts that have been under way for long give their slots to others, as far as there is room.
+    /// Attempts that have been under way for long give their slots to others, as far as there is
+    /// room.
     pub(super) fn count_long(&mut self, shares: &Shares, now: Timestamp) {
         while let Some(id) = self.long.take_due(now) {
             if let Some(attempt) = self.attempts.get_mut(&id) {
@@ -89,7 +90,7 @@ impl Running {
         }
     }
 
-    /// How many more of each kind that has a share of its own, or something running, may begin.
+    /// How many more of each kind that has its own share, or something running, may begin.
     pub(super) fn shares(&self, shares: &Shares, slots: usize) -> BTreeMap<Kind, usize> {
         if !shares.bound_kinds() {
             return BTreeMap::new();
@@ -176,7 +177,7 @@ impl Running {
                     },
                 )
             }
-            // Dropped by us; whoever dropped it has decided about it.
+            // Dropped by us; the code that dropped it has decided about it.
             Err(error) => {
                 self.forget(error.id());
                 return;

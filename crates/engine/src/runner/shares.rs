@@ -1,11 +1,11 @@
 //! How a node's slots are shared, so that one slow kind costs the others nothing (SF-06).
 //!
 //! Two rules. No kind takes more than three quarters of the slots that the other kinds leave, so
-//! whatever hangs, something is free for the next kind. And an attempt that has been under way for a
-//! second is *long*: it mostly waits for somebody's answer, which costs a node next to nothing, so it gives its slot
-//! to others. How many may be long is bounded too, in all and per kind.
+//! whatever hangs, something is free for the next kind. And an attempt that has been under way for
+//! a second is *long*: it mostly waits for an answer, which costs a node next to nothing, so it
+//! gives its slot to others. How many may be long is bounded too, in all and per kind.
 //!
-//! What somebody set a limit for (`kinds.NAME.slots`) keeps to it, long or not: such a limit protects
+//! A kind with a limit (`kinds.NAME.slots`) keeps to it, long or not: such a limit protects
 //! the other side, these protect us.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -134,7 +134,7 @@ mod tests {
             assert_eq!(shares.of(&kind, 64, taken), share, "{taken} taken");
         }
         assert_eq!(shares.of(&event, 64, 0), 16, "its own share is smaller");
-        assert_eq!(Shares::default().of(&kind, 64, 0), 64, "unless told to");
+        assert_eq!(Shares::default().of(&kind, 64, 0), 64, "unless limited");
     }
 
     /// What waits for answers is bounded in all, and no kind has more than half of it.

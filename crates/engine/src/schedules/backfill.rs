@@ -1,9 +1,9 @@
 //! Backfill: slots of the past, fired on request, at a pace.
 //!
-//! A slot's firing has one identity, whoever asks for it. So a slot that fired is left alone, one that
-//! was skipped fires now, and asking twice fires once. The cursor and the ledger stay as they are:
-//! the ledger tells what the schedule did, the task tells what a person did later. What is no longer
-//! known is not fired again ([`forgotten`]).
+//! A slot's firing has one identity, for every requester. So a slot that fired is left alone, one
+//! that was skipped fires now, and asking twice fires once. The cursor and the ledger stay as they
+//! are: the ledger records what the schedule did, the task records what a person did later. What is
+//! no longer known is not fired again ([`forgotten`]).
 
 mod forgotten;
 
@@ -93,7 +93,7 @@ impl Schedules {
         let asked = planned.slots.iter_mut().filter(|s| s.execute_at.is_some());
         for (slot, applied) in asked.zip(applied) {
             if applied == Applied::Lost {
-                // Somebody else has fired it meanwhile.
+                // Another node has fired it meanwhile.
                 (slot.execute_at, slot.found) = (None, Some(Status::Init));
             }
         }

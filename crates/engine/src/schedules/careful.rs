@@ -1,5 +1,6 @@
-//! Changes that hold only if the schedule is what the requester believes it to be: of the revision that was
-//! seen, and the requester's own. Checked where the change is decided, so nothing can come between.
+//! Changes that hold only if the schedule is what the requester believes it to be: of the revision
+//! that was seen, and the requester's own. Checked where the change is decided, so nothing can come
+//! between.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ use super::{Changed, Error, Schedules, new};
 /// Who writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writer<'a> {
-    /// For whom: a schedule changes only at the hands of whom it belongs to.
+    /// Its owner: only the owner changes a schedule.
     pub origin: Origin,
     /// Whom the history names.
     pub by: &'a str,

@@ -27,7 +27,7 @@ pub enum Error {
     /// It belongs to a file, and the file would win again.
     #[error("schedule `{name}` belongs to {}; change it there", owner(*.origin))]
     Managed { name: ScheduleName, origin: Origin },
-    /// It is not as whoever wants to change it has seen it.
+    /// It changed since the caller last read it.
     #[error("schedule `{name}` is {found}; it was expected to be {expected}")]
     Moved {
         name: ScheduleName,
@@ -35,7 +35,7 @@ pub enum Error {
         found: Expected,
     },
     /// Its newest firing has not ended, and its policy is not to overlap.
-    #[error("schedule `{name}` is still running {running}")]
+    #[error("schedule `{name}` still runs {running}")]
     Overlaps {
         name: ScheduleName,
         /// The firing that has not ended.
@@ -55,14 +55,14 @@ pub enum Error {
         why: String,
     },
     /// Too long, or more than a line.
-    #[error("a note has at most {NOTE_BYTES_MAX} bytes, in one line; this one has {bytes} bytes")]
+    #[error("a note is one line of at most {NOTE_BYTES_MAX} bytes; this one has {bytes} bytes")]
     Note { bytes: usize },
     /// A firing could not be written down.
     #[error(transparent)]
     Invalid(#[from] Invalid),
     /// It changes faster than we can decide.
     #[error(
-        "schedule `{name}` was changed by others {ROUNDS_MAX} times while this was being decided"
+        "schedule `{name}` was changed {ROUNDS_MAX} times by others during this request; try again"
     )]
     Contended { name: ScheduleName },
     /// The store did not answer.

@@ -27,7 +27,8 @@ pub struct Fired {
 }
 
 impl Schedules {
-    /// Fires now. The ledger and the cursor stay as they are; the task's own history tells who and when.
+    /// Fires now. The ledger and the cursor stay as they are; the task's own history records who
+    /// and when.
     pub async fn fire(
         &self,
         name: &ScheduleName,
@@ -75,8 +76,8 @@ impl Schedules {
     }
 }
 
-/// Whether it may fire beside what runs. Forced, too, it stays within what can be remembered: what is
-/// forgotten while it runs would be overlapped by the next slot.
+/// Whether it may fire beside what runs. Forced, too, it stays within what can be remembered: what
+/// is forgotten while it runs would be overlapped by the next slot.
 fn check(
     schedule: &Schedule,
     ready: &Ready,

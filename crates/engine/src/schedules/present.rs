@@ -42,8 +42,9 @@ impl Schedules {
         Ok(Some((edited(write, what, by, now), what)))
     }
 
-    /// The schedule with its cursor in the present, and from which slot on its ledger is to be taken back for that. Whoever changes a
-    /// schedule that a clock had planned far ahead means it to go on from now.
+    /// The schedule with its cursor in the present, and from which slot on its ledger is to be
+    /// taken back for that. A caller that changes a schedule that a clock had planned far ahead
+    /// means it to go on from now.
     pub(super) async fn in_the_present(
         &self,
         found: &Schedule,

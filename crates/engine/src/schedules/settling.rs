@@ -33,16 +33,16 @@ impl Schedules {
         })
     }
 
-    /// The last slot before the cursor. It may lie ahead of us if a node whose clock is faster decided it;
-    /// deciding it again would have its firing give way to itself.
+    /// The last slot before the cursor. It may lie ahead of us if a node whose clock is faster
+    /// decided it; deciding it again would have its firing give way to itself.
     pub(super) fn decided_to(&self, schedule: &Schedule) -> Option<Timestamp> {
         let ready = self.ready(schedule).ok()?;
         ready.previous_before(schedule.next_at?)
     }
 }
 
-/// Looks as often as `step` says that there is more, and gathers what was decided into one write. Every
-/// look moves the cursor, so this ends, however long the schedule slept or was paused.
+/// Looks as often as `step` says that there is more, and gathers what was decided into one write.
+/// Every look moves the cursor, so this ends, however long the schedule slept or was paused.
 pub(super) fn gathered(
     found: &Schedule,
     ready: &Ready,

@@ -1,8 +1,8 @@
 //! Bringing the store in line with a file: `[[schedule]]` in the configuration, or DISPATCH.
 //!
-//! Each schedule is brought in line for itself. One that cannot be kept is reported and changes
-//! nothing: what it was before goes on, and so do all others (DP-18). What the file no longer names is
-//! removed; what belongs to somebody else is left alone.
+//! Each schedule is synchronised separately. One that cannot be kept is reported and changes
+//! nothing: what it was before goes on, and so do all others (DP-18). What the file no longer names
+//! is removed; what another owner has is left alone.
 
 use std::collections::BTreeSet;
 
@@ -39,15 +39,15 @@ pub struct Synced {
 }
 
 impl Synced {
-    /// Whether the store is as it was.
+    /// Whether the store is unchanged.
     pub fn is_quiet(&self) -> bool {
         self.created.is_empty() && self.changed.is_empty() && self.removed.is_empty()
     }
 }
 
 impl Schedules {
-    /// Makes the schedules of `origin` those that are wanted. `keep` names schedules that the file has
-    /// but that could not be read: they are neither changed nor removed.
+    /// Makes the schedules of `origin` those that are wanted. `keep` names schedules that the file
+    /// has but that could not be read: they are neither changed nor removed.
     pub async fn sync(
         &self,
         origin: Origin,
@@ -73,7 +73,7 @@ impl Schedules {
             let writer = Writer { origin, by };
             match self.remove_own(&name, writer, Expected::Anything).await {
                 Ok(_) => synced.removed.push(name),
-                // Another node has removed it meanwhile, or somebody else has taken the name.
+                // Another node has removed it meanwhile, or another owner has taken the name.
                 Err(Error::Unknown { .. } | Error::Managed { .. }) => {}
                 Err(error) => return Err(error),
             }

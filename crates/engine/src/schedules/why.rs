@@ -72,8 +72,8 @@ impl Schedules {
         })
     }
 
-    /// The newest ledger row that begins at or before an instant. If there is one, nothing after it is
-    /// forgotten: retention takes the oldest first.
+    /// The newest ledger row that begins at or before an instant. If there is one, nothing after it
+    /// is forgotten: retention takes the oldest first.
     pub(super) async fn row_before(
         &self,
         schedule: &Schedule,

@@ -1,8 +1,9 @@
-//! The handler of `SOURCE_CHECK` tasks: looks at a source, keeps what is new, and says when to come again.
+//! The handler of `SOURCE_CHECK` tasks: looks at a source, keeps what is new, and says when to come
+//! again.
 //!
-//! The look is made once per attempt; what it does to the source is decided on the row as it is when it
-//! is written, and decided again if somebody changed the row meanwhile. A source whose host is busy comes again when the host has
-//! room, without holding a slot: it never delays the others (SS-08).
+//! The look is made once per attempt; what it does to the source is decided on the row as it is
+//! when it is written, and decided again if the row changed meanwhile. A source whose host is busy
+//! comes again when the host has room, without holding a slot: it never delays the others (SS-08).
 
 use std::sync::Arc;
 
@@ -87,7 +88,7 @@ impl SourceHandler {
         }
     }
 
-    /// Tells these of new entries.
+    /// Notifies these of new entries.
     #[must_use]
     pub fn reporting(mut self, subscriptions: Reloadable<Subscriptions>) -> Self {
         self.subscriptions = subscriptions;
@@ -117,13 +118,13 @@ impl SourceHandler {
         let mut moved_onto = None;
         for _ in 0..ROUNDS_MAX {
             let fresh = self.fresh(&source, &made.look).await?;
-            let reported = CompletedCheck {
+            let check = CompletedCheck {
                 look: &made.look,
                 fresh: &fresh,
                 took: made.took,
                 moved_onto,
             };
-            let settled = settle(&source, reported, &self.fleet.terms(), made.at);
+            let settled = settle(&source, check, &self.fleet.terms(), made.at);
             let entries = fresh.len();
             let mut write = SourceWrite {
                 source: settled.source.clone(),
@@ -142,10 +143,10 @@ impl SourceHandler {
                 Some(Written::Lost) | None => source = self.load(source.id).await?,
             }
         }
-        Err(NotLookedAt("the source was changed by others too often".to_owned()).into())
+        Err(NotLookedAt("the source kept changing meanwhile".to_owned()).into())
     }
 
-    /// What a look brought that there is no row of yet.
+    /// Entries of a look that have no row yet.
     async fn fresh(
         &self,
         source: &Source,
@@ -165,16 +166,17 @@ impl SourceHandler {
         Ok(candidates)
     }
 
-    /// A store that did not answer is asked again soon. One that refuses what the look brought would refuse it
-    /// again, and the host would be asked for nothing: that is a failure like any other, and waits like one.
+    /// A store that did not answer is asked again soon. One that refuses the look's entries would
+    /// refuse them again, and the host would be asked for nothing: that is a failure like any
+    /// other, and waits like one.
     async fn after_store_error(&self, id: SourceId, error: &store::Error) -> Outcome {
-        tracing::warn!(source.id = %id, error = error.chain(), "could not keep what a look brought");
+        tracing::warn!(source.id = %id, error = error.chain(), "could not store what a check found");
         let now = self.clock.now();
         if error.is_transient() {
             return again(later(now, STORE_AGAIN));
         }
         // Without the database's own words: they may quote an address.
-        let detail = format!("what it brought could not be kept: {error}");
+        let detail = format!("could not store what the check found: {error}");
         let made = LookMade {
             look: Look::Failed(Failure::new(FailureClass::Malformed, detail)),
             at: now,
@@ -217,7 +219,7 @@ fn ask(source: &Source) -> Ask {
 impl Handler for SourceHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let Some(id) = SourceId::of(&task.identity) else {
-            return give_up("this is no source's check".to_owned());
+            return give_up("not a check of a source".to_owned());
         };
         match self.check(id).await {
             Ok(Some(at)) => again(at),
@@ -230,7 +232,7 @@ impl Handler for SourceHandler {
     }
 }
 
-/// Off the record: the source's own row tells of its looks.
+/// Off the record: the source's own row records its looks.
 fn again(at: Timestamp) -> Outcome {
     Outcome::Again {
         at,
@@ -244,14 +246,14 @@ fn give_up(error: String) -> Outcome {
 
 fn measure(settled: &Settled, entries: usize, took: SignedDuration) {
     if let Some(look) = settled.source.recent.looks().last() {
-        let outcome = look.outcome.as_str();
-        metrics::counter!("almanack_source_checks_total", "outcome" => outcome).increment(1);
+        let result = look.brought.as_str();
+        metrics::counter!("almanack_source_checks_total", "result" => result).increment(1);
     }
     metrics::counter!("almanack_source_entries_total").increment(entries as u64);
     metrics::histogram!("almanack_source_check_seconds").record(took.as_secs_f64());
 }
 
-/// Says once what somebody should hear.
+/// Logs once what an operator should know.
 fn report(settled: &Settled) {
     let id = settled.source.id;
     let name = settled.source.definition.name.as_str();
@@ -265,22 +267,22 @@ fn report(settled: &Settled) {
                     .as_deref()
                     .unwrap_or_default();
                 metrics::counter!("almanack_source_alerts_total", "attention" => attention.as_str()).increment(1);
-                tracing::warn!(source.id = %id, source.name = name, %attention, error, "a source needs a person");
+                tracing::warn!(source.id = %id, source.name = name, %attention, error, "a source needs attention");
             }
             Notice::Recovered(attention) => {
                 tracing::info!(source.id = %id, source.name = name, %attention, "a source has recovered");
             }
             Notice::Ended => {
-                tracing::warn!(source.id = %id, source.name = name, "a source is gone for good and is not looked at any more");
+                tracing::warn!(source.id = %id, source.name = name, "a source is gone for good; no further checks");
             }
             Notice::Moved(_) => {
-                tracing::info!(source.id = %id, source.name = name, "a source has moved; its new address is used from now on");
+                tracing::info!(source.id = %id, source.name = name, "a source has moved; using its new address from now on");
             }
             Notice::LearningLost => {
-                tracing::warn!(source.id = %id, source.name = name, "what was learned of a source is damaged; the fixed interval takes over and learning begins anew");
+                tracing::warn!(source.id = %id, source.name = name, "what was learned about a source is damaged; using the fixed interval while learning restarts");
             }
             Notice::PolicyUnreadable(why) => {
-                tracing::warn!(source.id = %id, source.name = name, why, "a source's policy cannot be read; the node's is used");
+                tracing::warn!(source.id = %id, source.name = name, why, "a source's policy cannot be read; using the node's");
             }
         }
     }

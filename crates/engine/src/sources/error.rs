@@ -36,11 +36,11 @@ pub enum Error {
     /// Its address leads nowhere now.
     #[error("{}", .0.detail)]
     Unreachable(Failure),
-    /// Another source is looked at there.
-    #[error("source {other} is looked at there already")]
+    /// Another source has this address.
+    #[error("source {other} already has this address")]
     AddressTaken { other: SourceId },
     /// It changes faster than we can decide.
-    #[error("source {id} was changed by others too often while this was being decided")]
+    #[error("source {id} kept changing during this request; try again")]
     Contended { id: SourceId },
     /// Its task could not be put.
     #[error(transparent)]

@@ -1,8 +1,8 @@
 //! The fleet: what all sources together may cost, and the one price that keeps them to it.
 //!
-//! Every node counts the looks it makes and adds them to a common count; whoever finds the count old
-//! enough compares it with what is wanted and moves the price a little (SS-15). A price that cannot be read or moved
-//! stays what it was: it is never worth stopping for.
+//! Every node counts the looks it makes and adds them to a common count; a node that finds the
+//! count old enough compares it with what is wanted and moves the price a little (SS-15). A price
+//! that cannot be read or moved stays what it was: it is never worth stopping for.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,7 +20,7 @@ const STEER_EVERY: SignedDuration = SignedDuration::from_mins(10);
 /// So many looks must have been wanted in that time: fewer are chance, and a few sources would have
 /// their price swing with every look.
 const LOOKS_MIN: f64 = 20.0;
-/// A count that took so many times longer than needed spans a time when nobody looked, and says nothing.
+/// A count that took so many times longer than needed spans a time without looks, and says nothing.
 const OLD_AFTER: f64 = 3.0;
 const DAY_S: f64 = 86_400.0;
 /// Metrics are in base units.
@@ -125,7 +125,8 @@ impl Fleet {
         Ok(())
     }
 
-    /// Adds the looks made here to the common count. Who leaves without a further step does this last.
+    /// Adds the looks made here to the common count. Who leaves without a further step does this
+    /// last.
     pub async fn report(&self, store: &dyn Store) -> Result<(), store::Error> {
         let looks = self.uncounted.swap(0, Ordering::Relaxed);
         if looks == 0 {

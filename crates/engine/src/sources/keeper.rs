@@ -66,7 +66,7 @@ impl Default for Walk {
 }
 
 impl Walk {
-    /// All of it in one round, for who makes only one.
+    /// All of it in one round, for a caller that makes only one.
     pub fn whole() -> Self {
         Self {
             steps: usize::MAX,
@@ -107,7 +107,7 @@ impl SourceKeeper {
         let mut walk = Walk::default();
         while !stop.is_cancelled() {
             if let Err(error) = self.round(&mut walk).await {
-                tracing::warn!(error = %error, "the round of sources failed; trying again");
+                tracing::warn!(error = %error, "the sources' round failed; will retry");
             }
             let next_at = later(self.clock.now(), ROUND_EVERY);
             tokio::select! {
@@ -122,7 +122,10 @@ impl SourceKeeper {
     pub async fn round(&self, walk: &mut Walk) -> Result<(), Error> {
         let now = self.clock.now();
         if let Err(error) = self.fleet.step(self.store.as_ref(), now).await {
-            tracing::warn!(error = error.chain(), "the price of checks stays as it was");
+            tracing::warn!(
+                error = error.chain(),
+                "could not update the price of checks"
+            );
         }
         self.take_back_strays(now).await?;
         self.prune(now, walk).await?;
@@ -138,7 +141,7 @@ impl SourceKeeper {
         }
         tracing::warn!(
             sources = strays.len(),
-            "sources had lost their task; checking them now"
+            "sources without a task found; checking them now"
         );
         let dues = strays.into_iter().map(|id| (id, now)).collect();
         self.sources.put(dues, BY).await?;

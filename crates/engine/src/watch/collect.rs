@@ -1,8 +1,9 @@
 //! What a round reads: bounded, whatever the store holds.
 //!
-//! Schedules and kinds are suspects before they are looked at closely: those something just failed of, those whose slots were skipped or late,
-//! those that run long, and those an open alert is about. Beside them a walk over all schedules looks at a few in every round, so that
-//! where tasks end faster than they can be read nothing stays unseen for long.
+//! Schedules and kinds are suspects before they are looked at closely: those something just failed
+//! of, those whose slots were skipped or late, those that run long, and those an open alert is
+//! about. Beside them a walk over all schedules looks at a few in every round, so that where tasks
+//! end faster than they can be read nothing stays unseen for long.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +26,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::WatchSettings;
 use crate::current::load_each;
 
-/// How far back ends and slots are looked at: several rounds, so that a node that was slow misses nothing.
+/// How far back ends and slots are looked at: several rounds, so that a node that was slow misses
+/// nothing.
 const LATELY: SignedDuration = SignedDuration::from_mins(5);
 /// Most ends and ledger rows of that time.
 const LATELY_MAX: usize = 500;
@@ -39,13 +41,14 @@ const SUSPECTS_MAX: usize = 200;
 const WALK: usize = 25;
 /// Most kinds looked at closely.
 const KINDS_MAX: usize = 50;
-/// Rows of a ledger, and firings, that a schedule is judged by, beyond the failures that are too many.
+/// Rows of a ledger, and firings, that a schedule is judged by, beyond the failures that are too
+/// many.
 const SLOTS: usize = 8;
 /// Of so many of the newest tasks, those of a kind are looked for.
 const AMONG: usize = 5_000;
 /// Most parked schedules and sources that want attention.
 const LISTED_MAX: usize = 300;
-/// Editions that did not change for so long say nothing any more: nobody takes them up.
+/// Editions that did not change for so long say nothing any more: no run takes them up.
 const EDITIONS_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// Most of those that did.
 const EDITIONS_MAX: usize = 30;
@@ -146,7 +149,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Those that nobody planned.
+    /// Those that were not planned.
     async fn overdue(
         &self,
         store: &dyn Store,
@@ -365,7 +368,7 @@ async fn editions(
     }
     for line in lines {
         match store.load_account(line.edition.date).await {
-            // The store says so; what else is wrong must be told all the same (SF-06).
+            // The store says so; what else is wrong must be reported all the same (SF-06).
             Err(error) if error.is_unreadable() => facts.unsure.extend(OF_EDITIONS),
             account => facts.editions.extend(account?),
         }

@@ -1,8 +1,10 @@
-//! The node that watches, looked at by itself: the disk under its store, how large the store is, and whether it can write.
+//! The node that watches, looked at by itself: the disk under its store, how large the store is,
+//! and whether it can write.
 //!
-//! Most of what is wrong with a node is published beside its heartbeat and becomes an alert like any other. One thing cannot
-//! be: that nothing can be written. So that is told without a row, from memory, by every node that has the trouble; nobody can
-//! agree on one of them without a database. The alert of a disk that fills comes before.
+//! Most of what is wrong with a node is published beside its heartbeat and becomes an alert like
+//! any other. One thing cannot be: that nothing can be written. So that is notified without a row,
+//! from memory, by every node that has the trouble; no node can agree on one of them without a
+//! database. The alert of a disk that fills comes before.
 
 use std::sync::Arc;
 
@@ -48,14 +50,14 @@ impl Own {
             };
             self.health.note((Rule::Disk, "disk"), now, state);
         }
-        // A store that does not answer is everybody's trouble, and said by others.
+        // A store that does not answer is every node's trouble, and reported elsewhere.
         if let Ok(Some(bytes)) = store.size_bytes().await {
             metrics::gauge!("almanack_store_size_bytes").set(bytes as f64);
         }
     }
 
-    /// Tells once that nothing can be written, and once that it can again. What no channel took is tried again in the next
-    /// round.
+    /// Notifies once that nothing can be written, and once that it can again. What no channel took
+    /// is tried again in the next round.
     pub(super) async fn report_unwritable(&mut self, watching: &Watching, now: Timestamp) {
         let since = self.health.not_written_since(now);
         let since = since.filter(|at| now.duration_since(*at) >= UNWRITABLE_AFTER);
@@ -84,7 +86,7 @@ impl Own {
                 about: About::Node(self.node.clone()),
             },
             severity: Severity::Critical,
-            detail: format!("nothing was written since {since}; its log says why"),
+            detail: format!("no writes since {since}; see its log"),
             opened_at: since,
             cool_down_since: None,
             closed_at: None,
@@ -98,13 +100,13 @@ impl Own {
     }
 }
 
-/// Whether somebody heard it, or nobody wants to.
+/// Whether a channel took it, or none is configured.
 async fn notify(watching: &Watching, (alert, news): (&Alert, News), now: Timestamp) -> bool {
     if watching.settings.behaviour.notify_at(alert.severity, now) > now {
         return false;
     }
     let (rule, about) = (alert.key.rule.as_str(), alert.key.about.to_string());
-    tracing::warn!(alert.rule = rule, alert.about = about, news = news.as_str(), detail = %alert.detail, "an alert that no row can hold");
+    tracing::warn!(alert.rule = rule, alert.about = about, news = news.as_str(), detail = %alert.detail, "alert while the store cannot be written");
     let notice = Notice {
         alert: alert.clone(),
         news,

@@ -1,4 +1,5 @@
-//! Chains in virtual time, which starts at 08:00 UTC: what they fire, what they ask, when they leave.
+//! Chains in virtual time, which starts at 08:00 UTC: what they fire, what they ask, when they
+//! leave.
 
 mod outside;
 
@@ -53,9 +54,9 @@ async fn dp_08_a_start_goes_on_behind_the_newest_lock() {
         assert_eq!(
             skipped,
             usize::from(catch_up != "all"),
-            "{catch_up}: one line tells them all"
+            "{catch_up}: one line for them all"
         );
-        // Told once: the next start finds a lock behind them.
+        // Reported once: the next start finds a lock behind them.
         let _next = outside.chain("tick-b", 2, &text);
         pause(Duration::from_mins(1)).await;
         let again = outside.count(|said| matches!(said, ChainEvent::Skipped { .. }));
@@ -79,7 +80,7 @@ async fn dp_06_a_lock_that_errs_is_asked_for_again_inside_the_slot() {
     pause(Duration::from_mins(3)).await;
     assert!(
         outside.count(|said| matches!(said, ChainEvent::Missed { .. })) >= 1,
-        "and told when its time is over"
+        "and reported when its time is over"
     );
 }
 
@@ -145,7 +146,7 @@ async fn dp_25_what_cannot_be_reported_apart_is_neither_called_fired_nor_repeate
 }
 
 #[tokio::test(start_paused = true)]
-async fn dp_12_a_target_that_hangs_delays_nobody_else() {
+async fn dp_12_a_target_that_hangs_delays_no_other() {
     let outside = Outside::new();
     let _chain = outside.chain("tick-a", 1, "@10s o/r hangs.yml\n@10s o/r poll.yml");
     pause(Duration::from_secs(65)).await;
@@ -162,7 +163,7 @@ async fn dp_12_a_target_that_hangs_delays_nobody_else() {
 async fn dp_08_a_crash_between_lock_and_firing_is_settled_by_looking() {
     for (run_seen, how) in [(true, Settled::Found), (false, Settled::Fires)] {
         let outside = Outside::new();
-        // Somebody took today's slot and died.
+        // Another process took today's slot and died.
         outside.lay(DAILY, at("08:00:00"));
         if run_seen {
             outside.pretend_run(at("08:00:02"));
@@ -228,7 +229,7 @@ async fn dp_08_a_chain_killed_while_it_fires_is_finished_by_the_other() {
 async fn dp_08_a_chain_killed_while_it_catches_up_loses_nothing() {
     for (text, newest, missed) in [
         ("*/5 * * * * o/r check.yml catch_up=all", "07:00:00", 12),
-        // Too fine to be marked: only the order of the locks tells where it stopped.
+        // Too fine to be marked: only the order of the locks shows where it stopped.
         ("@10s o/r poll.yml catch_up=all", "07:58:00", 12),
     ] {
         let outside = Outside::new();
@@ -310,7 +311,7 @@ async fn dp_09_a_chain_that_is_reported_to_stop_finishes_within_bounds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dp_13_a_round_with_nothing_due_asks_nobody_and_never_two_lists() {
+async fn dp_13_a_round_with_nothing_due_sends_no_request_and_never_two_lists() {
     let outside = Outside::new();
     let _chain = outside.chain("tick-a", 1, "0 20 * * * o/r daily.yml");
     pause(HOUR).await;

@@ -1,4 +1,4 @@
-//! A whole node on a machine whose clock somebody sets (DP-24).
+//! A whole node on a machine whose clock is set (DP-24).
 
 use std::{
     sync::{
@@ -47,7 +47,7 @@ use crate::{
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 const NAP_MAX: Duration = Duration::from_secs(1);
 
-/// A machine: time passes, and somebody sets the clock on its wall.
+/// A machine: time passes, and its wall clock is set.
 struct Machine {
     time: VirtualTime,
     set_by_us: AtomicI64,
@@ -104,10 +104,10 @@ impl Sleeper for ByClock {
     }
 }
 
-struct Nobody;
+struct NoChannel;
 
 #[async_trait]
-impl Notifier for Nobody {
+impl Notifier for NoChannel {
     async fn notify(&self, _: &[Notice]) -> Vec<Answer> {
         Vec::new()
     }
@@ -207,7 +207,7 @@ impl House {
     async fn alerts(&self, clock: &Arc<CorrectedClock>) -> Vec<Rule> {
         let watching = Watching {
             settings: WatchSettings::default(),
-            notifier: Arc::new(Nobody),
+            notifier: Arc::new(NoChannel),
         };
         let mut watch = Watch::new(self.store.clone(), clock.clone(), Reloadable::new(watching));
         watch.round().await.unwrap();
@@ -231,7 +231,7 @@ fn secs(seconds: u64) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dp_24_a_clock_that_is_set_a_day_ahead_and_back_silences_nobody() {
+async fn dp_24_a_clock_that_is_set_a_day_ahead_and_back_silences_no_node() {
     let house = House::new().await;
     let machine = Machine::new(house.time, SignedDuration::ZERO, "first");
     let node = house.start(&machine).await;
@@ -267,7 +267,8 @@ async fn dp_24_a_clock_forty_days_ahead_deletes_nothing() {
     pause(secs(61)).await;
     assert_eq!(house.status("article:1").await, Some(Status::Success));
     node.machine.set(40 * DAY);
-    // The node forgets after an hour, and looks every ten minutes: nothing goes even by the time that it counts itself.
+    // The node forgets after an hour, and looks every ten minutes: nothing goes even by the time
+    // that it counts itself.
     pause(secs(90 * 60)).await;
     assert_eq!(house.status("article:1").await, Some(Status::Success));
     assert_eq!(house.alerts(&node.clock).await, [Rule::Clock]);
@@ -375,7 +376,7 @@ async fn dp_24_no_alert_is_forgotten_by_a_clock_in_doubt() {
     store.write_alerts(vec![over]).await.unwrap();
     let watching = Watching {
         settings: WatchSettings::default(),
-        notifier: Arc::new(Nobody),
+        notifier: Arc::new(NoChannel),
     };
     let mut watch = Watch::new(store.clone(), clock, Reloadable::new(watching));
     let filter = AlertFilter {
@@ -391,7 +392,7 @@ async fn dp_24_no_alert_is_forgotten_by_a_clock_in_doubt() {
     }
 }
 
-/// What an older version, or a clock that nobody could check, left behind.
+/// What an older version, or a clock that could not be checked, left behind.
 #[tokio::test(start_paused = true)]
 async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
     for change in ["put", "pause", "resume", "remove", "put again", "rewind"] {
@@ -410,10 +411,10 @@ async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
         let found = schedules.load(&often).await.unwrap();
         assert!(schedules.is_ahead(&found), "{change}");
         let slot = house.time.now() + SignedDuration::from_secs(5);
-        let reported = schedules.why(&often, slot).await.unwrap().sentence;
+        let sentence = schedules.why(&often, slot).await.unwrap().sentence;
         assert!(
-            reported.contains("a clock that was 24 h 0 min ahead of now"),
-            "{reported}"
+            sentence.contains("a clock that was 24 h 0 min ahead of now"),
+            "{sentence}"
         );
         let ahead = Machine::new(house.time, DAY, "first");
         let ahead = house.schedules(Arc::new(GuardedClock::start(ahead, None)));
@@ -428,7 +429,7 @@ async fn dp_24_any_change_takes_a_schedule_back_that_was_planned_ahead() {
                 schedules.pause(&often, None, None, "ada").await.unwrap();
                 schedules.resume(&often, "ada").await.unwrap();
             }
-            // Whoever did the first half did it by the clock that was ahead, too.
+            // The first half was done by the clock that was ahead, too.
             "resume" => {
                 ahead.pause(&often, None, None, "ada").await.unwrap();
                 schedules.resume(&often, "ada").await.unwrap();

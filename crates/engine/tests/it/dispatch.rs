@@ -39,14 +39,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::virtual_time::{VirtualTime, pause};
 
-/// Answers as it was told, and remembers what it was asked.
-struct Reported {
+/// Answers as configured, and remembers what it was asked.
+struct FakeTarget {
     outcome: Outcome,
     takes: Duration,
     asked: Mutex<Vec<(Firing, u32)>>,
 }
 
-impl Reported {
+impl FakeTarget {
     fn new(outcome: Outcome) -> Arc<Self> {
         Self::taking(outcome, Duration::ZERO)
     }
@@ -66,7 +66,7 @@ impl Reported {
 }
 
 #[async_trait]
-impl Launcher for Reported {
+impl Launcher for FakeTarget {
     async fn fire(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
         let asked = (firing.clone(), task.attempt);
         self.asked.lock().unwrap().push(asked);
@@ -115,7 +115,7 @@ impl House {
         }
     }
 
-    fn handler(&self, webhook: Arc<Reported>) -> DispatchHandler {
+    fn handler(&self, webhook: Arc<FakeTarget>) -> DispatchHandler {
         let store: Arc<dyn Store> = self.store.clone();
         DispatchHandler::new(store, Arc::new(self.time), Arc::new(self.time))
             .with("webhook", webhook)
@@ -140,7 +140,7 @@ impl House {
         handler: DispatchHandler,
         settings: NodeSettings,
     ) -> node::AdmittedNode {
-        self.admit_beside(Reported::handler(), handler, settings)
+        self.admit_beside(FakeTarget::handler(), handler, settings)
             .await
     }
 
@@ -184,7 +184,7 @@ impl House {
     }
 }
 
-impl Reported {
+impl FakeTarget {
     /// The handler of everything that is no firing.
     fn handler() -> Arc<dyn Handler> {
         struct Quiet;
@@ -253,7 +253,7 @@ async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_not_after() 
     let house = House::new();
     let task = claimed(&house, 1, webhook());
     let again = house
-        .handler(Reported::new(refused(None)))
+        .handler(FakeTarget::new(refused(None)))
         .attempt(&task)
         .await;
     let Outcome::Retry {
@@ -266,14 +266,14 @@ async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_not_after() 
     assert!(wait < SignedDuration::from_secs(2), "{wait}");
     let minute = Some(SignedDuration::from_mins(1));
     let late = house
-        .handler(Reported::new(refused(minute)))
+        .handler(FakeTarget::new(refused(minute)))
         .attempt(&task)
         .await;
     let Outcome::GiveUp { error } = late else {
         panic!("asked to wait beyond the window, and yet: {late:?}")
     };
     assert!(
-        error.starts_with("503; no further try fits before"),
+        error.starts_with("503; no time for another attempt before"),
         "{error}"
     );
     let second = ClaimedTask {
@@ -281,15 +281,15 @@ async fn dp_12_a_failed_firing_is_tried_again_inside_its_window_and_not_after() 
         ..task.clone()
     };
     pause(Duration::from_secs(11)).await;
-    let reported = Reported::new(done());
-    let over = house.handler(reported.clone()).attempt(&second).await;
+    let target = FakeTarget::new(done());
+    let over = house.handler(target.clone()).attempt(&second).await;
     assert!(matches!(over, Outcome::GiveUp { .. }), "{over:?}");
     assert_eq!(
-        reported.asked(),
+        target.asked(),
         [],
         "the target is left alone after the window"
     );
-    let first = house.handler(reported).attempt(&task).await;
+    let first = house.handler(target).attempt(&task).await;
     assert_eq!(first, done(), "a first try is always made");
 }
 
@@ -301,8 +301,8 @@ async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history
         ..Definition::new("*/5 * * * *", webhook())
     };
     house.put(definition).await;
-    let (reported, stop) = (Reported::new(refused(None)), CancellationToken::new());
-    let node = house.start(house.handler(reported.clone()), &stop).await;
+    let (target, stop) = (FakeTarget::new(refused(None)), CancellationToken::new());
+    let node = house.start(house.handler(target.clone()), &stop).await;
     pause(Duration::from_mins(7)).await;
     stop.cancel();
     node.await.unwrap();
@@ -316,29 +316,32 @@ async fn dp_12_retries_of_a_whole_node_stay_in_the_window_and_are_in_the_history
         .await
         .unwrap();
     assert_eq!(records.attempts.len() + 1, task.attempt as usize);
-    let asked = reported.asked();
+    let asked = target.asked();
     let until = asked[0].0.retry_until;
     let starts = records.attempts.iter().map(|attempt| attempt.started_at);
     assert!(starts.into_iter().all(|start| start <= until));
     let ended = task.finished_at.unwrap();
     assert!(
         ended <= until,
-        "it ends when no try fits, and holds up no further slot"
+        "it ends when no attempt fits, and holds up no further slot"
     );
     let detail = task.detail.unwrap();
-    assert!(detail.starts_with("503; no further try"), "{detail}");
+    assert!(
+        detail.starts_with("503; no time for another attempt"),
+        "{detail}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn dp_03_a_second_level_schedule_fires_on_aligned_slots_through_a_whole_node() {
     let house = House::new();
     house.put(Definition::new("@10s", webhook())).await;
-    let (reported, stop) = (Reported::new(done()), CancellationToken::new());
-    let node = house.start(house.handler(reported.clone()), &stop).await;
+    let (target, stop) = (FakeTarget::new(done()), CancellationToken::new());
+    let node = house.start(house.handler(target.clone()), &stop).await;
     pause(Duration::from_secs(65)).await;
     stop.cancel();
     node.await.unwrap();
-    let slots: Vec<i64> = reported
+    let slots: Vec<i64> = target
         .asked()
         .iter()
         .map(|(firing, _)| firing.nominal_at.as_second())
@@ -364,9 +367,9 @@ async fn dp_17_a_firing_that_gives_way_stops_when_the_next_one_comes() {
         ..Definition::new("@10s", webhook())
     };
     house.put(definition).await;
-    let reported = Reported::taking(done(), Duration::from_hours(1));
+    let target = FakeTarget::taking(done(), Duration::from_hours(1));
     let stop = CancellationToken::new();
-    let node = house.start(house.handler(reported.clone()), &stop).await;
+    let node = house.start(house.handler(target.clone()), &stop).await;
     pause(Duration::from_secs(35)).await;
     let mut statuses: Vec<Status> = house
         .tasks(DISPATCH)
@@ -392,7 +395,7 @@ async fn dp_11_own_work_is_a_task_of_its_kind_due_at_once() {
         payload: Some(serde_json::json!({"force": true})),
     };
     let task = claimed(&house, 1, target);
-    let outcome = house.handler(Reported::new(done())).attempt(&task).await;
+    let outcome = house.handler(FakeTarget::new(done())).attempt(&task).await;
     let detail = Some("created".to_owned());
     assert_eq!(outcome, Outcome::Done { detail });
     let own = house.tasks("EDITION_RUN").await.remove(0);
@@ -401,7 +404,8 @@ async fn dp_11_own_work_is_a_task_of_its_kind_due_at_once() {
     assert_eq!(own.origin, "schedule often");
 }
 
-/// What is done in the firing itself ends with it, and takes part in what its schedule says about overlap.
+/// What is done in the firing itself ends with it, and takes part in what its schedule says about
+/// overlap.
 #[tokio::test(start_paused = true)]
 async fn dp_11_own_work_that_is_done_in_its_firing_is_one_task() {
     let house = House::new();
@@ -414,7 +418,7 @@ async fn dp_11_own_work_that_is_done_in_its_firing_is_one_task() {
     let mut own = house.own_work();
     own.done_here.insert("EDITION_TICK", Arc::new(Hanging));
     let handler = house
-        .handler(Reported::new(done()))
+        .handler(FakeTarget::new(done()))
         .with("task", Arc::new(own));
     let stop = CancellationToken::new();
     let node = house.start(handler, &stop).await;
@@ -435,12 +439,12 @@ async fn dp_11_own_work_that_is_done_already_says_so_instead_of_passing_for_done
         subject: "cache:main".to_owned(),
         payload: None,
     };
-    let handler = house.handler(Reported::new(done()));
+    let handler = house.handler(FakeTarget::new(done()));
     let task = claimed(&house, 1, target);
     assert!(matches!(handler.attempt(&task).await, Outcome::Done { .. }));
     let stop = CancellationToken::new();
     let node = house
-        .start(house.handler(Reported::new(done())), &stop)
+        .start(house.handler(FakeTarget::new(done())), &stop)
         .await;
     pause(Duration::from_secs(5)).await;
     stop.cancel();
@@ -471,14 +475,10 @@ async fn dp_12_the_window_ends_the_tries_and_not_their_number() {
         ..Definition::new("0 12 * * *", webhook())
     };
     house.put(definition).await;
-    let (reported, stop) = (Reported::new(refused(None)), CancellationToken::new());
-    let node = house.start(house.handler(reported.clone()), &stop).await;
+    let (target, stop) = (FakeTarget::new(refused(None)), CancellationToken::new());
+    let node = house.start(house.handler(target.clone()), &stop).await;
     pause(Duration::from_hours(9)).await;
-    assert!(
-        reported.asked().len() > 150,
-        "{} tries",
-        reported.asked().len()
-    );
+    assert!(target.asked().len() > 150, "{} tries", target.asked().len());
     pause(Duration::from_hours(3)).await;
     stop.cancel();
     node.await.unwrap();
@@ -493,11 +493,11 @@ async fn a_target_is_left_to_another_node_and_what_is_no_firing_is_given_up() {
         argv: vec!["true".to_owned()],
         timeout: SignedDuration::from_secs(1),
     };
-    let handler = house.handler(Reported::new(done()));
+    let handler = house.handler(FakeTarget::new(done()));
     let outcome = handler.attempt(&claimed(&house, 1, command)).await;
-    let reported = "this node fires at no command targets";
+    let expected = "this node does not support command targets";
     assert!(
-        matches!(&outcome, Outcome::Retry { error, .. } if error == reported),
+        matches!(&outcome, Outcome::Retry { error, .. } if error == expected),
         "another node may: {outcome:?}"
     );
     let mut strange = claimed(&house, 1, webhook());
@@ -507,7 +507,7 @@ async fn a_target_is_left_to_another_node_and_what_is_no_firing_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sf_04_a_firing_is_stopped_by_name_and_changed_by_nobody() {
+async fn sf_04_a_firing_is_stopped_by_name_and_never_changed() {
     let house = House::new();
     house.put(Definition::new("@10s", webhook())).await;
     let zones = Arc::new(Zones::default());
@@ -559,8 +559,8 @@ async fn a_tick_catches_up_one_after_the_other_within_its_budget() {
     };
     house.put(definition).await;
     pause(Duration::from_secs(62)).await;
-    let reported = Reported::new(done());
-    let node = house.admit(house.handler(reported.clone())).await;
+    let target = FakeTarget::new(done());
+    let node = house.admit(house.handler(target.clone())).await;
     let (counters, time) = (node.counters(), Arc::new(house.time));
     let ticker = Ticker::new(house.store.clone(), counters, time.clone(), time);
     let stop = CancellationToken::new();
@@ -569,7 +569,7 @@ async fn a_tick_catches_up_one_after_the_other_within_its_budget() {
     stop.cancel();
     running.await.unwrap();
     assert!(done_by_it.complete, "{done_by_it:?}");
-    let slots: Vec<i64> = reported
+    let slots: Vec<i64> = target
         .asked()
         .iter()
         .map(|(firing, _)| firing.nominal_at.as_second() % 1_000)
@@ -588,7 +588,8 @@ impl Handler for Hanging {
     }
 }
 
-/// A schedule that fires at a task of a service's own kind: its firings end at once, and the tasks hang.
+/// A schedule that fires at a task of a service's own kind: its firings end at once, and the tasks
+/// hang.
 #[tokio::test(start_paused = true)]
 async fn dp_18_a_kind_of_ones_own_that_hangs_delays_no_schedule() {
     let house = House::new();
@@ -610,8 +611,8 @@ async fn dp_18_a_kind_of_ones_own_that_hangs_delays_no_schedule() {
         limits: [(Kind::parse("ARTICLE_PUBLISH").unwrap(), 3)].into(),
         ..RunnerSettings::default()
     });
-    let reported = Reported::new(done());
-    let handler = house.handler(reported.clone());
+    let target = FakeTarget::new(done());
+    let handler = house.handler(target.clone());
     let node = house.admit_beside(Arc::new(Hanging), handler, node).await;
     let stop = CancellationToken::new();
     let running = tokio::spawn(node.run(stop.clone()));
@@ -624,7 +625,7 @@ async fn dp_18_a_kind_of_ones_own_that_hangs_delays_no_schedule() {
         "its own slots fire on: {}",
         articles.len()
     );
-    let late = reported
+    let late = target
         .asked()
         .into_iter()
         .map(|(firing, _)| firing.nominal_at);
@@ -641,7 +642,7 @@ async fn dp_18_targets_that_hang_leave_room_for_everything_else() {
         ..Definition::new("@1s", webhook())
     };
     house.put(definition).await;
-    let hangs = Reported::taking(done(), Duration::from_hours(24));
+    let hangs = FakeTarget::taking(done(), Duration::from_hours(24));
     let mut node = node_settings();
     node.runner = Reloadable::new(RunnerSettings {
         slots: 4,
@@ -675,7 +676,7 @@ async fn sf_06_a_schedule_whose_firings_may_overlap_has_only_so_many_at_once() {
         ..Definition::new("@1s", webhook())
     };
     house.put(definition).await;
-    let hangs = Reported::taking(done(), Duration::from_hours(24));
+    let hangs = FakeTarget::taking(done(), Duration::from_hours(24));
     let handler = house.handler(hangs.clone()).with_firings_max(2);
     let stop = CancellationToken::new();
     let node = house.start(handler, &stop).await;
@@ -684,7 +685,7 @@ async fn sf_06_a_schedule_whose_firings_may_overlap_has_only_so_many_at_once() {
     let tasks = house.tasks(DISPATCH).await;
     let crowded = tasks.iter().filter(|task| {
         let detail = task.detail.as_deref().unwrap_or_default();
-        task.status == Status::Fail && detail.contains("no try fits")
+        task.status == Status::Fail && detail.contains("no time for an attempt")
     });
     assert!(crowded.count() > 30, "the others end with their windows");
     let waiting = tasks.iter().filter(|task| task.due_at.is_some()).count();

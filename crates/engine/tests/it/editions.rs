@@ -1,4 +1,4 @@
-//! Editions on both databases, with an outside that does as it is told.
+//! Editions on both databases, with an outside world that behaves as configured.
 
 mod deliveries;
 mod leases;
@@ -59,7 +59,7 @@ pub(crate) use on_both;
 const MORNING: Timestamp = Timestamp::constant(1_767_506_400, 0);
 const TICK: SignedDuration = SignedDuration::from_mins(10);
 
-/// Waits by moving the clock, once everybody else has had their turn.
+/// Waits by moving the clock, once all others have had their turn.
 struct Jump(Arc<ManualClock>);
 
 #[async_trait::async_trait]
@@ -80,7 +80,7 @@ struct Room {
     news: EditionHarness,
     settings: Settings,
     subscriptions: Reloadable<Subscriptions>,
-    /// How people want to be told.
+    /// How people want to be notified.
     behaviour: Behaviour,
 }
 
@@ -108,7 +108,7 @@ impl Room {
         }
     }
 
-    /// Somebody who makes editions; each call is another process, as far as anybody can tell.
+    /// A process that makes editions; each call is another one, as far as others can see.
     fn editions(&self) -> Arc<Editions> {
         self.editions_that_wait_by(Arc::new(Jump(self.clock.clone())))
     }

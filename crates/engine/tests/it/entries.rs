@@ -28,7 +28,7 @@ fn hours(hours: i64) -> SignedDuration {
     SignedDuration::from_hours(hours)
 }
 
-/// Whoever lists the stories of today, or of the day that ended so long ago.
+/// Lists the stories of today, or of the day that ended so long ago.
 fn wanted(limit: usize, ended: Option<SignedDuration>) -> Wanted {
     let day_end = START - ended.unwrap_or_default();
     Wanted {
@@ -60,17 +60,17 @@ async fn source(store: &dyn Store, address: &str) -> SourceId {
     added.iter().find_map(new).unwrap()
 }
 
-/// A look at a source that brought these titles.
+/// A look at a source that found these titles.
 async fn look(store: &dyn Store, id: SourceId, at: Timestamp, titles: &[String]) {
     let found = titles.iter().map(|title| FoundEntry {
         link: Some(format!("https://site.example/{title}")),
         title: title.clone(),
         ..FoundEntry::default()
     });
-    bring(store, id, at, found.collect()).await;
+    find(store, id, at, found.collect()).await;
 }
 
-async fn bring(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<FoundEntry>) {
+async fn find(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<FoundEntry>) {
     let source = store.load_sources(&[id]).await.unwrap().remove(0).unwrap();
     let keyed = |found: FoundEntry| (found.key().unwrap(), found);
     let write = SourceWrite {
@@ -83,14 +83,14 @@ async fn bring(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<FoundE
     assert_eq!(written, [Written::Done]);
 }
 
-/// What is listed; listing asks nobody.
+/// What is listed; listing sends no request.
 async fn listed(store: &Arc<dyn Store>, wanted: &Wanted) -> Vec<Listed> {
     let stories = EntryStories::new(Arc::clone(store));
     let budget = Budget::new(0);
     let listed = stories.list(wanted, &budget).await.unwrap();
     let key = StoryKey("entry:1".to_owned());
     let said = stories.comments(&key, &budget).await.unwrap();
-    assert_eq!(said, Vec::<String>::new(), "nobody talks about entries");
+    assert_eq!(said, Vec::<String>::new(), "entries have no comments");
     listed
 }
 
@@ -165,7 +165,7 @@ async fn ed_33_texts_come_along_where_they_are_whole(fixture: Fixture) {
         found("whole", whole),
         found("teaser", "<p>more…".to_owned()),
     ];
-    bring(store, id, START - hours(1), entries).await;
+    find(store, id, START - hours(1), entries).await;
     let listed = listed(&fixture.store, &wanted(10, None)).await;
     assert_eq!(titles(&listed), ["teaser", "whole"]);
     assert_eq!(listed[0].text, None);

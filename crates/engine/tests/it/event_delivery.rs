@@ -1,4 +1,4 @@
-//! Events: who is told of what the engine writes, and how tasks that tell end.
+//! Events: who is notified of what the engine writes, and how tasks that deliver events end.
 
 use std::sync::{Arc, Mutex};
 
@@ -25,7 +25,7 @@ pub(crate) fn everything() -> Reloadable<Subscriptions> {
     })
 }
 
-/// What is told, by subject, oldest first.
+/// Delivered events, by subject, oldest first.
 pub(crate) async fn published(store: &dyn Store) -> Vec<String> {
     let filter = TaskFilter {
         kind: Some(kind(KIND)),
@@ -37,7 +37,7 @@ pub(crate) async fn published(store: &dyn Store) -> Vec<String> {
     subjects.rev().collect()
 }
 
-/// Remembers what it told.
+/// Remembers what it delivered.
 #[derive(Default)]
 struct Crier(Mutex<Vec<String>>);
 
@@ -80,7 +80,7 @@ async fn a_event_goes_to_its_own_subscriber() {
     assert!(other.0.lock().unwrap().is_empty());
 }
 
-/// What cannot be told, and whether it may be later.
+/// What cannot be delivered, and whether it may be later.
 #[tokio::test]
 async fn what_cannot_be_reported_waits_or_ends() {
     let handler = EventDeliveryHandler::default().with("audit", Arc::new(Crier::default()));
@@ -96,9 +96,9 @@ async fn what_cannot_be_reported_waits_or_ends() {
     }
 }
 
-/// However long nobody knows it: no retry is spent on it, and the history does not grow.
+/// However long it is unknown: no retry is spent on it, and the history does not grow.
 #[tokio::test]
-async fn what_nobody_knows_costs_no_retries() {
+async fn an_unknown_subscription_costs_no_retries() {
     let handler = EventDeliveryHandler::default();
     let task = ClaimedTask {
         attempt: 4,

@@ -1,4 +1,5 @@
-//! A desk for tests of schedules: a store, a clock that the test moves, a planner and the way in for people.
+//! A desk for tests of schedules: a store, a clock that the test moves, a planner and the way in
+//! for people.
 
 use std::sync::Arc;
 

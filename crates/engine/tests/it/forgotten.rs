@@ -106,31 +106,31 @@ async fn dp_16_while_a_schedule_was_removed_it_had_no_slots(fixture: Fixture) {
     fixture.live_through(6..=7).await;
     let gone = "did not fire: the schedule had been removed at 2026-01-05T10:00:00Z.";
     for hour in [3, 5] {
-        let reported = fixture.why(hour).await;
-        assert!(reported.ends_with(gone), "{reported}");
+        let sentence = fixture.why(hour).await;
+        assert!(sentence.ends_with(gone), "{sentence}");
     }
     fixture.forget(at(7 * HOUR)).await;
-    let reported = fixture.why(4).await;
-    assert!(reported.ends_with(gone), "{reported}");
+    let sentence = fixture.why(4).await;
+    assert!(sentence.ends_with(gone), "{sentence}");
     assert_eq!(
         fixture.backfill(3, 6).await.unwrap(),
         3,
-        "nobody fired them, so they may"
+        "they never fired, so they may"
     );
 }
 
 async fn dp_16_a_slot_from_before_the_schedule_may_have_been_fired_by_hand(fixture: Fixture) {
     fixture.put_by("0 * * * *").await;
-    let reported = fixture.why(-2).await;
+    let sentence = fixture.why(-2).await;
     assert!(
-        reported.contains("did not fire: the schedule was first written"),
-        "{reported}"
+        sentence.contains("did not fire: the schedule was first written"),
+        "{sentence}"
     );
     assert_eq!(fixture.backfill(-3, -1).await.unwrap(), 2);
-    let reported = fixture.why(-2).await;
+    let sentence = fixture.why(-2).await;
     assert!(
-        reported.contains("was fired by hand at 2026-01-05T08:00:00Z, and task"),
-        "{reported}"
+        sentence.contains("was fired by hand at 2026-01-05T08:00:00Z, and task"),
+        "{sentence}"
     );
 }
 
@@ -141,14 +141,14 @@ async fn a_backfill_does_not_fire_again_what_is_forgotten(fixture: Fixture) {
     let refused = fixture.backfill(1, 6).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "what became of the slot at 2026-01-05T09:00:00Z is no longer kept, so it may have fired; \
-         the oldest slot of this range that is still known is 2026-01-05T12:00:00Z"
+        "the outcome of the slot at 2026-01-05T09:00:00Z is no longer on record, so it may have fired; \
+         the oldest slot still on record in this range is 2026-01-05T12:00:00Z"
     );
     let refused = fixture.backfill(1, 3).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "what became of the slot at 2026-01-05T09:00:00Z is no longer kept, so it may have fired; \
-         no slot of this range is still known"
+        "the outcome of the slot at 2026-01-05T09:00:00Z is no longer on record, so it may have fired; \
+         no slot of this range is still on record"
     );
     assert_eq!(
         fixture.backfill(4, 6).await.unwrap(),

@@ -10,7 +10,8 @@ use almanack_testkit::{
     fixture::{PUBLISH, START, at, cancel, kind, put},
 };
 
-/// A claim looks at every kind that waits, so nobody may fill the store with them; what is known goes on.
+/// A claim looks at every kind that waits, so no client may fill the store with them; what is known
+/// goes on.
 #[tokio::test]
 async fn sf_01_the_kinds_that_may_wait_are_bounded() {
     let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory().unwrap());
@@ -27,10 +28,10 @@ async fn sf_01_the_kinds_that_may_wait_are_bounded() {
     let answers = rescheduler.ask_all(all.to_vec(), "test").await.unwrap();
     let refused: Vec<usize> = (0..7).filter(|place| answers[*place].is_err()).collect();
     assert_eq!(refused, [4, 6], "{answers:?}");
-    let reported = answers[4].as_ref().unwrap_err().to_string();
+    let error = answers[4].as_ref().unwrap_err().to_string();
     assert!(
-        reported.contains("`K4`") && reported.contains("limits.kinds"),
-        "{reported}"
+        error.contains("`K4`") && error.contains("limits.kinds"),
+        "{error}"
     );
     for (name, taken) in [("K3", true), ("K4", false), (PUBLISH, true)] {
         let answer = rescheduler.ask(request(name), "test").await;

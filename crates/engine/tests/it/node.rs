@@ -268,7 +268,8 @@ impl Layer for Distant {
     }
 }
 
-/// Notes how long after its time each attempt really began: not when its claim was asked for, which is what the row says.
+/// Notes how long after its time each attempt really began: not when its claim was asked for, which
+/// is what the row says.
 struct Began {
     time: VirtualTime,
     late: Arc<Mutex<Vec<SignedDuration>>>,
@@ -283,8 +284,9 @@ impl Handler for Began {
     }
 }
 
-/// What lies between a task's time and its attempt is one question to the store, and nothing else: no poll, no second question, no
-/// wait for an ending. Real milliseconds are the network's; `almanack bench lateness` measures those.
+/// What lies between a task's time and its attempt is one question to the store, and nothing else:
+/// no poll, no second question, no wait for an ending. Real milliseconds are the network's;
+/// `almanack bench lateness` measures those.
 #[tokio::test(start_paused = true)]
 async fn rs_15_a_sleeping_node_starts_a_task_at_its_time() {
     let house = House::new();
@@ -303,13 +305,13 @@ async fn rs_15_a_sleeping_node_starts_a_task_at_its_time() {
     // Between two looks, which come every second, so that only what is tested can be in time.
     pause(Duration::from_millis(7_300)).await;
     for (wait, tasks, why) in [
-        (millis(0), 1, "due when it is put: only the hint tells"),
-        (millis(730), 1, "due later: only the clock tells"),
+        (millis(0), 1, "due when it is put: only the hint says so"),
+        (millis(730), 1, "due later: only the clock says so"),
         (millis(40), 64, "many at one instant: one question for all"),
         (
             millis(6_150),
             1,
-            "beyond what is hinted at: a look tells, and then the clock",
+            "beyond what is hinted at: a look says so, and then the clock",
         ),
     ] {
         let due_at = house.time.now() + wait;
@@ -357,8 +359,8 @@ async fn retention_forgets_what_ended_long_ago_and_nothing_else() {
     running.await.unwrap();
 }
 
-/// An archived edition of that day, with a story.
-/// What a node knows is wrong with itself stands beside its heartbeat, where every node's watch finds it, until it is over.
+/// An archived edition of that day, with a story. What a node knows is wrong with itself is
+/// beside its heartbeat, where every node's watch finds it, until it is over.
 #[tokio::test(start_paused = true)]
 async fn a_node_publishes_what_is_wrong_with_it_until_it_is_over() {
     let house = House::new();
@@ -426,8 +428,9 @@ async fn ed_31_stories_of_archived_editions_are_forgotten_and_the_editions_stay(
     running.await.unwrap();
 }
 
-/// Waits by the database's time. Before its node is admitted, until the other one has been heard of, too: that whoever lives beats in time
-/// is what a node counts on, and a busy machine does not keep it.
+/// Waits by the database's time. Before its node is admitted, until the other one has been heard
+/// of, too: that a live node beats in time is what a node counts on, and a busy machine does not
+/// keep it.
 struct ByDatabase {
     clock: Arc<CorrectedClock>,
     store: Arc<dyn Store>,
@@ -461,7 +464,8 @@ impl Sleeper for ByDatabase {
     }
 }
 
-/// Both find the name free, and both register; then one of them leaves. On a database in which calls take time, in real time.
+/// Both find the name free, and both register; then one of them leaves. On a database in which
+/// calls take time, in real time.
 #[tokio::test]
 async fn of_two_that_start_at_the_same_moment_one_gets_the_name() {
     let schema = Schema::create().await;

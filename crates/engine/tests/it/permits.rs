@@ -154,12 +154,13 @@ async fn three_nodes_together_keep_to_the_limit_and_use_it() {
     for number in 0..3 {
         house.start(number, 8).await;
     }
-    // Twelve tasks, two at a time, ten seconds each; a second more for whoever hears late of a free place.
+    // Twelve tasks, two at a time, ten seconds each; a second more for a node that learns late of a
+    // free permit.
     pause(Duration::from_secs(66)).await;
     assert_eq!((house.done().await, house.most()), (12, 2));
 }
 
-/// The heartbeat keeps places: a node that is too full to claim says nothing else.
+/// The heartbeat keeps permits: a node that is too full to claim says nothing else.
 #[tokio::test(start_paused = true)]
 async fn attempts_longer_than_the_lease_keep_their_places() {
     let house = House::with_tasks(Duration::from_secs(100), 3).await;
@@ -189,7 +190,7 @@ async fn places_of_a_dead_node_pass_on_with_its_lease_and_those_of_a_stopped_one
     assert_eq!((house.done().await, house.most()), (4, 2));
 }
 
-/// Everything is answered, but nobody hears about lanes once they are away.
+/// Everything is answered, but requests for permits get no answer once they are away.
 #[derive(Clone, Default)]
 struct PermitsAway(Arc<AtomicBool>);
 
@@ -202,14 +203,15 @@ impl Layer for PermitsAway {
         asks: &[PermitRequest],
     ) -> Result<Vec<PermitGrant>> {
         if self.0.load(Ordering::Relaxed) {
-            let (statement, source) = ("enter lanes", "test".into());
+            let (statement, source) = ("request permits", "test".into());
             return Err(Error::Unavailable { statement, source });
         }
         below.request_permits(visitor, asks).await
     }
 }
 
-/// Its claims could be kept, but an attempt whose place cannot be must have ended before the place passes on.
+/// Its claims could be kept, but an attempt whose permit cannot be must have ended before the
+/// permit passes on.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_cannot_keep_its_places_stops_before_they_pass_on() {
     let house = House::with_tasks(Duration::from_secs(100), 3).await;

@@ -39,7 +39,7 @@ on_both!(
     dp_17_cancel_running_takes_the_predecessor_back,
     a_backfill_fires_what_did_not_fire_once_and_at_a_pace,
     dp_18_a_schedule_that_cannot_be_computed_is_parked_alone,
-    dp_18_a_file_with_one_bad_schedule_brings_in_the_others,
+    dp_18_a_file_with_one_bad_schedule_still_loads_the_others,
     dp_08_verdicts_report_fired_from_caught_up,
     dp_05_a_slower_clock_does_not_decide_a_slot_again,
 );
@@ -87,7 +87,7 @@ fn report(row: &Slot) -> String {
 /// Planners that look at one slot at the same moment.
 const PLANNERS: usize = 8;
 
-/// Lets nobody write before everybody has read.
+/// Lets no node write before all have read.
 struct Meet(Barrier);
 
 #[async_trait]
@@ -105,8 +105,8 @@ impl Layer for Meet {
 async fn dp_05_a_slot_fires_once_however_many_planners_look(fixture: Fixture) {
     fixture.put(hourly()).await.unwrap();
     fixture.clock.set(at(HOUR));
-    // All have read the slot as undecided before the first of them writes: on SQLite, whose calls end at once here, they would
-    // come one after the other and never meet.
+    // All have read the slot as undecided before the first of them writes: on SQLite, whose calls
+    // end at once here, they would come one after the other and never meet.
     let meet = Layered::over(fixture.store.clone(), Meet(Barrier::new(PLANNERS)));
     let planners = (0..PLANNERS).map(|_| {
         let (clock, zones) = (fixture.clock.clone(), Arc::new(Zones::default()));
@@ -356,7 +356,7 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_parked_alone(fixture: Fixtu
     assert_eq!(planned.fired, 1, "mended by a change; the other still runs");
 }
 
-async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(fixture: Fixture) {
+async fn dp_18_a_file_with_one_bad_schedule_still_loads_the_others(fixture: Fixture) {
     let want = |name_: &str, expression: &str| Wanted {
         name: name(name_),
         definition: Definition {
@@ -364,7 +364,7 @@ async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(fixture: Fixtur
             ..hourly()
         },
     };
-    let nobody = BTreeSet::new();
+    let none = BTreeSet::new();
     let wanted = vec![
         want("good", "0 8 * * *"),
         want("never", "0 0 30 2 *"),
@@ -372,7 +372,7 @@ async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(fixture: Fixtur
     ];
     let synced = fixture
         .schedules
-        .sync(Origin::File, wanted, &nobody, "file")
+        .sync(Origin::File, wanted, &none, "file")
         .await
         .unwrap();
     assert_eq!(synced.created, [name("good"), name("late")]);
@@ -392,7 +392,7 @@ async fn dp_18_a_file_with_one_bad_schedule_brings_in_the_others(fixture: Fixtur
     let wanted = vec![want("good", "0 8 * * *")];
     let synced = fixture
         .schedules
-        .sync(Origin::File, wanted, &nobody, "file")
+        .sync(Origin::File, wanted, &none, "file")
         .await
         .unwrap();
     assert_eq!((synced.unchanged, synced.removed), (1, vec![name("late")]));
@@ -429,7 +429,7 @@ async fn dp_08_verdicts_report_fired_from_caught_up(fixture: Fixture) {
 async fn dp_05_a_slower_clock_does_not_decide_a_slot_again(fixture: Fixture) {
     fixture.put(hourly()).await.unwrap();
     fixture.pass_at(at(HOUR)).await;
-    // Somebody whose clock is two seconds behind changes the schedule.
+    // A node whose clock is two seconds behind changes the schedule.
     fixture.clock.set(at(HOUR - 2));
     let giving_way = Definition {
         overlap: Overlap::CancelRunning,

@@ -1,5 +1,5 @@
-//! A store that refuses: one schedule alone, everything for a moment, or because another node was faster
-//! (DP-18).
+//! A store that refuses: one schedule alone, everything for a moment, or because another node was
+//! faster (DP-18).
 
 use std::{
     collections::BTreeSet,
@@ -94,7 +94,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn dp_18_a_database_that_cannot_be_written_for_a_moment_sets_nobody_aside() {
+async fn dp_18_a_database_that_cannot_be_written_for_a_moment_sets_no_schedule_aside() {
     let fixture = Fixture::new().await;
     fixture.refusals.all.store(true, Ordering::Relaxed);
     let refused = fixture.fired_at(10).await;
@@ -155,8 +155,8 @@ async fn a_schedule_that_another_node_removes_first_is_no_trouble() {
         name: ScheduleName::parse("a").unwrap(),
         definition: crate::fixture::hourly(),
     };
-    let nobody = BTreeSet::new();
-    let sync = |wanted| schedules.sync(Origin::File, wanted, &nobody, "file");
+    let none = BTreeSet::new();
+    let sync = |wanted| schedules.sync(Origin::File, wanted, &none, "file");
     assert_eq!(sync(vec![wanted]).await.unwrap().created.len(), 1);
     let synced = sync(Vec::new()).await.unwrap();
     assert_eq!(

@@ -81,8 +81,8 @@ async fn fill(store: &Arc<dyn Store>, time: VirtualTime, name: &str, steps: usiz
     }
 }
 
-/// The node forgets after an hour. What lies behind the first young rows is not read, however much it is; once they have grown
-/// old, it is.
+/// The node forgets after an hour. What lies behind the first young rows is not read, however much
+/// it is; once they have grown old, it is.
 #[tokio::test(start_paused = true)]
 async fn a_walk_ends_where_rows_are_too_young_to_be_forgotten() {
     let (time, footprints) = (VirtualTime::start(), Footprints::default());

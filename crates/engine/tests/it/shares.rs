@@ -38,8 +38,8 @@ const SLOTS: usize = 64;
 /// How long a host that is dead is waited for.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Calls hosts: what is about `dead` hangs until its timeout, everything else is done at once. Keeps to host
-/// limits as callbacks and webhooks do.
+/// Calls hosts: what is about `dead` hangs until its timeout, everything else is done at once.
+/// Keeps to host limits as callbacks and webhooks do.
 struct Calls {
     time: VirtualTime,
     hosts: Option<Mutex<HostLimits>>,
@@ -165,7 +165,7 @@ fn sqlite() -> Arc<dyn Store> {
     Arc::new(SqliteStore::in_memory().unwrap())
 }
 
-/// Virtual time stands still while somebody works, so nobody is later than the store's own grain.
+/// Virtual time stops while a task works, so no task is later than the store's own grain.
 const NOTHING: SignedDuration = SignedDuration::from_millis(20);
 
 #[tokio::test(start_paused = true)]
@@ -265,5 +265,5 @@ async fn sent_away_is_no_attempt(store: Arc<dyn Store>) {
         .load_history(&identity("dead:1", "CALL"), HistoryPage::WHOLE)
         .await
         .unwrap();
-    assert_eq!(records.attempts, [], "the history does not tell of it");
+    assert_eq!(records.attempts, [], "the history does not show it");
 }

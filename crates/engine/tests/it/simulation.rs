@@ -1,4 +1,4 @@
-//! What a simulation tells is what the planner does (DP-14).
+//! What a simulation reports is what the planner does (DP-14).
 
 use std::sync::Arc;
 
@@ -68,12 +68,12 @@ async fn ledger(store: &SqliteStore, schedules: &Schedules, name: &ScheduleName)
 #[tokio::test]
 async fn dp_14_a_simulation_lists_what_the_planner_does() {
     let simulation = simulation();
-    let reported = simulate(
+    let simulated = simulate(
         Arc::new(SqliteStore::in_memory().unwrap()),
         day(),
         &simulation,
     );
-    let reported = reported.await.unwrap();
+    let simulated = simulated.await.unwrap();
     let store = Arc::new(SqliteStore::in_memory().unwrap());
     let clock = Arc::new(ManualClock::at(START - SignedDuration::from_micros(1)));
     let zones = Arc::new(Zones::default());
@@ -92,15 +92,19 @@ async fn dp_14_a_simulation_lists_what_the_planner_does() {
         }
         clock.advance(SignedDuration::from_secs(1));
     }
-    assert_eq!(reported.parts.len(), 4);
+    assert_eq!(simulated.parts.len(), 4);
     let mut slots = 0;
-    for part in &reported.parts {
+    for part in &simulated.parts {
         let done = ledger(&store, &schedules, &part.name).await;
         assert_eq!(part.rows, done, "{}", part.name);
         slots += part.rows.iter().map(|row| row.slots).sum::<u64>();
     }
-    assert_eq!(slots, 144 + 24 + 72 + 1, "every slot of the day is told");
-    let (fired, skipped) = reported.counts();
+    assert_eq!(
+        slots,
+        144 + 24 + 72 + 1,
+        "every slot of the day is simulated"
+    );
+    let (fired, skipped) = simulated.counts();
     assert_eq!(fired + skipped, slots);
     assert!(skipped > 20, "the outage shows: {skipped}");
     let claimed = store.claim(claim_request(1, simulation.until, 1_000)).await;
@@ -115,6 +119,6 @@ async fn dp_14_a_slow_firing_overlaps_in_a_simulation_too() {
     let mut skips = wanted("ten", "@600s", CatchUp::Latest);
     skips.definition.overlap = Overlap::Skip;
     let store = Arc::new(SqliteStore::in_memory().unwrap());
-    let reported = simulate(store, vec![skips], &slow).await.unwrap();
-    assert_eq!(reported.counts(), (48, 96), "one in three fires");
+    let simulated = simulate(store, vec![skips], &slow).await.unwrap();
+    assert_eq!(simulated.counts(), (48, 96), "one in three fires");
 }

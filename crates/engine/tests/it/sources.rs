@@ -1,5 +1,5 @@
-//! Sources from their row to their task and back, on both databases, by a clock that a test moves and a
-//! world that answers what it was told.
+//! Sources from their row to their task and back, on both databases, by a clock that a test moves
+//! and a world that answers as configured.
 
 use std::{
     collections::VecDeque,
@@ -49,7 +49,7 @@ on_both!(
     ss_08_a_busy_host_is_come_back_to_without_a_check,
     ss_08_row_task_and_due_list_say_one_time,
     ss_05_a_failing_source_is_tried_for_ever,
-    ss_12_a_source_that_is_gone_ends_and_a_person_can_bring_it_back,
+    ss_12_a_source_that_is_gone_ends_and_a_person_can_restore_it,
     a_pause_during_a_look_survives_it,
     a_paused_source_has_no_task_and_comes_back_by_resuming,
     check_now_and_a_cadence_by_hand_are_reschedules,
@@ -66,7 +66,7 @@ on_both!(
     dp_24_no_entry_is_forgotten_by_a_clock_in_doubt,
 );
 
-/// Answers in the order it was told, and "unchanged" after that.
+/// Answers in the configured order, and "unchanged" after that.
 #[derive(Default)]
 struct World {
     answers: Mutex<VecDeque<Look>>,
@@ -74,7 +74,7 @@ struct World {
     meanwhile: Mutex<Option<Pausing>>,
 }
 
-/// Somebody who pauses a source while it is being looked at.
+/// A person who pauses a source while it is being looked at.
 type Pausing = (Arc<Sources>, SourceId);
 
 impl World {
@@ -95,8 +95,8 @@ impl Checker for World {
         if let Some((sources, id)) = meanwhile {
             sources.pause(id, None, "ada").await.unwrap();
         }
-        let reported = self.answers.lock().unwrap().pop_front();
-        reported.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
+        let answer = self.answers.lock().unwrap().pop_front();
+        answer.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
     }
 
     async fn discover(&self, _address: &str, _now: Timestamp) -> Result<Vec<Candidate>, Failure> {
@@ -338,7 +338,7 @@ async fn ss_08_row_task_and_due_list_say_one_time(fixture: Fixture) {
     assert!(!is_due(&room, id).await, "one that ended");
 }
 
-/// Whether a source is due, after all who say so were heard.
+/// Whether a source is due, after all hints were taken.
 async fn is_due(room: &SourceHarness, id: SourceId) -> bool {
     let (source, task) = (room.source(id).await, room.task(id).await.unwrap());
     assert_eq!(source.stats.next_due_at, task.due_at);
@@ -368,7 +368,7 @@ async fn ss_05_a_failing_source_is_tried_for_ever(fixture: Fixture) {
     assert_eq!((source.stats.fail_count, source.attention), (0, None));
 }
 
-async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_bring_it_back(fixture: Fixture) {
+async fn ss_12_a_source_that_is_gone_ends_and_a_person_can_restore_it(fixture: Fixture) {
     let room = SourceHarness::at(fixture);
     let id = room.add("https://example.com/feed").await;
     room.world.will_answer([failed(FailureClass::Gone)]);
@@ -401,7 +401,7 @@ async fn a_pause_during_a_look_survives_it(fixture: Fixture) {
     );
     assert_eq!(
         source.stats.check_count, 0,
-        "what it brought is looked at again one day"
+        "what it found is looked at again one day"
     );
     room.clock.set(at(48 * HOUR));
     assert_eq!(room.run_due().await, []);
@@ -580,7 +580,8 @@ async fn ss_15_a_single_look_does_not_move_the_price_of_a_single_source(fixture:
     let store = room.store.as_ref();
     room.fleet.step(store, START).await.unwrap();
     let before = room.fleet.price_h();
-    // A look an hour, a step every ten minutes: most steps see nothing, some see six times too much.
+    // A look an hour, a step every ten minutes: most steps see nothing, some see six times too
+    // much.
     for step in 1..=120 {
         if step % 6 == 0 {
             room.fleet.count();

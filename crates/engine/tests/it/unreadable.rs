@@ -1,4 +1,4 @@
-//! Rows that nobody can read, under a planner and under people: the others go on (SF-06).
+//! Rows that cannot be read, under a planner and under people: the others go on (SF-06).
 
 use std::sync::Arc;
 

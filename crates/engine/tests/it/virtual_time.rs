@@ -1,4 +1,4 @@
-//! Time that passes only while everybody waits: the runtime's own, paused.
+//! Time that passes only while all tasks wait: the runtime's own, paused.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The watch on real stores: of several nodes one opens, tells and closes.
+//! The watch on real stores: of several nodes one opens, notifies and closes.
 
 use std::{
     future::pending,
@@ -47,7 +47,7 @@ on_both!(
     dp_24_a_schedule_that_a_clock_planned_ahead_is_reported,
 );
 
-/// Remembers what it was told, and answers as it is set.
+/// Remembers its notifications, and answers as it is set.
 #[derive(Default)]
 struct Ears {
     heard: Mutex<Vec<(News, Rule, String)>>,
@@ -136,7 +136,8 @@ impl World {
     }
 }
 
-/// Every ten seconds; the node was down for a minute and fires again since, all before the first round of its watch.
+/// Every ten seconds; the node was down for a minute and fires again since, all before the first
+/// round of its watch.
 async fn a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_reported(fixture: Fixture) {
     let often = Definition {
         expression: "@10s".to_owned(),
@@ -155,7 +156,7 @@ async fn a_schedule_of_seconds_that_nothing_planned_for_a_minute_is_reported(fix
     assert_eq!(world.ears.take(), [(News::Opened, Rule::Missing, about)]);
 }
 
-/// Nothing is wrong with it that anybody would see, except that it does not fire before that time.
+/// Nothing is visibly wrong with it, except that it does not fire before that time.
 async fn dp_24_a_schedule_that_a_clock_planned_ahead_is_reported(fixture: Fixture) {
     fixture.put(hourly()).await.unwrap();
     let world = World::on(&fixture);
@@ -275,7 +276,8 @@ async fn what_a_node_died_reporting_another_reports(fixture: Fixture) {
     assert_eq!(world.ears.take().len(), 1);
 }
 
-/// A row that nobody can read is nothing that a page shows by chance: people hear of it, and when it is over.
+/// A row that cannot be read is nothing that a page shows by chance: people are notified, and when
+/// it is over.
 #[tokio::test]
 async fn sf_06_an_unreadable_schedule_is_an_alert_until_its_row_is_right() {
     let schema = Schema::create().await;

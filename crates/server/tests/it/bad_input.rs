@@ -239,7 +239,7 @@ async fn problems_are_as_documented() {
     assert_json_snapshot!(world.put("/api/v1/tasks/OTHER/x", &at(0)).await.json(), @r#"
     {
       "code": "unknown_kind",
-      "detail": "kind `OTHER` is not configured and the task has no callback.url of its own",
+      "detail": "kind `OTHER` is not configured and the task has no callback.url",
       "known_kinds": [
         "ARTICLE_PUBLISH"
       ],

@@ -65,7 +65,7 @@ async fn items_are_answered_in_order_and_a_bad_one_stops_no_other() {
         {
           "error": {
             "code": "unknown_kind",
-            "detail": "kind `OTHER` is not configured and the task has no callback.url of its own",
+            "detail": "kind `OTHER` is not configured and the task has no callback.url",
             "known_kinds": [
               "ARTICLE_PUBLISH"
             ],

@@ -383,7 +383,7 @@ async fn check_now_is_a_reschedule_and_answers_its_receipt() {
     assert_eq!(receipt["subject"], "source:1");
     let after = world.get("/api/v1/sources/1").await.json();
     assert_eq!(after["next_due_at"], "2026-01-05T08:00:00Z");
-    assert_eq!(after["reason"], "api:anonymous asked for it");
+    assert_eq!(after["reason"], "api:anonymous requested it");
 }
 
 #[tokio::test]

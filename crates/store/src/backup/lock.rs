@@ -1,11 +1,13 @@
 //! One writer per copy.
 //!
-//! Two processes that write a copy for the same name would write into each other's. Who begins therefore locks a file
-//! beside the copy, and the second is refused. The system gives the lock up with its process, however that ends: what a
-//! killed one leaves is an empty file that the next one locks. (The copy itself is no place for the lock: over a
-//! network's filesystem it would keep out SQLite's own locks, those of this process too.)
+//! Two processes that write a copy for the same name would write into each other's. Who begins
+//! therefore locks a file beside the copy, and the second is refused. The system gives the lock up
+//! with its process, however that ends: what a killed one leaves is an empty file that the next one
+//! locks. (The copy itself cannot hold the lock: over a network's filesystem it would keep out
+//! SQLite's own locks, those of this process too.)
 //!
-//! INVARIANT: the lock's file is removed only by who holds it, and a lock on a file that has lost its name is worth nothing.
+//! INVARIANT: the lock's file is removed only by its holder, and a lock on a file that has lost
+//! its name is worth nothing.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -37,12 +39,12 @@ impl WriterLock {
     fn of(lock: File, path: PathBuf, part: &Path) -> Result<Self> {
         match lock.try_lock() {
             Ok(()) if is_named(&lock, &path) => Ok(Self { path, _lock: lock }),
-            // Filesystems without locks keep nobody out, as was always so there.
+            // Filesystems without locks keep no process out, as always.
             Err(TryLockError::Error(source)) if source.kind() == ErrorKind::Unsupported => {
                 Ok(Self { path, _lock: lock })
             }
             Err(TryLockError::Error(source)) => Err(unread("lock", &path, source)),
-            // Whoever had it is at work, or has just ended.
+            // Its holder is at work, or has just ended.
             Ok(()) | Err(TryLockError::WouldBlock) => Err(Error::AtWork { path: part.into() }),
         }
     }
@@ -54,7 +56,7 @@ impl Drop for WriterLock {
     }
 }
 
-/// Whether somebody writes the copy now.
+/// Whether a process writes the copy now.
 pub(super) fn is_held(part: &Path) -> bool {
     let locked = File::open(lock_of(part)).map(|lock| lock.try_lock_shared());
     matches!(locked, Ok(Err(TryLockError::WouldBlock)))
@@ -75,7 +77,8 @@ fn lock_of(part: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// It would keep nobody out: the next one makes a file of its own under the name, and locks that.
+    /// It would keep no process out: the next one makes a new file under the name, and locks
+    /// that.
     #[test]
     fn a_lock_on_a_file_that_has_lost_its_name_is_worth_nothing() {
         let folder = tempfile::tempdir().unwrap();

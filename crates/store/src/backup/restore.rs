@@ -1,6 +1,7 @@
-//! A backup in a store's place.
+//! Replaces a store by a backup.
 //!
-//! Whoever is killed, and whenever: under the store's name stands a whole store. What a killed restore leaves, step by step:
+//! Whichever process is killed, and whenever: the store's name always refers to a whole store. What
+//! a killed restore leaves, step by step:
 //!
 //! ```text
 //! step       under the name    beside it
@@ -10,12 +11,14 @@
 //! Named      the new one       NAME.replaced: the old one
 //! ```
 //!
-//! The last step is one rename, which is the old name or the new one, never none. Beside a copy lies the lock of whoever makes it
-//! (see `lock.rs`), which keeps nobody out once that process is gone.
+//! The last step is one rename, which is the old name or the new one, never none. Beside a copy
+//! lies the lock of the process that makes it (see `lock.rs`), which keeps no process out once that
+//! one is gone.
 //!
-//! INVARIANT: no log stands beside the name when it changes hands. SQLite finds a log by its store's name, and would apply
-//! that of the old store to the new one. So the old one leaves write-ahead logging, which nobody else can be in
-//! while that happens, and is held alone from then until the new one has the name.
+//! INVARIANT: no log exists beside the name when it changes hands. SQLite finds a log by its
+//! store's name, and would apply that of the old store to the new one. So the old one leaves
+//! write-ahead logging, which no other process can be in meanwhile, and is held alone from then
+//! until the new one has the name.
 
 use std::{
     borrow::Cow,
@@ -27,7 +30,7 @@ use std::{
 use rusqlite::{Connection, ErrorCode};
 
 use super::{
-    Checksum, Draft, Error, Held, Journal, Replace, Reported, Result, Verify, beside, discard,
+    Checksum, Draft, Error, Held, Journal, Progress, Replace, Result, Verify, beside, discard,
     examine,
     lock::{WriterLock, is_held},
     open, opened, sync, unread, written,
@@ -53,8 +56,8 @@ pub enum Left {
     Partial(PathBuf),
     /// The copy of a restore that is at work now.
     AtWork(PathBuf),
-    /// The store itself under a second name: the restore was stopped before the backup took its place. The next one goes on
-    /// from there.
+    /// The store itself under a second name: the restore was stopped before the backup took its
+    /// place. The next one goes on from there.
     Twin(PathBuf),
     /// The store that was replaced.
     Replaced(PathBuf),
@@ -82,22 +85,22 @@ pub fn left_behind(path: &Path) -> Vec<Left> {
     left
 }
 
-/// Makes a backup the store at `to`, where there must be none or an empty one. With [`Replace::Allowed`] what is there
-/// is put aside, under its name and `.replaced`.
+/// Makes a backup the store at `to`, where there must be none or an empty one. With
+/// [`Replace::Allowed`] what is there is put aside, under its name and `.replaced`.
 pub fn restore(
     from: &Path,
     to: &Path,
     how: (Replace, Checksum),
-    reported: Reported<'_>,
+    report: Progress<'_>,
 ) -> Result<Held> {
-    in_steps((from, to), how, reported, &mut |_| ())
+    in_steps((from, to), how, report, &mut |_| ())
 }
 
-/// Tells `done` after each step, so that a test can see what a process killed there would leave.
+/// Calls `done` after each step, so that a test can see what a process killed there would leave.
 pub(super) fn in_steps(
     (from, to): (&Path, &Path),
     (replace, checksum): (Replace, Checksum),
-    reported: Reported<'_>,
+    report: Progress<'_>,
     done: &mut dyn FnMut(Step),
 ) -> Result<Held> {
     let (source, _) = opened(from, checksum)?;
@@ -110,14 +113,16 @@ pub(super) fn in_steps(
         judge(&open(to)?, to, replace)?;
     }
     let part = partial(to);
-    // Held until the copy has the name. Who is refused here has begun nothing that would have to be taken back.
+    // Held until the copy has the name. Who is refused here has begun nothing that would have to be
+    // taken back.
     let _lock = WriterLock::take(&part)?;
-    // The log is turned on here, where nobody looks yet: no log of the copy's is left when it gets the name.
+    // The log is turned on here, before any process opens it: no log of the copy's is left when it
+    // gets the name.
     let draft = Draft {
         part: &part,
         journal: Journal::WriteAhead,
     };
-    let replaced = written(&source, draft, Verify::Whole, reported).and_then(|held| {
+    let replaced = written(&source, draft, Verify::Whole, report).and_then(|held| {
         done(Step::Copied);
         take_place(&part, to, replace, done).map(|()| held)
     });
@@ -137,12 +142,12 @@ fn take_place(part: &Path, to: &Path, replace: Replace, done: &mut dyn FnMut(Ste
     fs::rename(part, to).map_err(|source| unread("rename", part, source))?;
     done(Step::Named);
     sync_folder(to)?;
-    // Held until here: nobody could begin to work in the old one while the name changed hands.
+    // Held until here: no process could begin to work in the old one while the name changed hands.
     drop(old);
     Ok(())
 }
 
-/// What was begun is of no use to anybody.
+/// A partial copy is of no use.
 fn take_back(to: &Path) {
     discard(&partial(to));
     if is_same_file(to, &aside(to)) {
@@ -174,8 +179,8 @@ fn rows(store: &Connection) -> Result<u64> {
     Ok(counts.iter().map(|(_, rows)| rows).sum())
 }
 
-/// Brings a store's log into its file, and holds the store alone. A store that anybody else has opened cannot leave
-/// write-ahead logging, and is left as it is.
+/// Merges a store's log into its file, and holds the store alone. A store that another process has
+/// opened cannot leave write-ahead logging, and is left as it is.
 fn settle(path: &Path) -> Result<Connection> {
     let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -185,10 +190,11 @@ fn settle(path: &Path) -> Result<Connection> {
     };
     let store = open(path)?;
     leave_log(&store).map_err(failed)?;
-    // Before it is held: to close a file, by whichever handle, gives up the locks that this process has on it.
+    // Before it is held: to close a file, by whichever handle, gives up the locks that this process
+    // has on it.
     sync(path)?;
     store.execute_batch("begin exclusive").map_err(failed)?;
-    // Somebody may have come in between, and begun a log.
+    // Another process may have come in between, and begun a log.
     let mode = store.query_row("pragma journal_mode", [], |row| row.get::<_, String>(0));
     if mode.map_err(failed)? != "delete" || beside(path, "-wal").exists() {
         return Err(Error::InUse { path: path.into() });

@@ -17,10 +17,10 @@ use jiff::{
 use super::{Replace, Verify, save};
 
 const NAME: &str = "almanack-%Y%m%dT%H%M%SZ.db";
-/// What backups hold is nobody else's.
+/// What backups hold is private.
 const PRIVATE: u32 = 0o700;
 
-/// Backups of one store in one folder. Files that are called otherwise are nobody's business here.
+/// Backups of one store in one folder. Files with other names are ignored.
 #[derive(Debug, Clone)]
 pub struct Rotation {
     pub store: PathBuf,
@@ -52,7 +52,7 @@ fn list(folder: &Path) -> io::Result<Vec<Timestamp>> {
     Ok(found)
 }
 
-/// Does what blocks where it blocks nobody.
+/// Runs blocking work on the blocking pool.
 async fn blocking_pool<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
@@ -64,8 +64,7 @@ async fn blocking_pool<T: Send + 'static>(
 impl Vault for Rotation {
     async fn list(&self) -> Result<Vec<Timestamp>, String> {
         let folder = self.folder.clone();
-        blocking_pool(move || list(&folder).map_err(|error| reported("read", &folder, &error)))
-            .await
+        blocking_pool(move || list(&folder).map_err(|error| failure("read", &folder, &error))).await
     }
 
     async fn save(&self, now: Timestamp) -> Result<u64, String> {
@@ -73,7 +72,7 @@ impl Vault for Rotation {
         blocking_pool(move || {
             let mut folder = fs::DirBuilder::new();
             let made = folder.recursive(true).mode(PRIVATE).create(&this.folder);
-            made.map_err(|error| reported("create", &this.folder, &error))?;
+            made.map_err(|error| failure("create", &this.folder, &error))?;
             let how = (Replace::Never, Verify::Whole);
             let held = save(&this.store, &file, how, &mut |_, _| ());
             held.map(|held| held.bytes)
@@ -86,7 +85,7 @@ impl Vault for Rotation {
         let file = self.file(made_at);
         blocking_pool(move || match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(reported("remove", &file, &error))
+                Err(failure("remove", &file, &error))
             }
             _ => Ok(()),
         })
@@ -94,6 +93,6 @@ impl Vault for Rotation {
     }
 }
 
-fn reported(what: &str, path: &Path, error: &io::Error) -> String {
+fn failure(what: &str, path: &Path, error: &io::Error) -> String {
     format!("{what} `{}`: {error}", path.display())
 }

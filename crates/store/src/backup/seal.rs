@@ -1,10 +1,11 @@
 //! The seal of a backup: a checksum of its bytes, at its end.
 //!
-//! A row that was altered is as well-formed as the one before, so reading a file proves nothing about what it
-//! says. SQLite reads as many pages as a file's header names; what follows them is not part of the database. The seal
-//! stands there: a backup stays one file that every tool opens, and whoever copies it copies its checksum.
+//! A row that was altered is as well-formed as the one before, so reading a file proves nothing
+//! about what it says. SQLite reads as many pages as a file's header names; what follows them is
+//! not part of the database. The seal is there: a backup stays one file that every tool opens,
+//! and every copy contains its checksum.
 //!
-//! It guards against mistakes, bad disks and edits, not against somebody who computes a new one.
+//! It guards against mistakes, bad disks and edits, not against an attacker who computes a new one.
 
 use std::{
     fmt,
@@ -42,8 +43,8 @@ impl fmt::Display for Seal {
 
 impl Seal {
     fn parse(text: &str) -> Option<Self> {
-        let reported = text.strip_prefix(MARK)?.strip_suffix('\n')?;
-        let (checksum, bytes) = reported.split_once(BYTES)?;
+        let fields = text.strip_prefix(MARK)?.strip_suffix('\n')?;
+        let (checksum, bytes) = fields.split_once(BYTES)?;
         let fits = checksum.len() == HEX && bytes.len() == DIGITS;
         fits.then_some(())?;
         Some(Self {
@@ -93,7 +94,7 @@ pub(super) fn check(path: &Path) -> Result<Seal> {
     }
     Err(Error::Damaged {
         path: path.into(),
-        what: "its bytes do not match its checksum: it was altered after it was made".to_owned(),
+        what: "its bytes do not match its checksum: it was changed after it was written".to_owned(),
     })
 }
 

@@ -36,7 +36,8 @@ fn line(id: i64, kind: &str, second: i64) -> TaskLine {
 }
 
 proptest! {
-    /// Stopping where there is no room any more misses nothing, in whatever order the ends of a claim come.
+    /// Stopping where there is no room any more misses nothing, in whatever order the ends of a
+    /// claim come.
     #[test]
     fn the_latest_ends_are_those_of_all_claims(
         claims in prop::collection::vec((1_i64..50, prop::collection::vec(0_i64..50, 0..4)), 0..20),

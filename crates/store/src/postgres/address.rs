@@ -1,6 +1,7 @@
 //! A PostgreSQL URL: which servers, and how they prove who they are.
 //!
-//! The driver reads everything but `sslmode` and `sslrootcert`, which it knows only in part. What we make of them:
+//! The driver reads everything but `sslmode` and `sslrootcert`, which it knows only in part. What
+//! we make of them:
 //!
 //! | `sslmode` | the connection is encrypted | the server's certificate is checked |
 //! | --- | --- | --- |
@@ -8,11 +9,12 @@
 //! | `prefer` (usual) | if the server offers it | no |
 //! | `require`, `verify-ca`, `verify-full` | always | always: issuer and name |
 //!
-//! `require` checks as well, which libpq does not: whoever asks for encryption is not helped by talking in secret with
-//! anybody. `prefer` cannot check, because it must work with the certificate that a fresh server has made for itself.
+//! `require` checks as well, which libpq does not: a client that asks for encryption is not helped
+//! by an encrypted connection to an unknown server. `prefer` cannot check, because it must work
+//! with the certificate that a fresh server has made for itself.
 //!
-//! Of several servers (`postgres://user@a,b/database`), the first that can be written to is used: a standby is refused at every connect,
-//! and after a failover the promoted one is found.
+//! Of several servers (`postgres://user@a,b/database`), the first that can be written to is used: a
+//! standby is refused at every connect, and after a failover the promoted one is found.
 
 use std::time::Duration;
 
@@ -25,11 +27,12 @@ use tokio_postgres::{
     config::{SslMode, TargetSessionAttrs},
 };
 
-use super::tls::{Tls, Trust};
+use super::tls::{AcceptedCertificates, Tls};
 
 /// How long to wait for a connection, new or used, before saying that the database is gone.
 const WAIT_MAX: Duration = Duration::from_secs(3);
-/// Of several servers, each has at least so long to answer: one that is gone must not use up all longest wait.
+/// Of several servers, each has at least so long to answer: one that is gone must not use up all
+/// longest wait.
 const WAIT_MAX_EACH: Duration = Duration::from_secs(1);
 
 /// What a URL says.
@@ -42,7 +45,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// Reads a URL. Problems are told without the URL, which may hold a password.
+    /// Reads a URL. Problems are expected without the URL, which may hold a password.
     pub(super) fn read(url: &str) -> Result<Self> {
         let (url, parameters) = split(url);
         let mut config: Config = url.parse().map_err(|error| unreadable(&error))?;
@@ -51,11 +54,11 @@ impl Address {
             .ssl_mode(mode)
             .target_session_attrs(TargetSessionAttrs::ReadWrite);
         let trust = match (mode, parameters.root_file) {
-            (SslMode::Require, None) => Trust::System,
-            (SslMode::Require, Some(path)) if path == "system" => Trust::System,
-            (SslMode::Require, Some(path)) => Trust::File(path.into()),
+            (SslMode::Require, None) => AcceptedCertificates::System,
+            (SslMode::Require, Some(path)) if path == "system" => AcceptedCertificates::System,
+            (SslMode::Require, Some(path)) => AcceptedCertificates::File(path.into()),
             (_, Some(_)) => return Err(idle_root_file()),
-            (_, None) => Trust::Anybody,
+            (_, None) => AcceptedCertificates::Any,
         };
         let servers = u32::try_from(config.get_hosts().len().max(1)).unwrap_or(u32::MAX);
         let each = (WAIT_MAX / servers).max(WAIT_MAX_EACH);
@@ -85,7 +88,8 @@ fn split(url: &str) -> (String, Parameters) {
     for pair in query.split('&') {
         match pair.split_once('=') {
             Some(("sslmode", value)) => ours.mode = Some(value.to_owned()),
-            // What is no text once decoded names no file of ours; as it was written it is recognised in the refusal.
+            // What is no text once decoded names no file of ours; as written it is
+            // recognised in the refusal.
             Some(("sslrootcert", value)) => {
                 ours.root_file = percent::decode(value).or_else(|| Some(value.to_owned()));
             }
@@ -102,7 +106,7 @@ fn mode(named: Option<&str>) -> Result<SslMode> {
         None | Some("prefer") => Ok(SslMode::Prefer),
         Some("require" | "verify-ca" | "verify-full") => Ok(SslMode::Require),
         Some(other) => Err(misread(format!(
-            "sslmode={other} is not known; it is disable, prefer, require or verify-full"
+            "unknown sslmode={other}; use disable, prefer, require or verify-full"
         ))),
     }
 }
@@ -170,11 +174,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_without_the_password() {
-        for (url, reported) in [
-            (
-                "postgres://u:secret@h/d?sslmode=on",
-                "sslmode=on is not known",
-            ),
+        for (url, expected) in [
+            ("postgres://u:secret@h/d?sslmode=on", "unknown sslmode=on"),
             (
                 "postgres://u:secret@h/d?sslrootcert=a.pem",
                 "sslrootcert has no effect",
@@ -186,7 +187,7 @@ mod tests {
             ),
         ] {
             let error = Address::read(url).err().map(|error| error.chain()).unwrap();
-            assert!(error.contains(reported), "{error}");
+            assert!(error.contains(expected), "{error}");
             assert!(!error.contains("secret"), "{error}");
         }
     }

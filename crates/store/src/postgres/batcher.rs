@@ -19,13 +19,13 @@ const CROWD_FROM: usize = 256;
 /// Requests that may wait; more than that wait outside.
 const QUEUE: usize = 4_096;
 
-/// What a gate does with a group.
+/// What a batcher does with a group.
 #[async_trait]
 pub(super) trait BatchedWork: Send + Sync + 'static {
     type Item: Send + Sync + 'static;
     /// What is answered, one for each item.
     type Answer: Send + 'static;
-    /// Whether it has no effect, and need not be done when nobody waits for it any more.
+    /// Whether it has no effect, and need not be done when no caller waits for it any more.
     const ONLY_READS: bool = false;
 
     /// Does it for all items, in order.
@@ -51,11 +51,11 @@ impl<E: BatchedWork> Batcher<E> {
         Self { work, queue }
     }
 
-    /// Has it done with whatever else is waiting. Once handed in it is done even if the requester goes
-    /// away, so no connection is left in the middle of something.
+    /// Has it done with whatever else is waiting. Once handed in it is done even if the requester
+    /// goes away, so no connection is left in the middle of something.
     pub(super) async fn pass(&self, items: Vec<E::Item>) -> Result<Vec<E::Answer>> {
         let stopped = || Error::Unavailable {
-            statement: "pass the gate",
+            statement: "run a batch",
             source: "stopped".into(),
         };
         let (reply, answer) = oneshot::channel();
@@ -77,12 +77,12 @@ async fn run<E: BatchedWork>(work: Arc<E>, mut asked: mpsc::Receiver<Asked<E>>) 
 }
 
 async fn next_group<E: BatchedWork>(asked: &mut mpsc::Receiver<Asked<E>>) -> Option<Vec<Asked<E>>> {
-    let is_for_nobody = |asked: &Asked<E>| E::ONLY_READS && asked.reply.is_closed();
+    let is_abandoned = |asked: &Asked<E>| E::ONLY_READS && asked.reply.is_closed();
     let mut group = vec![asked.recv().await?];
     let mut items = group[0].items.len();
     while items < ITEMS_MAX {
         let Ok(next) = asked.try_recv() else { break };
-        if is_for_nobody(&next) {
+        if is_abandoned(&next) {
             continue;
         }
         items += next.items.len();
@@ -91,7 +91,7 @@ async fn next_group<E: BatchedWork>(asked: &mut mpsc::Receiver<Asked<E>>) -> Opt
     Some(group)
 }
 
-/// One request's trouble must not become its neighbours': if the group fails, everybody tries alone
+/// One request's trouble must not become its neighbours': if the group fails, each tries alone
 /// and hears for itself what is wrong.
 async fn do_together<E: BatchedWork>(work: &E, mut group: Vec<Asked<E>>) {
     if group.len() == 1 {
@@ -119,7 +119,7 @@ async fn do_together<E: BatchedWork>(work: &E, mut group: Vec<Asked<E>>) {
 async fn do_alone<E: BatchedWork>(work: &E, group: Vec<Asked<E>>) {
     for asked in group {
         let answers = work.run(&asked.items).await;
-        // A requester that went away no longer cares; the effect stands.
+        // A requester that went away no longer cares; the effect stays.
         let _ = asked.reply.send(answers);
     }
 }

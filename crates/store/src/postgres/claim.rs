@@ -24,7 +24,7 @@ use crate::{
     row::{self, micros, most, nearest, small},
 };
 
-/// Where the priority stands: behind the columns of a claimed task.
+/// The priority's column: behind the columns of a claimed task.
 const PRIORITY: usize = 12;
 /// How many claims' tasks are looked up in one round trip.
 const CLAIMS_AT_ONCE: usize = 200;
@@ -179,7 +179,7 @@ async fn claim_tasks(
     Ok(taken.into_iter().map(|(_, task)| task).collect())
 }
 
-/// Ends what nobody can read.
+/// Ends rows that cannot be read.
 async fn set_aside(client: &Object, aside: &[Unreadable], now: Timestamp) -> Result<()> {
     for task in aside {
         let parameters: [&(dyn ToSql + Sync); 4] =
@@ -203,8 +203,9 @@ async fn next_due(
     Ok(row.get::<_, Option<i64>>(0).map(nearest))
 }
 
-/// Which of the attempts still held their tasks. What an ending brings with it, a row in the history or a task that tells of it,
-/// is written in the same transaction; the common one, a success that nobody hears of, is a single statement.
+/// Which of the attempts still held their tasks. What comes with an outcome, a row in the history
+/// or a task that delivers its event, is written in the same transaction; the common one, a success
+/// without subscribers, is a single statement.
 async fn finish_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<bool>> {
     let failed = |error| explain("finish attempts", error);
     let is_alone = |finish: &&Finish| !finish.needs_attempt_row() && finish.event_tasks.is_empty();
@@ -233,16 +234,13 @@ async fn finish_all(client: &mut Object, finishes: &[&Finish]) -> Result<Vec<boo
     Ok(applied)
 }
 
-/// Writes the tasks that tell of these endings.
+/// Writes the tasks that deliver events of these outcomes.
 async fn report_all(client: &impl GenericClient, finishes: &[&Finish]) -> Result<()> {
-    let reported = finishes.iter().flat_map(|finish| {
-        let reported_at_us = micros(finish.ended.finished_at);
-        finish
-            .event_tasks
-            .iter()
-            .map(move |new| (0, reported_at_us, new))
+    let events = finishes.iter().flat_map(|finish| {
+        let at_us = micros(finish.ended.finished_at);
+        finish.event_tasks.iter().map(move |new| (0, at_us, new))
     });
-    insert_tasks(client, reported.collect()).await.map(|_| ())
+    insert_tasks(client, events.collect()).await.map(|_| ())
 }
 
 fn picked<'a>(finishes: &[&'a Finish], applied: &[bool], wanted: bool) -> Vec<&'a Finish> {

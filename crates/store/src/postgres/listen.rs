@@ -1,7 +1,7 @@
 //! Hearing of other nodes' changes.
 //!
-//! One connection does nothing but listen. If it breaks, hints are missed: after every reconnect the
-//! listener gives one hint of its own, "anything may be due".
+//! One connection does nothing but listen. If it breaks, hints are missed: after every reconnect
+//! the listener gives one more hint, "anything may be due".
 
 use std::{future::poll_fn, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{nudge::Nudger, row::instant};
 /// Between two tries to reconnect.
 const RECONNECT_AFTER: Duration = Duration::from_secs(1);
 
-/// Tells every listening node that something is due at `$2` (microseconds).
+/// Notifies every listening node that something is due at `$2` (microseconds).
 pub(super) const NOTIFY: &str = "select pg_notify($1, $2)";
 
 pub(super) struct Listener(AbortHandle);

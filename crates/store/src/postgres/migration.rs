@@ -1,13 +1,13 @@
 //! Bringing the schema up to date, however large its tables are, while other nodes work in it.
 //!
-//! A connection of its own does it, without the timeout of a node's statements. One node at a time:
-//! whoever holds the advisory lock takes the steps, and the lock goes with its connection. The others
-//! ask for the lock again and again instead of waiting inside a statement: a statement that waits
-//! holds a snapshot, an index that is built `concurrently` waits for all older snapshots to go, and
-//! so the two would wait for each other.
+//! A separate connection does it, without the timeout of a node's statements. One node at a time:
+//! the holder of the advisory lock takes the steps, and the lock goes with its connection. The
+//! others ask for the lock again and again instead of waiting inside a statement: a statement that
+//! waits holds a snapshot, an index that is built `concurrently` waits for all older snapshots to
+//! go, and so the two would wait for each other.
 //!
-//! Every step is committed by itself: a start that is interrupted loses one step, not all of them. An
-//! interrupted index stays behind as an invalid one, which is dropped and built again. A server
+//! Every step is committed by itself: a start that is interrupted loses one step, not all of them.
+//! An interrupted index stays behind as an invalid one, which is dropped and built again. A server
 //! whose client vanished goes on building; the next start waits for it and finds the index there.
 
 #[cfg(test)]
@@ -27,31 +27,31 @@ const UNBOUNDED: &str = "set statement_timeout = 0; set lock_timeout = 0; \
 /// The same lock that versions take which wait for it inside a statement.
 const TRY_LOCK: &str = "select pg_try_advisory_lock(hashtext('almanack ' || current_schema()))";
 const UNLOCK: &str = "select pg_advisory_unlock(hashtext('almanack ' || current_schema()))";
-/// A step that waits for a table keeps everybody waiting who comes to that table after it. So it gives
-/// way after a moment, and comes back.
+/// A step that waits for a table blocks every statement that comes to that table after it. So it
+/// gives way after a moment, and comes back.
 const GIVE_WAY: &str = "set local lock_timeout = 1000";
 /// Between two tries to get the lock, or a table.
 const TRY_AGAIN_AFTER: Duration = Duration::from_millis(500);
-/// An index on a table up to this size is built at once and in an instant; `concurrently` would wait for
-/// every transaction in the database.
+/// An index on a table up to this size is built at once and in an instant; `concurrently` would
+/// wait for every transaction in the database.
 const SMALL_BYTES: i64 = 8 * 1024 * 1024;
 
 const IS_VALID: &str =
     "select indisvalid from pg_index where indexrelid = to_regclass($1::text)::oid";
 const TABLE_BYTES: &str = "select pg_table_size(to_regclass($1::text))";
 
-/// Brings the schema up to date and names the channel for hints.
+/// Updates the schema and names the channel for hints.
 pub(super) async fn prepare(url: &str) -> Result<String> {
     let mut client = connect_alone(url).await?;
-    bring_up_to_date(&mut client, migrate::ALL).await?;
+    upgrade(&mut client, migrate::ALL).await?;
     let schema = client.query_one("select current_schema()", &[]).await;
     let schema: String = schema.map_err(failed)?.get(0);
     Ok(format!("almanack_{schema}"))
 }
 
-async fn bring_up_to_date(client: &mut Client, all: &'static [Migration]) -> Result<()> {
+async fn upgrade(client: &mut Client, all: &'static [Migration]) -> Result<()> {
     client.batch_execute(UNBOUNDED).await.map_err(failed)?;
-    // The usual start: nothing to do, nobody to wait for.
+    // The usual start: nothing to do, no node to wait for.
     if migrate::pending(all, &applied(client).await?)?.is_empty() {
         return Ok(());
     }
@@ -67,16 +67,16 @@ async fn bring_up_to_date(client: &mut Client, all: &'static [Migration]) -> Res
 
 /// Waits until no other node migrates this schema.
 async fn lock(client: &Client) -> Result<()> {
-    let mut reported = false;
+    let mut logged = false;
     loop {
         let row = client.query_one(TRY_LOCK, &[]).await.map_err(failed)?;
         // Without a schema there is no lock, and the next statement says what is missing.
         if row.get::<_, Option<bool>>(0).unwrap_or(true) {
             return Ok(());
         }
-        if !reported {
-            tracing::info!("another node upgrades the database; waiting for it");
-            reported = true;
+        if !logged {
+            tracing::info!("another node is upgrading the database; waiting for it");
+            logged = true;
         }
         pause().await;
     }
@@ -88,7 +88,7 @@ async fn take(client: &mut Client, step: &Migration) -> Result<()> {
     }
     for text in step.statements() {
         let index = Index::parse(&text).ok_or_else(|| Error::Incompatible {
-            what: format!("migration `{}`: `{text}` makes no index", step.name),
+            what: format!("migration `{}`: `{text}` creates no index", step.name),
         })?;
         build(client, &index).await?;
     }
@@ -114,7 +114,7 @@ async fn build(client: &mut Client, index: &Index<'_>) -> Result<()> {
     tracing::info!(
         index = index.name,
         table = index.table,
-        "building an index; the other nodes go on working"
+        "building an index; the other nodes continue to work"
     );
     client
         .batch_execute(&index.concurrently())
@@ -124,13 +124,13 @@ async fn build(client: &mut Client, index: &Index<'_>) -> Result<()> {
 
 /// Runs a text in a transaction, and notes the step that is complete with it.
 async fn transact(client: &mut Client, text: &str, step: Option<&Migration>) -> Result<()> {
-    let mut reported = false;
+    let mut logged = false;
     loop {
         match try_once(client, text, step).await {
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-                if !reported {
-                    tracing::info!("a table is in use; trying again to upgrade it");
-                    reported = true;
+                if !logged {
+                    tracing::info!("a table is in use; retrying its upgrade");
+                    logged = true;
                 }
                 pause().await;
             }

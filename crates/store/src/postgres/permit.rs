@@ -1,4 +1,5 @@
-//! Shared lanes on PostgreSQL: one statement, so that no node ever thinks while it holds a lane's row.
+//! Shared limits on PostgreSQL: one statement, so that no node ever computes while it holds a
+//! limit's row.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +8,12 @@ use tokio_postgres::types::ToSql;
 
 use super::Postgres;
 use crate::{
-    database::Lanes,
+    database::Permits,
     permit,
     row::{self, micros, most, nearest, readable, unreadable},
 };
 
-impl Lanes for Postgres {
+impl Permits for Postgres {
     async fn request_permits(
         &self,
         visitor: &Visitor,
@@ -60,7 +61,7 @@ impl Postgres {
         asks.iter().map(answer).collect()
     }
 
-    /// Empties those of the lanes that the statement cannot read; whether there was one.
+    /// Empties those of the limits that the statement cannot read; whether there was one.
     async fn empty_unreadable(&self, visitor: &Visitor, asks: &[PermitRequest]) -> Result<bool> {
         let names: Vec<&str> = asks.iter().map(|ask| ask.limit.as_str()).collect();
         let rows = self

@@ -1,12 +1,13 @@
 //! Writing schedules on PostgreSQL.
 //!
-//! A batch is one transaction: the rows are taken by their versions in one statement, and what belongs
-//! to those that were got is written in one statement per table. Schedules are taken before any task
-//! is touched, new ones by name, then the others by number, so that nodes that plan the same schedules
-//! queue instead of waiting for each other in a circle.
+//! A batch is one transaction: the rows are taken by their versions in one statement, and what
+//! belongs to those that were got is written in one statement per table. Schedules are taken before
+//! any task is touched, new ones by name, then the others by number, so that nodes that plan the
+//! same schedules queue instead of waiting for each other in a circle.
 //!
-//! A write that withdraws a task stands or falls with that withdrawal, and so has a transaction of its
-//! own. So has the second write of one schedule in a batch: one statement changes a row once.
+//! A write that withdraws a task succeeds or fails with that withdrawal, and so has a separate
+//! transaction. So has the second write of one schedule in a batch: one statement changes a row
+//! once.
 
 use std::collections::BTreeMap;
 
@@ -29,10 +30,10 @@ use crate::{
     schedule,
 };
 
-/// Where the position stands: behind the columns of a schedule.
+/// The position's column: behind the columns of a schedule.
 const POSITION: usize = 18;
 
-/// A write and its place in the list asked for.
+/// A write and its index in the caller's list.
 type Placed<'a> = (usize, &'a ScheduleWrite);
 /// A write whose row was got, with the row's number.
 type Won<'a> = (usize, ScheduleId, &'a ScheduleWrite);
@@ -65,8 +66,8 @@ impl Schedules for Postgres {
     }
 }
 
-/// What may share a transaction, in an order that keeps each schedule's own: no schedule twice, and a
-/// withdrawal alone.
+/// What may share a transaction, in an order that keeps each schedule's own: no schedule twice, and
+/// a withdrawal alone.
 fn sets(writes: &[ScheduleWrite]) -> Vec<Vec<Placed<'_>>> {
     let mut rounds: Vec<(Vec<Placed<'_>>, Vec<Placed<'_>>)> = Vec::new();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -89,7 +90,7 @@ fn sets(writes: &[ScheduleWrite]) -> Vec<Vec<Placed<'_>>> {
     sets.filter(|set| !set.is_empty()).collect()
 }
 
-/// Carries out a set in one transaction; answers the places of those that were not lost.
+/// Carries out a set in one transaction; returns the indexes of those that were not lost.
 async fn write_set(client: &mut Object, set: &[Placed<'_>]) -> Result<Vec<usize>> {
     let failed = |error| explain("write schedules", error);
     let transaction = client.transaction().await.map_err(failed)?;
@@ -117,7 +118,7 @@ async fn write_set(client: &mut Object, set: &[Placed<'_>]) -> Result<Vec<usize>
     }
     for change in won.iter().flat_map(|(_, _, write)| &write.cancels) {
         if apply_one(&transaction, change).await? == Applied::Lost {
-            // Alone in its set: going without a commit undoes this write and nobody else's.
+            // Alone in its set: going without a commit undoes this write and no other.
             return Ok(Vec::new());
         }
     }

@@ -1,8 +1,9 @@
 //! Questions that can be given up.
 //!
-//! A statement goes on at the server when nobody waits for its answer any more. Whoever looks at pages may leave at any moment, so
-//! a question of theirs that is dropped keeps its connection until the server is done with it, and soon tells the server to stop:
-//! whatever clients do, the server works on no more questions than there are connections.
+//! A statement continues at the server after its client stopped waiting. A client that looks at
+//! pages may leave at any moment, so a question of theirs that is dropped keeps its connection
+//! until the server is done with it, and soon asks the server to stop: whatever clients do, the
+//! server works on no more questions than there are connections.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,10 +12,11 @@ use tokio::{runtime::Handle, time::timeout};
 
 use super::tls::Tls;
 
-/// How long a question that was given up may take to end by itself. Most are nearly done, and to cancel costs a connection.
+/// How long a question that was given up may take to end by itself. Most are nearly done, and to
+/// cancel costs a connection.
 const ENDS_BY_ITSELF: Duration = Duration::from_millis(100);
-/// How long it may take once the server was told to stop it.
-const ENDS_WHEN_REPORTED: Duration = Duration::from_secs(5);
+/// How long it may take once the server was asked to stop it.
+const ENDS_WHEN_ASKED: Duration = Duration::from_secs(5);
 
 /// A connection with a question on it. Dropped before it is answered, it is stopped.
 pub(super) struct Question {
@@ -25,7 +27,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Only who looks at pages may leave; others are `patient`.
+    /// Only readers of pages may leave; others are `patient`.
     pub(super) fn on(client: Object, tls: Tls, patient: bool) -> Self {
         Self {
             client: Arc::new(client),
@@ -35,7 +37,8 @@ impl Question {
         }
     }
 
-    /// Several in one transaction; whoever leaves in the middle of it, the connection is closed.
+    /// Several in one transaction; if the caller leaves in the middle of it, the connection is
+    /// closed.
     pub(super) fn in_transaction(client: Object, tls: Tls) -> Self {
         let mut question = Self::on(client, tls, false);
         question.in_transaction = true;
@@ -69,17 +72,18 @@ impl Drop for Question {
     }
 }
 
-/// Gives the connection back once nothing runs on it. One that was cancelled is closed instead: the server may be slow to act on
-/// that, and must not stop what the next one asks.
+/// Gives the connection back once nothing runs on it. One that was cancelled is closed instead: the
+/// server may be slow to act on that, and must not stop what the next one asks.
 async fn stop(client: Arc<Object>, tls: Tls, in_transaction: bool) {
-    // The server takes one thing after another, so it answers this when it is done with the question.
+    // The server takes one thing after another, so it answers this when it is done with the
+    // question.
     if ends(&client, ENDS_BY_ITSELF).await && !in_transaction {
         return;
     }
-    tracing::debug!("a page that nobody waits for is cancelled");
-    let reported = timeout(ENDS_WHEN_REPORTED, client.cancel_token().cancel_query(tls)).await;
-    if matches!(reported, Ok(Ok(()))) {
-        ends(&client, ENDS_WHEN_REPORTED).await;
+    tracing::debug!("cancelling a query whose client went away");
+    let asked = timeout(ENDS_WHEN_ASKED, client.cancel_token().cancel_query(tls)).await;
+    if matches!(asked, Ok(Ok(()))) {
+        ends(&client, ENDS_WHEN_ASKED).await;
     }
     if let Some(client) = Arc::into_inner(client) {
         drop(Object::take(client));

@@ -23,7 +23,7 @@ use crate::{
     task,
 };
 
-/// Where the position stands: behind the columns of a task.
+/// The position's column: behind the columns of a task.
 const POSITION: usize = 24;
 
 /// Finds the current rows of identities.
@@ -49,7 +49,7 @@ impl BatchedWork for LoadCurrent {
 
 impl Tasks for Postgres {
     async fn load_current(&self, identities: &[Identity]) -> Result<Vec<Option<Task>>> {
-        let _place = self.place()?;
+        let _seat = self.seat()?;
         self.looks.pass(identities.to_vec()).await
     }
 

@@ -1,4 +1,5 @@
-//! Decisions that change nothing: counted where the same was decided before, and bounded on every row, on PostgreSQL.
+//! Decisions that change nothing: counted where the same was decided before, and bounded on every
+//! row, on PostgreSQL.
 
 use almanack_core::{
     history::{DECISIONS_KEPT, REPEATED_WITHIN},
@@ -16,7 +17,8 @@ use crate::{
     row::{micros, small, unreadable},
 };
 
-/// Keeps the decisions of long-lived rows within their bound. Most rows are far from it, and cost nothing here.
+/// Keeps the decisions of long-lived rows within their bound. Most rows are far from it, and cost
+/// nothing here.
 pub(super) async fn bound_all(client: &impl GenericClient, rows: &[Amended<'_>]) -> Result<()> {
     let last = |amend: &Amend| (amend.guard.decisions + 1).saturating_sub(DECISIONS_KEPT);
     let long = rows.iter().filter(|row| last(row.2) > 0);
@@ -32,8 +34,8 @@ pub(super) async fn bound_all(client: &impl GenericClient, rows: &[Amended<'_>])
         .map(drop)
 }
 
-/// Counts decisions that were made before; the places of those that were, each with that decision's number. Several of one list may
-/// repeat the same: they are counted together.
+/// Counts decisions that were made before; the indexes of those that were, each with that
+/// decision's number. Several of one list may repeat the same: they are counted together.
 pub(super) async fn repeat_all(
     client: &impl GenericClient,
     changes: &[Placed<'_>],

@@ -8,7 +8,7 @@ use tokio_postgres::{Row, types::ToSql};
 
 use super::{Postgres, explain, question::Question, task::insert_tasks};
 use crate::{
-    caller::{Caller, Place},
+    caller::{Caller, Seat},
     measure::Stopwatch,
     row::{self, List, Value},
     session::{Each, Session},
@@ -45,16 +45,17 @@ impl Postgres {
         rows
     }
 
-    /// A connection to ask on, and a place among those who wait for their page, where that is needed.
-    pub(super) async fn question(&self) -> Result<(Place, Question)> {
-        let place = self.place()?;
+    /// A connection to ask on, and a seat among those who wait for their page, where that is
+    /// needed.
+    pub(super) async fn question(&self) -> Result<(Seat, Question)> {
+        let seat = self.seat()?;
         let (client, tls) = (self.client().await?, self.shared.tls.clone());
         let patient = self.caller != Caller::Pages;
-        Ok((place, Question::on(client, tls, patient)))
+        Ok((seat, Question::on(client, tls, patient)))
     }
 }
 
-/// What rows answer, each at the place in the list asked for that stands in its column `position`.
+/// What rows answer, each at the index in the list that its column `position` names.
 pub(super) fn in_order<T>(
     rows: &[Row],
     position: usize,

@@ -1,4 +1,5 @@
-//! Sources on PostgreSQL: looked up together; beside it `write.rs` writes them and `prune.rs` forgets entries.
+//! Sources on PostgreSQL: looked up together; beside it `write.rs` writes them and `prune.rs`
+//! forgets entries.
 
 mod prune;
 mod write;
@@ -47,7 +48,7 @@ impl Sources for Postgres {
     }
 
     async fn load_sources(&self, ids: &[SourceId]) -> Result<Vec<Option<Source>>> {
-        let _place = self.place()?;
+        let _seat = self.seat()?;
         self.sources.pass(ids.to_vec()).await
     }
 

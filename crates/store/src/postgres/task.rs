@@ -1,9 +1,9 @@
 //! Carrying out changes of intent on PostgreSQL.
 //!
 //! Changes without a replacement are one statement per sort, each atomic by itself, sent together.
-//! Replacements need the retired row's injected fault before the new row is written, so they run in a
-//! transaction of their own. Lists are sorted by row or identity, so that two nodes that touch the
-//! same rows touch them in the same order; keyed sets keep their own order and give way.
+//! Replacements need the retired row's injected fault before the new row is written, so they run in
+//! a transaction of their own. Lists are sorted by row or identity, so that two nodes that touch
+//! the same rows touch them in the same order; keyed sets keep their own order and give way.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ use crate::{
     task,
 };
 
-/// A change and its place in the list asked for.
+/// A change and its index in the caller's list.
 pub(super) type Placed<'a> = (usize, &'a Change);
 
 /// Carries out each change for itself.
@@ -105,8 +105,8 @@ async fn apply_all(client: &mut Object, changes: &[Change]) -> Result<Vec<Applie
     Ok(answers)
 }
 
-/// Counts what was decided before, and leaves the others to be written. By itself: a group that fails later and is tried again one by one
-/// counts once too often, which only a count shows.
+/// Counts what was decided before, and leaves the others to be written. By itself: a group that
+/// fails later and is tried again one by one counts once too often, which only a count shows.
 async fn without_repeated<'a>(
     client: &Object,
     mut amended: Vec<Placed<'a>>,
@@ -117,8 +117,8 @@ async fn without_repeated<'a>(
     Ok((amended, repeated))
 }
 
-/// Carries out all changes and records the key, or does nothing. Two such sets in opposite order may
-/// wait for each other; the one that the database then ends has simply lost.
+/// Carries out all changes and records the key, or does nothing. Two such sets in opposite order
+/// may wait for each other; the one that the database then ends has simply lost.
 pub(super) async fn apply_once(
     client: &mut Object,
     channel: &str,
@@ -136,8 +136,8 @@ fn is_deadlock(error: &Error) -> bool {
         return false;
     };
     // `explain` keeps what the server said, not the driver's wrapping of it.
-    let reported = source.downcast_ref::<DbError>();
-    reported.map(DbError::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
+    let cause = source.downcast_ref::<DbError>();
+    cause.map(DbError::code) == Some(&SqlState::T_R_DEADLOCK_DETECTED)
 }
 
 async fn try_once(
@@ -158,14 +158,14 @@ async fn try_once(
         let receipt = applied.receipt(change);
         receipts.push(receipt.ok_or_else(|| unreadable("no row"))?);
     }
-    let reported = serde_json::to_string(&receipts).map_err(unreadable)?;
+    let answer = serde_json::to_string(&receipts).map_err(unreadable)?;
     let used_at = changes
         .first()
         .map_or(0, |change| micros(change.decided_at));
     let noted = transaction
         .execute(
             history::NOTE_ONCE,
-            &[&key.key, &key.digest, &reported, &used_at],
+            &[&key.key, &key.digest, &answer, &used_at],
         )
         .await
         .map_err(failed)?;
@@ -204,7 +204,7 @@ pub(super) async fn apply_one(transaction: &Transaction<'_>, change: &Change) ->
     })
 }
 
-/// Tells listening nodes of what is due soon. A hint that is lost costs one safety poll.
+/// Notifies listening nodes of what is due soon. A hint that is lost costs one safety poll.
 pub(super) async fn report(client: &Object, channel: &str, due_at: Option<Timestamp>) {
     if let Some(due_at) = due_at {
         let micros = micros(due_at).to_string();
@@ -214,7 +214,7 @@ pub(super) async fn report(client: &Object, channel: &str, due_at: Option<Timest
     }
 }
 
-/// A row to be written: its place in the list asked for, when it was decided, and what it is to be.
+/// A row to be written: its index in the caller's list, when it was decided, and what it is to be.
 pub(super) type Wanted<'a> = (usize, i64, &'a NewTask);
 
 async fn insert_all(
@@ -227,7 +227,7 @@ async fn insert_all(
     insert_tasks(client, wanted.collect()).await
 }
 
-/// The rows written, each with its place; an identity that exists already is left out.
+/// The rows written, each with its index; an identity that exists already is left out.
 pub(super) async fn insert_tasks(
     client: &impl GenericClient,
     mut rows: Vec<Wanted<'_>>,
@@ -279,10 +279,10 @@ fn match_written<'a>(
         .collect()
 }
 
-/// A change of a row that exists, and its place in the list asked for.
+/// A change of a row that exists, and its index in the caller's list.
 pub(super) type Amended<'a> = (usize, &'a Change, &'a Amend);
 
-/// The places whose rows were still as the decision saw them.
+/// The indexes whose rows were still as the decision saw them.
 async fn amend_all(client: &impl GenericClient, placed: &[Placed<'_>]) -> Result<Vec<usize>> {
     let mut rows: Vec<Amended<'_>> = placed
         .iter()
@@ -350,7 +350,7 @@ async fn replace_all(
         .collect();
     let written = insert_all(transaction, &won).await?;
     if written.len() < won.len() {
-        // The rows we just retired were current, so nobody else's can be.
+        // The rows we just retired were current, so no other can be.
         return Err(unreadable("two current rows of one identity"));
     }
     name_successors(transaction, &won, &written).await?;

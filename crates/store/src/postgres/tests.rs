@@ -1,4 +1,4 @@
-//! Checks on the plans of statements, and on who keeps whom waiting.
+//! Checks on the plans of statements, and on which callers block others.
 
 mod plans;
 mod readers;

@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL: whom a node believes.
+//! TLS to PostgreSQL: which certificates a node accepts.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -16,32 +16,32 @@ pub(super) type Tls = tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Whose certificates are believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// Everybody's: encryption keeps listeners out, not impostors.
-    Anybody,
-    /// Those issued by whom the machine trusts.
+pub(super) enum AcceptedCertificates {
+    /// Any: encryption keeps eavesdroppers out, not impostors.
+    Any,
+    /// Those issued by an authority that the machine trusts.
     System,
-    /// Those issued by whom this file names, and nobody else's.
+    /// Only those issued by an authority in this file.
     File(PathBuf),
 }
 
-/// Makes connections that believe whom they should.
-pub(super) fn tls(trust: &Trust) -> Result<Tls> {
+/// Makes connections that accept these certificates.
+pub(super) fn tls(trust: &AcceptedCertificates) -> Result<Tls> {
     let provider = Arc::new(ring::default_provider());
     let building = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(unusable)?;
     let config = match trust {
-        Trust::System => building
+        AcceptedCertificates::System => building
             .with_platform_verifier()
             .map_err(unusable)?
             .with_no_client_auth(),
-        Trust::File(path) => building
+        AcceptedCertificates::File(path) => building
             .with_root_certificates(roots(path)?)
             .with_no_client_auth(),
-        Trust::Anybody => building
+        AcceptedCertificates::Any => building
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+            .with_custom_certificate_verifier(Arc::new(Any(provider)))
             .with_no_client_auth(),
     };
     Ok(Tls::new(config))
@@ -56,7 +56,7 @@ fn roots(path: &std::path::Path) -> Result<RootCertStore> {
         roots.add(certificate).map_err(|error| unread(&error))?;
     }
     if roots.is_empty() {
-        return Err(unread(&"there is no certificate in it"));
+        return Err(unread(&"it contains no certificate"));
     }
     Ok(roots)
 }
@@ -68,11 +68,12 @@ fn unusable(why: impl Into<Cause>) -> Error {
     }
 }
 
-/// Believes every certificate, for `sslmode=prefer`. That the server has its key is checked all the same.
+/// Believes every certificate, for `sslmode=prefer`. That the server has its key is checked all the
+/// same.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct Any(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for Any {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

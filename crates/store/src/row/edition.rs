@@ -1,4 +1,5 @@
-//! Rows of editions, and what they are written with. Orders are those of the column lists in `edition.rs`.
+//! Rows of editions, and what they are written with. Orders are those of the column lists in
+//! `edition.rs`.
 
 use almanack_core::{
     budget::Spend,

@@ -34,8 +34,8 @@ pub(crate) fn stays(text: &str) -> Result<BTreeMap<String, Stay>> {
     visitors.into_iter().map(stay).collect()
 }
 
-/// What becomes of a lane that cannot be read: nobody knows who is inside, so nobody enters before everybody who may be
-/// has had to prove it again.
+/// A limit that cannot be read: its holders are unknown, so no node gets a permit before every
+/// possible holder has had to prove it again.
 pub(crate) fn unknown(visitor: &Visitor) -> SharedLimit {
     SharedLimit {
         held_until: visitor.lease_until,
@@ -43,7 +43,8 @@ pub(crate) fn unknown(visitor: &Visitor) -> SharedLimit {
     }
 }
 
-/// What is written for the visitors of a lane. What was granted last matters to PostgreSQL's statement alone.
+/// What is written for the visitors of a limit. What was granted last matters to PostgreSQL's
+/// statement alone.
 pub(crate) fn visitors(limit: &SharedLimit) -> String {
     let written = limit.visitors.iter().map(|(name, stay)| {
         let stay = serde_json::json!([stay.permits, micros(stay.lease_until), 0]);

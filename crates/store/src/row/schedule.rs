@@ -39,7 +39,7 @@ pub(crate) fn schedule(row: &Row<'_>) -> Result<Schedule> {
     })
 }
 
-/// Reads a name that stands alone.
+/// Reads a single name.
 pub(crate) fn schedule_name(row: &Row<'_>) -> Result<ScheduleName> {
     ScheduleName::parse(&row.text(0)?).map_err(unreadable)
 }

@@ -1,8 +1,8 @@
 //! Rows of sources and entries, and the columns a source is written to.
 //!
-//! What a source remembers for itself (its last looks, what its document showed, its publisher's requests) is read as
-//! far as it can be: none of it is worth losing a source over. What was learned is kept as it is; whether it can be
-//! read is the policy's question.
+//! What a source remembers for itself (its last looks, what its document showed, its publisher's
+//! requests) is read as far as it can be: none of it is worth losing a source over. What was
+//! learned is kept as it is; whether it can be read is the policy's question.
 
 use almanack_core::{
     source::{
@@ -218,7 +218,8 @@ fn facts(state: &State) -> (Option<Timestamp>, Option<&str>) {
     }
 }
 
-/// Reads the columns of an entry listed in `entry.rs`. What its publisher calls it stands in its key.
+/// Reads the columns of an entry listed in `entry.rs`. What its publisher calls it is in its
+/// key.
 pub(crate) fn entry(row: &Row<'_>) -> Result<Entry> {
     let key = row.text(2)?;
     Ok(Entry {

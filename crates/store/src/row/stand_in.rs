@@ -1,9 +1,9 @@
 //! Rows that cannot be read: a newer version wrote them, or a hand.
 //!
-//! One such row must not hide the others, nor stop whoever works through them (SF-06). Where rows are
-//! listed it is left out, or shown by a **stand-in** that keeps its place and says what is wrong. Each is
-//! said once in the log. INVARIANT: nobody decides by a stand-in but a person who writes the row
-//! anew; what is about to be changed is read strictly, and fails alone.
+//! One such row must not hide the others, nor stop a walk through them (SF-06). Where rows
+//! are listed it is left out, or shown by a **stand-in** that keeps its place and says what is
+//! wrong. Each is said once in the log. INVARIANT: only a person decides by a stand-in, one who
+//! writes the row anew; what is about to be changed is read strictly, and fails alone.
 
 use std::{
     collections::BTreeSet,
@@ -64,11 +64,11 @@ pub(crate) fn reason(why: &Error) -> String {
 fn say(table: &'static str, why: &str) {
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     if said.len() < SAID_MAX && said.insert((table, why.to_owned())) {
-        tracing::error!(table, why, "a row was passed over; the others go on");
+        tracing::error!(table, why, "skipped an unreadable row");
     }
 }
 
-/// A row, or what stands in for it.
+/// A row, or its stand-in.
 fn shown<T>(
     table: &'static str,
     row: &Row<'_>,
@@ -137,7 +137,8 @@ pub(crate) fn shown_line(row: &Row<'_>) -> Option<TaskLine> {
     })
 }
 
-/// A schedule in a list: it is parked, because nobody here can compute it. Written anew it is whole again.
+/// A schedule in a list: it is parked, because this node cannot compute it. Written anew it is
+/// whole again.
 pub(crate) fn shown_schedule(row: &Row<'_>) -> Option<Schedule> {
     shown("schedule", row, schedule, |row, reason| {
         let id = row.big(0).ok()?;
@@ -203,8 +204,8 @@ pub(crate) fn shown_source(row: &Row<'_>) -> Option<Source> {
     })
 }
 
-/// A token in a list. Its row opens nothing, but the list stays one with a token in it: whether a node is
-/// guarded must not depend on what can be read.
+/// A token in a list. Its row opens nothing, but the list stays one with a token in it: whether a
+/// node is guarded must not depend on what can be read.
 pub(crate) fn shown_token(row: &Row<'_>) -> Option<Token> {
     shown("token", row, token, |row, _| {
         Some(Token {
@@ -231,7 +232,8 @@ pub(crate) fn shown_user(row: &Row<'_>) -> Option<User> {
     })
 }
 
-/// An instant that somebody waits for, or walks along: one that no calendar has is as far away as instants go.
+/// An instant that a caller waits for, or walks along: one that no calendar has is as far away as
+/// instants go.
 pub(crate) fn nearest(micros: i64) -> Timestamp {
     let farthest = if micros < 0 { Timestamp::MIN } else { LATEST };
     Timestamp::from_microsecond(micros).unwrap_or(farthest)

@@ -1,4 +1,5 @@
-//! Values on their way into the store, in the words of both drivers: what a row is written with is listed once.
+//! Values on their way into the store, in the words of both drivers: what a row is written with is
+//! listed once.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,8 @@
 //! Counting sources.
 //!
-//! One statement reads every row once and answers a row per state, cadence, attention and failure; the sums of those
-//! are the numbers. With a type and without it is the same statement, so that neither can go wrong alone.
+//! One statement reads every row once and answers a row per state, cadence, attention and failure;
+//! the sums of those are the numbers. With a type and without it is the same statement, so that
+//! neither can go wrong alone.
 
 use almanack_core::{
     source::{Attention, check::FailureClass, policy::cadence::Cadence},
@@ -13,8 +14,8 @@ use crate::{
     session::Session,
 };
 
-/// How many there are of each sort, how many of them were looked at, are due, are kept waiting, and the sum
-/// of their hit rates.
+/// How many there are of each sort, how many of them were looked at, are due, are kept waiting, and
+/// the sum of their hit rates.
 pub(crate) const COUNT: &str = "select state, cadence, attention, last_error_class, count(*), \
      count(case when check_count > 0 then 1 end), \
      count(case when due_at_us <= $1 then 1 end), \

@@ -277,7 +277,7 @@ fn note_attempt(statement: &mut CachedStatement<'_>, finish: &Finish) -> Outcome
     Ok(())
 }
 
-/// Ends what nobody can read.
+/// Ends rows that cannot be read.
 fn set_aside(connection: &Connection, aside: &[Unreadable], now: Timestamp) -> Outcome<()> {
     let mut statement = connection.prepare_cached(claim::SET_ASIDE)?;
     for task in aside {

@@ -1,11 +1,13 @@
 //! One node per file.
 //!
-//! Two nodes on one file would plan and claim correctly, by the same compare-and-sets as anywhere. But neither hears of the other's
-//! changes before its next poll, both keep limits that are meant for all, and every write of one makes the other wait: whoever starts a
-//! second one has mistaken something. So a node locks a file beside the database, and the next one is refused and told who has it.
-//! Commands and ticks come and go beside a node and do not ask.
+//! Two nodes on one file would plan and claim correctly, by the same compare-and-sets as anywhere.
+//! But neither hears of the other's changes before its next poll, both keep limits that are meant
+//! for all, and every write of one makes the other wait: a second one is always a mistake. So a
+//! node locks a file beside the database, and the next one is refused with the number of the
+//! process that has it. Commands and ticks come and go beside a node and do not ask.
 //!
-//! The system gives the lock up with its process, however that ends; what a killed one leaves is a file that the next one locks.
+//! The system gives the lock up with its process, however that ends; what a killed one leaves is a
+//! file that the next one locks.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -15,7 +17,7 @@ use std::{
     process,
 };
 
-/// Only who may read the database need know who works on it.
+/// Only readers of the database need know which process works on it.
 const PRIVATE: u32 = 0o600;
 /// Longest name of a process that is read.
 const PROCESS_BYTES_MAX: u64 = 32;
@@ -44,7 +46,7 @@ pub struct NodeLock {
 impl NodeLock {
     /// Takes it, unless another process has it. The database must be there.
     pub(crate) fn take(database: &Path) -> Result<Self, Occupied> {
-        // By whatever name it was called, the lock stands beside the file itself.
+        // By whatever name it was called, the lock is beside the file itself.
         let database = database.canonicalize().unwrap_or_else(|_| database.into());
         let path = beside(&database);
         let failed = |source| Occupied::File {
@@ -56,7 +58,7 @@ impl NodeLock {
         let mut lock = options.mode(PRIVATE).open(&path).map_err(failed)?;
         match lock.try_lock() {
             Ok(()) if is_named(&lock, &path) => {}
-            // Filesystems without locks keep nobody out.
+            // Filesystems without locks keep no process out.
             Err(TryLockError::Error(source)) if source.kind() == ErrorKind::Unsupported => {}
             Err(TryLockError::Error(source)) => return Err(failed(source)),
             Ok(()) | Err(TryLockError::WouldBlock) => {
@@ -105,7 +107,7 @@ fn holder(lock: &mut File) -> String {
     }
 }
 
-/// Whoever held it before may have removed it between our opening it and locking it.
+/// Its holder may have removed it between our opening it and locking it.
 fn is_named(lock: &File, path: &Path) -> bool {
     match (lock.metadata(), fs::metadata(path)) {
         (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
@@ -127,8 +129,8 @@ mod tests {
         let first = NodeLock::take(&database).unwrap();
         for path in [&database, &link] {
             let refused = NodeLock::take(path).unwrap_err().to_string();
-            let reported = format!("process {} already runs a node on ", process::id());
-            assert!(refused.starts_with(&reported), "{refused}");
+            let expected = format!("process {} already runs a node on ", process::id());
+            assert!(refused.starts_with(&expected), "{refused}");
             assert!(refused.ends_with("almanack.db"), "{refused}");
         }
         assert!(NodeLock::is_held(&link));
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_node_left_keeps_nobody_out() {
+    fn what_a_killed_node_left_keeps_no_node_out() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("almanack.db");
         File::create(&database).unwrap();

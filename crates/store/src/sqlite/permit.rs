@@ -1,4 +1,4 @@
-//! Shared lanes on SQLite: read, decide and write in one transaction of the one writer.
+//! Shared limits on SQLite: read, decide and write in one transaction of the one writer.
 
 use almanack_core::{
     host_pace::shared::{SharedLimit, settle},
@@ -8,12 +8,12 @@ use rusqlite::{Connection, params};
 
 use super::{Sqlite, thread::Outcome};
 use crate::{
-    database::Lanes,
+    database::Permits,
     permit,
     row::{self, micros, most},
 };
 
-impl Lanes for Sqlite {
+impl Permits for Sqlite {
     async fn request_permits(
         &self,
         visitor: &Visitor,

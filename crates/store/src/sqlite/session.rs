@@ -1,4 +1,5 @@
-//! A connection as a session: every statement is done when it is asked, on the connection's own thread.
+//! A connection as a session: every statement is done when it is asked, on the connection's own
+//! thread.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,7 +26,7 @@ pub(super) fn ask<A, T>(
     work: Work<A, T>,
 ) -> Outcome<T> {
     let session = SqliteSession {
-        // Nobody else is here; a session only has to be one that could be shared.
+        // No other user is here; a session only has to be one that could be shared.
         connection: Mutex::new(connection),
         name,
     };

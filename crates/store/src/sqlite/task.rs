@@ -116,12 +116,12 @@ fn apply_all_once(
         let receipt = applied.receipt(change);
         receipts.push(receipt.ok_or_else(|| unreadable("a change without a row"))?);
     }
-    let reported = serde_json::to_string(&receipts).map_err(unreadable)?;
+    let answer = serde_json::to_string(&receipts).map_err(unreadable)?;
     let used_at = changes
         .first()
         .map_or(0, |change| micros(change.decided_at));
     let mut statement = connection.prepare_cached(history::NOTE_ONCE)?;
-    let noted = statement.execute(params![key.key, key.digest, reported, used_at])?;
+    let noted = statement.execute(params![key.key, key.digest, answer, used_at])?;
     Ok(if noted == 1 {
         AppliedOnce::Done(receipts)
     } else {
@@ -143,7 +143,7 @@ pub(super) fn apply(connection: &Connection, change: &Change) -> Outcome<Applied
         Some(new) => match insert(connection, new, micros(change.decided_at))? {
             Some(id) => Some(id),
             None if change.amend.is_none() => return Ok(Applied::Lost),
-            // The row we just retired was current, so nobody else's can be.
+            // The row we just retired was current, so no other can be.
             None => return Err(unreadable("two current rows of one identity").into()),
         },
     };
@@ -208,7 +208,7 @@ fn amended(connection: &Connection, amend: &Amend, decided_at_us: i64) -> Outcom
     Ok(rows == 1)
 }
 
-/// The new row's number, unless somebody else created the identity first.
+/// The new row's number, unless another writer created the identity first.
 pub(super) fn insert(
     connection: &Connection,
     new: &NewTask,

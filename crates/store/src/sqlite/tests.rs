@@ -1,4 +1,5 @@
-//! Readers of one sort of caller keep no other waiting, and stop when nobody waits for them (SF-01).
+//! Readers of one sort of caller keep no other waiting, and stop when no caller waits for them
+//! (SF-01).
 
 use std::sync::{
     Arc,

@@ -1,12 +1,13 @@
 //! Threads that own SQLite connections.
 //!
-//! SQLite has one writer. Giving that writer a thread of its own turns contention into a queue, and
+//! SQLite has one writer. Giving that writer its own thread turns contention into a queue, and
 //! the queue into group commit: everything waiting when the thread looks up shares one transaction
 //! and one flush to disk. A job that fails must not take its neighbours with it, so a group that
 //! fails is rolled back and its jobs run again one by one; jobs are therefore written to be run
 //! more than once.
 //!
-//! What is read has no effect, so a read that nobody waits for any more is not begun, and one that is under way is stopped.
+//! What is read has no effect, so a read that no caller waits for any more is not begun, and one
+//! that is under way is stopped.
 
 use std::{
     sync::{
@@ -23,10 +24,11 @@ use tokio::sync::oneshot;
 
 /// Most jobs that share one commit; bounds how long the first of them waits for the last.
 const GROUP_MAX: usize = 256;
-/// After so many steps of SQLite's machine, some tens of microseconds, a read looks up whether anybody still waits for it.
+/// After so many steps of SQLite's machine, some tens of microseconds, a read looks up whether
+/// anybody still waits for it.
 const STEPS: i32 = 4_000;
 
-/// Why a job failed: the driver said so, or what it read made no sense.
+/// Why a job failed: the driver said so, or what it read was malformed.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Driver(rusqlite::Error),
@@ -55,9 +57,9 @@ pub(super) type Outcome<T> = Result<T, Fault>;
 /// A piece of work that a connection's thread does.
 trait Job: Send {
     fn run(&mut self, connection: &mut Connection) -> Outcome<()>;
-    /// Tells the requester: what `run` made, or why it did not last.
+    /// Answers the requester: the result of `run`, or why it failed.
     fn answer(self: Box<Self>, committed: Outcome<()>);
-    /// Set when nobody waits for the answer any more.
+    /// Set when no caller waits for the answer any more.
     fn abandoned(&self) -> Arc<AtomicBool>;
 }
 
@@ -89,7 +91,7 @@ impl<T: Send, F: FnMut(&mut Connection) -> Outcome<T> + Send> Job for Asked<T, F
             (Err(error), _) => Err(error),
             (Ok(()), None) => Err(Fault::Stopped),
         };
-        // A requester that went away no longer cares; the effect stands.
+        // A requester that went away no longer cares; the effect stays.
         let _ = self.reply.send(answer);
     }
 
@@ -162,8 +164,8 @@ impl Threads {
     }
 }
 
-/// Waits until every connection is closed: whoever drops a store may move or remove its files right
-/// after, and SQLite removes the log of the last connection when that one closes.
+/// Waits until every connection is closed: the caller that drops a store may move or remove its
+/// files right after, and SQLite removes the log of the last connection when that one closes.
 impl Drop for Threads {
     fn drop(&mut self) {
         self.queue = Mutex::new(channel().0);
@@ -227,7 +229,7 @@ fn commit_group(connection: &mut Connection, mut group: Vec<Box<dyn Job>>) {
     }
 }
 
-/// Begins a transaction that may write at once, or waits for who does.
+/// Begins a transaction that may write at once, or waits for the one that does.
 pub(super) const WRITES: &str = "begin immediate";
 /// Begins one that reads everything as it is at its first look.
 pub(super) const READS: &str = "begin";

@@ -55,8 +55,8 @@ fn no_text_about_editions_walks_a_table() {
             .prepare(&format!("explain query plan {text}"))
             .unwrap();
         let nothing = vec![None::<i64>; program.parameter_count()];
-        let reported = program.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3));
-        for step in reported.unwrap() {
+        let steps = program.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3));
+        for step in steps.unwrap() {
             let step: String = step.unwrap();
             let walks = step.starts_with("SCAN") && step != "SCAN o";
             assert!(!walks, "{step}: {text}");
@@ -75,7 +75,8 @@ fn ed_02_an_account_costs_no_more_when_more_editions_exist() {
     check_costs_no_more(edition::LOAD_DOCUMENT, (DAY, 1), 1, DOCUMENTS);
 }
 
-/// A page begins where the one before ended, and who looks for what is not archived reads nothing else.
+/// A page begins where the one before ended, and a search for what is not archived reads nothing
+/// else.
 #[test]
 fn a_page_of_editions_costs_no_more_when_more_exist() {
     let nothing: Option<&str> = None;

@@ -5,7 +5,8 @@ use rusqlite::{params, types::Null};
 use super::{check_costs_no_more, migrated, steps};
 use crate::{activity, claim, overview, sign_in};
 
-/// Those that both databases share, and those of SQLite alone: these use their parameters in order, too.
+/// Those that both databases share, and those of SQLite alone: these use their parameters in order,
+/// too.
 pub(super) const SHARED: [&str; 21] = [
     activity::CHANGES_SQLITE,
     activity::CREATIONS_SQLITE,
@@ -43,15 +44,16 @@ const DECISIONS: &str = "insert into decision (task_id, number, decided_at_us, o
 const PAST_CLAIMS: &str = "insert into past_claim values (?1, ?1, '[' || (6000 - ?1) || ']')";
 /// Edits of one schedule.
 const EDITS: &str = "insert into schedule_edit values (1, ?1, 1, 'changed', 'ada', null, '{}', ?1)";
-/// Slots of one schedule, of which the first ten are rows of several that reach beyond the first sixty.
+/// Slots of one schedule, of which the first ten are rows of several that reach beyond the first
+/// sixty.
 const SLOTS: &str = "insert into slot values (1, ?1, case when ?1 < 10 then 70 else ?1 end, \
      case when ?1 < 10 then 9 else 1 end, 'fired', null, 1, ?1)";
 /// Sessions of many, that end one microsecond apart.
 const SESSIONS: &str = "insert into session values (?1, 'user', 'u' || ?1, 0, ?1)";
 const USERS: &str = "insert into user_account values (?1, '', 'read', 0, 0)";
 
-/// What may be walked: an index in its order up to a limit, what few rows there are, and what a subquery that is
-/// itself searched for has answered.
+/// What may be walked: an index in its order up to a limit, what few rows there are, and what a
+/// subquery that is itself searched for has answered.
 const WALKED: [&str; 16] = [
     "SCAN n", // the newest numbers, downwards
     "SCAN decision USING INDEX decision_decided_at",
@@ -83,8 +85,8 @@ fn no_text_for_pages_walks_a_table() {
         let explain = format!("explain query plan {text}");
         let mut program = connection.prepare(&explain).unwrap();
         let nothing = vec![None::<i64>; program.parameter_count()];
-        let reported = program.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3));
-        for step in reported.unwrap() {
+        let steps = program.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3));
+        for step in steps.unwrap() {
             let step: String = step.unwrap();
             let walks = step.starts_with("SCAN") && !WALKED.contains(&step.as_str());
             assert!(!walks, "{step}: {text}");

@@ -1,8 +1,9 @@
 //! A checksum of a table, whatever the order of its rows.
 //!
-//! The two databases sort texts differently, so no order is common to both. Each row has a digest of its own, and
-//! these are added up: two tables with the same rows have the same sum, in any order, and a row that is lost, doubled
-//! or altered changes it. It is a guard against mistakes, not against somebody who wants to deceive.
+//! The two databases sort texts differently, so no order is common to both. Each row has its own
+//! digest, and these are added up: two tables with the same rows have the same sum, in any order,
+//! and a row that is lost, doubled or altered changes it. It is a guard against mistakes, not
+//! against an attacker.
 
 use std::fmt;
 
@@ -24,8 +25,8 @@ impl fmt::Display for Sum {
 }
 
 impl Sum {
-    /// With one more row. Every value is preceded by what it is and how long it is: two rows that differ
-    /// only in where one text ends and the next begins must not look alike.
+    /// With one more row. Every value is preceded by what it is and how long it is: two rows that
+    /// differ only in where one text ends and the next begins must not look alike.
     pub(super) fn add(&mut self, row: &[Value]) {
         let mut hash = Sha256::new();
         for value in row {

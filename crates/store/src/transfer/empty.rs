@@ -1,11 +1,12 @@
 //! Whether a target may be moved into, found out before anything is done to it.
 //!
-//! A target is nothing at all, a database with nothing in it, or an empty store of ours of this version or an earlier
-//! one. Whatever else stands there belongs to somebody. Names alone prove nothing: a table called `task` is ours if
-//! a list of our migrations stands beside it and its columns are those that these migrations make.
+//! A target is nothing at all, a database with nothing in it, or an empty store of ours of this
+//! version or an earlier one. Whatever else is there has another owner. Names alone prove
+//! nothing: a table called `task` is ours if a list of our migrations is beside it and its
+//! columns are those that these migrations make.
 //!
-//! INVARIANT: nobody writes before this has passed, so what is refused is left as it was, byte for byte. The move itself
-//! looks again at what it relies on, under its lock.
+//! INVARIANT: nothing is written before this has passed, so what is refused is left unchanged, byte
+//! for byte. The move itself looks again at what it relies on, under its lock.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +19,12 @@ use crate::{
     sqlite::explain,
 };
 
-/// How many names a refusal tells.
-const REPORTED_MAX: usize = 5;
+/// How many names a refusal lists.
+const LISTED_MAX: usize = 5;
 /// The columns of the lists of migrations, sorted.
 const LEDGER_COLUMNS: [&[&str]; 2] = [&["name", "number"], &["number", "works_from"]];
 
-/// Something that stands in a database under a name.
+/// A named object in a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Thing {
     /// What it is: a table, a view.
@@ -46,8 +47,8 @@ fn is_ledger(thing: &Thing) -> bool {
     thing.what == "table" && ledgers.into_iter().any(known)
 }
 
-/// Refuses a target that has anything but what these migrations make; `applied` is what its lists say, nothing if
-/// it has none.
+/// Refuses a target that has anything but what these migrations make; `applied` is what its lists
+/// say, nothing if it has none.
 pub(super) fn refuse_foreign(things: &[Thing], applied: &[Applied]) -> Result<()> {
     let ours = has_ledger(things) && are_ours(applied);
     let expected = if ours {
@@ -65,11 +66,12 @@ pub(super) fn refuse_foreign(things: &[Thing], applied: &[Applied]) -> Result<()
         return Ok(());
     }
     Err(Error::Foreign {
-        found: reported(&foreign),
+        found: listed(&foreign),
     })
 }
 
-/// Other programs keep lists of migrations, too: ours begins with our first, and has no other name for any we know.
+/// Other programs keep lists of migrations, too: ours begins with our first, and has no other name
+/// for any we know.
 fn are_ours(applied: &[Applied]) -> bool {
     let known = |step: &Applied| {
         let known = migrate::ALL.iter().find(|ours| ours.number == step.number);
@@ -81,8 +83,8 @@ fn are_ours(applied: &[Applied]) -> bool {
         && applied.iter().all(|step| known(step) != Some(false))
 }
 
-/// Refuses a target that a newer version has worked on, even where this one could work beside it: what that version
-/// keeps there is unknown here, and would be taken for somebody else's.
+/// Refuses a target that a newer version has worked on, even where this one could work beside it:
+/// what that version keeps there is unknown here, and would be taken for another owner's.
 fn refuse_newer(applied: &[Applied]) -> Result<()> {
     migrate::pending(migrate::ALL, applied)?;
     let known = migrate::ALL.last().map_or(0, |step| step.number);
@@ -90,14 +92,14 @@ fn refuse_newer(applied: &[Applied]) -> Result<()> {
         None => Ok(()),
         Some(Applied { number, name, .. }) => Err(Error::Unlike {
             what: format!(
-                "the target has migration {number} (`{name}`) of a newer version, and this one knows {known}"
+                "the target has migration {number} (`{name}`) of a newer version; this version knows {known}"
             ),
         }),
     }
 }
 
-/// The tables that these migrations make, with their columns. Both databases have the same, so the one that needs no
-/// server says.
+/// The tables that these migrations make, with their columns. Both databases have the same, so the
+/// one that needs no server says.
 fn layout(applied: &[Applied]) -> Result<BTreeMap<String, Vec<String>>> {
     let failed = |error: rusqlite::Error| -> store::Error { explain("lay out", error.into()) };
     let done = applied.last().map_or(0, |step| step.number);
@@ -109,15 +111,15 @@ fn layout(applied: &[Applied]) -> Result<BTreeMap<String, Vec<String>>> {
     Ok(tables.into_iter().collect())
 }
 
-fn reported(things: &[&Thing]) -> String {
-    let named = things.iter().take(REPORTED_MAX);
-    let mut reported: Vec<String> = named
+fn listed(things: &[&Thing]) -> String {
+    let first = things.iter().take(LISTED_MAX);
+    let mut names: Vec<String> = first
         .map(|thing| format!("{} `{}`", thing.what, thing.name))
         .collect();
-    if things.len() > REPORTED_MAX {
-        reported.push(format!("and {} more", things.len() - REPORTED_MAX));
+    if things.len() > LISTED_MAX {
+        names.push(format!("and {} more", things.len() - LISTED_MAX));
     }
-    reported.join(", ")
+    names.join(", ")
 }
 
 #[cfg(test)]
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_somebody_elses_migrations_is_refused() {
+    fn a_list_of_foreign_migrations_is_refused() {
         assert!(!has_ledger(&[table("migration", &["id", "run_on"])]));
         assert!(!has_ledger(&[
             table("migration", &["name", "number"]),

@@ -1,7 +1,8 @@
 //! The PostgreSQL side of a move.
 //!
-//! Rows arrive by `copy`, which is several times faster than inserting them, in one transaction that holds all
-//! tables: a node that starts on the target meanwhile waits, and finds everything or nothing.
+//! Rows arrive by `copy`, which is several times faster than inserting them, in one transaction
+//! that holds all tables: a node that starts on the target meanwhile waits, and finds everything or
+//! nothing.
 
 use std::io::Cursor;
 
@@ -21,8 +22,9 @@ use crate::{
     postgres::{applied, connect_alone, explain},
 };
 
-/// What has a name in the schema. Tables that are partitioned count, and their partitions do not: rows are sent to the
-/// whole. Nor does what an extension brought, or a sequence that belongs to a column.
+/// What has a name in the schema. Tables that are partitioned count, and their partitions do not:
+/// rows are sent to the whole. Nor does what an extension created, or a sequence that belongs to a
+/// column.
 const LIST_THINGS: &str = "select c.oid, c.relname::text, case c.relkind when 'v' then 'view' \
      when 'm' then 'view' when 'S' then 'sequence' when 'c' then 'type' when 'f' then 'foreign table' \
      else 'table' end from pg_class c \
@@ -49,8 +51,8 @@ impl Side {
     /// Begins to read: of one moment. Who wants to write waits, if `others` shall.
     pub(super) async fn read(url: &str, others: Others) -> Result<Self> {
         let side = Self(connect_alone(url).await?);
-        // Listed before: the first query fixes the moment that is read, and `lock table` must come before it, or what
-        // a writer commits while the lock is waited for would be missed.
+        // Listed before: the first query fixes the moment that is read, and `lock table` must come
+        // before it, or what a writer commits while the lock is waited for would be missed.
         let names = side.names().await?;
         side.run("begin isolation level repeatable read").await?;
         if others == Others::Wait {
@@ -83,8 +85,8 @@ impl Side {
             .await
     }
 
-    /// Ends what was begun without a trace. Said, not left to the end of the connection: nobody has to wait for tables until
-    /// the server finds out.
+    /// Ends what was begun without a trace. Explicit, not left to the end of the connection: no one
+    /// has to wait for tables until the server finds out.
     pub(super) async fn let_go(&self) {
         let _ = self.run("rollback").await;
     }
@@ -243,7 +245,7 @@ pub(super) async fn fill(
     source: &sqlite::Side,
     target: &Side,
     tables: &[Table],
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let mut moved = Vec::new();
     for table in tables {
@@ -251,7 +253,7 @@ pub(super) async fn fill(
         let mut sink = Box::pin(target.receive(table).await?);
         source
             .each(table, async |rows: Vec<Vec<Value>>| {
-                reported(sent.moved(table, &rows));
+                report(sent.moved(table, &rows));
                 let lines = Cursor::new(lines(table, &rows));
                 Ok(sink.send(lines).await.map_err(failed)?)
             })
@@ -264,7 +266,7 @@ pub(super) async fn fill(
         }
         let mut arrived = Sum::default();
         let back = async |rows: Vec<Vec<Value>>| {
-            reported(arrived.compared(table, &rows));
+            report(arrived.compared(table, &rows));
             Ok(())
         };
         target.each(table, back).await?;
@@ -277,7 +279,7 @@ fn column(table: &str, name: String, kind: &str) -> Result<Column> {
     match Kind::parse(kind) {
         Some(kind) => Ok(Column { name, kind }),
         None => Err(Error::Unlike {
-            what: format!("column `{name}` of `{table}` has the type {kind}, which SQLite has not"),
+            what: format!("column `{name}` of `{table}` has the type {kind}, which SQLite lacks"),
         }),
     }
 }

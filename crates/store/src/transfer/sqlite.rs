@@ -18,7 +18,7 @@ use crate::{
 
 const LIST_TABLES: &str = "select name from sqlite_schema where type = 'table' \
      and name not like 'sqlite\\_%' escape '\\' order by name";
-/// Everything that has a name of its own. Indexes and triggers belong to one of these.
+/// Everything that has its own name. Indexes and triggers belong to one of these.
 const LIST_THINGS: &str = "select type, name from sqlite_schema where type in ('table', 'view') \
      and name not like 'sqlite\\_%' escape '\\' order by name";
 const LIST_COLUMNS: &str = "select name from pragma_table_info($1) order by name";
@@ -30,7 +30,8 @@ const SAVE_NUMBER: &str = "insert into sqlite_sequence (name, seq) values ($1, $
 pub(super) struct Side(Connection);
 
 impl Side {
-    /// Begins to read: of one moment, whatever happens meanwhile. Who wants to write waits, if `others` shall.
+    /// Begins to read: of one moment, whatever happens meanwhile. Who wants to write waits, if
+    /// `others` shall.
     pub(super) fn read(path: &Path, others: Others) -> Result<Self> {
         let begin = match others {
             Others::Wait => "begin immediate",
@@ -71,7 +72,7 @@ impl Side {
             let has = columns(&self.0, &table.name).map_err(failed)?;
             let wanted = table.columns.iter().map(|column| &column.name);
             if !wanted.eq(has.iter()) {
-                let what = format!("table `{}` has other columns", table.name);
+                let what = format!("table `{}` has different columns", table.name);
                 return Err(Error::Unlike { what });
             }
         }
@@ -82,8 +83,8 @@ impl Side {
         Ok(counts(&self.0, tables).map_err(failed)?)
     }
 
-    /// All rows of a table, a batch at a time. Without an order: a table is read in that of its key, which is
-    /// how it is kept.
+    /// All rows of a table, a batch at a time. Without an order: a table is read in that of its
+    /// key, which is how it is kept.
     pub(super) async fn each(
         &self,
         table: &Table,
@@ -154,8 +155,9 @@ pub(super) fn refuse_used(path: &Path) -> Result<()> {
     refuse_filled(counts(&connection, &tables).map_err(failed)?)
 }
 
-/// Who leaves a file last copies its log into it. Who only looks must not: a log that a killed node left stays beside
-/// its file. An empty one is none, and goes with us, so that we leave no file behind either.
+/// Who leaves a file last copies its log into it. Who only looks must not: a log that a killed node
+/// left stays beside its file. An empty one is none, and goes with us, so that we leave no file
+/// behind either.
 fn open_to_look(path: &Path) -> Result<Connection> {
     let unopened = |error| unopened(&path.display().to_string(), error);
     let mut log = path.to_path_buf().into_os_string();
@@ -174,14 +176,14 @@ pub(super) async fn fill(
     source: &postgres::Side,
     target: &Side,
     tables: &[Table],
-    reported: &mut dyn FnMut(Step),
+    report: &mut dyn FnMut(Step),
 ) -> Result<Vec<Moved>> {
     let mut moved = Vec::new();
     for table in tables {
         let mut sent = Sum::default();
         source
             .each(table, async |rows: Vec<Vec<Value>>| {
-                reported(sent.moved(table, &rows));
+                report(sent.moved(table, &rows));
                 target.put(table, rows)
             })
             .await?;
@@ -190,7 +192,7 @@ pub(super) async fn fill(
         }
         let mut arrived = Sum::default();
         let back = async |rows: Vec<Vec<Value>>| {
-            reported(arrived.compared(table, &rows));
+            report(arrived.compared(table, &rows));
             Ok(())
         };
         target.each(table, back).await?;
@@ -199,7 +201,7 @@ pub(super) async fn fill(
     Ok(moved)
 }
 
-/// The tables of a file by themselves, as it keeps them: for who compares two files.
+/// The tables of a file by themselves, as it keeps them: to compare two files.
 pub(crate) fn tables(connection: &Connection) -> rusqlite::Result<Vec<(String, Vec<String>)>> {
     let names = names(connection)?.into_iter();
     let tables = names.map(|name| {

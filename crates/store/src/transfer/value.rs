@@ -1,15 +1,16 @@
 //! One value in both databases.
 //!
-//! SQLite has five kinds of values and PostgreSQL many. What a column holds is told by PostgreSQL; values travel as
-//! SQLite knows them, and are written as the text that PostgreSQL's `copy` reads.
+//! SQLite has five kinds of values and PostgreSQL many. What a column holds is defined by
+//! PostgreSQL; values travel as SQLite knows them, and are written as the text that PostgreSQL's
+//! `copy` reads.
 
 use std::fmt::Write as _;
 
 use rusqlite::types::Value;
 use tokio_postgres::Row;
 
-/// What PostgreSQL keeps in a column. Another type than these is refused by its name before anything is
-/// moved: guessing how it is written would be worse.
+/// What PostgreSQL keeps in a column. Another type than these is refused by its name before
+/// anything is moved: guessing how it is written would be worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `boolean`; 0 and 1 in SQLite.
@@ -66,8 +67,8 @@ impl Kind {
         Ok(value.unwrap_or(Value::Null))
     }
 
-    /// The same value in the one way we write it, or what is wrong with it. SQLite keeps whatever it was given:
-    /// a JSON array may have blanks, and a number may stand where a text should.
+    /// The same value in the one way we write it, or what is wrong with it. SQLite keeps whatever
+    /// it was given: a JSON array may have blanks, and a number may stand where a text should.
     pub(super) fn settle(self, value: Value) -> Result<Value, String> {
         match (self, value) {
             (_, Value::Null) => Ok(Value::Null),
@@ -82,7 +83,7 @@ impl Kind {
             )]
             (Self::Real, Value::Integer(number)) => Ok(Value::Real(number as f64)),
             (Self::Text, Value::Text(text)) if text.contains('\0') => {
-                Err("a text holds a null byte, which PostgreSQL cannot keep".to_owned())
+                Err("a text contains a null byte, which PostgreSQL cannot store".to_owned())
             }
             (Self::Boolean, value @ Value::Integer(0 | 1))
             | (Self::Short | Self::Integer | Self::Long, value @ Value::Integer(_))
@@ -90,13 +91,14 @@ impl Kind {
             | (Self::Text, value @ Value::Text(_))
             | (Self::Bytes, value @ Value::Blob(_)) => Ok(value),
             (kind, value) => Err(format!(
-                "a value is of type {}, and {kind:?} is expected",
+                "a value has type {}; expected {kind:?}",
                 value.data_type()
             )),
         }
     }
 
-    /// Appends the value as `copy` reads it: a backslash is an escape, a tab ends a column, a line end a row.
+    /// Appends the value as `copy` reads it: a backslash is an escape, a tab ends a column, a line
+    /// end a row.
     pub(super) fn write(self, value: &Value, line: &mut String) {
         // Writing into a string cannot fail.
         let _ = match value {

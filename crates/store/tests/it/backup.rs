@@ -32,11 +32,11 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-struct Place {
+struct Folder {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl Folder {
     fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -48,11 +48,12 @@ impl Place {
     }
 }
 
-/// Of one moment, however much is written meanwhile; whole, alone in its folder, and nobody else's to read.
+/// Of one moment, however much is written meanwhile; whole, alone in its folder, and private
+/// to read.
 #[tokio::test]
 async fn a_backup_is_of_one_moment_while_a_node_writes() {
-    let (place, kept) = (Place::new(), Place::new());
-    let (from, to) = (place.file("almanack.db"), kept.file("backup.db"));
+    let (files, kept) = (Folder::new(), Folder::new());
+    let (from, to) = (files.file("almanack.db"), kept.file("backup.db"));
     let store = filled(&from).await;
     // Enough for several steps.
     let writer = Connection::open(&from).unwrap();
@@ -85,8 +86,8 @@ async fn a_backup_is_of_one_moment_while_a_node_writes() {
 
 #[tokio::test]
 async fn what_is_there_is_not_overwritten_unasked() {
-    let place = Place::new();
-    let (from, to) = (place.file("almanack.db"), place.file("backup.db"));
+    let files = Folder::new();
+    let (from, to) = (files.file("almanack.db"), files.file("backup.db"));
     filled(&from).await;
     fs::write(&to, "precious").unwrap();
     assert!(matches!(saved(&from, &to), Err(Error::Exists { .. })));
@@ -99,19 +100,19 @@ async fn what_is_there_is_not_overwritten_unasked() {
     )
     .unwrap();
     verify(&to, Checksum::Required).unwrap();
-    let nothing = saved(&place.file("none.db"), &place.file("other.db"));
+    let nothing = saved(&files.file("none.db"), &files.file("other.db"));
     assert!(matches!(nothing, Err(Error::Store(_))));
-    assert!(!place.file("none.db").exists() && !place.file("other.db").exists());
+    assert!(!files.file("none.db").exists() && !files.file("other.db").exists());
 }
 
 /// Each by the rule it breaks.
 #[tokio::test]
 async fn a_damaged_backup_is_found_out() {
-    let place = Place::new();
-    let (from, good) = (place.file("almanack.db"), place.file("good.db"));
+    let files = Folder::new();
+    let (from, good) = (files.file("almanack.db"), files.file("good.db"));
     filled(&from).await;
     saved(&from, &good).unwrap();
-    for (damage, reported) in [
+    for (damage, expected) in [
         (
             "update task set is_current = false where id = (select max(id) from task where is_current)",
             "exactly one current",
@@ -123,19 +124,19 @@ async fn a_damaged_backup_is_found_out() {
         ),
         ("delete from schedule", "do not exist"),
     ] {
-        let bad = place.file("bad.db");
+        let bad = files.file("bad.db");
         fs::copy(&good, &bad).unwrap();
         let connection = Connection::open(&bad).unwrap();
         assert!(connection.execute(damage, []).unwrap() > 0, "{damage}");
         drop(connection);
         let found = verify(&bad, Checksum::Ignored).unwrap_err().to_string();
-        assert!(found.contains(reported), "{found}");
+        assert!(found.contains(expected), "{found}");
     }
     let mut bytes = fs::read(&good).unwrap();
     bytes.truncate(bytes.len() / 2);
     for bytes in [bytes, b"not a database at all".to_vec(), Vec::new()] {
-        fs::write(place.file("bad.db"), bytes).unwrap();
-        let (bad, to) = (place.file("bad.db"), place.file("restored.db"));
+        fs::write(files.file("bad.db"), bytes).unwrap();
+        let (bad, to) = (files.file("bad.db"), files.file("restored.db"));
         for checksum in [Checksum::Required, Checksum::Ignored] {
             assert!(verify(&bad, checksum).is_err());
             let refused = restore(&bad, &to, (Replace::Never, checksum), &mut |_, _| ());
@@ -147,12 +148,12 @@ async fn a_damaged_backup_is_found_out() {
 /// Into nothing, into an empty store, and over a filled one only when asked, which is put aside.
 #[tokio::test]
 async fn a_store_is_restored_into_an_empty_place() {
-    let place = Place::new();
-    let (from, backup) = (place.file("almanack.db"), place.file("backup.db"));
+    let files = Folder::new();
+    let (from, backup) = (files.file("almanack.db"), files.file("backup.db"));
     filled(&from).await;
     let held = saved(&from, &backup).unwrap();
-    let none = place.file("none.db");
-    let empty = place.file("empty.db");
+    let none = files.file("none.db");
+    let empty = files.file("empty.db");
     drop(SqliteStore::open(&empty, Durability::Normal).unwrap());
     for to in [&none, &empty] {
         let restored = restore(&backup, to, NEW, &mut |_, _| ()).unwrap();
@@ -163,7 +164,7 @@ async fn a_store_is_restored_into_an_empty_place() {
     assert!(matches!(refused, Err(Error::NotEmpty { .. })));
     restore(&backup, &from, OVER, &mut |_, _| ()).unwrap();
     assert_eq!(
-        verify(&place.file("almanack.db.replaced"), Checksum::Ignored)
+        verify(&files.file("almanack.db.replaced"), Checksum::Ignored)
             .unwrap()
             .tables,
         held.tables
@@ -178,11 +179,11 @@ async fn a_store_is_restored_into_an_empty_place() {
 /// As well-formed as before, and not what was saved.
 #[tokio::test]
 async fn a_backup_that_was_altered_is_refused_by_its_bytes() {
-    let place = Place::new();
-    let (from, good) = (place.file("almanack.db"), place.file("good.db"));
+    let files = Folder::new();
+    let (from, good) = (files.file("almanack.db"), files.file("good.db"));
     filled(&from).await;
     let held = saved(&from, &good).unwrap();
-    let (bad, to) = (place.file("bad.db"), place.file("restored.db"));
+    let (bad, to) = (files.file("bad.db"), files.file("restored.db"));
     let altered = |bad: &Path| {
         fs::copy(&good, bad).unwrap();
         let connection = Connection::open(bad).unwrap();
@@ -192,9 +193,9 @@ async fn a_backup_that_was_altered_is_refused_by_its_bytes() {
     altered(&bad);
     let structure = verify(&bad, Checksum::Ignored).unwrap();
     assert_ne!(structure.tables, held.tables, "the alteration is one");
-    let refuses = |reported: &str| {
+    let refuses = |expected: &str| {
         let found = verify(&bad, Checksum::Required).unwrap_err().to_string();
-        assert!(found.contains(reported), "{found}");
+        assert!(found.contains(expected), "{found}");
         let refused = restore(&bad, &to, NEW, &mut |_, _| ());
         assert!(refused.is_err() && !to.exists());
     };
@@ -218,11 +219,11 @@ async fn a_backup_that_was_altered_is_refused_by_its_bytes() {
 /// Whatever a journal beside it would take back: the bytes were proven, and they alone are read.
 #[tokio::test]
 async fn a_journal_beside_a_backup_changes_nothing() {
-    let place = Place::new();
-    let (from, good) = (place.file("almanack.db"), place.file("a ?#%.db"));
+    let files = Folder::new();
+    let (from, good) = (files.file("almanack.db"), files.file("a ?#%.db"));
     filled(&from).await;
     let held = saved(&from, &good).unwrap();
-    let other = place.file("other.db");
+    let other = files.file("other.db");
     fs::copy(&good, &other).unwrap();
     let writer = Connection::open(&other).unwrap();
     writer.pragma_update(None, "cache_size", 1).unwrap();
@@ -230,23 +231,24 @@ async fn a_journal_beside_a_backup_changes_nothing() {
         .execute_batch("begin; delete from task; delete from slot")
         .unwrap();
     fs::copy(
-        place.file("other.db-journal"),
-        place.file("a ?#%.db-journal"),
+        files.file("other.db-journal"),
+        files.file("a ?#%.db-journal"),
     )
     .unwrap();
     assert_eq!(verify(&good, Checksum::Required).unwrap(), held);
-    let to = place.file("restored.db");
+    let to = files.file("restored.db");
     let restored = restore(&good, &to, NEW, &mut |_, _| ()).unwrap();
     assert_eq!(restored.tables, held.tables);
 }
 
-/// Named after their instants, proven, and nobody else's to read; what is called otherwise is left alone.
+/// Named after their instants, proven, and private; files with other names are left
+/// alone.
 #[tokio::test]
 async fn scheduled_backups_are_known_by_their_names() {
-    let place = Place::new();
-    let from = place.file("almanack.db");
+    let files = Folder::new();
+    let from = files.file("almanack.db");
     filled(&from).await;
-    let folder = place.file("kept/daily");
+    let folder = files.file("kept/daily");
     let rotation = Rotation {
         store: from,
         folder: folder.clone(),
@@ -262,7 +264,7 @@ async fn scheduled_backups_are_known_by_their_names() {
     let made = rotation.list().await.unwrap();
     assert_eq!(made, ["2026-01-05T12:00:00Z".parse().unwrap()]);
     let twice = rotation.save(noon).await.unwrap_err();
-    assert!(twice.contains("exists already"), "{twice}");
+    assert!(twice.contains("already exists"), "{twice}");
     for _ in 0..2 {
         rotation.remove(made[0]).await.unwrap();
     }

@@ -132,7 +132,7 @@ pub(crate) async fn ask(store: &dyn Store, request: &Request, now: Timestamp) ->
     let change = decided(store, request, now).await;
     let applied = applied(store, change.clone()).await;
     let Some(receipt) = applied.receipt(&change) else {
-        panic!("nobody came in between, yet {request:?} was lost");
+        panic!("no other writer came in between, yet {request:?} was lost");
     };
     receipt
 }
@@ -288,7 +288,11 @@ pub(crate) async fn account_of(store: &dyn Store, date: Date) -> Account {
 /// Writes a change, undisturbed.
 pub(crate) async fn changed(store: &dyn Store, change: account::Change) {
     let written = store.write_edition(change).await.expect("write_edition");
-    assert_eq!(written, EditionWritten::Done, "nobody came in between");
+    assert_eq!(
+        written,
+        EditionWritten::Done,
+        "no other writer came in between"
+    );
 }
 
 /// The outcome most rules end with.

@@ -19,7 +19,8 @@ use almanack_core::{
     store::Store,
 };
 
-/// The one source, after its memory was damaged: what is whole of it is read, what was learned is kept raw.
+/// The one source, after its memory was damaged: what is whole of it is read, what was learned is
+/// kept raw.
 async fn check_damaged(store: &dyn Store) {
     let found = store.load_sources(&[SourceId(1)]).await.unwrap();
     let source = found[0].as_ref().unwrap();

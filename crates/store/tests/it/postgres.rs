@@ -1,4 +1,4 @@
-//! PostgreSQL: a schema of its own per rule, in the cluster that `dev/check` starts.
+//! PostgreSQL: a separate schema per rule, in the cluster that `dev/check` starts.
 
 use almanack_core::{
     backoff::Backoff,
@@ -24,8 +24,9 @@ async fn fresh() -> Fresh {
 
 crate::conformance!(fresh);
 
-/// PostgreSQL keeps no null byte in a text. Asking again would not help, and a planner must be able to
-/// tell that from a database that is away: it then looks for the one schedule at fault (DP-18).
+/// PostgreSQL keeps no null byte in a text. Asking again would not help, and a planner must be able
+/// to distinguish that from a database that is away: it then looks for the one schedule at fault
+/// (DP-18).
 #[tokio::test]
 async fn dp_18_a_value_that_is_refused_is_not_transient() {
     let fresh = fresh().await;
@@ -46,8 +47,8 @@ async fn dp_18_a_value_that_is_refused_is_not_transient() {
     );
 }
 
-/// The server's clock stands in the year 2031, and so does the last beat of a node: by this machine's clock it would be years
-/// ahead or, one day, long dead. Who asks for the register is told the server's time with it.
+/// The server's clock is in the year 2031, and so does the last beat of a node: by this machine's
+/// clock it would be years ahead or, one day, long dead. The register comes with the server's time.
 #[tokio::test]
 async fn the_register_comes_with_the_time_of_the_database() {
     let schema = Schema::create().await;
@@ -61,8 +62,8 @@ async fn the_register_comes_with_the_time_of_the_database() {
     let url = format!("{}%2Cpg_catalog", schema.url());
     let now: Timestamp = "2031-02-03T04:05:06.789Z".parse().unwrap();
     let location = Location::Postgres(url.clone());
-    let nobody = almanack_store::registered(&location).await.unwrap();
-    assert_eq!((nobody.nodes, nobody.now), (Vec::new(), Some(now)));
+    let empty = almanack_store::registered(&location).await.unwrap();
+    assert_eq!((empty.nodes, empty.now), (Vec::new(), Some(now)));
     let store = PostgresStore::connect(&url).await.unwrap();
     assert_eq!(store.database_time().await.unwrap(), Some(now));
     let beating = Node {

@@ -1,4 +1,4 @@
-//! SQLite: on a file with threads of its own, as in production, and in memory on the caller's
+//! SQLite: on a file with its own threads, as in production, and in memory on the caller's
 //! thread, as in the simulator.
 
 use almanack_core::store::SourceStore;
@@ -38,7 +38,7 @@ async fn ss_10_a_damaged_memory_leaves_the_source_readable() {
     super::check_damaged(&store).await;
 }
 
-/// Whoever drops a store may move or remove its files at once: its log has gone with it.
+/// The caller that drops a store may move or remove its files at once: its log has gone with it.
 #[test]
 fn a_dropped_store_has_closed_its_files() {
     for _ in 0..20 {

@@ -1,6 +1,7 @@
 //! A store moved from one database into the other, and back.
 //!
-//! It is filled by rules of the conformance suite, which know the oddest values each column can hold.
+//! It is filled by rules of the conformance suite, which know the oddest values each column can
+//! hold.
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
@@ -76,7 +77,8 @@ pub(super) async fn filled(path: &Path) -> Arc<dyn Store> {
     store
 }
 
-/// Claims whatever is due, has it fail, and claims it again: an attempt, a claim that is over and one that holds.
+/// Claims whatever is due, has it fail, and claims it again: an attempt, a claim that is over and
+/// one that holds.
 async fn tried(store: &dyn Store) {
     store.release_claims(&[ClaimId(1)]).await.unwrap();
     let first = store.claim(claim_request(2, at(600), 10)).await.unwrap();
@@ -122,8 +124,8 @@ async fn printed(store: &dyn Store) {
     assert_eq!(written, EditionWritten::Done);
 }
 
-/// Everything that the ports tell of a store.
-async fn reported(store: &dyn Store) -> String {
+/// Everything that the ports show of a store.
+async fn contents(store: &dyn Store) -> String {
     let tasks = TaskFilter {
         limit: 1_000,
         ..TaskFilter::default()
@@ -171,7 +173,8 @@ async fn open(location: &Location) -> Arc<dyn Store> {
         .unwrap()
 }
 
-/// There and back: everything is the same through the ports, no table is left out, and numbers go on where they were.
+/// There and back: everything is the same through the ports, no table is left out, and numbers go
+/// on where they were.
 #[tokio::test]
 async fn a_store_is_moved_whole_and_back_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +183,7 @@ async fn a_store_is_moved_whole_and_back_again() {
     let schema = Schema::create().await;
     let between = Location::Postgres(schema.url().to_owned());
     let store = filled(&folder.path().join("first.db")).await;
-    let before = reported(&*store).await;
+    let before = contents(&*store).await;
     drop(store);
 
     let mut steps = Vec::new();
@@ -192,18 +195,19 @@ async fn a_store_is_moved_whole_and_back_again() {
     }
     let rows: u64 = there.iter().map(|table| table.sum.rows).sum();
     assert_eq!(steps[0], Step::Total(rows));
-    assert_eq!(reported(&*open(&between).await).await, before);
+    assert_eq!(contents(&*open(&between).await).await, before);
 
     assert_eq!(moved(&between, &second).await.unwrap(), there);
     let store = open(&second).await;
-    assert_eq!(reported(&*store).await, before);
+    assert_eq!(contents(&*store).await, before);
     assert_eq!(
         highest(folder.path(), "first.db"),
         highest(folder.path(), "second.db")
     );
 }
 
-/// The numbers that were used last, by table. The newest row may be gone, and its number is still no other's.
+/// The numbers that were used last, by table. The newest row may be gone, and its number is still
+/// no other's.
 fn highest(folder: &Path, file: &str) -> Vec<(String, i64)> {
     let connection = Connection::open(folder.join(file)).unwrap();
     let mut statement = connection
@@ -242,7 +246,8 @@ async fn a_lease_passes_on_the_other_side() {
     assert_eq!(passed[0].tasks, taken.tasks);
 }
 
-/// All files of a folder, byte for byte, but for the index of a log: it is memory that readers share.
+/// All files of a folder, byte for byte, but for the index of a log: it is memory that readers
+/// share.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = fs::read_dir(folder).unwrap().map(|file| {
         let path = file.unwrap().path();
@@ -252,7 +257,8 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.filter(|(name, _)| !name.ends_with("-shm")).collect()
 }
 
-/// Everything in a schema: what there is, where it lies, and the rows as the server writes them down.
+/// Everything in a schema: what there is, where it lies, and the rows as the server writes them
+/// down.
 async fn dumped(schema: &Schema) -> Vec<String> {
     const ALL: &str = "select format('%s %s %s %s ', c.relname, c.relkind, c.oid, c.relfilenode) || \
          case when c.relkind in ('r', 'p', 'v') then query_to_xml(format('select * from %I', c.relname), true, true, '')::text \
@@ -263,7 +269,8 @@ async fn dumped(schema: &Schema) -> Vec<String> {
     rows.iter().map(|row| row.get(0)).collect()
 }
 
-/// What is refused as a target, and what the refusal names. Each is made in both databases by the same statements.
+/// What is refused as a target, and what the refusal names. Each is made in both databases by the
+/// same statements.
 const USED: &[(&str, &str)] = &[
     ("create table task (id bigint)", "table `task`"),
     (
@@ -278,7 +285,7 @@ const USED: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn a_database_that_is_somebody_elses_is_refused_and_left_as_it_was() {
+async fn a_foreign_database_is_refused_and_left_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("first.db");
     drop(SqliteStore::open(&path, Durability::Normal).unwrap());
@@ -296,7 +303,7 @@ async fn a_database_that_is_somebody_elses_is_refused_and_left_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_somebody_elses_is_refused_and_left_as_it_was() {
+async fn a_foreign_file_is_refused_and_left_unchanged() {
     let schema = Schema::create().await;
     let source = Location::Postgres(schema.url().to_owned());
     drop(open(&source).await);
@@ -339,9 +346,10 @@ async fn a_target_that_holds_something_is_refused_and_left_alone() {
     assert_eq!(dumped(&schema).await, before);
 }
 
-/// Also where the rows stand in the log alone, as a killed node leaves them: the log is not copied into the file.
+/// Also where the rows are in the log alone, as a killed node leaves them: the log is not copied
+/// into the file.
 #[tokio::test]
-async fn a_file_that_holds_something_is_refused_and_left_as_it_was() {
+async fn a_file_that_holds_something_is_refused_and_left_unchanged() {
     let schema = Schema::create().await;
     let source = Location::Postgres(schema.url().to_owned());
     drop(open(&source).await);
@@ -363,7 +371,7 @@ async fn a_file_that_holds_something_is_refused_and_left_as_it_was() {
     drop(store);
 }
 
-/// Nothing to be moved is told as such, and makes no store.
+/// Nothing to be moved is reported as such, and makes no store.
 #[tokio::test]
 async fn a_source_without_a_store_is_refused() {
     let schema = Schema::create().await;
@@ -446,7 +454,7 @@ async fn a_move_that_fails_halfway_leaves_nothing() {
 
 /// Who writes to the source waits until everything is over.
 #[tokio::test]
-async fn nobody_writes_to_the_source_meanwhile() {
+async fn no_other_process_writes_to_the_source_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("first.db");
     filled(&path).await;

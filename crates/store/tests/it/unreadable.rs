@@ -1,4 +1,4 @@
-//! Rows that nobody can read, written by a hand or by a newer version: the others go on (SF-06).
+//! Rows that cannot be read, written by a hand or by a newer version: the others go on (SF-06).
 //!
 //! On both databases, and damaged by the same statements.
 
@@ -206,10 +206,10 @@ async fn sf_06_an_unreadable_task_is_set_aside_and_the_others_are_claimed(house:
     assert_eq!((aside.status, aside.due_at), (Status::Fail, None));
     let detail = aside.detail.unwrap();
     assert!(detail.starts_with("cannot be read: "), "{detail}");
-    assert_eq!(house.claim(2).await, [], "it is in nobody's way again");
+    assert_eq!(house.claim(2).await, [], "it delays no other again");
     let damage = "update task set status = 'INIT', due_at_us = 0, kind = '7 seas' where id = 2";
     house.damage(damage).await;
-    assert_eq!(house.claim(3).await, [], "a lane that nobody can name");
+    assert_eq!(house.claim(3).await, [], "a lane without a readable name");
     let depths = house.store.load_depths(START).await.unwrap();
     assert_eq!(depths, []);
 }
@@ -249,7 +249,7 @@ async fn sf_06_an_unreadable_task_is_listed_and_fails_alone(house: &House) {
     };
     let tasks = house.store.list_tasks(&page).await.unwrap().rows;
     let ids: Vec<i64> = tasks.iter().map(|task| task.id.0).collect();
-    assert_eq!(ids, [3, 2, 1], "a page is as full as it was");
+    assert_eq!(ids, [3, 2, 1], "a page is as full as before");
     assert!(tasks[1].detail.as_deref().unwrap().contains("DREAMING"));
     let search = TaskSearch {
         among: 9,
@@ -290,7 +290,7 @@ async fn sf_06_an_unreadable_lane_is_closed_for_a_while_and_the_others_are_open(
     };
     assert_eq!(enter("node-a", START).await, [1, 1]);
     house
-        .damage("update lane set visitors = '{' where name = 'kind:BAD'")
+        .damage("update shared_limit set visitors = '{' where name = 'kind:BAD'")
         .await;
     assert_eq!(enter("node-b", at(1)).await, [0, 0], "node-a may be inside");
     assert_eq!(enter("node-b", at(31)).await, [1, 1], "it is not any more");
@@ -350,7 +350,7 @@ async fn sf_06_one_unreadable_row_empties_no_list(house: &House) {
         .await;
     assert_eq!(store.load_nodes().await.unwrap().len(), 1);
     let tokens = store.load_tokens().await.unwrap();
-    assert_eq!(tokens.len(), 2, "whoever is guarded stays guarded");
+    assert_eq!(tokens.len(), 2, "what is protected stays protected");
     assert_eq!(tokens[1].scope, Scope::Read);
     assert!(store.load_token(&tokens[1].hash).await.is_err());
     let users = store.load_users().await.unwrap();

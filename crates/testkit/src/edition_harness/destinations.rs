@@ -20,9 +20,9 @@ pub struct Place {
     pub name: String,
     /// Into how many messages a document is cut.
     pub parts: u32,
-    /// Whether one can look what it has; then the same letter takes the place of itself.
+    /// Whether one can look what it has; then the same message replaces itself.
     pub can_look: bool,
-    /// What it wants when nobody knows.
+    /// What it wants when the outcome is unknown.
     pub on_unknown: OnUnknown,
     /// What it wants of a second document.
     pub on_revision: OnRevision,
@@ -100,7 +100,8 @@ impl Publisher for Destination {
         };
         let call = Call::Send(self.place.name.clone(), message.part);
         let injected_fault = self.room.called(&call);
-        // What reaches it, reaches it before the answer is waited for: whoever is stopped meanwhile knows nothing.
+        // What reaches it, reaches it before the answer is waited for: a sender that is stopped
+        // meanwhile knows nothing.
         if !matches!(injected_fault, InjectedFault::Fails(_)) {
             self.receive(message);
         }

@@ -131,7 +131,7 @@ impl Writer for EditionHarness {
 impl Notifier for EditionHarness {
     /// Everybody hears each notice by itself, or does not.
     async fn notify(&self, notices: &[Notice]) -> Vec<Answer> {
-        let reported = notices.iter().map(|notice| {
+        let notified = notices.iter().map(|notice| {
             let key = &notice.alert.key;
             let name = match &key.about {
                 About::Delivery { destination, .. } => format!("{}:{destination}", key.rule),
@@ -139,7 +139,7 @@ impl Notifier for EditionHarness {
             };
             let injected_fault = self.called(&Call::Report(name, notice.news.as_str()));
             let fails = matches!(injected_fault, InjectedFault::Fails(_));
-            self.lock().reported += usize::from(!fails);
+            self.lock().notified += usize::from(!fails);
             let outcome = if fails || injected_fault == InjectedFault::Lost {
                 Outcome::Failed("no answer".to_owned())
             } else {
@@ -151,7 +151,7 @@ impl Notifier for EditionHarness {
                 outcome,
             }
         });
-        reported.collect()
+        notified.collect()
     }
 }
 

@@ -1,4 +1,5 @@
-//! As much of Kafka's wire as a door has to read: frames, the head of a request, and the list of what can be asked.
+//! As much of Kafka's wire as a door has to read: frames, the head of a request, and the list of
+//! what can be asked.
 
 use std::io::{self, Error, ErrorKind};
 
@@ -84,8 +85,9 @@ fn broken() -> Error {
     Error::new(ErrorKind::InvalidData, "a message that ends too early")
 }
 
-/// Adds requests, in their versions 0 and 1, to an answer about versions: its number, a code, and a counted list of three numbers each,
-/// as up to version 2, which is the newest that the mock cluster knows.
+/// Adds requests, in their versions 0 and 1, to an answer about versions: its number, a code, and a
+/// counted list of three numbers each, as up to version 2, which is the newest that the mock
+/// cluster knows.
 pub(super) fn offer_sasl(response: &mut Vec<u8>, apis: &[i16]) -> io::Result<()> {
     const COUNT: usize = 6;
     const ENTRY: usize = 6;
@@ -103,7 +105,7 @@ pub(super) fn offer_sasl(response: &mut Vec<u8>, apis: &[i16]) -> io::Result<()>
     Ok(())
 }
 
-/// Puts one text in the place of another of the same length, wherever it stands.
+/// Replaces one text by another of the same length, wherever it occurs.
 pub(super) fn replace(response: &mut [u8], old: &[u8], new: &[u8]) {
     assert_eq!(old.len(), new.len(), "nothing else must move");
     let mut from = 0;
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_replaced_wherever_it_stands() {
+    fn a_text_is_replaced_wherever_it_occurs() {
         let mut text = *b"ab--ab-aab";
         replace(&mut text, b"ab", b"cd");
         assert_eq!(&text, b"cd--cd-acd");

@@ -1,4 +1,5 @@
-//! Signing in as a broker sees it: PLAIN (RFC 4616) and SCRAM (RFC 5802) over `SaslHandshake` and `SaslAuthenticate`.
+//! Signing in as a broker sees it: PLAIN (RFC 4616) and SCRAM (RFC 5802) over `SaslHandshake` and
+//! `SaslAuthenticate`.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{
@@ -12,7 +13,7 @@ const AUTHENTICATION_FAILED: i16 = 58;
 /// As many as brokers ask for.
 const ROUNDS: usize = 4096;
 const SALT: &[u8] = b"a salt of the front";
-/// Added to what the client drew. Nobody listens here, so it need not change.
+/// Added to what the client drew. There is no eavesdropper here, so it need not change.
 const OWN_NONCE: &str = "front";
 
 /// Who is let in.
@@ -70,7 +71,7 @@ pub(super) enum Step {
 impl Step {
     /// The body of a `SaslAuthenticate` response.
     pub(super) fn response(&self, version: i16) -> Vec<u8> {
-        let (code, reported, said): (i16, &str, &str) = match self {
+        let (code, error, said): (i16, &str, &str) = match self {
             Self::Challenge(said) | Self::Admitted(said) => (0, "", said),
             Self::Refused => (
                 AUTHENTICATION_FAILED,
@@ -79,12 +80,12 @@ impl Step {
             ),
         };
         let lifetime: &[u8] = if version >= 1 { &[0; 8] } else { &[] };
-        let reported_bytes = i16::try_from(reported.len()).unwrap().to_be_bytes();
+        let error_bytes = i16::try_from(error.len()).unwrap().to_be_bytes();
         let said_bytes = i32::try_from(said.len()).unwrap().to_be_bytes();
         [
             &code.to_be_bytes(),
-            &reported_bytes[..],
-            reported.as_bytes(),
+            &error_bytes[..],
+            error.as_bytes(),
             &said_bytes,
             said.as_bytes(),
             lifetime,

@@ -1,6 +1,8 @@
-//! Credentials as a NATS operator gives them out: an operator vouches for accounts, an account for users, each by a signed token.
+//! Credentials as a NATS operator gives them out: an operator vouches for accounts, an account for
+//! users, each by a signed token.
 //!
-//! A user shows its token and signs what the server asks with the key that the token names; the server knows the operator alone.
+//! A user shows its token and signs what the server asks with the key that the token names; the
+//! server knows the operator alone.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use nkeys::KeyPair;
@@ -53,7 +55,7 @@ impl Operator {
         )
     }
 
-    /// What a server that knows the operator is told.
+    /// The configuration of a server that knows the operator.
     fn configuration(&self) -> String {
         let known = json!({ "type": "operator", "version": 2 });
         let operator = token(&self.own, &self.own, &known);

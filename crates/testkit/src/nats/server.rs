@@ -1,6 +1,8 @@
-//! A private NATS server: a process that encrypts and lets in only who is known, with a configuration and a store of its own.
+//! A private NATS server: a process that encrypts and authenticates its clients, with a
+//! configuration and a separate store.
 //!
-//! It chooses its port itself, so nobody can take it away in between; where that is stands in its log.
+//! It chooses its port itself, so no process can take it away in between; where that is appears in
+//! its log.
 
 use std::{
     fmt::Write as _,
@@ -15,7 +17,7 @@ use async_nats::{Client, ConnectOptions};
 
 use crate::authority::{Authority, Clients, Identity};
 
-/// Where Debian puts it: not everybody looks there.
+/// Where Debian puts it: not every PATH has it.
 const PROGRAM: &str = "/usr/sbin/nats-server";
 /// How long it may take for something that must come.
 const WAIT_MAX: Duration = Duration::from_secs(30);
@@ -94,7 +96,7 @@ impl Server {
         format!("nats://{name}:{}", self.port)
     }
 
-    /// A connection of somebody who is let in.
+    /// An authorised connection.
     pub async fn connect(&self, access: &Access) -> Client {
         let options = ConnectOptions::new().require_tls(true);
         let options = options.add_root_certificates(self.authority.clone());
@@ -114,13 +116,13 @@ impl Server {
     /// From now on these are let in. Who is in already and would not be let in again is put out.
     pub fn set_access(&self, access: &Access) {
         write(self.folder.path(), &self.fixed, access);
-        let reported = "Reloaded server configuration";
-        let before = self.log.count(reported);
+        let line = "Reloaded server configuration";
+        let before = self.log.count(line);
         let signal = format!("reload={}", self.process.0.id());
         let mut command = Command::new(program());
         let signalled = command.arg("--signal").arg(signal).status().unwrap();
         assert!(signalled.success());
-        self.log.wait_for(reported, before + 1);
+        self.log.wait_for(line, before + 1);
     }
 
     /// How many connections there were.
@@ -199,7 +201,7 @@ struct Log {
 }
 
 impl Log {
-    /// Keeps what is said, on a thread of its own until the server is gone.
+    /// Keeps its output, on a separate thread until the server is gone.
     fn keep(stderr: ChildStderr) -> Arc<Self> {
         let log = Arc::new(Self::default());
         let kept = Arc::clone(&log);

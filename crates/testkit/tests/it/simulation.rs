@@ -1,8 +1,9 @@
 //! The simulator's seeds: those that run always, those that once found something, and fresh ones
 //! with every commit.
 //!
-//! `ALMANACK_SIM_SEED=7` runs one seed, `ALMANACK_SIM_SEEDS=100000` that many fixed ones and a tenth
-//! as many fresh ones, `ALMANACK_SIM_DEEP=1` (`dev/check deep`) three times as many as otherwise.
+//! `ALMANACK_SIM_SEED=7` runs one seed, `ALMANACK_SIM_SEEDS=100000` that many fixed ones and a
+//! tenth as many fresh ones, `ALMANACK_SIM_DEEP=1` (`dev/check deep`) three times as many as
+//! otherwise.
 
 mod editions;
 mod limits;
@@ -83,7 +84,8 @@ fn seeds(fixed: u64) -> Vec<u64> {
 /// What a seed's story says, line by line.
 type Story = Result<Vec<String>, Broken>;
 
-/// Runs seeds on a few threads, in order, until one breaks a promise; the troubles none of them met.
+/// Runs seeds on a few threads, in order, until one breaks a promise; the troubles none of them
+/// met.
 fn run(
     seeds: &[u64],
     troubles: &[&'static str],
@@ -93,9 +95,9 @@ fn run(
     let missed = Mutex::new(Ok(troubles.iter().copied().collect::<BTreeSet<_>>()));
     let work = || {
         while let Some(seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let reported = story(*seed);
+            let result = story(*seed);
             let mut missed = missed.lock().unwrap_or_else(PoisonError::into_inner);
-            match (reported, missed.as_mut()) {
+            match (result, missed.as_mut()) {
                 (Ok(log), Ok(missed)) => {
                     missed.retain(|trouble| !log.iter().any(|line| line.contains(trouble)));
                 }
@@ -143,12 +145,13 @@ fn no_seed_breaks_a_promise() {
     });
 }
 
-/// A simulation in which nothing goes wrong proves nothing, so all seeds together must meet every trouble.
+/// A simulation in which nothing goes wrong proves nothing, so all seeds together must meet every
+/// trouble.
 #[track_caller]
 #[expect(clippy::panic, reason = "a broken promise fails its test")]
 fn no_seed_breaks(seeds: &[u64], troubles: &[&'static str], story: impl Fn(u64) -> Story + Sync) {
     match (run(seeds, troubles, story), seeds) {
-        // Who asks for a single seed wants to know everything about it.
+        // A run of a single seed shows everything about it.
         (Err(broken), [_]) => panic!("{broken:#}"),
         (Err(broken), _) => panic!("{broken}"),
         (Ok(_), [_]) => {}
@@ -162,7 +165,7 @@ fn one_seed_is_one_story() {
         simulate(seed, &Options::default(), open).unwrap_or_else(|broken| panic!("{broken}"))
     };
     for seed in 0..5 {
-        assert_eq!(story(seed), story(seed), "seed {seed} was told in two ways");
+        assert_eq!(story(seed), story(seed), "seed {seed} ran in two ways");
     }
     assert_ne!(story(0), story(1));
 }

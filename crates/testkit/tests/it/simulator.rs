@@ -1,10 +1,11 @@
 //! The simulator: several nodes on one virtual clock over a real store, with everything that can go
 //! wrong going wrong, and the promises checked all the while.
 //!
-//! What runs is the product's own engine, on a runtime whose clock is paused: when everybody waits,
-//! time jumps to the next timer, so minutes of trouble take milliseconds. The store does its work on
-//! the caller's thread and completes at the first poll, so that nothing races the virtual clock. All
-//! chance comes from one seed, and one seed gives one story, event by event; a test holds us to it.
+//! What runs is the product's own engine, on a runtime whose clock is paused: when all tasks wait,
+//! time jumps to the next timer, so minutes of trouble take milliseconds. The store does its work
+//! on the caller's thread and completes at the first poll, so that nothing races the virtual clock.
+//! All chance comes from one seed, and one seed gives one story, event by event; a test holds us to
+//! it.
 //!
 //! ```text
 //!   authors, queues ──► process: Rescheduler ─┐
@@ -13,16 +14,17 @@
 //! ```
 //!
 //! - `faults`: slow, refused and stuck calls, lost replies, calls that outlive their sender;
-//! - `node`: processes that crash at any await, freeze past their lease, restart, drain; clocks wrong
-//!   by up to an hour and drifting;
+//! - `node`: processes that crash at any await, freeze past their lease, restart, drain; clocks
+//!   wrong by up to an hour and drifting;
 //! - `authors`: changes of mind, duplicated and reordered streams, repeated and abandoned calls;
 //! - `service`: succeeds, fails, refuses, panics, takes longer than a lease;
-//! - `ear`: is told of every task that ends, in every eighth seed, and often has no time;
+//! - `ear`: is notified of every task that ends, in every eighth seed, and often has no time;
 //! - `witness` and `model`: hold every write against what is allowed, at the write;
 //! - `checks`: read the whole story from its end.
 //!
 //! Checkers only observe. Safety is checked under faults; then the faults stop (in half of the
-//! seeds with every process started afresh), and within bounded time all work must have come to an end (liveness).
+//! seeds with every process started afresh), and within bounded time all work must have come to an
+//! end (liveness).
 
 mod authors;
 mod checks;
@@ -110,7 +112,7 @@ pub(crate) struct Broken {
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "seed {}: {}", self.seed, self.what)?;
-        // `{:#}` tells the whole story.
+        // `{:#}` shows the whole story.
         let shown = if f.alternate() { usize::MAX } else { TAIL };
         for line in &self.log[self.log.len().saturating_sub(shown)..] {
             writeln!(f, "  {line}")?;

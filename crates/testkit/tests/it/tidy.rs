@@ -1,8 +1,8 @@
 //! The repository's own rules, checked like any other behaviour.
 //!
-//! What a tool can check, a tool checks: reviewers then talk about meaning. Each check is a function
-//! from what it looks at to the list of faults, so that its own tests can show it something broken.
-//! A fault names the place, the rule, and what to do about it.
+//! What a tool can check, a tool checks: reviewers then talk about meaning. Each check is a
+//! function from what it looks at to the list of faults, so that its own tests can show it
+//! something broken. A fault names the place, the rule, and what to do about it.
 
 mod arrows;
 mod documents;

@@ -72,7 +72,7 @@ async fn a_connection_is_encrypted_and_the_server_proves_who_it_is() {
         (
             "localhost",
             "sslmode=always",
-            Some("sslmode=always is not known"),
+            Some("unknown sslmode=always"),
         ),
         (
             "localhost",

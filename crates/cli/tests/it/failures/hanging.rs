@@ -88,7 +88,7 @@ async fn a_node_whose_database_hangs_stops_its_attempts_resumes_later_and_can_be
         async || {
             let notes = node.notes();
             notes
-                .contains("leases ran out; running attempts are stopped")
+                .contains("leases expired; stopping running attempts")
                 .then_some(())
         },
     )

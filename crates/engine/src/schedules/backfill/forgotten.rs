@@ -1,10 +1,11 @@
-//! Slots that may have fired, though nothing tells so any more.
+//! Slots that may have fired, though no record says so any more.
 //!
-//! Retention forgets firings and the ledger at the same age. A slot that the cursor has passed and that
-//! neither of them tells of is unknown, and unknown is not "did not fire": firing it could be the
-//! second time. So a backfill that reaches back to such a slot is refused as a whole, and told where
-//! the known part begins. Slots that cannot have been decided are not unknown: those from before the
-//! schedule, from a time when it was removed, and those that the rule of their time did not name.
+//! Retention forgets firings and the ledger at the same age. A slot that the cursor has passed and
+//! that neither of them records is unknown, and unknown is not "did not fire": firing it could be
+//! the second time. So a backfill that reaches back to such a slot is refused as a whole, with a
+//! hint where the known part begins. Slots that cannot have been decided are not unknown: those
+//! from before the schedule, from a time when it was removed, and those that the rule of their time
+//! did not name.
 
 use almanack_core::plan::{Edit, Edited, Schedule};
 use jiff::Timestamp;
@@ -51,8 +52,8 @@ impl Schedules {
         }
     }
 
-    /// Which of the slots is the first that the ledger still reaches back to. Once it does, it does for
-    /// all later ones, so halving finds it.
+    /// Which of the slots is the first that the ledger still reaches back to. Once it does, it does
+    /// for all later ones, so halving finds it.
     async fn first_known(
         &self,
         schedule: &Schedule,
@@ -76,12 +77,12 @@ impl Schedules {
 fn refusal(slots: &[(Timestamp, bool)], known: usize) -> Error {
     let forgotten = slots.first().map(|(slot, _)| slot.to_string());
     let known = match slots.get(known) {
-        Some((slot, _)) => format!("the oldest slot of this range that is still known is {slot}"),
-        None => "no slot of this range is still known".to_owned(),
+        Some((slot, _)) => format!("the oldest slot still on record in this range is {slot}"),
+        None => "no slot of this range is still on record".to_owned(),
     };
     Error::Range {
         why: format!(
-            "what became of the slot at {} is no longer kept, so it may have fired; {known}",
+            "the outcome of the slot at {} is no longer on record, so it may have fired; {known}",
             forgotten.unwrap_or_default()
         ),
     }

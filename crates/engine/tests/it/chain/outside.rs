@@ -60,7 +60,7 @@ struct Inside {
     lock_errors: u32,
     answers: VecDeque<Answer>,
     fired: Vec<SlotDispatch>,
-    /// When each run was started, and at what if not by somebody unknown; numbered from 1.
+    /// When each run was started, and at what if not by an unknown process; numbered from 1.
     runs: Vec<(Timestamp, Option<Target>)>,
     newest_run_id: u64,
     asked: Vec<(&'static str, Timestamp)>,
@@ -80,7 +80,7 @@ pub(super) struct Outside {
     world: Arc<World>,
     stop: CancellationToken,
     notes: UnboundedSender<Note>,
-    reported: Mutex<UnboundedReceiver<Note>>,
+    events: Mutex<UnboundedReceiver<Note>>,
 }
 
 impl Outside {
@@ -90,12 +90,12 @@ impl Outside {
             inside: Mutex::default(),
             healed: Notify::new(),
         };
-        let (notes, reported) = mpsc::unbounded_channel();
+        let (notes, events) = mpsc::unbounded_channel();
         Self {
             world: Arc::new(world),
             stop: CancellationToken::new(),
             notes,
-            reported: Mutex::new(reported),
+            events: Mutex::new(events),
         }
     }
 
@@ -206,11 +206,11 @@ impl Outside {
         self.inside(|inside| inside.asked.clone())
     }
 
-    /// Everything told so far.
+    /// Everything events so far.
     pub(super) fn notes(&self) -> Vec<ChainEvent> {
-        let mut reported = self.reported.lock().unwrap();
+        let mut events = self.events.lock().unwrap();
         self.inside(|inside| {
-            while let Ok(note) = reported.try_recv() {
+            while let Ok(note) = events.try_recv() {
                 inside.notes.push(note.said);
             }
             inside.notes.clone()

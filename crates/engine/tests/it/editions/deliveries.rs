@@ -15,11 +15,11 @@ on_both!(
     ed_12_one_destination_fails_and_the_other_has_it,
     a_destination_that_has_it_is_reported_once,
     ed_12_a_lost_reply_is_settled_by_looking,
-    ed_12_a_message_nobody_answered_is_not_sent_again,
+    ed_12_a_message_without_an_answer_is_not_sent_again,
     ed_12_or_is_if_that_is_preferred,
     ed_12_a_process_that_dies_while_sending_leaves_no_doubt,
     ed_12_a_look_that_fails_is_made_again,
-    a_destination_that_is_no_longer_configured_holds_up_nobody,
+    a_destination_that_is_no_longer_configured_holds_up_no_other,
     deliveries_wait_for_the_next_tick_when_the_budget_does_not_suffice,
     a_second_document_replaces_the_first_where_it_can_and_is_not_sent_where_it_cannot,
 );
@@ -103,7 +103,7 @@ async fn ed_12_a_lost_reply_is_settled_by_looking(store: Arc<dyn Store>) {
     assert_eq!(room.sent_to("github"), 1, "not sent again");
 }
 
-async fn ed_12_a_message_nobody_answered_is_not_sent_again(store: Arc<dyn Store>) {
+async fn ed_12_a_message_without_an_answer_is_not_sent_again(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with(1));
     room.news.decide(|call, _| match call {
         Call::Send(to, 1) if to == "telegram" => InjectedFault::Hangs,
@@ -145,7 +145,7 @@ async fn ed_12_or_is_if_that_is_preferred(store: Arc<dyn Store>) {
     assert_eq!(room.sent_to("chat"), 2, "better twice than missing");
 }
 
-/// Whoever sends is stopped for good after the letter has left and before anybody knows.
+/// The sender is stopped for good after the message has left and before that is recorded.
 async fn ed_12_a_process_that_dies_while_sending_leaves_no_doubt(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with(1));
     room.tick().await;
@@ -207,7 +207,7 @@ async fn ed_12_a_look_that_fails_is_made_again(store: Arc<dyn Store>) {
     assert_eq!(room.sent_to("github"), 1);
 }
 
-async fn a_destination_that_is_no_longer_configured_holds_up_nobody(store: Arc<dyn Store>) {
+async fn a_destination_that_is_no_longer_configured_holds_up_no_other(store: Arc<dyn Store>) {
     let mut room = Room::on(store, EditionHarness::with(1));
     room.news.decide(fails_at("github"));
     worked_through(&room).await;

@@ -1,4 +1,5 @@
-//! Leases: what takes long is held by its node's word, and within a minute by nobody once that node is gone.
+//! Leases: what takes long is held by its node's lease, and within a minute by no node once that
+//! node is gone.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,16 +20,16 @@ use super::*;
 use crate::virtual_time::VirtualTime;
 
 on_both!(
-    ed_14_the_list_is_held_by_whoever_fetches_it_and_by_nobody_else,
-    ed_15_a_batch_is_held_by_whoever_works_on_it_and_by_nobody_else,
-    ed_12_a_delivery_is_held_by_whoever_sends_it_and_by_nobody_else,
+    ed_14_the_list_is_held_by_its_fetcher_alone,
+    ed_15_a_batch_is_held_by_its_worker_alone,
+    ed_12_a_delivery_is_held_by_its_sender_alone,
 );
 
 fn one_place() -> EditionHarness {
     EditionHarness::with_places(1, vec![Place::named("github")])
 }
 
-async fn ed_14_the_list_is_held_by_whoever_fetches_it_and_by_nobody_else(store: Arc<dyn Store>) {
+async fn ed_14_the_list_is_held_by_its_fetcher_alone(store: Arc<dyn Store>) {
     let room = Room::on(store, one_place());
     room.editions().take_up(today()).await.unwrap();
     room.news.decide(|call, _| match call {
@@ -40,7 +41,7 @@ async fn ed_14_the_list_is_held_by_whoever_fetches_it_and_by_nobody_else(store: 
     assert_eq!(count_calls(&room.news.calls(), |it| *it == Call::List), 2);
 }
 
-async fn ed_15_a_batch_is_held_by_whoever_works_on_it_and_by_nobody_else(store: Arc<dyn Store>) {
+async fn ed_15_a_batch_is_held_by_its_worker_alone(store: Arc<dyn Store>) {
     let room = Room::on(store, one_place());
     room.tick().await;
     room.news.decide(|call, _| match call {
@@ -51,7 +52,7 @@ async fn ed_15_a_batch_is_held_by_whoever_works_on_it_and_by_nobody_else(store: 
     assert_eq!(next[0], "recover");
 }
 
-async fn ed_12_a_delivery_is_held_by_whoever_sends_it_and_by_nobody_else(store: Arc<dyn Store>) {
+async fn ed_12_a_delivery_is_held_by_its_sender_alone(store: Arc<dyn Store>) {
     let room = Room::on(store, one_place());
     room.tick().await;
     room.news.decide(|call, _| match call {
@@ -63,14 +64,14 @@ async fn ed_12_a_delivery_is_held_by_whoever_sends_it_and_by_nobody_else(store: 
     assert_eq!(room.sent_to("github"), 1);
 }
 
-/// Somebody works for two leases on what hangs, and others leave it alone; then they die, and another has it a lease later.
-/// Answers what that one does.
+/// A node works for two leases on what hangs, and others leave it alone; then they die, and
+/// another has it a lease later. Answers what that one does.
 async fn outlive(room: &Room, lease: fn(&Account) -> Option<Timestamp>) -> Vec<&'static str> {
     let rules = &room.settings.rules;
     let beats = Arc::new(Beats {
         clock: room.clock.clone(),
         beat: rules.beat(),
-        reported: Semaphore::new(0),
+        released: Semaphore::new(0),
     });
     let working = room.editions_that_wait_by(beats.clone());
     let stepping =
@@ -79,7 +80,7 @@ async fn outlive(room: &Room, lease: fn(&Account) -> Option<Timestamp>) -> Vec<&
         let until = room_now(room) + rules.lease();
         assert!(is_held_until(room, lease, until).await, "beat {beat}");
         room.clock.advance(rules.beat());
-        beats.reported.add_permits(1);
+        beats.released.add_permits(1);
         let waits = room.editions().tick().await.unwrap();
         assert_eq!(did(&waits), Vec::<&str>::new(), "beat {beat}");
     }
@@ -105,11 +106,11 @@ async fn is_held_until(
     false
 }
 
-/// Wakes whoever beats when it is told to, and nobody who waits for longer than that.
+/// Wakes heartbeats on request, and no waiter that waits for longer than that.
 struct Beats {
     clock: Arc<ManualClock>,
     beat: SignedDuration,
-    reported: Semaphore,
+    released: Semaphore,
 }
 
 #[async_trait::async_trait]
@@ -118,7 +119,7 @@ impl Sleeper for Beats {
         if at > self.clock.now() + self.beat {
             std::future::pending::<()>().await;
         }
-        let permit = self.reported.acquire().await;
+        let permit = self.released.acquire().await;
         permit.unwrap().forget();
     }
 }
@@ -141,9 +142,9 @@ impl Layer for Deaf {
     }
 }
 
-/// Another may send it then; so whoever cannot say that they are at it stop before.
+/// Another may send it then; so a sender that cannot extend its lease stops before.
 #[tokio::test(start_paused = true)]
-async fn ed_12_whoever_cannot_extend_a_lease_stops_sending_before_it_passes() {
+async fn ed_12_a_sender_that_cannot_extend_its_lease_stops_before_it_expires() {
     let time = VirtualTime::start();
     let store = Layered::over(Arc::new(SqliteStore::in_memory().unwrap()), Deaf::default());
     let room = Room::on(store, one_place());

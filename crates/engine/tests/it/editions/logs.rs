@@ -124,7 +124,7 @@ async fn ed_29_a_list_that_cannot_be_fetched_is_an_error_in_the_log() {
     });
     let _listening = paper.listen();
     room.tick().await;
-    let said = paper.lines_with("the story list could not be fetched");
+    let said = paper.lines_with("could not fetch the story list");
     assert!(said.len() == 1 && said[0].contains("ERROR"), "{said:#?}");
 }
 

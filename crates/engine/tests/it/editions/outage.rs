@@ -1,4 +1,5 @@
-//! Destinations that fail at once and go on failing: paced and bounded on every path, nothing shredded, told once (ED-41).
+//! Destinations that fail at once and go on failing: paced and bounded on every path, nothing
+//! shredded, notified once (ED-41).
 
 use almanack_core::{
     edition::{
@@ -23,10 +24,10 @@ on_both!(
     ed_41_a_destination_that_fails_at_once_is_not_hammered_on_any_path,
     ed_41_a_destination_that_never_works_is_given_up_and_waits_for_a_person,
     ed_41_an_outage_costs_no_message_and_is_reported_once,
-    ed_41_nobody_answers_and_no_second_message_is_risked,
+    ed_41_without_an_answer_no_second_message_is_risked,
     ed_41_a_message_is_sent_again_once_however_often_it_is_asked_for,
-    ed_41_a_skipped_destination_holds_up_nobody,
-    ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_nobody,
+    ed_41_a_skipped_destination_holds_up_no_other,
+    ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_no_other,
     ed_12_who_dies_between_two_messages_has_not_sent_the_second,
     sf_07_people_who_cannot_be_reported_are_not_asked_every_second,
 );
@@ -67,7 +68,7 @@ fn sends(room: &Room) -> usize {
     count_calls(&room.news.calls(), |call| matches!(call, Call::Send(..)))
 }
 
-/// The task of somebody who wanted the edition built.
+/// The task of a person who wanted the edition built.
 async fn requested(room: &Room) -> ClaimedTask {
     room.editions().request(today(), "ada").await.unwrap();
     let request = claim_request(1, room_now(room), 1);
@@ -107,7 +108,7 @@ async fn ed_41_a_destination_that_fails_at_once_is_not_hammered_on_any_path(stor
     breaks(&room, InjectedFault::Lost);
     let task = requested(&room).await;
     every_path(&room, &task).await;
-    assert_eq!(sends(&room), 1, "whoever asks");
+    assert_eq!(sends(&room), 1, "for every requester");
     room.clock.advance(SignedDuration::from_secs(29));
     every_path(&room, &task).await;
     assert_eq!(sends(&room), 1);
@@ -134,7 +135,7 @@ async fn ed_41_a_destination_that_never_works_is_given_up_and_waits_for_a_person
     assert_eq!(room.open_alerts().await, ["destination:webhook"]);
     room.news.heal();
     room.tick().await;
-    assert_eq!(sends(&room), TRIES_MAX as usize, "nobody asked for it");
+    assert_eq!(sends(&room), TRIES_MAX as usize, "no request for it");
     let chosen = to("webhook", None);
     let resent = room.editions().resend(today(), &chosen, "ada").await;
     assert_eq!(resent.unwrap().parts, [1]);
@@ -167,7 +168,7 @@ async fn ed_41_an_outage_costs_no_message_and_is_reported_once(store: Arc<dyn St
     }
 }
 
-async fn ed_41_nobody_answers_and_no_second_message_is_risked(store: Arc<dyn Store>) {
+async fn ed_41_without_an_answer_no_second_message_is_risked(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with_places(1, vec![chat(16)]));
     room.tick().await;
     breaks(&room, InjectedFault::Lost);
@@ -176,7 +177,7 @@ async fn ed_41_nobody_answers_and_no_second_message_is_risked(store: Arc<dyn Sto
     assert_eq!(sends(&room), 1, "the others are not tried at once");
     room.tick_times(20).await;
     let account = room.account().await;
-    assert!(!is_published(&account), "nobody knows that anybody got it");
+    assert!(!is_published(&account), "its arrival is unknown");
     assert_eq!(sends(&room), 2, "one is left out, the next is held");
     let open = room.open_alerts().await;
     assert!(open.contains(&"destination:telegram".to_owned()));
@@ -217,11 +218,11 @@ async fn ed_41_a_message_is_sent_again_once_however_often_it_is_asked_for(store:
     assert_eq!(room.open_alerts().await, Vec::<String>::new());
     let refused = editions.resend(today(), &chosen, "ada").await;
     assert!(matches!(refused, Err(Error::NotNow(NotNow::Delivered(_)))));
-    let refused = editions.skip(today(), &to("nobody", None), "ada").await;
+    let refused = editions.skip(today(), &to("unknown", None), "ada").await;
     assert!(matches!(refused, Err(Error::NotNow(NotNow::NoDelivery(_)))));
 }
 
-async fn ed_41_a_skipped_destination_holds_up_nobody(store: Arc<dyn Store>) {
+async fn ed_41_a_skipped_destination_holds_up_no_other(store: Arc<dyn Store>) {
     let room = Room::on(
         store,
         EditionHarness::with_places(1, vec![Place::named("github"), chat(2)]),
@@ -243,7 +244,7 @@ async fn ed_41_a_skipped_destination_holds_up_nobody(store: Arc<dyn Store>) {
     assert_eq!(sends(&room), before);
 }
 
-async fn ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_nobody(
+async fn ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_no_other(
     store: Arc<dyn Store>,
 ) {
     let mut room = Room::on(store, EditionHarness::with_places(1, vec![chat(1)]));
@@ -257,7 +258,8 @@ async fn ed_41_what_is_held_for_a_destination_that_was_taken_out_holds_up_nobody
     assert_eq!(ledger(&account, "telegram"), [Ledger::Skipped]);
 }
 
-/// Whoever sends is stopped for good in the half second between two messages: nothing about the second is in doubt.
+/// The sender is stopped for good in the half second between two messages: nothing about the
+/// second is in doubt.
 async fn ed_12_who_dies_between_two_messages_has_not_sent_the_second(store: Arc<dyn Store>) {
     let slow = Place {
         pause: SignedDuration::from_millis(500),
@@ -287,7 +289,7 @@ async fn ed_12_who_dies_between_two_messages_has_not_sent_the_second(store: Arc<
 struct Pausing(std::sync::Mutex<Vec<Timestamp>>);
 
 impl Pausing {
-    /// Whether somebody waits for half a second.
+    /// Whether a sender waits for half a second.
     fn is_between(&self, room: &Room) -> bool {
         let now = almanack_core::time::Clock::now(room.clock.as_ref());
         let asked = self.0.lock().unwrap();
@@ -304,7 +306,7 @@ impl Sleeper for Pausing {
     }
 }
 
-/// However often anybody looks.
+/// However often it is looked at.
 async fn sf_07_people_who_cannot_be_reported_are_not_asked_every_second(store: Arc<dyn Store>) {
     let mut room = Room::on(store, EditionHarness::with(2));
     room.settings.rules.overdue_after = SignedDuration::from_mins(1);

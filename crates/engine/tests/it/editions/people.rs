@@ -13,8 +13,8 @@ use almanack_testkit::{edition_harness::InjectedFault, fixture::claim_request};
 use super::*;
 
 on_both!(
-    ed_21_a_run_takes_the_day_from_wherever_it_stands,
-    ed_21_a_run_waits_for_a_batch_that_somebody_else_has,
+    ed_21_a_run_takes_the_day_from_its_current_state,
+    ed_21_a_run_waits_for_a_batch_that_another_run_has,
     ed_22_a_request_is_queued_and_comes_again_until_it_is_published,
     ed_22_a_request_for_what_is_published_queues_nothing,
     ed_23_force_publishes_what_is_completed,
@@ -26,7 +26,7 @@ on_both!(
     ed_18_a_reset_begins_anew_with_the_stories_it_has,
     ed_31_an_unfinished_edition_without_its_stories_stays_as_it_is,
     ed_25_status_reports_counts_batches_and_the_expected_finish,
-    days_that_have_not_come_and_days_nobody_knows_are_refused,
+    future_days_and_unknown_days_are_refused,
 );
 
 fn titles_fail(call: &Call, _: usize) -> InjectedFault {
@@ -36,7 +36,7 @@ fn titles_fail(call: &Call, _: usize) -> InjectedFault {
     }
 }
 
-async fn ed_21_a_run_takes_the_day_from_wherever_it_stands(store: Arc<dyn Store>) {
+async fn ed_21_a_run_takes_the_day_from_its_current_state(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with(30));
     room.tick_times(2).await;
     let ran = room.editions().run(today(), &Unwatched).await.unwrap();
@@ -47,7 +47,7 @@ async fn ed_21_a_run_takes_the_day_from_wherever_it_stands(store: Arc<dyn Store>
     assert_eq!((again.requests, room.sent_to("github")), (0, 1), "ed_13");
 }
 
-async fn ed_21_a_run_waits_for_a_batch_that_somebody_else_has(store: Arc<dyn Store>) {
+async fn ed_21_a_run_waits_for_a_batch_that_another_run_has(store: Arc<dyn Store>) {
     let room = Room::on(store.clone(), EditionHarness::with(2));
     room.tick().await;
     let account = room.account().await;
@@ -180,10 +180,7 @@ async fn ed_24_retry_of_an_earlier_day_is_queued(store: Arc<dyn Store>) {
     while attempt(&room, &handler, number).await.is_some() {
         number += 1;
     }
-    assert!(
-        is_published(&room.account().await),
-        "nobody had to call again"
-    );
+    assert!(is_published(&room.account().await), "without another call");
     let none = room.editions().retry(today(), None, "ada").await.unwrap();
     assert_eq!(none.stories, 0);
 }
@@ -241,7 +238,7 @@ async fn ed_25_status_reports_counts_batches_and_the_expected_finish(store: Arc<
     assert_eq!(status.forecast.finish_at, Some(expected));
 }
 
-async fn days_that_have_not_come_and_days_nobody_knows_are_refused(store: Arc<dyn Store>) {
+async fn future_days_and_unknown_days_are_refused(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with(1));
     let editions = room.editions();
     let (tomorrow, long_ago) = (jiff::civil::date(2026, 1, 5), jiff::civil::date(2020, 1, 1));
@@ -309,7 +306,7 @@ async fn ed_22_a_day_that_is_over_and_had_no_edition_is_built_in_spite_of_ticks(
     let account = room.account_of(yesterday).await;
     assert!(is_published(&account), "{}", account.edition.state);
     let open = room.open_alerts_of(yesterday).await;
-    assert_eq!(open, Vec::<String>::new(), "nobody left it unfinished");
+    assert_eq!(open, Vec::<String>::new(), "none is unfinished");
 }
 
 async fn ed_23_force_for_an_earlier_day_is_tried_again_when_a_destination_fails(
@@ -333,8 +330,5 @@ async fn ed_23_force_for_an_earlier_day_is_tried_again_when_a_destination_fails(
     room.news.heal();
     room.tick().await;
     work_off(&room).await;
-    assert!(
-        is_published(&room.account().await),
-        "nobody had to call again"
-    );
+    assert!(is_published(&room.account().await), "without another call");
 }

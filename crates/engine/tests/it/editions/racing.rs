@@ -22,7 +22,7 @@ on_both!(
     ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late,
 );
 
-/// A store whose answers to whoever claims something take so long, on the clock of the test.
+/// A store whose answers to claims take so long, on the clock of the test.
 struct Late {
     clock: Arc<ManualClock>,
     by: SignedDuration,
@@ -46,7 +46,8 @@ impl Layer for Late {
     }
 }
 
-/// Whoever hears that a story or a letter is theirs when the lease has passed leaves it alone: somebody else may have it.
+/// A node that gets a story or a message after the lease has expired leaves it alone: another node
+/// may have it.
 async fn ed_12_a_lease_is_not_longer_for_an_answer_that_comes_late(store: Arc<dyn Store>) {
     let quick = Room::on(store.clone(), EditionHarness::with(1));
     quick.tick().await;
@@ -110,8 +111,8 @@ async fn ed_14_two_ticks_at_the_same_moment_do_the_work_once(store: Arc<dyn Stor
     assert_eq!((room.sent_to("github"), room.sent_to("telegram")), (1, 2));
 }
 
-/// Lets others go on while somebody waits a little for them, and time stands still meanwhile: what a database takes in real
-/// time must not cost a lease.
+/// Lets others go on while a node waits a little for them, and freezes time meanwhile: what
+/// a database takes in real time must not cost a lease.
 struct Linger(Arc<ManualClock>);
 
 #[async_trait::async_trait]
@@ -138,7 +139,7 @@ async fn ed_14_two_runs_at_the_same_moment_publish_once(store: Arc<dyn Store>) {
     assert!(is_published(&first.account), "{:?}", first.end);
     assert!(
         is_published(&second.account),
-        "whoever sends is waited for: {:?}",
+        "the sender is waited for: {:?}",
         second.end
     );
     let account = room.account().await;

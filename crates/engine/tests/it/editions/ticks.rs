@@ -19,7 +19,7 @@ use super::*;
 
 on_both!(
     ed_01_an_edition_goes_from_nothing_to_published_tick_by_tick,
-    ed_02_a_tick_with_nothing_to_do_asks_nobody,
+    ed_02_a_tick_with_nothing_to_do_sends_no_request,
     ed_02_a_tick_with_nothing_to_do_takes_less_than_half_a_second,
     ed_03_the_list_comes_whole_and_cheap_or_not_at_all,
     ed_03_a_list_whose_writing_breaks_in_the_middle_leaves_nothing,
@@ -89,7 +89,7 @@ async fn ed_01_an_edition_goes_from_nothing_to_published_tick_by_tick(store: Arc
     assert_eq!((room.sent_to("github"), room.sent_to("telegram")), (1, 2));
 }
 
-async fn ed_02_a_tick_with_nothing_to_do_asks_nobody(store: Arc<dyn Store>) {
+async fn ed_02_a_tick_with_nothing_to_do_sends_no_request(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with(1));
     room.tick_times(3).await;
     assert!(is_published(&room.account().await));
@@ -143,7 +143,8 @@ async fn ed_02_a_tick_with_nothing_to_do_takes_less_than_half_a_second(store: Ar
     );
 }
 
-/// Breaks the first list that is written: the database refuses its last row, after it took the others.
+/// Breaks the first list that is written: the database refuses its last row, after it took the
+/// others.
 #[derive(Default)]
 struct BreaksInTheMiddle(std::sync::atomic::AtomicBool);
 
@@ -268,8 +269,8 @@ async fn ed_07_a_batch_of_six_makes_twenty_five_requests(store: Arc<dyn Store>) 
     );
 }
 
-/// Everything has to be tried twice, so that no batch can pay for all its stories: the budget holds, what was not tried
-/// waits, batches shrink, and it ends all the same.
+/// Everything has to be tried twice, so that no batch can pay for all its stories: the budget
+/// holds, what was not tried waits, batches shrink, and it ends all the same.
 async fn ed_08_no_tick_spends_more_than_its_budget_and_the_edition_still_ends(
     store: Arc<dyn Store>,
 ) {
@@ -376,7 +377,7 @@ async fn ed_17_in_a_chain_one_tick_does_it_all(store: Arc<dyn Store>) {
     room.settings.rules.chain = true;
     let ticked = room.tick().await;
     assert!(is_published(&room.account().await));
-    assert_eq!(ticked.steps.len(), 6, "each out of a budget of its own");
+    assert_eq!(ticked.steps.len(), 6, "each out of its own budget");
     assert!(ticked.steps.iter().all(|step| step.requests <= 45));
 }
 
@@ -444,7 +445,8 @@ async fn ed_20_an_unfinished_day_is_archived_and_can_be_finished_by_its_date(
     assert_eq!(count(&ran.account, Status::Completed), 8);
 }
 
-/// Whoever cannot be told when a day ends is told later, although nobody works on that day any more.
+/// People who cannot be notified when a day ends are notified later, although no node works on that
+/// day any more.
 async fn ed_20_what_could_not_be_reported_is_reported_on_another_day(store: Arc<dyn Store>) {
     let room = Room::on(store, EditionHarness::with(8));
     room.tick_times(2).await;
@@ -454,7 +456,7 @@ async fn ed_20_what_could_not_be_reported_is_reported_on_another_day(store: Arc<
     });
     room.clock.advance(SignedDuration::from_hours(24));
     room.tick().await;
-    assert_eq!(room.news.reported(), 0);
+    assert_eq!(room.news.notified(), 0);
     room.news.heal();
     room.news.forget_calls();
     room.clock.advance(SignedDuration::from_hours(72));
@@ -465,7 +467,7 @@ async fn ed_20_what_could_not_be_reported_is_reported_on_another_day(store: Arc<
     assert_eq!(event_tasks, 2, "once each");
 }
 
-/// An edition that does not come is told at night; one that was left behind is told in the morning.
+/// A missing edition is notified at night; one that was left behind, in the morning.
 async fn what_can_wait_waits_for_the_end_of_quiet_hours(store: Arc<dyn Store>) {
     let mut room = Room::on(store, EditionHarness::with(3));
     room.news.decide(|call, _| match call {
@@ -503,7 +505,7 @@ async fn ed_20_midnight_and_dst_in_the_middle_of_an_edition(store: Arc<dyn Store
     room.tick_times(3).await;
     assert!(
         is_published(&room.account_of(first).await),
-        "an hour that is missing is nobody's day"
+        "a missing hour belongs to no day"
     );
     // Ten minutes before that day's midnight, which is 23 hours after the last one.
     room.clock.set("2026-03-09T03:50:00Z".parse().unwrap());
@@ -637,7 +639,7 @@ async fn the_filter_leaves_out_what_it_refuses_and_fails_open(store: Arc<dyn Sto
     assert_eq!(
         keys,
         ["hn:2", "hn:3", "hn:4", "hn:5"],
-        "others take the place of what was refused"
+        "others replace what was refused"
     );
     room.news.decide(|call, _| match call {
         Call::Judge(_) => InjectedFault::Fails(FailureClass::Transient),
@@ -694,16 +696,16 @@ async fn ed_12_a_destination_that_fails_all_day_is_reported_once(store: Arc<dyn 
     });
     room.tick_times(9).await;
     let reported = |news| Call::Report("destination:github".to_owned(), news);
-    let tellings = |which: &Call| count_calls(&room.news.calls(), |call| call == which);
+    let times = |which: &Call| count_calls(&room.news.calls(), |call| call == which);
     assert_eq!(
-        (tellings(&reported("opened")), tellings(&reported("closed"))),
+        (times(&reported("opened")), times(&reported("closed"))),
         (1, 0)
     );
     room.news.heal();
     room.tick_times(2).await;
     assert!(is_published(&room.account().await));
     assert_eq!(
-        (tellings(&reported("opened")), tellings(&reported("closed"))),
+        (times(&reported("opened")), times(&reported("closed"))),
         (1, 1)
     );
 }

@@ -1,4 +1,4 @@
-//! An edition that nobody can read, because of its row or one below it: the others go on (SF-06).
+//! An edition that cannot be read, because of its row or one below it: the others go on (SF-06).
 
 use almanack_core::edition::{plan::Requester, port::FailureClass};
 use almanack_engine::editions::Unwatched;
@@ -8,7 +8,7 @@ use almanack_testkit::{edition_harness::InjectedFault, postgres::Schema};
 use super::*;
 
 const DAY: SignedDuration = SignedDuration::from_hours(24);
-/// Every row that belongs to an edition, written as nobody reads it.
+/// Every row that belongs to an edition, written so that it cannot be read.
 const DAMAGES: [&str; 4] = [
     "update edition set state = 'dreaming'",
     "update story set status = 'dreaming'",
@@ -16,7 +16,8 @@ const DAMAGES: [&str; 4] = [
     "update delivery set state = 'dreaming'",
 ];
 
-/// A room whose rows can be written behind its back, with two stories a day. Nobody takes them at `github`.
+/// A room whose rows can be written behind its back, with two stories a day. No node takes them at
+/// `github`.
 async fn house() -> (Schema, Room) {
     let schema = Schema::create().await;
     let store = PostgresStore::connect(schema.url()).await.unwrap();
@@ -64,7 +65,7 @@ async fn sf_06_an_unreadable_edition_of_today_keeps_no_earlier_one_open() {
 }
 
 #[tokio::test]
-async fn sf_06_an_unreadable_edition_keeps_nobody_from_earlier_ones() {
+async fn sf_06_an_unreadable_edition_does_not_hold_up_earlier_ones() {
     for what in DAMAGES {
         let (schema, room) = house().await;
         let mut days = Vec::new();

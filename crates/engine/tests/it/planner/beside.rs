@@ -1,5 +1,6 @@
-//! Several firings of one schedule run beside each other: because a person forced one, or because the
-//! policy allowed it. Whether the next slot may fire depends on all of them, whichever ends last.
+//! Several firings of one schedule run beside each other: because a person forced one, or because
+//! the policy allowed it. Whether the next slot may fire depends on all of them, whichever ends
+//! last.
 
 use almanack_core::{
     backoff::Backoff,

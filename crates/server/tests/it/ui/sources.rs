@@ -211,7 +211,7 @@ async fn a_source_is_checked_paused_resumed_changed_and_removed() {
         page.texts(".notice"),
         ["It is checked as soon as a node has room."]
     );
-    assert!(page.body.contains("ui:anonymous asked for it"));
+    assert!(page.body.contains("ui:anonymous requested it"));
     let answer = world.fill(&at("pause"), &[("note", "too loud")]).await;
     let page = world.look(answer.leads_to()).await;
     assert!(page.body.contains("too loud"), "{}", page.body);

@@ -1,7 +1,8 @@
 //! What a restore leaves that is killed between any two steps.
 //!
-//! After each step the folder is copied as it is, files that are one staying one: what a process killed there leaves. Each copy
-//! is then used as an operator would. (To copy a file gives up this process's locks on it; nobody else is here to profit.)
+//! After each step the folder is copied as it is, files that are one staying one: what a process
+//! killed there leaves. Each copy is then used as an operator would. (To copy a file gives up this
+//! process's locks on it; no other process is here to profit.)
 
 use std::collections::BTreeMap;
 
@@ -63,7 +64,8 @@ fn write(store: &Connection, node: &str) {
     store.execute(insert, [node]).unwrap();
 }
 
-/// Somebody who comes while a backup is being copied, writes, and is killed: what they wrote stands in the log.
+/// A process that opens the store during the copy, writes, and is killed: what it wrote is
+/// in the log.
 fn killed_in_between(path: &Path) {
     let store = Connection::open(path).unwrap();
     let keep = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
@@ -72,7 +74,8 @@ fn killed_in_between(path: &Path) {
     write(&store, "late");
 }
 
-/// Whose store opens under a name, found out as a node would: by opening it, and reading it to its end.
+/// Whose store opens under a name, found out as a node would: by opening it, and reading it to its
+/// end.
 fn whose(path: &Path) -> String {
     drop(SqliteStore::open(path, Durability::Normal).unwrap());
     verify(path, Checksum::Ignored).unwrap();
@@ -81,7 +84,8 @@ fn whose(path: &Path) -> String {
     store.query_row(name, [], |row| row.get(0)).unwrap()
 }
 
-/// A folder with a backup of the new store and, under the name, the old one as a killed node leaves it: what it holds stands in the log.
+/// A folder with a backup of the new store and, under the name, the old one as a killed node leaves
+/// it: what it holds is in the log.
 fn stage() -> Photograph {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other.db");
@@ -120,7 +124,7 @@ fn photographs(stage: &Photograph) -> Vec<(Step, Photograph)> {
 }
 
 #[test]
-fn whoever_is_killed_whenever_a_whole_store_stands_under_the_name() {
+fn a_kill_at_any_step_leaves_a_whole_store_under_the_name() {
     for (step, left) in photographs(&stage()) {
         let expected = if step == Step::Named { "new" } else { OLD };
         assert_eq!(whose(&left.file("almanack.db")), expected, "{step:?}");
@@ -146,7 +150,8 @@ fn no_log_stands_beside_the_name_when_it_changes_hands() {
     }
 }
 
-/// In write-ahead logging from the first moment on, with nothing beside it: neither a node nor the doctor finds anything to change.
+/// In write-ahead logging from the first moment on, with nothing beside it: neither a node nor the
+/// doctor finds anything to change.
 #[test]
 fn the_new_store_is_as_a_node_leaves_it() {
     let stage = stage();
@@ -162,7 +167,7 @@ fn the_new_store_is_as_a_node_leaves_it() {
     }
 }
 
-/// A restore that was stopped is made again: with `--force`, as it was called.
+/// A restore that was stopped is made again: with `--force`, as before.
 #[test]
 fn a_restore_that_was_stopped_is_made_again() {
     for (step, left) in photographs(&stage()) {
@@ -217,7 +222,7 @@ fn of_two_restores_at_once_one_is_refused() {
 }
 
 #[test]
-fn a_store_that_somebody_has_open_is_left_to_them() {
+fn a_store_that_another_process_has_open_is_left_alone() {
     let stage = stage();
     let (from, to) = (stage.file("backup.db"), stage.file("almanack.db"));
     let there = Connection::open(&to).unwrap();
@@ -244,7 +249,8 @@ fn a_link_to_a_store_stays_a_link() {
     assert_eq!(left_behind(&name).len(), 1);
 }
 
-/// What a store's removal leaves, or an interrupted restore of an earlier version, which moved a store before its log.
+/// What a store's removal leaves, or an interrupted restore of an earlier version, which moved a
+/// store before its log.
 #[test]
 fn a_log_without_its_store_is_reported_and_not_applied_to_another() {
     let stage = stage();

@@ -3,7 +3,7 @@
 use almanack_testkit::postgres::Schema;
 use tokio_postgres::Client;
 
-use super::{bring_up_to_date, connect_alone};
+use super::{connect_alone, upgrade};
 use crate::migrate::Migration;
 
 const fn step(number: i64, name: &'static str, postgres: &'static str) -> Migration {
@@ -57,12 +57,13 @@ async fn sf_08_a_step_may_take_longer_than_any_statement() {
     let mut client = connect_alone(&url).await.unwrap();
     let slow = client.batch_execute("select pg_sleep(0.4)").await;
     assert!(slow.is_err(), "the session itself has the timeout");
-    bring_up_to_date(&mut client, &STEPS).await.unwrap();
+    upgrade(&mut client, &STEPS).await.unwrap();
     assert_eq!(steps_taken(&client).await, 1);
 }
 
-/// The index waits for an old snapshot, so its build lasts for as long as this test wants. Meanwhile the
-/// table is written to, and a second node that starts neither fails nor disturbs the first.
+/// The index waits for an old snapshot, so its build lasts for as long as this test wants.
+/// Meanwhile the table is written to, and a second node that starts neither fails nor disturbs the
+/// first.
 #[tokio::test]
 async fn sf_08_others_write_while_an_index_on_a_large_table_is_built() {
     static STEPS: [Migration; 2] = [TABLE, INDEX];
@@ -71,18 +72,15 @@ async fn sf_08_others_write_while_an_index_on_a_large_table_is_built() {
     let schema = Schema::create().await;
     let (mut first, mut second) = (open(&schema).await, open(&schema).await);
     let (reader, writer) = (open(&schema).await, open(&schema).await);
-    bring_up_to_date(&mut first, &STEPS[..1]).await.unwrap();
+    upgrade(&mut first, &STEPS[..1]).await.unwrap();
     writer.batch_execute(FILL).await.unwrap();
     let snapshot = "begin isolation level repeatable read; select count(*) from big";
     reader.batch_execute(snapshot).await.unwrap();
     let both = tokio::spawn(async move {
-        tokio::join!(
-            bring_up_to_date(&mut first, &STEPS),
-            bring_up_to_date(&mut second, &STEPS)
-        )
+        tokio::join!(upgrade(&mut first, &STEPS), upgrade(&mut second, &STEPS))
     });
     while number(&writer, BUILDING).await == 0 {
-        assert!(!both.is_finished(), "it waited for nobody");
+        assert!(!both.is_finished(), "it did not wait");
     }
     let write = "set statement_timeout = 2000; insert into big values (0, '')";
     writer.batch_execute(write).await.unwrap();
@@ -101,20 +99,20 @@ async fn sf_08_an_index_whose_build_was_interrupted_is_built_again() {
     static STEPS: [Migration; 2] = [TABLE, INDEX];
     let schema = Schema::create().await;
     let mut client = open(&schema).await;
-    bring_up_to_date(&mut client, &STEPS[..1]).await.unwrap();
+    upgrade(&mut client, &STEPS[..1]).await.unwrap();
     let doubles = "insert into big values (1, ''), (1, '')";
     client.batch_execute(doubles).await.unwrap();
     let fails = "create unique index concurrently big_id on big (id)";
     assert!(client.batch_execute(fails).await.is_err());
     assert!(!is_valid(&client).await, "what an interrupted build leaves");
-    bring_up_to_date(&mut client, &STEPS).await.unwrap();
+    upgrade(&mut client, &STEPS).await.unwrap();
     assert!(is_valid(&client).await);
 }
 
-/// A step needs a table for itself that somebody reads for long. Whoever comes after it must not have to
-/// wait for that reader as well.
+/// A step needs a table for itself that a client reads for long. Statements after it must not
+/// have to wait for that reader as well.
 #[tokio::test]
-async fn sf_08_a_step_that_waits_for_a_table_keeps_nobody_else_from_it() {
+async fn sf_08_a_step_that_waits_for_a_table_does_not_block_others() {
     static STEPS: [Migration; 2] = [
         TABLE,
         step(
@@ -131,12 +129,12 @@ async fn sf_08_a_step_that_waits_for_a_table_keeps_nobody_else_from_it() {
         open(&schema).await,
         open(&schema).await,
     );
-    bring_up_to_date(&mut upgrading, &STEPS[..1]).await.unwrap();
+    upgrade(&mut upgrading, &STEPS[..1]).await.unwrap();
     let read = "begin; select count(*) from big";
     reader.batch_execute(read).await.unwrap();
-    let upgrade = tokio::spawn(async move { bring_up_to_date(&mut upgrading, &STEPS).await });
+    let upgrade = tokio::spawn(async move { upgrade(&mut upgrading, &STEPS).await });
     while number(&other, WAITING).await == 0 {
-        assert!(!upgrade.is_finished(), "it waited for nobody");
+        assert!(!upgrade.is_finished(), "it did not wait");
     }
     let look = "set statement_timeout = 10000; select count(*) from big";
     other.batch_execute(look).await.unwrap();

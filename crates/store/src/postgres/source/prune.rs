@@ -1,5 +1,5 @@
-//! Forgetting entries on PostgreSQL: read without a lock, then deleted only from sources that nobody has written
-//! since. One that was looked at meanwhile is left for the next pass.
+//! Forgetting entries on PostgreSQL: read without a lock, then deleted only from sources that
+//! no node has written since. One that was looked at meanwhile is left for the next pass.
 
 use std::collections::BTreeMap;
 

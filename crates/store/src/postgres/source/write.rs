@@ -1,12 +1,13 @@
 //! Writing sources on PostgreSQL.
 //!
-//! A batch is one transaction: rows that stay where they are, are taken by their versions in one statement, in the
-//! order of their numbers, so that nodes queue instead of waiting for each other in a circle; then each that
-//! moves, behind a savepoint, because a taken address must not undo the others; then the entries of all that
-//! were got, and the tasks that tell of them. A second write of one source in a batch waits for the next round: one statement changes a row once.
+//! A batch is one transaction: rows that stay where they are, are taken by their versions in one
+//! statement, in the order of their numbers, so that nodes queue instead of waiting for each other
+//! in a circle; then each that moves, behind a savepoint, because a taken address must not undo the
+//! others; then the entries of all that were got, and the tasks that deliver their events. A second
+//! write of one source in a batch waits for the next round: one statement changes a row once.
 //!
-//! All rounds are one transaction, because a group whose commit fails is tried again one by one, and must not
-//! meet itself.
+//! All rounds are one transaction, because a group whose commit fails is tried again one by one,
+//! and must not meet itself.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ use crate::{
     source,
 };
 
-/// A write and its place in the list asked for.
+/// A write and its index in the caller's list.
 type Placed<'a> = (usize, &'a SourceWrite);
 
 /// Carries out each write for itself.
@@ -105,14 +106,11 @@ async fn write_round(
         }
     }
     insert_entries(&*transaction, &won).await?;
-    let reported = won.iter().flat_map(|write| {
-        let reported_at_us = micros(write.at);
-        write
-            .event_tasks
-            .iter()
-            .map(move |new| (0, reported_at_us, new))
+    let events = won.iter().flat_map(|write| {
+        let at_us = micros(write.at);
+        write.event_tasks.iter().map(move |new| (0, at_us, new))
     });
-    insert_tasks(&*transaction, reported.collect())
+    insert_tasks(&*transaction, events.collect())
         .await
         .map(|_| ())
 }
@@ -133,7 +131,8 @@ async fn update(
     Ok(taken.iter().map(|row| row.get(0)).collect())
 }
 
-/// Those that were not taken because their address changes, in the order asked; the others are lost.
+/// Those that were not taken because their address changes, in the order asked; the others are
+/// lost.
 async fn moving<'a>(
     client: &impl GenericClient,
     left: &BTreeMap<i64, Placed<'a>>,
@@ -175,7 +174,7 @@ async fn relocate(transaction: &mut Transaction<'_>, write: &SourceWrite) -> Res
                 .query_opt(source::AT, &[address])
                 .await
                 .map_err(failed)?;
-            // Whoever had it may have gone meanwhile: deciding again finds it free.
+            // Its owner may have gone meanwhile: deciding again finds it free.
             Ok(row.map_or(Written::Lost, |row| Written::Taken(SourceId(row.get(0)))))
         }
         Err(error) => Err(error),
@@ -186,8 +185,8 @@ fn is_taken(error: &Error) -> bool {
     let Error::Refused { source, .. } = error else {
         return false;
     };
-    let reported = source.downcast_ref::<tokio_postgres::error::DbError>();
-    reported.is_some_and(|reported| *reported.code() == SqlState::UNIQUE_VIOLATION)
+    let cause = source.downcast_ref::<tokio_postgres::error::DbError>();
+    cause.is_some_and(|cause| *cause.code() == SqlState::UNIQUE_VIOLATION)
 }
 
 async fn insert_entries(client: &impl GenericClient, won: &[&SourceWrite]) -> Result<()> {

@@ -1,5 +1,5 @@
-//! Checks on PostgreSQL's plans: what a look or a page reads is found by its index, in order, on an empty table as
-//! on a full one.
+//! Checks on PostgreSQL's plans: what a look or a page reads is found by its index, in order, on an
+//! empty table as on a full one.
 
 use almanack_testkit::postgres::Schema;
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage};
@@ -38,8 +38,8 @@ async fn plan(client: &Client, text: &str, values: &str) -> String {
     let prepare = format!("deallocate all; prepare asked as {text}");
     client.batch_execute(&prepare).await.unwrap();
     let explain = format!("explain (costs off) execute asked({values})");
-    let reported = client.simple_query(&explain).await.unwrap();
-    let lines = reported.iter().filter_map(|message| match message {
+    let output = client.simple_query(&explain).await.unwrap();
+    let lines = output.iter().filter_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
         _ => None,
     });
@@ -84,7 +84,8 @@ async fn sources_and_entries_are_found_by_their_indexes() {
     }
 }
 
-/// Ten years of editions, the last ten of them with stories, batches, a document and its deliveries.
+/// Ten years of editions, the last ten of them with stories, batches, a document and its
+/// deliveries.
 const FILL_EDITIONS: &str = "insert into edition (edition_on, version, state, revision, \
      list_requests, started_at_us, created_at_us, updated_at_us) \
      select (date '2026-01-01' - n)::text, 1, case when n < 10 then 'published' else 'archived' \
@@ -146,7 +147,8 @@ async fn editions_are_found_by_their_indexes() {
     }
 }
 
-/// Tasks of three kinds that ended, with a decision each; ledgers and edits of a hundred schedules; sessions.
+/// Tasks of three kinds that ended, with a decision each; ledgers and edits of a hundred schedules;
+/// sessions.
 const FILL_PAGES: &str = "insert into task (subject, kind, status, is_current, execute_at_us, \
      due_at_us, priority, attempt, max_retry, term, revision, decisions, created_at_us, \
      created_execute_at_us, finished_at_us, origin, payload) \

@@ -1,4 +1,5 @@
-//! Readers of one sort of caller keep no other waiting, and stop when nobody waits for them (SF-01).
+//! Readers of one sort of caller keep no other waiting, and stop when no caller waits for them
+//! (SF-01).
 
 use std::sync::Arc;
 
@@ -101,7 +102,8 @@ async fn sf_01_pages_keep_neither_work_nor_changes_waiting() {
     }
 }
 
-/// Each connection would be lost until the statement's time is up, and whoever waits for one gives up before that.
+/// Each connection would be lost until the statement's time is up, and a caller that waits for one
+/// gives up before that.
 #[tokio::test]
 async fn sf_01_an_abandoned_page_is_stopped() {
     let stage = Stage::set().await;
@@ -141,7 +143,8 @@ async fn sf_01_a_full_room_sends_away_and_begins_nothing_that_was_abandoned() {
         reader.abort();
     }
     stage.pages.count_statuses(10).await.unwrap();
-    // What was under way is cancelled one after the other; only then is anything left that was begun since.
+    // What was under way is cancelled one after the other; only then is anything left that was
+    // begun since.
     while stage.connected(&servers).await > 0 {}
     assert_eq!(stage.under_way().await, 0, "nothing was begun");
 }
@@ -151,9 +154,9 @@ async fn sf_01_a_full_room_sends_away_and_begins_nothing_that_was_abandoned() {
 async fn sf_01_a_statement_for_a_page_has_less_time() {
     let stage = Stage::set().await;
     let text = "select setting from pg_settings where name = 'statement_timeout'";
-    let reported = |rows: Vec<tokio_postgres::Row>| rows[0].get::<_, String>(0);
+    let setting = |rows: Vec<tokio_postgres::Row>| rows[0].get::<_, String>(0);
     let pages = stage.pages.0.rows("look", text, &[]).await.unwrap();
-    assert_eq!(reported(pages), READ_WITHIN.as_millis().to_string());
+    assert_eq!(setting(pages), READ_WITHIN.as_millis().to_string());
     let work = stage.work.0.rows("look", text, &[]).await.unwrap();
-    assert_eq!(reported(work), "30000");
+    assert_eq!(setting(work), "30000");
 }

@@ -1,4 +1,5 @@
-//! Writing sources on SQLite. Nobody else writes meanwhile, so what is read here holds until it is written.
+//! Writing sources on SQLite. There is no other writer, so what is read here holds until it is
+//! written.
 
 use almanack_core::{
     source::{Source, SourceId},
@@ -23,7 +24,7 @@ pub(super) fn add(connection: &Connection, new: &Source) -> Outcome<Added> {
         return Ok(Added::New(SourceId(connection.last_insert_rowid())));
     }
     let taken_by = number(connection, source::AT, [&new.definition.address])?;
-    let taken_by = taken_by.ok_or_else(|| unreadable("an address that is taken by nobody"))?;
+    let taken_by = taken_by.ok_or_else(|| unreadable("a taken address without its owner"))?;
     Ok(Added::Exists(SourceId(taken_by)))
 }
 
@@ -39,7 +40,8 @@ pub(super) fn write(connection: &Connection, write: &SourceWrite) -> Outcome<Wri
     Ok(written)
 }
 
-/// Takes the row: most writes are quiet, and what stands in the way of another is looked for only then.
+/// Takes the row: most writes are quiet, and a conflict with another is looked for only
+/// then.
 fn take(connection: &Connection, write: &SourceWrite) -> Outcome<Written> {
     let Source {
         id,

@@ -23,7 +23,7 @@ fn everything() -> ActivityFilter {
     }
 }
 
-async fn reported(store: &dyn Store, filter: &ActivityFilter) -> Vec<Activity> {
+async fn page_of(store: &dyn Store, filter: &ActivityFilter) -> Vec<Activity> {
     store.load_activity(filter).await.expect("load_activity")
 }
 
@@ -38,17 +38,17 @@ async fn lines(store: &dyn Store, filter: &ActivityFilter) -> Vec<String> {
             format!("{} {} {name}", edit.by, edit.edited.as_str())
         }
     };
-    reported(store, filter).await.iter().map(line).collect()
+    page_of(store, filter).await.iter().map(line).collect()
 }
 
-/// Decides as somebody else than the rules' own author.
+/// Decides as another author than the rules' own.
 async fn ask_as(store: &dyn Store, who: &str, request: &Request, now: Timestamp) {
     let row = current(store, request.identity()).await;
     let change = decide(row.as_ref(), request, who, now).expect("something to decide on");
     applied(store, change).await;
 }
 
-/// Writes something that somebody did to a schedule.
+/// Writes a person's change of a schedule.
 async fn edited(store: &dyn Store, name: &str, edited: Edited, by: &str, now: Timestamp) {
     let seen = named(store, name).await;
     let edit = Edit {
@@ -67,7 +67,8 @@ async fn edited(store: &dyn Store, name: &str, edited: Edited, by: &str, now: Ti
     assert!(wrote(store, write).await);
 }
 
-/// A task put by one, moved by another; a schedule that fires after a third one paused and resumed it.
+/// A task put by one, moved by another; a schedule that fires after a third one paused and resumed
+/// it.
 async fn a_busy_minute(store: &dyn Store) {
     let first = Request::Put(put("article:1", PUBLISH, at(600)));
     ask_as(store, "ada", &first, at(1)).await;
@@ -102,7 +103,7 @@ pub(crate) async fn activity_is_merged_newest_first(store: Arc<dyn Store>) {
     assert_eq!(lines(&*store, &everything()).await.len(), 5);
 }
 
-/// As the identity's own history tells it: the decision whole, the creation with the number 0.
+/// As the identity's own history shows it: the decision whole, the creation with the number 0.
 pub(crate) async fn activity_reports_what_the_history_reports(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     let who = identity("article:1", PUBLISH);
@@ -118,7 +119,7 @@ pub(crate) async fn activity_reports_what_the_history_reports(store: Arc<dyn Sto
         ..everything()
     };
     let expected = [about(records.decisions[0].clone()), about(created)];
-    assert_eq!(reported(&*store, &of_task).await, expected);
+    assert_eq!(page_of(&*store, &of_task).await, expected);
     let daily = named(&*store, "daily").await;
     let edit = store.load_edits(daily.id, 9).await.unwrap().remove(0);
     let of_schedule = ActivityFilter {
@@ -130,10 +131,11 @@ pub(crate) async fn activity_reports_what_the_history_reports(store: Arc<dyn Sto
         edit: Box::new(edit),
     };
     assert_eq!((edit.at(), edit.by()), (at(2), "Bob"));
-    assert_eq!(reported(&*store, &of_schedule).await, [edit]);
+    assert_eq!(page_of(&*store, &of_schedule).await, [edit]);
 }
 
-/// A row that was written as a withdrawal's mark is told so, one that was cancelled later was created first.
+/// A row that was written as a tombstone is shown so, one that was cancelled later was
+/// created first.
 pub(crate) async fn a_mark_is_reported_apart_from_a_cancelled_row(store: Arc<dyn Store>) {
     ask(&*store, &cancel_rev("article:1", PUBLISH, 5), at(1)).await;
     plant(&*store, put("article:2", PUBLISH, at(600)), at(2)).await;
@@ -182,7 +184,8 @@ pub(crate) async fn activity_narrows_by_each_filter(store: Arc<dyn Store>) {
     assert_eq!(lines(&*store, &together).await, ["cms updated article:1"]);
 }
 
-/// Seven tasks put and four of them cancelled by one act, and a schedule paused, all in the same microsecond.
+/// Seven tasks put and four of them cancelled by one act, and a schedule paused, all in the same
+/// microsecond.
 async fn at_one_instant(store: &dyn Store, now: Timestamp) {
     for n in 0..7 {
         let request = Request::Put(put(&format!("story:{n}"), PUBLISH, at(600)));
@@ -195,11 +198,12 @@ async fn at_one_instant(store: &dyn Store, now: Timestamp) {
     edited(store, "daily", Edited::Resumed, "Bob", now).await;
 }
 
-/// A page ends where it was told to, and the next one begins after it, also amidst what was decided at one instant.
+/// A page ends where it was asked to, and the next one begins after it, also amidst what was
+/// decided at one instant.
 pub(crate) async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
     a_busy_minute(&*store).await;
     at_one_instant(&*store, at(6)).await;
-    let all = reported(&*store, &everything()).await;
+    let all = page_of(&*store, &everything()).await;
     assert_eq!(all.len(), 5 + 12);
     for limit in [1, 2, 5, 7] {
         let mut page = ActivityFilter {
@@ -208,7 +212,7 @@ pub(crate) async fn pages_of_activity_follow_each_other(store: Arc<dyn Store>) {
         };
         let mut seen = Vec::new();
         loop {
-            let found = reported(&*store, &page).await;
+            let found = page_of(&*store, &page).await;
             assert!(found.len() <= limit);
             let end = ActivityCursor::end_of(&found, page.after);
             seen.extend(found);
@@ -246,12 +250,12 @@ pub(crate) async fn activity_ends_where_it_was_reported_to(store: Arc<dyn Store>
     assert_eq!(lines(&*store, &none).await, [""; 0]);
 }
 
-/// A row that took over is told as such, beside what became of the one before.
+/// A row that took over is shown as such, beside what became of the one before.
 pub(crate) async fn a_successor_is_reported_as_reinserted(store: Arc<dyn Store>) {
     let first = plant(&*store, put("article:1", PUBLISH, START), START).await;
     super::claim_one(&*store, 1, START).await;
     let second = plant(&*store, put("article:1", PUBLISH, at(60)), at(1)).await;
-    let found = reported(&*store, &everything()).await;
+    let found = page_of(&*store, &everything()).await;
     let rows: Vec<_> = found
         .iter()
         .map(|activity| match activity {

@@ -1,4 +1,4 @@
-//! Alerts: opened, closed and told by one node.
+//! Alerts: opened, closed and notified by one node.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const ALL: AlertFilter = AlertFilter {
     limit: 100,
 };
 
-/// An alert that nobody has been told about.
+/// An alert without a notification yet.
 fn alert(rule: Rule, source: i64, opened_at: Timestamp) -> Alert {
     Alert {
         key: Key {
@@ -37,7 +37,7 @@ fn alert(rule: Rule, source: i64, opened_at: Timestamp) -> Alert {
     }
 }
 
-/// The same, over and told.
+/// The same, over and notified.
 fn over(rule: Rule, source: i64, closed_at: Timestamp) -> Alert {
     Alert {
         closed_at: Some(closed_at),
@@ -92,7 +92,7 @@ pub(crate) async fn of_nodes_that_saw_the_same_alert_one_writes(store: Arc<dyn S
         ..new.clone()
     };
     let both = store.write_alerts(vec![notify(10), notify(20)]).await;
-    assert_eq!(both.unwrap(), [DONE, Applied::Lost], "told by one");
+    assert_eq!(both.unwrap(), [DONE, Applied::Lost], "notified by one");
     let kept = load(&*store, ALL).await;
     assert_eq!((kept[0].notify_at, kept[0].version), (Some(at(10)), 2));
     let never = Alert {
@@ -103,7 +103,8 @@ pub(crate) async fn of_nodes_that_saw_the_same_alert_one_writes(store: Arc<dyn S
     assert_eq!(load(&*store, ALL).await.len(), 1);
 }
 
-/// One that is over and told is written anew, and its version goes on: who saw the old one has lost.
+/// One that is over and notified is written anew, and its version goes on: a node that saw the old
+/// one has lost.
 pub(crate) async fn an_alert_that_lasts_or_is_unreported_is_not_opened_anew(store: Arc<dyn Store>) {
     let open = alert(Rule::Silent, 1, START);
     let unnotified = Alert {
@@ -166,7 +167,7 @@ pub(crate) async fn alerts_that_last_wait_or_closed_lately_are_listed(store: Arc
     assert_eq!(named(load(&*store, later).await), listed[..3]);
 }
 
-/// What lasts or waits to be told stays, however old it is.
+/// What lasts or waits for its notification stays, however old it is.
 pub(crate) async fn old_alerts_are_forgotten_once_they_are_reported(store: Arc<dyn Store>) {
     let unnotified = Alert {
         notify_at: Some(at(5)),
@@ -179,7 +180,11 @@ pub(crate) async fn old_alerts_are_forgotten_once_they_are_reported(store: Arc<d
     assert_eq!(store.prune_alerts(at(6), 9).await.unwrap(), 1, "3 to 5");
     assert_eq!(store.prune_alerts(at(6), 9).await.unwrap(), 0);
     let left = load(&*store, ALL).await;
-    assert_eq!(left.len(), 3, "untold, open, and one that closed just then");
+    assert_eq!(
+        left.len(),
+        3,
+        "not notified, open, and one that closed just then"
+    );
 }
 
 /// Six nodes do the same at the same moment; each knows its number.
@@ -197,7 +202,7 @@ async fn at_once<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     answers
 }
 
-/// Whoever is first gets everything that waits: two halves would be two messages.
+/// The first node gets everything that waits: two halves would be two messages.
 pub(crate) async fn of_nodes_that_claim_at_once_one_reports_everything(store: Arc<dyn Store>) {
     let waiting: Vec<Alert> = (0..30).map(|n| alert(Rule::Silent, n, at(n))).collect();
     let later = alert(Rule::Stuck, 1, at(100));

@@ -175,13 +175,13 @@ pub(crate) async fn an_amendment_changes_what_it_says_and_leaves_the_rest(store:
         ..put("article:1", PUBLISH, at(90))
     };
     ask(&*store, &Request::Put(request), START).await;
-    let reported = task(&*store, id).await;
-    assert_eq!(reported.payload.as_str(), "[]");
+    let row = task(&*store, id).await;
+    assert_eq!(row.payload.as_str(), "[]");
     assert_eq!(
-        reported.callback_url.as_deref(),
+        row.callback_url.as_deref(),
         Some("http://127.0.0.1:9/other")
     );
-    assert_eq!((reported.priority.level(), reported.max_retry), (0, 0));
+    assert_eq!((row.priority.level(), row.max_retry), (0, 0));
 }
 
 /// Both in one step: at no time are there two live rows, or none.
@@ -201,7 +201,7 @@ pub(crate) async fn rs_03_a_replacement_cancels_the_running_row_and_writes_its_s
     assert_eq!(
         (old.term, old.attempt),
         (running.term, 1),
-        "what it was is still told"
+        "what it was is still shown"
     );
     let new = current(&*store, &running.identity).await.unwrap();
     assert_eq!((new.id, new.status), (replaced.task_id, Status::Init));
@@ -265,8 +265,8 @@ pub(crate) async fn an_annotation_does_not_disturb_a_running_attempt(store: Arc<
 
 /// A withdrawal that overtook its creation is remembered, and the creation comes too late.
 pub(crate) async fn rs_10_a_withdrawals_mark_is_kept_and_never_claimed(store: Arc<dyn Store>) {
-    let mark = ask(&*store, &cancel_rev("article:1", PUBLISH, 2), START).await;
-    let row = task(&*store, mark.task_id).await;
+    let tombstone = ask(&*store, &cancel_rev("article:1", PUBLISH, 2), START).await;
+    let row = task(&*store, tombstone.task_id).await;
     assert_eq!(
         (row.status, row.current, row.due_at),
         (Status::Cancelled, true, None)
@@ -276,7 +276,7 @@ pub(crate) async fn rs_10_a_withdrawals_mark_is_kept_and_never_claimed(store: Ar
     let late = ask(&*store, &put_rev("article:1", PUBLISH, at(60), 1), at(1)).await;
     assert_eq!(
         (late.rule, late.task_id),
-        (Rule::IgnoredStale, mark.task_id)
+        (Rule::IgnoredStale, tombstone.task_id)
     );
     let newer = ask(&*store, &put_rev("article:1", PUBLISH, at(60), 3), at(2)).await;
     assert_eq!(newer.rule, Rule::Reinserted);
@@ -297,15 +297,11 @@ pub(crate) async fn a_withdrawn_row_waits_for_nothing(store: Arc<dyn Store>) {
         (row.status, row.current, row.due_at),
         (Status::Cancelled, true, None)
     );
-    assert_eq!(
-        row.execute_at,
-        at(60),
-        "when it was meant for is still told"
-    );
+    assert_eq!(row.execute_at, at(60), "its scheduled time is still shown");
     assert!(!row.is_live());
 }
 
-/// Each change stands for itself: a lost one in the middle moves no answer and undoes no other.
+/// Each change is independent: a lost one in the middle moves no answer and undoes no other.
 pub(crate) async fn answers_come_in_the_order_asked(store: Arc<dyn Store>) {
     plant(&*store, put("article:2", PUBLISH, at(60)), START).await;
     let insert = decided(&*store, &put_at(60), START).await;
@@ -361,7 +357,7 @@ pub(crate) async fn current_rows_come_in_the_order_asked(store: Arc<dyn Store>) 
         identity("article:2", PUBLISH),
         identity("article:9", PUBLISH),
         identity("article:0", PUBLISH),
-        identity("article:0", "NOBODY"),
+        identity("article:0", "UNKNOWN"),
         identity("article:2", PUBLISH),
     ];
     let rows = store.load_current(&asked).await.unwrap();

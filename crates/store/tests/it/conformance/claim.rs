@@ -42,7 +42,7 @@ fn per_kind(tasks: &[ClaimedTask]) -> BTreeMap<&str, usize> {
     counts
 }
 
-/// A microsecond before its time it is nobody's.
+/// A microsecond before its time no node gets it.
 pub(crate) async fn rs_15_only_due_tasks_are_claimed_and_never_early(store: Arc<dyn Store>) {
     let due = plant(&*store, put("article:1", PUBLISH, at(60)), START).await;
     plant(&*store, put("article:2", PUBLISH, at(60) + TINY), START).await;
@@ -90,10 +90,10 @@ pub(crate) async fn a_claim_raises_term_and_attempt_and_describes_the_task(store
         (row.finished_at, row.lease_until),
         (None, Some(at(5) + LEASE))
     );
-    assert_eq!(row.execute_at, START, "when it was due is still told");
+    assert_eq!(row.execute_at, START, "its due time is still shown");
 }
 
-/// Neither soon nor much later: only its lease brings it back, and not by itself.
+/// Neither soon nor much later: only its lease returns it, and not by itself.
 pub(crate) async fn a_claimed_task_is_not_claimed_again(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", PUBLISH, START), START).await;
     claim_one(&*store, 1, START).await;
@@ -246,7 +246,7 @@ pub(crate) async fn a_limit_bounds_its_kind_over_all_priorities(store: Arc<dyn S
     );
 }
 
-/// What one claim leaves of a limited kind, the node is told to come back for.
+/// What one claim leaves of a limited kind, the node is asked to come back for.
 pub(crate) async fn a_limited_kind_is_drained_over_its_priorities(store: Arc<dyn Store>) {
     for n in 0..9 {
         plant(

@@ -68,7 +68,7 @@ pub(crate) async fn nothing_is_due_where_nothing_is(store: Arc<dyn Store>) {
     assert_eq!(due(&*store, at(99), 9).await, (vec![], None));
 }
 
-/// Who is decided goes to the end of the queue, so that everybody gets a turn (DP-18).
+/// What is decided goes to the end of the queue, so that every schedule gets a turn (DP-18).
 pub(crate) async fn dp_18_a_schedule_that_was_planned_is_due_at_its_new_time(
     store: Arc<dyn Store>,
 ) {
@@ -149,7 +149,7 @@ pub(crate) async fn schedules_are_listed_by_name_in_pages(store: Arc<dyn Store>)
     assert_eq!(listed(&*store, none).await, strings(&[]));
 }
 
-/// By origin and by state, alone and together; the removed only for who asks.
+/// By origin and by state, alone and together; the removed only on request.
 pub(crate) async fn removed_schedules_are_listed_only_when_asked_for(store: Arc<dyn Store>) {
     let parked = State::Parked {
         since: START,

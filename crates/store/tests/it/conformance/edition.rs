@@ -255,7 +255,8 @@ pub(crate) async fn rows_of_an_account_come_in_order(store: Arc<dyn Store>) {
     assert_eq!(parts, expected);
 }
 
-/// As many stories as there may be, each with much to say, and the document of all of them, in one change.
+/// As many stories as there may be, each with much to say, and the document of all of them, in one
+/// change.
 pub(crate) async fn the_largest_edition_survives(store: Arc<dyn Store>) {
     let seen = opened(&*store, 0).await;
     let mut change = Change::of(seen.edition.clone());
@@ -304,7 +305,8 @@ pub(crate) async fn editions_share_no_rows(store: Arc<dyn Store>) {
     }
 }
 
-/// A text that a database cannot keep is refused for good or kept whole; refused, it takes the change with it.
+/// A text that a database cannot keep is refused for good or kept whole; refused, it takes the
+/// change with it.
 pub(crate) async fn a_null_byte_in_an_edition_is_refused_or_kept(store: Arc<dyn Store>) {
     let seen = opened(&*store, 0).await;
     let mut change = Change::of(seen.edition.clone());
@@ -328,7 +330,8 @@ pub(crate) async fn a_null_byte_in_an_edition_is_refused_or_kept(store: Arc<dyn 
     changed(&*store, healthy).await;
 }
 
-/// The longest names there may be are kept; longer ones are refused, and nothing beside them is written.
+/// The longest names there may be are kept; longer ones are refused, and nothing beside them is
+/// written.
 pub(crate) async fn names_that_are_too_long_are_refused(store: Arc<dyn Store>) {
     const BYTES_MAX: usize = 500;
     let named = |seen: &Edition, bytes: usize| {

@@ -140,17 +140,17 @@ pub(crate) async fn pages_of_editions_cover_every_day_once(store: Arc<dyn Store>
     assert_eq!(days(&*store, none).await, [], "a limit of 0");
 }
 
-/// By revision, or the newest; as it was made, whatever became of its stories.
+/// By revision, or the newest; as rendered, whatever became of its stories.
 pub(crate) async fn documents_are_found_by_revision(store: Arc<dyn Store>) {
     let mut account = opened(&*store, 0).await;
     assert_eq!(store.load_document(day(0), None).await.unwrap(), None);
-    let mut reported = story(1);
+    let mut written_story = story(1);
     for revision in [1, 2, 10] {
-        reported.written.note = Some(story::Note::TitleOnly);
-        reported.written.title = Some(format!("第{revision}版 \"\\ 🦀"));
+        written_story.written.note = Some(story::Note::TitleOnly);
+        written_story.written.title = Some(format!("第{revision}版 \"\\ 🦀"));
         let mut change = Change::of(account.edition.clone());
         change.edition.revision = revision;
-        let mut made = document(day(0), revision, std::slice::from_ref(&reported));
+        let mut made = document(day(0), revision, std::slice::from_ref(&written_story));
         made.inputs.left_out = revision;
         made.inputs.stories[0].score = Some(-1);
         made.inputs.stories[0].published_at = Some(at(1));
@@ -245,8 +245,8 @@ pub(crate) async fn ed_31_pruning_takes_only_what_it_may(store: Arc<dyn Store>) 
     );
 }
 
-/// Who reopens an edition that was pruned meanwhile must see that its stories are gone; one that was reopened
-/// before keeps them.
+/// Who reopens an edition that was pruned meanwhile must see that its stories are gone; one that
+/// was reopened before keeps them.
 pub(crate) async fn ed_31_who_saw_an_edition_before_it_was_pruned_decides_again(
     store: Arc<dyn Store>,
 ) {

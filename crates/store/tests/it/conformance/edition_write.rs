@@ -1,4 +1,5 @@
-//! Writing editions: each change whole or not at all, and only by who saw the edition as it is.
+//! Writing editions: each change whole or not at all, and only by a writer that saw the edition as
+//! it is.
 
 use std::sync::{
     Arc,
@@ -147,7 +148,8 @@ pub(crate) async fn ed_16_an_account_is_of_one_moment(store: Arc<dyn Store>) {
     writer.await.expect("the writer");
 }
 
-/// A list that is inserted twice is one list, and of two rows with one key in a change the later one stands.
+/// A list that is inserted twice is one list, and of two rows with one key in a change the later
+/// one wins.
 pub(crate) async fn ed_14_a_story_is_in_an_edition_once(store: Arc<dyn Store>) {
     let seen = opened(&*store, 0).await.edition;
     let mut change = Change::of(seen);
@@ -200,7 +202,8 @@ pub(crate) async fn a_change_leaves_alone_what_it_does_not_name(store: Arc<dyn S
     assert_eq!(account_of(&*store, day(0)).await, expected);
 }
 
-/// Two stories at one place, a document that was made already: refused, and then nothing is written at all.
+/// Two stories at one position, a document that was made already: refused, and then nothing is
+/// written at all.
 pub(crate) async fn ed_16_a_refused_change_changes_nothing_at_all(store: Arc<dyn Store>) {
     let seen = opened(&*store, 0).await.edition;
     let mut first = everywhere(&seen, "first");
@@ -226,15 +229,15 @@ fn in_every_state(revision: u32) -> Vec<Delivery> {
     let in_state = |state: delivery::State| Delivery {
         state,
         lease_until: Some(at(60)),
-        detail: Some("as it was".to_owned()),
+        detail: Some("unchanged".to_owned()),
         receipt: Some("42".to_owned()),
         ..delivery(revision, state.as_str())
     };
     delivery::State::ALL.map(in_state).to_vec()
 }
 
-/// A new document takes the place of the older ones: only its deliveries are in the account, and what was not
-/// settled of the others is skipped, and says why.
+/// A new document replaces the older ones: only its deliveries are in the account, and
+/// what was not settled of the others is skipped, and says why.
 pub(crate) async fn ed_12_a_new_document_settles_the_deliveries_of_older_ones(
     store: Arc<dyn Store>,
 ) {

@@ -14,9 +14,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{entries_of, followed, looked, source_of};
 
-/// A look at `now` that brings entries with these names, published at these times; the row after it. Its document shows something else
-/// by now, so that nothing of it has to stay.
-async fn brings(
+/// A look at `now` that finds entries with these names, published at these times; the row after
+/// it. Its document shows something else by now, so that nothing of it has to stay.
+async fn finds(
     store: &dyn Store,
     id: SourceId,
     now: Timestamp,
@@ -42,7 +42,7 @@ fn titles(entries: &[Entry]) -> Vec<&str> {
 pub(crate) async fn ss_13_an_entry_is_never_doubled(store: Arc<dyn Store>) {
     let a = followed(&*store, source("a")).await.id;
     let b = followed(&*store, source("b")).await.id;
-    brings(
+    finds(
         &*store,
         a,
         at(1),
@@ -52,8 +52,8 @@ pub(crate) async fn ss_13_an_entry_is_never_doubled(store: Arc<dyn Store>) {
     let first = entries_of(&*store, a).await;
     assert_eq!(titles(&first), ["2", "1"]);
     assert_eq!(first[1].found.published_at, None, "the first of the two");
-    brings(&*store, a, at(2), &[("2", Some(START)), ("3", None)]).await;
-    brings(&*store, b, at(3), &[("1", None)]).await;
+    finds(&*store, a, at(2), &[("2", Some(START)), ("3", None)]).await;
+    finds(&*store, b, at(3), &[("1", None)]).await;
     let then = entries_of(&*store, a).await;
     assert_eq!(titles(&then), ["3", "2", "1"]);
     assert_eq!(then[1..], first);
@@ -152,7 +152,7 @@ pub(crate) async fn entries_are_listed_newest_first_in_pages(store: Arc<dyn Stor
         // One node's clock is behind: times do not quite rise with the numbers.
         let now = at(if n == 3 { 15 } else { 10 * n });
         let name = format!("{n}");
-        brings(
+        finds(
             &*store,
             if n % 2 == 0 { a } else { b },
             now,
@@ -177,17 +177,17 @@ pub(crate) async fn entries_are_listed_newest_first_in_pages(store: Arc<dyn Stor
                 limit,
                 ..EntryFilter::default()
             };
-            let mut reported = String::new();
+            let mut listed = String::new();
             loop {
                 let page = store.list_entries(&filter).await.unwrap();
                 assert!(page.rows.len() <= limit);
-                reported.extend(titles(&page.rows));
+                listed.extend(titles(&page.rows));
                 filter.before = page.next;
                 if filter.before.is_none() {
                     break;
                 }
             }
-            assert_eq!(reported, expected, "{filter:?}");
+            assert_eq!(listed, expected, "{filter:?}");
         }
     }
 }
@@ -197,7 +197,7 @@ pub(crate) async fn sf_01_a_list_of_entries_examines_so_many_and_goes_on(store: 
     let id = followed(&*store, source("a")).await.id;
     // The newest rows were seen earliest: a clock was ahead and has been set back.
     for n in 0..6 {
-        brings(&*store, id, at(60 - 10 * n), &[(&format!("{n}"), None)]).await;
+        finds(&*store, id, at(60 - 10 * n), &[(&format!("{n}"), None)]).await;
     }
     for source in [None, Some(id)] {
         let mut filter = EntryFilter {
@@ -235,14 +235,14 @@ async fn pruned(store: &dyn Store, seen_before: Option<Timestamp>, per_source: u
 pub(crate) async fn old_entries_and_those_beyond_the_newest_go(store: Arc<dyn Store>) {
     for name in ["a", "b", "c", "d"] {
         let id = followed(&*store, source(name)).await.id;
-        brings(
+        finds(
             &*store,
             id,
             at(10),
             &[("1", Some(at(1))), ("2", Some(at(2)))],
         )
         .await;
-        brings(
+        finds(
             &*store,
             id,
             at(20),
@@ -273,7 +273,7 @@ pub(crate) async fn old_entries_and_those_beyond_the_newest_go(store: Arc<dyn St
 /// What a source's last document still shows is never deleted: it would come back as new.
 pub(crate) async fn ss_13_what_is_still_shown_stays(store: Arc<dyn Store>) {
     let id = followed(&*store, source("a")).await.id;
-    let seen = brings(
+    let seen = finds(
         &*store,
         id,
         at(1),
@@ -288,15 +288,16 @@ pub(crate) async fn ss_13_what_is_still_shown_stays(store: Arc<dyn Store>) {
     assert_eq!(titles(&entries_of(&*store, id).await), ["3", "1"]);
 }
 
-/// A document that shows nothing lets nothing go: what comes back after it, and has no time, would be new.
+/// A document that shows nothing lets nothing go: what comes back after it, and has no time, would
+/// be new.
 pub(crate) async fn ss_13_nothing_goes_while_nothing_is_shown(store: Arc<dyn Store>) {
     let id = followed(&*store, source("a")).await.id;
-    let seen = brings(&*store, id, at(1), &[("1", Some(at(1))), ("2", None)]).await;
+    let seen = finds(&*store, id, at(1), &[("1", Some(at(1))), ("2", None)]).await;
     let empty = next_look(&seen, at(2), |after| after.memory.shown.clear());
     assert_eq!(looked(&*store, empty).await, Written::Done);
     assert_eq!(pruned(&*store, Some(at(99)), 0).await, 0);
     assert_eq!(titles(&entries_of(&*store, id).await), ["2", "1"]);
-    brings(&*store, id, at(3), &[]).await;
+    finds(&*store, id, at(3), &[]).await;
     assert_eq!(pruned(&*store, Some(at(99)), 0).await, 2, "shows again");
 }
 
@@ -304,7 +305,7 @@ pub(crate) async fn ss_13_nothing_goes_while_nothing_is_shown(store: Arc<dyn Sto
 pub(crate) async fn ss_13_a_source_knows_until_when_entries_were_pruned(store: Arc<dyn Store>) {
     let id = followed(&*store, source("a")).await.id;
     let just_after = |second: i64| Some(at(second) + SignedDuration::from_micros(1));
-    brings(
+    finds(
         &*store,
         id,
         at(10),
@@ -318,15 +319,15 @@ pub(crate) async fn ss_13_a_source_knows_until_when_entries_were_pruned(store: A
         just_after(9)
     );
     // An older one, and one without a time, later: neither takes it back.
-    brings(&*store, id, at(20), &[("5", Some(at(5)))]).await;
+    finds(&*store, id, at(20), &[("5", Some(at(5)))]).await;
     assert_eq!(pruned(&*store, Some(at(21)), 9).await, 1);
-    brings(&*store, id, at(22), &[("none", None)]).await;
+    finds(&*store, id, at(22), &[("none", None)]).await;
     assert_eq!(pruned(&*store, Some(at(23)), 9).await, 1);
     assert_eq!(
         source_of(&*store, id).await.memory.pruned_before,
         just_after(9)
     );
-    brings(&*store, id, at(30), &[("25", Some(at(25)))]).await;
+    finds(&*store, id, at(30), &[("25", Some(at(25)))]).await;
     assert_eq!(pruned(&*store, None, 0).await, 1);
     assert_eq!(
         source_of(&*store, id).await.memory.pruned_before,
@@ -338,7 +339,7 @@ pub(crate) async fn ss_13_a_source_knows_until_when_entries_were_pruned(store: A
 pub(crate) async fn ss_13_a_look_from_before_a_pruning_is_lost(store: Arc<dyn Store>) {
     let a = followed(&*store, source("a")).await.id;
     let b = followed(&*store, source("b")).await.id;
-    let seen_a = brings(&*store, a, at(1), &[("1", Some(at(1)))]).await;
+    let seen_a = finds(&*store, a, at(1), &[("1", Some(at(1)))]).await;
     let seen_b = source_of(&*store, b).await;
     assert_eq!(pruned(&*store, Some(at(2)), 9).await, 1);
     let mut late = next_look(&seen_a, at(3), |after| after.stats.check_count = 1);
@@ -349,7 +350,8 @@ pub(crate) async fn ss_13_a_look_from_before_a_pruning_is_lost(store: Arc<dyn St
     assert_eq!(looked(&*store, untouched).await, Written::Done);
 }
 
-/// Pruning beside looks: nothing that a look was told is written gets lost, and nothing comes twice.
+/// Pruning beside looks: nothing that a look wrote gets lost, and nothing comes
+/// twice.
 pub(crate) async fn ss_13_pruning_does_not_disturb_looks(store: Arc<dyn Store>) {
     const LOOKS: i64 = 30;
     let id = followed(&*store, source("a")).await.id;

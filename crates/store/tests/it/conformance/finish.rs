@@ -134,15 +134,15 @@ pub(crate) async fn again_keeps_the_row_and_waits(store: Arc<dyn Store>) {
             (id, Term(round + 1), 1)
         );
     }
-    let reported: Vec<String> = attempts(&*store)
+    let recorded: Vec<String> = attempts(&*store)
         .await
         .into_iter()
         .map(|a| a.outcome)
         .collect();
-    assert_eq!(reported, ["again", "again", "again"]);
+    assert_eq!(recorded, ["again", "again", "again"]);
 }
 
-/// Work that keeps a record of its own comes again for ever without growing the history.
+/// Work that keeps its own record comes again for ever without growing the history.
 pub(crate) async fn again_off_the_record_leaves_no_row_behind(store: Arc<dyn Store>) {
     let attempt = running(&*store, 3).await;
     let again = Outcome::Again {
@@ -221,16 +221,16 @@ pub(crate) async fn rs_07_an_older_term_cannot_finish(store: Arc<dyn Store>) {
     let before = task(&*store, newer.id).await;
     assert_eq!(end(&*store, &paused, &done(), at(41)).await, Late);
     assert_eq!(task(&*store, newer.id).await, before);
-    let reported = attempts(&*store).await;
-    assert_eq!(reported.len(), 1);
+    let recorded = attempts(&*store).await;
+    assert_eq!(recorded.len(), 1);
     assert_eq!(
-        (reported[0].term, reported[0].outcome.as_str()),
+        (recorded[0].term, recorded[0].outcome.as_str()),
         (Term(1), "lease_expired")
     );
     assert_eq!(
-        reported[0].late_outcome.as_deref(),
+        recorded[0].late_outcome.as_deref(),
         Some("done"),
-        "what it came to is told"
+        "its outcome is shown"
     );
     assert_eq!(end(&*store, &newer, &done(), at(42)).await, Applied);
 }
@@ -253,7 +253,7 @@ async fn check_taken_away(store: &dyn Store, request: Request) {
         .attempts
         .iter()
         .find(|a| a.task_id == attempt.id && a.term == attempt.term);
-    let late = late.expect("the attempt is told");
+    let late = late.expect("the attempt is recorded");
     assert_eq!(late.late_outcome.as_deref(), Some("done"));
     assert_eq!((late.attempt, late.started_at), (1, START));
     assert_eq!(late.node.as_deref(), Some("node-a"));
@@ -264,7 +264,7 @@ pub(crate) async fn rs_07_a_cancelled_task_is_not_finished(store: Arc<dyn Store>
     check_taken_away(&*store, Request::Cancel(cancel("article:1", PUBLISH))).await;
 }
 
-/// A failure that would have been tried again is not: nobody wants it any more.
+/// A failure that would have been tried again is not: it is not wanted any more.
 pub(crate) async fn rs_07_a_late_failure_does_not_revive_a_cancelled_task(store: Arc<dyn Store>) {
     let attempt = running(&*store, 3).await;
     ask(
@@ -335,7 +335,7 @@ pub(crate) async fn endings_are_answered_in_the_order_given(store: Arc<dyn Store
 pub(crate) async fn rs_13_attempts_get_rows_exactly_when_core_says(store: Arc<dyn Store>) {
     let first = running(&*store, 1).await;
     end(&*store, &first, &failed(), at(1)).await;
-    let reported = attempts(&*store).await;
+    let recorded = attempts(&*store).await;
     let expected = Attempt {
         task_id: first.id,
         term: Term(1),
@@ -348,13 +348,13 @@ pub(crate) async fn rs_13_attempts_get_rows_exactly_when_core_says(store: Arc<dy
         detail: Some("503".to_owned()),
         node: Some("node-a".to_owned()),
     };
-    assert_eq!(reported, std::slice::from_ref(&expected));
+    assert_eq!(recorded, std::slice::from_ref(&expected));
     let last = claim_one(&*store, 2, at(60)).await;
     end(&*store, &last, &done(), at(61)).await;
     assert_eq!(
         attempts(&*store).await,
         [expected],
-        "the last one is told by its task's row"
+        "the last one is in its task's row"
     );
 }
 
@@ -373,12 +373,12 @@ pub(crate) async fn the_first_of_two_endings_in_one_batch_counts(store: Arc<dyn 
     assert_eq!(answers, [Applied, Applied, Late, Late]);
     let failed_once = task(&*store, tasks[0].id).await;
     assert_eq!((failed_once.status, failed_once.attempt), (Status::Fail, 1));
-    let reported = store
+    let recorded = store
         .load_history(&tasks[0].identity, HistoryPage::WHOLE)
         .await
         .unwrap()
         .attempts;
-    assert_eq!(reported.len(), 1);
-    assert_eq!(reported[0].late_outcome, None, "a repetition is not news");
+    assert_eq!(recorded.len(), 1);
+    assert_eq!(recorded[0].late_outcome, None, "a repetition is not news");
     assert_eq!(task(&*store, tasks[1].id).await.status, Status::Success);
 }

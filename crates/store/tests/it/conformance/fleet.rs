@@ -24,7 +24,7 @@ pub(crate) async fn ss_15_there_is_no_price_before_the_first(store: Arc<dyn Stor
     assert_eq!(store.load_fleet().await.unwrap(), Some(fleet));
 }
 
-/// Checks add up until the price is set anew, by who saw it as it is.
+/// Checks add up until the price is set anew, by a node that saw it as it is.
 pub(crate) async fn ss_15_checks_are_counted_from_price_to_price(store: Arc<dyn Store>) {
     assert!(store.set_price(None, 1.5, START).await.unwrap());
     for checks in [3, 0, 4] {

@@ -218,7 +218,7 @@ async fn insist(store: &dyn Store, request: &Request) {
     }
 }
 
-/// Claims and hands back, over and over, until told to stop.
+/// Claims and hands back, over and over, until asked to stop.
 async fn meddle(store: Arc<dyn Store>, stop: Arc<AtomicBool>) {
     for claim in 1.. {
         for task in claimed(&*store, claim_request(claim, at(100_000), 1)).await {
@@ -231,7 +231,7 @@ async fn meddle(store: Arc<dyn Store>, stop: Arc<AtomicBool>) {
     }
 }
 
-/// Four requesters and a node that claims in between: the newest change is what stands in the end.
+/// Four requesters and a node that claims in between: the newest change wins in the end.
 pub(crate) async fn rs_06_no_change_is_swallowed_under_contention(store: Arc<dyn Store>) {
     let newest = Arc::new(AtomicI64::new(0));
     let stop = Arc::new(AtomicBool::new(false));

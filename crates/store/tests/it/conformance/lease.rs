@@ -74,7 +74,7 @@ pub(crate) async fn extending_keeps_claims_alive(store: Arc<dyn Store>) {
     assert_eq!(expired(&*store, at(101)).await.len(), 2);
 }
 
-/// A lease that has passed is not revived: somebody may be returning its tasks right now.
+/// A lease that has passed is not revived: another node may be returning its tasks right now.
 pub(crate) async fn a_passed_lease_is_not_extended(store: Arc<dyn Store>) {
     plant_many(&*store, "article", PUBLISH, 1, START).await;
     claimed(&*store, claim_request(1, START, 1)).await;
@@ -122,7 +122,7 @@ pub(crate) async fn a_released_claim_is_forgotten(store: Arc<dyn Store>) {
     );
 }
 
-/// Whoever waits longest is helped first, a bounded number at a time.
+/// The longest waiting is served first, a bounded number at a time.
 pub(crate) async fn expired_claims_come_longest_first_and_bounded(store: Arc<dyn Store>) {
     plant_many(&*store, "article", PUBLISH, 3, START).await;
     for (claim, lease_until) in [(1, at(30)), (2, at(10)), (3, at(20))] {
@@ -140,7 +140,7 @@ pub(crate) async fn expired_claims_come_longest_first_and_bounded(store: Arc<dyn
     assert_eq!(order(expired(&*store, at(25)).await), [2, 3]);
 }
 
-/// The keeper's whole errand.
+/// The keeper's whole round.
 pub(crate) async fn rs_08_an_expired_task_runs_again_under_a_newer_claim(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", PUBLISH, START), START).await;
     let dead = claim_one(&*store, 1, START).await;

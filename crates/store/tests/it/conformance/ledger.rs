@@ -51,7 +51,7 @@ pub(crate) async fn dp_16_every_verdict_survives(store: Arc<dyn Store>) {
 }
 
 /// A slot is decided once. A clock that runs a moment behind cannot decide it again.
-pub(crate) async fn dp_16_a_decided_slot_stays_as_it_was_decided(store: Arc<dyn Store>) {
+pub(crate) async fn dp_16_a_decided_slot_stays_unchanged(store: Arc<dyn Store>) {
     keep(&*store, schedule("daily", at(10))).await;
     note(&*store, "daily", vec![slot(at(10), Verdict::Fired)]).await;
     let again = vec![
@@ -59,19 +59,19 @@ pub(crate) async fn dp_16_a_decided_slot_stays_as_it_was_decided(store: Arc<dyn 
         slot(at(20), Verdict::Fired),
     ];
     let id = note(&*store, "daily", again).await;
-    let reported: Vec<_> = ledger_of(&*store, id)
+    let decided: Vec<_> = ledger_of(&*store, id)
         .await
         .iter()
         .map(|slot| (slot.slot_at, slot.verdict))
         .collect();
     assert_eq!(
-        reported,
+        decided,
         [(at(20), Verdict::Fired), (at(10), Verdict::Fired)]
     );
 }
 
-/// A new schedule may bring its first slots, firings and edit with it.
-pub(crate) async fn dp_16_a_new_schedule_may_bring_its_first_slots(store: Arc<dyn Store>) {
+/// A new schedule may come with its first slots, firings and edit.
+pub(crate) async fn dp_16_a_new_schedule_may_come_with_its_first_slots(store: Arc<dyn Store>) {
     let new = schedule("daily", at(10));
     let write = fires(&new);
     let write = ScheduleWrite {
@@ -155,8 +155,8 @@ fn edit(revision: i64, edited: Edited, when: Timestamp) -> Edit {
     }
 }
 
-/// Oldest first; a limit keeps the newest. Two may be of one revision: what the planner found out is
-/// told too.
+/// Oldest first; a limit keeps the newest. Two may be of one revision: what the planner found out
+/// is returned too.
 pub(crate) async fn edits_are_reported_oldest_first(store: Arc<dyn Store>) {
     let mut seen: Schedule = keep(&*store, schedule("daily", at(0))).await;
     assert!(wrote(&*store, new_schedule(schedule("other", at(0)))).await);
@@ -178,7 +178,8 @@ pub(crate) async fn edits_are_reported_oldest_first(store: Arc<dyn Store>) {
     assert_eq!(store.load_edits(other, 99).await.unwrap(), []);
 }
 
-/// In the same write that decides anew: no slot is left with two rows, and none of another schedule goes.
+/// In the same write that decides anew: no slot is left with two rows, and none of another schedule
+/// goes.
 pub(crate) async fn dp_24_slots_decided_ahead_are_found_and_taken_back(store: Arc<dyn Store>) {
     for name in ["daily", "other"] {
         keep(&*store, schedule(name, at(10))).await;

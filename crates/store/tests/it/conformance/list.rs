@@ -36,7 +36,8 @@ pub(crate) async fn newest_rows_come_first(store: Arc<dyn Store>) {
     assert_eq!(listed(&*store, &TaskFilter { limit: 0, ..all() }).await, []);
 }
 
-/// A filter that fits few rows, or none, examines so many for a page and says where to go on (SF-01).
+/// A filter that fits few rows, or none, examines so many for a page and says where to go on
+/// (SF-01).
 pub(crate) async fn sf_01_a_list_of_tasks_examines_so_many_and_goes_on(store: Arc<dyn Store>) {
     let mut ids = plant_many(&*store, "article", PUBLISH, 12, START).await;
     ids.sort_unstable_by(|a, b| b.cmp(a));
@@ -66,7 +67,8 @@ pub(crate) async fn sf_01_a_list_of_tasks_examines_so_many_and_goes_on(store: Ar
     }
 }
 
-/// A page that is full before it has examined all it may goes on after its last row, and not at all where there is no more.
+/// A page that is full before it has examined all it may goes on after its last row, and not at all
+/// where there is no more.
 pub(crate) async fn sf_01_a_full_page_goes_on_after_its_last_row(store: Arc<dyn Store>) {
     let mut ids = plant_many(&*store, "article", PUBLISH, 4, START).await;
     ids.sort_unstable_by(|a, b| b.cmp(a));

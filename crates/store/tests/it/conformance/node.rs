@@ -82,7 +82,7 @@ pub(crate) async fn a_node_s_troubles_are_those_it_said_last(store: Arc<dyn Stor
     assert_eq!(store.load_troubles().await.unwrap(), []);
 }
 
-/// For who watches how it grows.
+/// To watch how it grows.
 pub(crate) async fn a_store_knows_how_large_it_is(store: Arc<dyn Store>) {
     assert!(store.size_bytes().await.unwrap().is_some_and(|it| it > 0));
 }

@@ -1,6 +1,6 @@
-//! Hints to sleeping nodes. While a subscription is young or was interrupted, a hint may get lost or
-//! may say "anything may be due" (an instant long past); so the rules ask again a bounded number of
-//! times. What they must never see is a hint of what is far off.
+//! Hints to sleeping nodes. While a subscription is young or was interrupted, a hint may get lost
+//! or may say "anything may be due" (an instant long past); so the rules ask again a bounded number
+//! of times. What they must never see is a hint of what is far off.
 
 use std::{sync::Arc, time::Duration};
 
@@ -56,7 +56,7 @@ pub(crate) async fn a_change_due_soon_is_hinted_at(store: Arc<dyn Store>) {
     panic!("{ROUNDS} changes and no hint that says when");
 }
 
-/// A million tasks for next year wake nobody.
+/// A million tasks for next year wake no node.
 pub(crate) async fn a_change_due_far_off_is_not(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
     let far = START + store.safety_poll() * 2 + SignedDuration::from_secs(1);
@@ -93,13 +93,14 @@ pub(crate) async fn a_task_that_waits_again_soon_is_hinted_at(store: Arc<dyn Sto
     panic!("{ROUNDS} endings and no hint");
 }
 
-/// Who tells must not sleep until somebody else has something to do, wherever it was written.
+/// The deliverer of events must not sleep until another node has something to do, wherever it was
+/// written.
 pub(crate) async fn what_is_reported_is_hinted_at(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
     let mut heard = Vec::new();
     for round in 0..ROUNDS {
         let now = at(round);
-        let reported = |what: &str| vec![report(&format!("{what}-{round}"), now)];
+        let events = |what: &str| vec![report(&format!("{what}-{round}"), now)];
         plant(
             &*store,
             put(&format!("article:{round}"), PUBLISH, START),
@@ -108,13 +109,13 @@ pub(crate) async fn what_is_reported_is_hinted_at(store: Arc<dyn Store>) {
         .await;
         let attempt = claimed(&*store, claim_request(round + 1, START, 1)).await;
         let mut finish = ending(&attempt[0], &done(), now);
-        finish.event_tasks = reported("task");
+        finish.event_tasks = events("task");
         let seen = followed(&*store, source(&format!("s{round}"))).await;
         let mut look = next_look(&seen, now, |_| ());
-        look.event_tasks = reported("source");
+        look.event_tasks = events("source");
         let day = opened(&*store, i32::try_from(round).unwrap()).await;
         let mut change = Change::of(day.edition);
-        change.event_tasks = reported("edition");
+        change.event_tasks = events("edition");
         while next(&mut *nudges).await.is_some() {}
         store.finish(vec![finish]).await.unwrap();
         heard.push(hears(&mut *nudges, now).await);
@@ -146,7 +147,7 @@ pub(crate) async fn dp_05_a_firing_due_soon_is_hinted_at(store: Arc<dyn Store>) 
     panic!("{ROUNDS} firings and no hint that says when");
 }
 
-/// The planner sleeps until the next look it knows of: a schedule that somebody just wrote is to be
+/// The planner sleeps until the next look it knows of: a schedule that was just written is to be
 /// looked at before that.
 pub(crate) async fn a_look_due_soon_is_hinted_at(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
@@ -159,7 +160,7 @@ pub(crate) async fn a_look_due_soon_is_hinted_at(store: Arc<dyn Store>) {
     panic!("{ROUNDS} schedules and no hint that says when");
 }
 
-/// A file of daily schedules wakes nobody, nor does a write that was lost.
+/// A file of daily schedules wakes no node, nor does a write that was lost.
 pub(crate) async fn a_look_far_off_is_not_hinted_at(store: Arc<dyn Store>) {
     let mut nudges = store.nudges();
     let far = START + store.safety_poll() * 2 + SignedDuration::from_secs(1);

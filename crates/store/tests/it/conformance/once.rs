@@ -28,7 +28,7 @@ pub(crate) async fn rs_14_changes_and_key_are_written_together(store: Arc<dyn St
         decided(&*store, &request(2), START).await,
     ];
     let AppliedOnce::Done(receipts) = store.apply_once(key("k"), changes).await.unwrap() else {
-        panic!("nobody came in between");
+        panic!("no other writer came in between");
     };
     assert_eq!(receipts.len(), 2);
     for (receipt, n) in receipts.iter().zip(1..) {
@@ -59,7 +59,7 @@ pub(crate) async fn rs_14_receipts_are_given_back_as_they_were(store: Arc<dyn St
         changes.push(decided(&*store, &request(n), at(1)).await);
     }
     let AppliedOnce::Done(receipts) = store.apply_once(key("k"), changes).await.unwrap() else {
-        panic!("nobody came in between");
+        panic!("no other writer came in between");
     };
     let rules: Vec<Rule> = receipts.iter().map(|receipt| receipt.rule).collect();
     assert_eq!(
@@ -109,7 +109,7 @@ pub(crate) async fn rs_14_one_lost_change_undoes_all(store: Arc<dyn Store>) {
     );
 }
 
-/// The first answer stands, whatever comes with the key later.
+/// The first answer stays, whatever comes with the key later.
 pub(crate) async fn rs_14_a_used_key_changes_nothing(store: Arc<dyn Store>) {
     let first = vec![decided(&*store, &request(1), START).await];
     assert!(matches!(
@@ -134,7 +134,7 @@ pub(crate) async fn rs_14_a_used_key_changes_nothing(store: Arc<dyn Store>) {
 pub(crate) async fn rs_14_of_concurrent_calls_with_one_key_one_is_done(store: Arc<dyn Store>) {
     let mut racers = Vec::new();
     for n in 0..8 {
-        // Different identities: only the key stands between them.
+        // Different identities: only the key separates them.
         let changes = vec![decided(&*store, &request(n), START).await];
         let store = Arc::clone(&store);
         racers.push(tokio::spawn(async move {

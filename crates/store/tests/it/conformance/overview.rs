@@ -46,7 +46,8 @@ pub(crate) async fn what_ended_is_found_by_when_it_ended(store: Arc<dyn Store>) 
     assert_eq!(numbers(one), [third]);
 }
 
-/// Forgetting a claim loses nothing of what ended under it, and the latest ends are found whichever lease is the longest.
+/// Forgetting a claim loses nothing of what ended under it, and the latest ends are found whichever
+/// lease is the longest.
 pub(crate) async fn what_ended_is_found_after_its_claim_is_forgotten(store: Arc<dyn Store>) {
     let mut ended = Vec::new();
     for number in 1..=6 {
@@ -75,7 +76,8 @@ pub(crate) async fn what_ended_is_found_after_its_claim_is_forgotten(store: Arc<
     assert_eq!(ended_in(&*store, 0, 100).await, ended, "its row has ended");
 }
 
-/// A failed attempt ended, though its task waits again; a row that gave way ended; what runs again has not.
+/// A failed attempt ended, though its task waits again; a row that gave way ended; what runs again
+/// has not.
 pub(crate) async fn rows_that_ended_are_found_current_or_not(store: Arc<dyn Store>) {
     let waits = plant(&*store, put("article:1", PUBLISH, START), START).await;
     let attempt = claim_one(&*store, 1, START).await;
@@ -189,11 +191,11 @@ async fn note(store: &dyn Store, name: &str, slots: Vec<Slot>) {
 /// The slots in a window, as their schedules and first seconds.
 async fn window(store: &dyn Store, from: Timestamp, until: Timestamp) -> Vec<(String, i64)> {
     let lines = store.load_slots_between(from, until, 100).await;
-    let reported = lines.expect("load_slots_between").into_iter().map(|line| {
+    let found = lines.expect("load_slots_between").into_iter().map(|line| {
         let second = line.slot.slot_at.duration_since(START).as_secs();
         (line.schedule.as_str().to_owned(), second)
     });
-    reported.collect()
+    found.collect()
 }
 
 /// Of any schedule, latest first; half open.
@@ -204,8 +206,8 @@ pub(crate) async fn slots_of_all_schedules_are_found_by_time(store: Arc<dyn Stor
     let fired = |seconds: i64| slot(at(seconds), Verdict::Fired);
     note(&*store, "hourly", vec![fired(10), fired(20), fired(40)]).await;
     note(&*store, "daily", vec![fired(30)]).await;
-    let reported = |reported: &[(&str, i64)]| -> Vec<(String, i64)> {
-        reported
+    let expected = |slots: &[(&str, i64)]| -> Vec<(String, i64)> {
+        slots
             .iter()
             .map(|(name, at)| ((*name).to_owned(), *at))
             .collect()
@@ -216,15 +218,16 @@ pub(crate) async fn slots_of_all_schedules_are_found_by_time(store: Arc<dyn Stor
         ("hourly", 20),
         ("hourly", 10),
     ];
-    assert_eq!(window(&*store, START, at(100)).await, reported(&all));
-    assert_eq!(window(&*store, at(10), at(40)).await, reported(&all[1..]));
-    assert_eq!(window(&*store, at(11), at(20)).await, reported(&[]));
+    assert_eq!(window(&*store, START, at(100)).await, expected(&all));
+    assert_eq!(window(&*store, at(10), at(40)).await, expected(&all[1..]));
+    assert_eq!(window(&*store, at(11), at(20)).await, expected(&[]));
     let whole = store.load_slots_between(START, at(100), 1).await.unwrap();
     assert_eq!(whole.len(), 1);
     assert_eq!(whole[0].slot, fired(40));
 }
 
-/// A row of several slots is found by each side of a window that it reaches over, and by none it does not touch.
+/// A row of several slots is found by each side of a window that it reaches over, and by none it
+/// does not touch.
 pub(crate) async fn a_row_of_several_slots_touches_every_window_it_reaches(store: Arc<dyn Store>) {
     keep(&*store, schedule("daily", START)).await;
     note(&*store, "daily", vec![several(100, 200)]).await;

@@ -1,4 +1,4 @@
-//! Lanes that all nodes share.
+//! Limits that all nodes share.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -45,7 +45,7 @@ async fn enter(store: &dyn Store, visitor: Visitor, ask: PermitRequest) -> Permi
     answers[0]
 }
 
-/// As many as there are, whoever asks; what is left is granted, not refused.
+/// As many as there are, for every requester; what is left is granted, not refused.
 pub(crate) async fn places_are_shared_by_all_visitors(store: Arc<dyn Store>) {
     let first = enter(&*store, visitor("a", 0), ask("kind:K", 0, 2, 3)).await;
     let second = enter(&*store, visitor("b", 1), ask("kind:K", 0, 2, 3)).await;
@@ -53,10 +53,10 @@ pub(crate) async fn places_are_shared_by_all_visitors(store: Arc<dyn Store>) {
     let granted = [first.granted, second.granted, third.granted];
     assert_eq!(granted, [2, 1, 0]);
     let elsewhere = enter(&*store, visitor("c", 2), ask("kind:L", 0, 2, 3)).await;
-    assert_eq!(elsewhere.granted, 2, "lanes are apart");
+    assert_eq!(elsewhere.granted, 2, "limits are separate");
 }
 
-/// A visitor that says nothing more keeps its places for as long as its lease, and no longer.
+/// A visitor that says nothing more keeps its permits for as long as its lease, and no longer.
 pub(crate) async fn places_pass_on_with_their_lease(store: Arc<dyn Store>) {
     enter(&*store, visitor("a", 0), ask("kind:K", 0, 1, 1)).await;
     enter(&*store, visitor("a", 10), ask("kind:K", 1, 0, 1)).await;
@@ -88,7 +88,7 @@ pub(crate) async fn a_stuck_word_changes_nothing(store: Arc<dyn Store>) {
     assert_eq!(other.granted, 0, "a is still inside");
 }
 
-/// One after the other, whoever it is; who is sent away hears when.
+/// One after the other, for every requester; a refusal says when.
 pub(crate) async fn a_pace_holds_for_all_visitors(store: Arc<dyn Store>) {
     let first = enter(&*store, visitor("a", 0), paced(3, 2)).await;
     assert_eq!(
@@ -106,14 +106,14 @@ pub(crate) async fn a_pace_holds_for_all_visitors(store: Arc<dyn Store>) {
     }
 }
 
-/// Told by one, kept by all, and not shortened by a later request.
-pub(crate) async fn a_lane_left_alone_lets_nobody_in(store: Arc<dyn Store>) {
+/// Set by one, kept by all, and not shortened by a later request.
+pub(crate) async fn a_limit_on_hold_grants_no_permit(store: Arc<dyn Store>) {
     for (second, hold) in [(0, 60), (1, 20)] {
-        let reported = PermitRequest {
+        let request = PermitRequest {
             hold_until: Some(at(hold)),
             ..paced(1, 2)
         };
-        let answer = enter(&*store, visitor("a", second), reported).await;
+        let answer = enter(&*store, visitor("a", second), request).await;
         assert_eq!((answer.granted, answer.free_at), (0, at(60)));
     }
     for (second, granted) in [(59, 0), (60, 1)] {
@@ -122,7 +122,7 @@ pub(crate) async fn a_lane_left_alone_lets_nobody_in(store: Arc<dyn Store>) {
     }
 }
 
-/// Several lanes in one call, in any order.
+/// Several limits in one call, in any order.
 pub(crate) async fn lanes_are_answered_in_the_order_asked(store: Arc<dyn Store>) {
     assert_eq!(
         store.request_permits(&visitor("a", 0), &[]).await.unwrap(),
@@ -139,7 +139,8 @@ pub(crate) async fn lanes_are_answered_in_the_order_asked(store: Arc<dyn Store>)
     }
 }
 
-/// Truly at once, over several lanes in different orders: nobody waits for ever, and no lane overflows.
+/// Truly at once, over several limits in different orders: no node waits for ever, and no limit
+/// overflows.
 pub(crate) async fn many_visitors_at_once_stay_within_the_limit(store: Arc<dyn Store>) {
     let entering = (0..24).map(|number: usize| {
         let store = Arc::clone(&store);
@@ -194,7 +195,7 @@ pub(crate) async fn lanes_decide_as_the_rules_say(store: Arc<dyn Store>) {
 }
 
 /// Except where the other side wants to be left alone for longer than that.
-pub(crate) async fn lanes_nobody_asks_about_are_forgotten(store: Arc<dyn Store>) {
+pub(crate) async fn unused_limits_are_forgotten(store: Arc<dyn Store>) {
     let held = PermitRequest {
         hold_until: Some(at(9_000)),
         ..ask("host:held", 0, 0, 1)

@@ -49,7 +49,7 @@ pub(crate) async fn only_rows_that_ended_before_the_bound_go(store: Arc<dyn Stor
         START,
     )
     .await;
-    let mark = ask(&*store, &cancel_rev("mark:1", PUBLISH, 2), START)
+    let tombstone = ask(&*store, &cancel_rev("tombstone:1", PUBLISH, 2), START)
         .await
         .task_id;
     plant(&*store, put("retried:1", PUBLISH, START), START).await;
@@ -67,7 +67,7 @@ pub(crate) async fn only_rows_that_ended_before_the_bound_go(store: Arc<dyn Stor
     let recent = ended(&*store, "recent:1", 1000).await;
 
     assert_eq!(pruned(&*store, at(1000)).await, 4);
-    for gone in [success, spent.id, withdrawn, mark] {
+    for gone in [success, spent.id, withdrawn, tombstone] {
         assert_eq!(store.load_task(gone).await.unwrap(), None);
     }
     for kept in [retried.id, running.id, waiting, recent] {
@@ -114,7 +114,7 @@ pub(crate) async fn pruning_stops_at_its_limit(store: Arc<dyn Store>) {
     assert_eq!((end.rows, end.next), (0, None), "the end of the walk");
 }
 
-/// A row that nobody may touch does not hold up the walk, and costs one look.
+/// A row that must not be touched does not hold up the walk, and costs one look.
 pub(crate) async fn pruning_walks_past_what_stays(store: Arc<dyn Store>) {
     plant_many(&*store, "waiting", PUBLISH, 4, at(9000)).await;
     let old = ended(&*store, "article:1", 0).await;
@@ -191,7 +191,7 @@ pub(crate) async fn a_pruned_identity_can_be_created_anew(store: Arc<dyn Store>)
     assert_eq!(receipt.rule, Rule::Created);
     assert!(
         receipt.task_id > old,
-        "a receipt from before must not name somebody else's row"
+        "a receipt from before must not name another row"
     );
 }
 
@@ -253,7 +253,7 @@ pub(crate) async fn sf_02_the_old_history_of_a_live_task_goes(store: Arc<dyn Sto
     assert!(live.is_live() && live.decisions == 3);
 }
 
-/// What took a row away is told as long as the row is there.
+/// What took a row away is recorded as long as the row is there.
 pub(crate) async fn rs_13_the_end_of_a_row_is_kept_with_it(store: Arc<dyn Store>) {
     let request = Request::Put(put("article:1", PUBLISH, at(9000)));
     ask(&*store, &request, START).await;

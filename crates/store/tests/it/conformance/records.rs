@@ -102,7 +102,7 @@ pub(crate) async fn rs_13_a_decision_reports_who_when_what_and_both_times(store:
     assert_eq!(records.decisions, [replaced, updated]);
 }
 
-/// Which change was dropped, for when it was meant, with which number, and who asked.
+/// Which change was dropped, its scheduled time, its number, and its requester.
 pub(crate) async fn rs_13_a_request_that_changed_nothing_is_reported(store: Arc<dyn Store>) {
     ask(&*store, &put_rev("article:1", PUBLISH, at(60), 5), START).await;
     let stale = put_rev("article:1", PUBLISH, at(90), 4);
@@ -115,22 +115,23 @@ pub(crate) async fn rs_13_a_request_that_changed_nothing_is_reported(store: Arc<
     ] {
         let receipt = ask(&*store, request, at(1)).await;
         let records = store.load_history(&publish(), HistoryPage::WHOLE).await;
-        let reported = records.unwrap().decisions.pop().unwrap();
+        let recorded = records.unwrap().decisions.pop().unwrap();
         let revision = revision.map(Revision);
         let requested = Requested {
             execute_at,
             revision,
         };
-        assert_eq!((reported.id, reported.rule), (receipt.decision, rule));
+        assert_eq!((recorded.id, recorded.rule), (receipt.decision, rule));
         assert_eq!(
-            (reported.requested, reported.origin.as_str()),
+            (recorded.requested, recorded.origin.as_str()),
             (Some(requested), ORIGIN)
         );
-        assert_eq!((reported.times, reported.last_at), (1, None));
+        assert_eq!((recorded.times, recorded.last_at), (1, None));
     }
 }
 
-/// However often it comes, alone, many at once or under a key; its receipt is that of the first time, and the row does not change.
+/// However often it comes, alone, many at once or under a key; its receipt is that of the first
+/// time, and the row does not change.
 pub(crate) async fn sf_02_a_redelivery_is_counted_and_not_written_again(store: Arc<dyn Store>) {
     let first = put_rev("article:1", PUBLISH, at(60), 5);
     let created = ask(&*store, &first, START).await;
@@ -151,25 +152,25 @@ pub(crate) async fn sf_02_a_redelivery_is_counted_and_not_written_again(store: A
     let once = store.apply_once(key, vec![change]).await.unwrap();
     assert_eq!(once, AppliedOnce::Done(vec![receipt.clone()]));
     let records = store.load_history(&publish(), HistoryPage::WHOLE).await;
-    let reported: Vec<_> = records.unwrap().decisions.into_iter().collect();
-    let counted: Vec<_> = reported
+    let recorded: Vec<_> = records.unwrap().decisions.into_iter().collect();
+    let counted: Vec<_> = recorded
         .iter()
         .map(|d| (d.id.number, d.times, d.last_at))
         .collect();
     assert_eq!(counted, [(1, 29, Some(at(10))), (2, 1, None)]);
-    assert_eq!(reported[0].decided_at, at(1), "when it was asked first");
+    assert_eq!(recorded[0].decided_at, at(1), "when it was asked first");
     let after = task(&*store, created.task_id).await;
     assert_eq!((after.decisions, after.revision), (2, row.revision));
 }
 
-/// Asked by somebody else, or of a row that has moved on, it is another decision.
+/// Asked by another author, or of a row that has moved on, it is another decision.
 pub(crate) async fn rs_13_only_the_very_same_request_is_counted(store: Arc<dyn Store>) {
     ask(&*store, &put_rev("article:1", PUBLISH, at(60), 5), START).await;
     let stale = put_rev("article:1", PUBLISH, at(90), 4);
     ask(&*store, &stale, at(1)).await;
     let change = decided(&*store, &stale, at(2)).await;
     let by_another = Change {
-        origin: "somebody else".to_owned(),
+        origin: "another author".to_owned(),
         ..change.clone()
     };
     let applied = store.apply(vec![by_another]).await.unwrap();
@@ -183,9 +184,9 @@ pub(crate) async fn rs_13_only_the_very_same_request_is_counted(store: Arc<dyn S
     ask(&*store, &stale, at(4)).await;
     ask(&*store, &put_rev("article:1", PUBLISH, at(90), 3), at(5)).await;
     let records = store.load_history(&publish(), HistoryPage::WHOLE).await;
-    let reported = records.unwrap().decisions;
-    assert_eq!(reported.len(), 5);
-    assert!(reported.iter().all(|decision| decision.times == 1));
+    let recorded = records.unwrap().decisions;
+    assert_eq!(recorded.len(), 5);
+    assert!(recorded.iter().all(|decision| decision.times == 1));
 }
 
 /// The newest stay, the row and its receipts from lately with them.
@@ -238,20 +239,20 @@ pub(crate) async fn sf_02_a_history_is_read_in_pages(store: Arc<dyn Store>) {
     assert_eq!(whole.tasks.len(), 7);
     let whole = page(whole, None, usize::MAX).events;
     for limit in [1, 2, 3, 7, 29, 49, 50, 51] {
-        let (mut reported, mut before) = (Vec::new(), None);
+        let (mut recorded, mut before) = (Vec::new(), None);
         // No page is empty, so there are no more.
         for _ in 0..=whole.len() {
             let wanted = HistoryPage { before, limit };
             let records = store.load_history(&publish(), wanted).await.unwrap();
             assert!(records.decisions.len() + records.attempts.len() <= 2 * limit + 4);
             let page = page(records, before, limit);
-            reported.splice(0..0, page.events);
+            recorded.splice(0..0, page.events);
             before = page.before;
             if before.is_none() {
                 break;
             }
         }
-        assert_eq!(reported, whole, "{limit} on a page");
+        assert_eq!(recorded, whole, "{limit} on a page");
     }
 }
 
@@ -280,7 +281,7 @@ pub(crate) async fn decisions_of_a_row_are_loaded_by_their_numbers(store: Arc<dy
     );
 }
 
-/// Told once, beside what was taken away.
+/// Shown once, beside what was taken away.
 pub(crate) async fn rs_13_a_late_answer_is_in_the_story(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", PUBLISH, START), START).await;
     let attempt = claim_one(&*store, 1, START).await;
@@ -295,8 +296,8 @@ pub(crate) async fn rs_13_a_late_answer_is_in_the_story(store: Arc<dyn Store>) {
         .load_history(&publish(), HistoryPage::WHOLE)
         .await
         .unwrap();
-    let reported = report(&records.tasks, records.decisions, records.attempts);
-    let attempts: Vec<_> = reported
+    let recorded = report(&records.tasks, records.decisions, records.attempts);
+    let attempts: Vec<_> = recorded
         .iter()
         .filter_map(|event| match event {
             HistoryEvent::Attempt(attempt) => Some(attempt),
@@ -344,7 +345,7 @@ pub(crate) async fn records_of_an_unknown_identity_are_empty(store: Arc<dyn Stor
     );
 }
 
-/// The same subject under another kind is somebody else.
+/// The same subject under another kind is another identity.
 pub(crate) async fn records_are_the_identitys_own(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", "ARTICLE_AUDIT", START), START).await;
     let audit = claim_one(&*store, 1, START).await;
@@ -411,7 +412,7 @@ pub(crate) async fn depths_count_what_waits_and_what_is_due(store: Arc<dyn Store
     );
 }
 
-/// Current or not; an unknown number is nobody.
+/// Current or not; an unknown number is none.
 pub(crate) async fn a_row_is_loaded_by_its_number(store: Arc<dyn Store>) {
     let id = plant(&*store, put("article:1", PUBLISH, START), START).await;
     claim_one(&*store, 1, START).await;

@@ -1,4 +1,4 @@
-//! Tasks that tell of something: written with it, in one transaction, or not at all.
+//! Tasks that deliver an event: written with its cause, in one transaction, or not at all.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::{
     plant_many, refused, task,
 };
 
-/// A task that tells of `what`, due at `due_at`.
+/// A task that delivers `what`, due at `due_at`.
 pub(super) fn report(what: &str, due_at: Timestamp) -> NewTask {
     NewTask {
         identity: identity(&format!("event:{what}@audit"), KIND),
@@ -34,8 +34,8 @@ pub(super) fn report(what: &str, due_at: Timestamp) -> NewTask {
     }
 }
 
-/// What is told, by subject, oldest first.
-async fn reported(store: &dyn Store) -> Vec<String> {
+/// Events to deliver, by subject, oldest first.
+async fn deliveries(store: &dyn Store) -> Vec<String> {
     let filter = TaskFilter {
         kind: Some(kind(KIND)),
         limit: 10_000,
@@ -46,7 +46,7 @@ async fn reported(store: &dyn Store) -> Vec<String> {
     subjects.rev().collect()
 }
 
-/// One attempt that ended for good, told to two, is two tasks that are due at once.
+/// One attempt that ended for good, with two subscribers, is two tasks that are due at once.
 pub(crate) async fn an_ending_is_reported_with_the_ending(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", PUBLISH, START), START).await;
     let attempt = claim_one(&*store, 1, START).await;
@@ -57,19 +57,19 @@ pub(crate) async fn an_ending_is_reported_with_the_ending(store: Arc<dyn Store>)
     assert_eq!(task(&*store, attempt.id).await.status, Status::Success);
     let reporting = claimed(&*store, claim_request(2, at(2), 10)).await;
     assert_eq!(reporting.len(), 2);
-    for reported in &reporting {
-        assert_eq!((reported.max_retry, reported.execute_at), (7, at(2)));
+    for delivery in &reporting {
+        assert_eq!((delivery.max_retry, delivery.execute_at), (7, at(2)));
         assert_eq!(
-            reported.payload,
+            delivery.payload,
             Payload::from_store(r#"{"id": "x"}"#.into())
         );
-        let row = task(&*store, reported.id).await;
+        let row = task(&*store, delivery.id).await;
         assert_eq!((row.created_at, row.priority), (at(2), Priority::LOW));
         assert_eq!(row.origin, "subscription");
     }
 }
 
-/// A node that was too late tells nobody; nor does a node that repeats what it told.
+/// A node that was too late sends no event; nor does a node that repeats an outcome.
 pub(crate) async fn a_late_ending_is_not_reported(store: Arc<dyn Store>) {
     plant(&*store, put("article:1", PUBLISH, START), START).await;
     let attempt = claim_one(&*store, 1, START).await;
@@ -80,10 +80,10 @@ pub(crate) async fn a_late_ending_is_not_reported(store: Arc<dyn Store>) {
         let answers = store.finish(vec![mine.clone()]).await.unwrap();
         assert_eq!(answers, [Finished::Late]);
     }
-    assert_eq!(reported(&*store).await, [""; 0]);
+    assert_eq!(deliveries(&*store).await, [""; 0]);
 }
 
-/// Of a batch, those are told that took effect, with and without a row of history.
+/// Of a batch, only those that took effect have events, with and without a row of history.
 pub(crate) async fn of_many_endings_those_are_reported_that_took_effect(store: Arc<dyn Store>) {
     plant_many(&*store, "article", PUBLISH, 4, START).await;
     let tasks = claimed(&*store, claim_request(1, START, 4)).await;
@@ -101,16 +101,16 @@ pub(crate) async fn of_many_endings_those_are_reported_that_took_effect(store: A
     again.event_tasks = vec![report("again", at(2))];
     finishes.push(again);
     store.finish(finishes).await.unwrap();
-    let mut reported = reported(&*store).await;
-    reported.sort();
+    let mut delivery = deliveries(&*store).await;
+    delivery.sort();
     assert_eq!(
-        reported,
+        delivery,
         ["event:0@audit", "event:2@audit", "event:3@audit"],
         "and neither 1 nor again"
     );
 }
 
-/// What was told before is left as it is, whatever became of it.
+/// An earlier event is left as it is, whatever became of it.
 pub(crate) async fn what_is_being_reported_is_left_alone(store: Arc<dyn Store>) {
     plant_many(&*store, "article", PUBLISH, 2, START).await;
     let tasks = claimed(&*store, claim_request(1, START, 2)).await;
@@ -123,7 +123,7 @@ pub(crate) async fn what_is_being_reported_is_left_alone(store: Arc<dyn Store>) 
             end(&*store, &reporting, &done(), at(2)).await;
         }
     }
-    assert_eq!(reported(&*store).await, ["event:same@audit"]);
+    assert_eq!(deliveries(&*store).await, ["event:same@audit"]);
     assert!(
         claimed(&*store, claim_request(3, at(3), 9))
             .await
@@ -131,7 +131,7 @@ pub(crate) async fn what_is_being_reported_is_left_alone(store: Arc<dyn Store>) 
     );
 }
 
-/// New entries are told with the row that knows of them; a look that was lost tells nothing.
+/// New entries' events are written with the source's row; a look that was lost has none.
 pub(crate) async fn entries_are_reported_with_their_source(store: Arc<dyn Store>) {
     let seen = followed(&*store, source("a")).await;
     let mut write = next_look(&seen, at(1), |after| after.stats.check_count = 1);
@@ -141,10 +141,10 @@ pub(crate) async fn entries_are_reported_with_their_source(store: Arc<dyn Store>
     stale.event_tasks = vec![report("stale", at(1))];
     assert_eq!(looked(&*store, write).await, Written::Done);
     assert_eq!(looked(&*store, stale).await, Written::Lost);
-    assert_eq!(reported(&*store).await, ["event:first@audit"]);
+    assert_eq!(deliveries(&*store).await, ["event:first@audit"]);
 }
 
-/// A source that moves is told of too, unless its new address is taken.
+/// A source that moves has an event too, unless its new address is taken.
 pub(crate) async fn a_source_that_moves_is_reported_of(store: Arc<dyn Store>) {
     let (seen, other) = (
         followed(&*store, source("a")).await,
@@ -161,10 +161,10 @@ pub(crate) async fn a_source_that_moves_is_reported_of(store: Arc<dyn Store>) {
     assert_eq!(looked(&*store, onto).await, Written::Taken(other.id));
     let free = moved("https://free.example/feed", "moved");
     assert_eq!(looked(&*store, free).await, Written::Done);
-    assert_eq!(reported(&*store).await, ["event:moved@audit"]);
+    assert_eq!(deliveries(&*store).await, ["event:moved@audit"]);
 }
 
-/// A delivery is told with the edition that has it; a change that was lost tells nothing.
+/// A delivery's event is written with its edition; a change that was lost has none.
 pub(crate) async fn an_edition_is_reported_with_its_change(store: Arc<dyn Store>) {
     let seen = opened(&*store, 0).await.edition;
     let mut change = Change::of(seen);
@@ -175,7 +175,7 @@ pub(crate) async fn an_edition_is_reported_with_its_change(store: Arc<dyn Store>
     changed(&*store, change).await;
     let lost = store.write_edition(stale).await.unwrap();
     assert_eq!(lost, EditionWritten::Lost);
-    assert_eq!(reported(&*store).await, ["event:out@audit"]);
+    assert_eq!(deliveries(&*store).await, ["event:out@audit"]);
     let reporting = claim_one(&*store, 1, at(5)).await;
     assert_eq!(task(&*store, reporting.id).await.created_at, at(5));
 }

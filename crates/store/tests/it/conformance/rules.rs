@@ -1,6 +1,7 @@
-//! The list of rules, and the macros that turn it into tests. One that is not listed is dead code, which the compiler finds.
+//! The list of rules, and the macros that turn it into tests. One that is not listed is dead code,
+//! which the compiler finds.
 
-/// Turns every rule into a test of its own, against a store from `$fresh().await`, a `Fresh`.
+/// Turns every rule into a separate test, against a store from `$fresh().await`, a `Fresh`.
 #[macro_export]
 macro_rules! conformance {
     ($fresh:ident) => {
@@ -169,8 +170,8 @@ macro_rules! conformance {
             ]
             ledger: [
                 dp_16_every_verdict_survives,
-                dp_16_a_decided_slot_stays_as_it_was_decided,
-                dp_16_a_new_schedule_may_bring_its_first_slots,
+                dp_16_a_decided_slot_stays_unchanged,
+                dp_16_a_new_schedule_may_come_with_its_first_slots,
                 dp_16_pages_of_a_ledger_cover_every_row_once,
                 old_ledger_rows_are_pruned,
                 dp_24_slots_decided_ahead_are_found_and_taken_back,
@@ -284,11 +285,11 @@ macro_rules! conformance {
                 a_visitor_says_how_many_it_has,
                 a_stuck_word_changes_nothing,
                 a_pace_holds_for_all_visitors,
-                a_lane_left_alone_lets_nobody_in,
+                a_limit_on_hold_grants_no_permit,
                 lanes_are_answered_in_the_order_asked,
                 many_visitors_at_once_stay_within_the_limit,
                 lanes_decide_as_the_rules_say,
-                lanes_nobody_asks_about_are_forgotten,
+                unused_limits_are_forgotten,
             ]
             token: [
                 a_token_is_found_by_its_hash,

@@ -1,4 +1,5 @@
-//! Writing schedules: each write whole or not at all, and only by who saw the row as it is.
+//! Writing schedules: each write whole or not at all, and only by a writer that saw the row as it
+//! is.
 
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ pub(crate) async fn of_two_new_schedules_of_one_name_the_first_is_written(store:
     assert_eq!(named(&*store, "hourly").await.next_at, Some(at(30)));
 }
 
-/// A removed schedule comes back as itself, by who read it, and with its history.
+/// A removed schedule comes back as itself, by a writer that read it, and with its history.
 pub(crate) async fn a_removed_schedule_keeps_its_name(store: Arc<dyn Store>) {
     let written = keep(&*store, schedule("daily", at(10))).await;
     let removal = next_write(&written, |s| {
@@ -140,13 +141,13 @@ pub(crate) async fn dp_05_of_eight_concurrent_writers_one_fires(store: Arc<dyn S
                 winners.push(Some(format!("node {node}")));
             }
         }
-        let reported: Vec<_> = ledger_of(&*store, seen.id)
+        let slots: Vec<_> = ledger_of(&*store, seen.id)
             .await
             .into_iter()
             .map(|slot| slot.detail)
             .collect();
         assert_eq!(winners.len(), 1, "{winners:?}");
-        assert_eq!(reported, winners, "the ledger row is the winner's");
+        assert_eq!(slots, winners, "the ledger row is the winner's");
         assert_eq!(named(&*store, &name).await.version, 2);
         let records = store
             .load_history(&coming(&seen), HistoryPage::WHOLE)
@@ -187,7 +188,7 @@ pub(crate) async fn a_batch_may_write_a_schedule_twice(store: Arc<dyn Store>) {
     assert_eq!(ledger_of(&*store, seen.id).await.len(), 2);
 }
 
-/// One that is lost takes nobody with it (DP-18), and each answer stands where it was asked for.
+/// One that is lost affects no other (DP-18), and answers come in the order of requests.
 pub(crate) async fn dp_18_a_lost_write_leaves_its_neighbours(store: Arc<dyn Store>) {
     let mut kept = Vec::new();
     for n in 0..7 {
@@ -221,7 +222,8 @@ pub(crate) async fn dp_05_a_firing_that_exists_is_left_alone(store: Arc<dyn Stor
     assert_eq!(claimed(&*store, claim_request(2, at(99), 9)).await, []);
 }
 
-/// A tombstone stands where the firing would: nothing fires, and the ledger does not say that it did. Its neighbour fires.
+/// A tombstone is where the firing would be: nothing fires, and the ledger does not say that it
+/// did. Its neighbour fires.
 pub(crate) async fn sf_04_a_slot_whose_firing_was_cancelled_before_is_not_noted_as_fired(
     store: Arc<dyn Store>,
 ) {
@@ -238,8 +240,8 @@ pub(crate) async fn sf_04_a_slot_whose_firing_was_cancelled_before_is_not_noted_
     assert_ne!(applied(&*store, tombstone).await, Applied::Lost);
     let writes = vec![fires(&seen), fires(&other)];
     assert_eq!(store.write_schedules(writes).await.unwrap(), [DONE, DONE]);
-    let reported = ledger_of(&*store, seen.id).await;
-    let verdicts: Vec<Verdict> = reported.iter().map(|slot| slot.verdict).collect();
+    let slots = ledger_of(&*store, seen.id).await;
+    let verdicts: Vec<Verdict> = slots.iter().map(|slot| slot.verdict).collect();
     assert_eq!(verdicts, [Verdict::Skipped(Reason::Cancelled)]);
     let row = current(&*store, &coming(&seen)).await.unwrap();
     assert_eq!(row.status, Status::Cancelled, "it is left alone");
@@ -311,7 +313,7 @@ pub(crate) async fn dp_17_a_lost_write_withdraws_nothing(store: Arc<dyn Store>) 
     assert_eq!(applied(&*store, change).await, DONE, "it still holds");
 }
 
-/// Several may run beside each other; the successor stands only on the end of them all.
+/// Several may run beside each other; the successor comes after the end of them all.
 pub(crate) async fn dp_17_several_withdrawals_hold_together_or_not_at_all(store: Arc<dyn Store>) {
     let seen = keep(&*store, schedule("daily", at(10))).await;
     let claimed = withdrawal(&*store, "claimed", at(5)).await;

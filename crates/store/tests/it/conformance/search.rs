@@ -39,7 +39,7 @@ async fn said(store: &dyn Store, subject: &str, claim: i64, error: &str) -> Task
     id
 }
 
-/// Everything that the row tells about itself, at every stage of its life.
+/// Everything that the row says about itself, at every stage of its life.
 pub(crate) async fn a_line_reports_what_its_row_reports(store: Arc<dyn Store>) {
     plant(&*store, put("article:waits", PUBLISH, at(500)), START).await;
     said(&*store, "article:failed", 1, "404 没有").await;
@@ -206,7 +206,7 @@ pub(crate) async fn replaced_rows_are_searched_and_not_found(store: Arc<dyn Stor
     assert_eq!(found(&*store, &two).await, [second]);
 }
 
-/// Among the newest, in the order of a task's life, without those that nobody is in.
+/// Among the newest, in the order of a task's life, without the empty ones.
 pub(crate) async fn statuses_are_counted_among_the_newest(store: Arc<dyn Store>) {
     assert_eq!(store.count_statuses(10).await.unwrap(), []);
     said(&*store, "article:1", 1, "404").await;

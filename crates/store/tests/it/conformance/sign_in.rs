@@ -60,7 +60,7 @@ pub(crate) async fn a_taken_user_name_is_refused(store: Arc<dyn Store>) {
     assert_eq!(store.load_users().await.unwrap(), [first]);
 }
 
-/// Password, scope and when; name and birth stay. Of nobody, nothing is changed.
+/// Password, scope and when; name and birth stay. Of an unknown user, nothing is changed.
 pub(crate) async fn a_changed_user_keeps_name_and_birth(store: Arc<dyn Store>) {
     store.save_user(&user("ada", Scope::Read)).await.unwrap();
     store.save_user(&user("bob", Scope::Read)).await.unwrap();
@@ -79,12 +79,12 @@ pub(crate) async fn a_changed_user_keeps_name_and_birth(store: Arc<dyn Store>) {
     assert_eq!(store.load_user("ada").await.unwrap(), Some(expected));
     let other = store.load_user("bob").await.unwrap();
     assert_eq!(other, Some(user("bob", Scope::Read)));
-    let nobody = User {
-        name: "nobody".to_owned(),
+    let unknown = User {
+        name: "unknown".to_owned(),
         ..changed
     };
-    assert!(!store.change_user(&nobody).await.unwrap());
-    assert_eq!(store.load_user("nobody").await.unwrap(), None);
+    assert!(!store.change_user(&unknown).await.unwrap());
+    assert_eq!(store.load_user("unknown").await.unwrap(), None);
 }
 
 /// In one order on both databases, whatever the letters' case.
@@ -119,7 +119,7 @@ pub(crate) async fn removing_a_user_ends_their_sessions(store: Arc<dyn Store>) {
     assert!(store.load_user("bob").await.unwrap().is_some());
 }
 
-/// Every field, of both holders, ended or not; of nobody nothing.
+/// Every field, of both holders, ended or not; of an unknown one nothing.
 pub(crate) async fn a_session_is_found_by_its_hash(store: Arc<dyn Store>) {
     let token = Holder::Token("0a".repeat(32));
     for session in [
@@ -163,7 +163,7 @@ pub(crate) async fn a_new_session_prunes_those_that_ended(store: Arc<dyn Store>)
     }
 }
 
-/// Once and for all; ending it again, or nobody's, is harmless.
+/// Once and for all; ending it again, or an unknown one, is harmless.
 pub(crate) async fn a_removed_session_is_gone(store: Arc<dyn Store>) {
     for hash in ["a1", "a2"] {
         store
@@ -178,12 +178,13 @@ pub(crate) async fn a_removed_session_is_gone(store: Arc<dyn Store>) {
     assert!(is_known(&*store, "a2").await);
 }
 
-/// By the first token or user, and from then on for good: revoking, expiry and removal take nothing back.
+/// By the first token or user, and from then on for good: revoking, expiry and removal take nothing
+/// back.
 pub(crate) async fn sf_03_access_once_guarded_stays_guarded(store: Arc<dyn Store>) {
     let since = || async { store.load_guarded_since().await.unwrap() };
-    assert_eq!(since().await, None, "nobody was ever known");
-    assert!(!store.remove_user("nobody").await.unwrap());
-    assert_eq!(since().await, None, "nobody was removed");
+    assert_eq!(since().await, None, "there never was a user");
+    assert!(!store.remove_user("unknown").await.unwrap());
+    assert_eq!(since().await, None, "none was removed");
     store.save_user(&user("ada", Scope::Operate)).await.unwrap();
     assert_eq!(since().await, Some(START));
     assert!(store.remove_user("ada").await.unwrap());

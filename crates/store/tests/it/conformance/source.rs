@@ -34,7 +34,8 @@ pub(crate) async fn ss_01_a_new_source_is_due_at_once(store: Arc<dyn Store>) {
     assert_eq!(due, [read]);
 }
 
-/// In one batch and across: the first of an address is it, and answers stand where they were asked for.
+/// In one batch and across: the first of an address is it, and answers come where they were asked
+/// for.
 pub(crate) async fn a_taken_address_names_who_has_it(store: Arc<dyn Store>) {
     let kept = followed(&*store, source("b")).await;
     let requests = ["c", "b", "a", "c", "b"].map(|name| Source {
@@ -55,7 +56,7 @@ pub(crate) async fn a_taken_address_names_who_has_it(store: Arc<dyn Store>) {
     assert_eq!((c, b), (c_again, kept.id));
     assert_eq!(added[4], Added::Exists(b));
     assert!(c < a, "numbers rise in the order given");
-    assert_eq!(source_of(&*store, b).await, kept, "left as it was");
+    assert_eq!(source_of(&*store, b).await, kept, "left unchanged");
     assert_eq!(source_of(&*store, a).await.definition.name, "a");
 }
 
@@ -276,7 +277,8 @@ pub(crate) async fn ss_01_every_word_survives(store: Arc<dyn Store>) {
     }
 }
 
-/// A text that a database cannot keep is refused for good or kept whole, and takes no neighbour with it.
+/// A text that a database cannot keep is refused for good or kept whole, and takes no neighbour
+/// with it.
 pub(crate) async fn a_null_byte_is_refused_or_kept(store: Arc<dyn Store>) {
     let seen = followed(&*store, source("a")).await;
     let write = next_look(&seen, at(1), |after| {

@@ -96,8 +96,8 @@ pub(crate) async fn ss_08_a_resting_source_is_never_due(store: Arc<dyn Store>) {
     assert_eq!(back, ["paused", "ended", "never"]);
 }
 
-/// A source that failures keep waiting never stands in the way of others: not even when there are more of its kind
-/// than are asked for, and longer there.
+/// A source that failures keep waiting never delays others: not even when there are
+/// more of its kind than are asked for, and longer there.
 pub(crate) async fn ss_08_a_source_in_backoff_is_stepped_over(store: Arc<dyn Store>) {
     let mut new = Vec::new();
     for n in 0..20 {
@@ -137,8 +137,8 @@ pub(crate) async fn ss_08_a_look_moves_a_source_in_the_list(store: Arc<dyn Store
     );
 }
 
-/// A source is astray when its time has passed and no task of it runs, waits, or waits to be retried; however its
-/// task was lost.
+/// A source is astray when its time has passed and no task of it runs, waits, or waits to be
+/// retried; however its task was lost.
 pub(crate) async fn an_overdue_source_without_a_living_task_is_astray(store: Arc<dyn Store>) {
     let store = &*store;
     let mut ids = Vec::new();
@@ -339,7 +339,8 @@ pub(crate) async fn pages_of_sources_cover_every_row_once(store: Arc<dyn Store>)
     }
 }
 
-/// A filter that fits few sources examines so many for a page, along whichever index, and says where to go on (SF-01).
+/// A filter that fits few sources examines so many for a page, along whichever index, and says
+/// where to go on (SF-01).
 pub(crate) async fn sf_01_a_list_of_sources_examines_so_many_and_goes_on(store: Arc<dyn Store>) {
     ten(&*store).await;
     let nowhere = |set: fn(&mut SourceFilter)| {

@@ -1,4 +1,4 @@
-//! Writing sources: each write whole or not at all, and only by who saw the row as it is.
+//! Writing sources: each write whole or not at all, and only by a writer that saw the row as it is.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ pub(crate) async fn ss_06_of_eight_concurrent_looks_one_is_written(store: Arc<dy
     }
 }
 
-/// One that is lost takes nobody with it, each answer stands where it was asked for, and a second
+/// One that is lost affects no other, answers come in the order of requests, and a second
 /// write may build on the first.
 pub(crate) async fn a_batch_of_looks_is_answered_one_by_one(store: Arc<dyn Store>) {
     let mut kept = Vec::new();
@@ -73,12 +73,12 @@ pub(crate) async fn a_batch_of_looks_is_answered_one_by_one(store: Arc<dyn Store
     again.source.stats.check_count = 2;
     writes.push(again);
     writes.push(look(&kept[0]));
-    let nobody = Source {
+    let unknown = Source {
         id: SourceId(999),
         version: 1,
-        ..source("nobody")
+        ..source("unknown")
     };
-    writes.push(look(&nobody));
+    writes.push(look(&unknown));
     let answers = store.write_sources(writes).await.unwrap();
     let (done, lost) = (Written::Done, Written::Lost);
     assert_eq!(answers, [done, lost, done, done, done, done, lost, lost]);
@@ -111,7 +111,7 @@ pub(crate) async fn ss_12_a_source_moves_to_a_free_address(store: Arc<dyn Store>
     assert_ne!(successor.id, seen.id);
 }
 
-/// A move to another source's address says whose it is, changes nothing, and spoils nobody's write.
+/// A move to another source's address says whose it is, changes nothing, and spoils no other write.
 pub(crate) async fn ss_12_a_move_to_a_taken_address_names_who_has_it(store: Arc<dyn Store>) {
     let a = followed(&*store, source("a")).await;
     let b = followed(&*store, source("b")).await;

@@ -42,7 +42,7 @@ pub(crate) async fn a_taken_name_is_refused(store: Arc<dyn Store>) {
     assert_eq!(store.load_tokens().await.unwrap(), [first]);
 }
 
-/// Found, but no longer valid; revoking again or nobody answers "no".
+/// Found, but no longer valid; revoking again or an unknown one answers "no".
 pub(crate) async fn a_revoked_token_is_known_as_revoked(store: Arc<dyn Store>) {
     let saved = token("ci", Scope::Operate);
     store.save_token(&saved).await.unwrap();

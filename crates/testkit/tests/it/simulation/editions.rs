@@ -21,33 +21,33 @@ fn story(seed: u64, days: u32) -> EditionSummary {
         days,
         ..EditionOptions::default()
     };
-    let reported = simulate_editions(seed, &options, open);
-    reported.unwrap_or_else(|broken| panic!("{broken}"))
+    let result = simulate_editions(seed, &options, open);
+    result.unwrap_or_else(|broken| panic!("{broken}"))
 }
 
 #[test]
 fn one_seed_is_one_story() {
     for seed in 0..3 {
         let (once, again) = (story(seed, 30), story(seed, 30));
-        assert_eq!(once, again, "seed {seed} was told in two ways");
+        assert_eq!(once, again, "seed {seed} ran in two ways");
     }
     assert_ne!(story(0, 30), story(1, 30));
 }
 
-/// What goes wrong, by a piece of the line that tells of it.
+/// What goes wrong, by a piece of the line that reports it.
 const TROUBLES: [&str; 30] = [
     "dies at Tick",
     "dies at Run",
     "dies at Step",
     "is away for",
-    "nobody is there",
+    "no node is running",
     "github is down",
     "writer is down",
     "notifier is down",
     "refused",
     "reply lost",
     "s back",
-    "somebody else was faster",
+    "another node was faster",
     "recover",
     "put_back",
     "process+process",
@@ -74,15 +74,15 @@ fn the_seeds_meet_every_kind_of_trouble() {
     let mut log = Vec::new();
     let (mut published, mut alerted, mut messages) = (0, 0, 0);
     for seed in 0..30 {
-        let reported = story(seed, 60);
-        published += reported.published;
-        alerted += reported.alerted;
-        messages += reported.messages;
-        log.extend(reported.log);
+        let result = story(seed, 60);
+        published += result.published;
+        alerted += result.alerted;
+        messages += result.messages;
+        log.extend(result.log);
     }
     assert!(published > 500, "only {published} editions in 30 seeds");
     assert!(alerted > 10, "only {alerted} of them were not published");
-    assert!(messages > published, "only {messages} letters");
+    assert!(messages > published, "only {messages} messages");
     let met = |trouble: &&str| log.iter().any(|line| line.contains(*trouble));
     let unmet: Vec<&str> = TROUBLES
         .into_iter()

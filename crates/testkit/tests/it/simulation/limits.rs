@@ -1,7 +1,9 @@
-//! Limits in all under everything that goes wrong, and the teeth of that: what is taken away must be noticed.
+//! Limits in all under everything that goes wrong, and the teeth of that: what is taken away must
+//! be noticed.
 //!
-//! Two kinds of houses: in a wide one nodes always have room, look for work all the time and so say all the time what they have. In a
-//! narrow one a node is full with one attempt and says nothing while it lasts, so that its heartbeat alone keeps its place.
+//! Two kinds of houses: in a wide one nodes always have room, look for work all the time and so say
+//! all the time what they have. In a narrow one a node is full with one attempt and says nothing
+//! while it lasts, so that its heartbeat alone keeps its permit.
 
 use std::{
     collections::BTreeMap,
@@ -39,8 +41,8 @@ fn narrow() -> Options {
     house(1, 1)
 }
 
-/// Whatever happens to the nodes, all of them together run as many attempts of a kind as they may, and
-/// everything comes to its end all the same.
+/// Whatever happens to the nodes, all of them together run as many attempts of a kind as they may,
+/// and everything comes to its end all the same.
 #[test]
 fn no_seed_breaks_a_limit_in_all() {
     for house in [wide(), narrow()] {
@@ -82,7 +84,7 @@ impl Layer for KeepsNothing {
 }
 
 #[test]
-fn a_heartbeat_that_keeps_no_places_is_noticed() {
+fn a_heartbeat_that_keeps_no_permits_is_noticed() {
     assert_noticed(&narrow(), || KeepsNothing, "others, of 1 in all");
 }
 
@@ -104,13 +106,14 @@ impl Layer for Meddle {
 }
 
 #[test]
-fn one_place_too_many_is_noticed() {
+fn one_permit_too_many_is_noticed() {
     let one_more = || Meddle(|_, asks| asks.iter_mut().for_each(|ask| ask.at_once += 1));
     assert_noticed(&wide(), one_more, "others, of 2 in all");
     assert_noticed(&narrow(), one_more, "others, of 1 in all");
 }
 
-/// While those who have them still trust them; and they are renewed all the same when others have them by then.
+/// While their holders still count on them; and they are renewed all the same when others have
+/// them by then.
 #[test]
 fn places_that_pass_on_too_early_are_noticed() {
     let short_lease = || {
@@ -122,11 +125,11 @@ fn places_that_pass_on_too_early_are_noticed() {
     assert_noticed(&narrow(), short_lease, "others, of 1 in all");
 }
 
-/// Places are taken and never given back.
+/// Permits are taken and never returned.
 #[derive(Default)]
 struct NeverGivenBack(Mutex<Ever>);
 
-/// The most that a visitor ever had in a lane.
+/// The most that a visitor ever had of a limit.
 type Ever = BTreeMap<(String, String), usize>;
 
 impl NeverGivenBack {

@@ -15,7 +15,7 @@ const TROUBLES: [&str; 20] = [
     "all nodes go away",
     "refused",
     "reply lost",
-    "somebody else was faster",
+    "another node was faster",
     "gives way",
     " fired",
     " caught_up",
@@ -38,14 +38,14 @@ fn dp_16_no_seed_loses_or_doubles_a_slot() {
 }
 
 fn story(seed: u64) -> ScheduleSummary {
-    let reported = simulate_schedules(seed, &ScheduleOptions::default(), open);
-    reported.unwrap_or_else(|broken| panic!("{broken}"))
+    let result = simulate_schedules(seed, &ScheduleOptions::default(), open);
+    result.unwrap_or_else(|broken| panic!("{broken}"))
 }
 
 #[test]
 fn one_seed_is_one_story() {
     for seed in 0..2 {
-        assert_eq!(story(seed), story(seed), "seed {seed} was told in two ways");
+        assert_eq!(story(seed), story(seed), "seed {seed} ran in two ways");
     }
     assert_ne!(story(0), story(1));
 }

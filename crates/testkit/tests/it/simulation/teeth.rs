@@ -1,7 +1,7 @@
 //! The simulator's teeth: take a safeguard away, and it must notice.
 //!
-//! Each test sabotages the store under test from below, where neither the engine nor the witness can
-//! tell, and counts the seeds until a promise breaks.
+//! Each test sabotages the store under test from below, where neither the engine nor the witness
+//! can see, and counts the seeds until a promise breaks.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn a_missing_term_check_is_noticed() {
     assert_noticed(open, &["an ending under term"]);
 }
 
-/// What tells of an ending is forgotten.
+/// The event of an outcome is forgotten.
 struct NoOutbox;
 
 #[async_trait]
@@ -131,7 +131,7 @@ fn a_missing_unique_index_is_noticed() {
     );
 }
 
-/// A heartbeat keeps every claim alive, also those nobody knows to hold.
+/// A heartbeat keeps every claim alive, also those that no node knows to hold.
 struct HeartbeatForAll;
 
 #[async_trait]
@@ -150,7 +150,7 @@ impl Layer for HeartbeatForAll {
 }
 
 #[test]
-fn a_heartbeat_for_claims_nobody_holds_is_noticed() {
+fn a_heartbeat_for_claims_without_a_holder_is_noticed() {
     let open = |_| Layered::over(open(), HeartbeatForAll);
     assert_noticed(open, &["never came to rest"]);
 }

@@ -25,16 +25,16 @@ use super::{
     time::pass,
 };
 
-/// How long anybody waits for a reply before taking it for lost.
+/// How long a client waits for a reply before taking it for lost.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// Every so many seconds a new identity takes the place of the oldest.
+/// Every so many seconds a new identity replaces the oldest.
 const TURNOVER_S: u64 = 4;
-/// Furthest ahead anybody plans.
+/// Furthest ahead that authors plan.
 const AHEAD_MS_MAX: i64 = 45_000;
 
 /// A reply that arrived.
 #[derive(Debug, Clone)]
-pub(super) struct Reported {
+pub(super) struct AnsweredRequest {
     pub(super) origin: String,
     pub(super) identity: Identity,
     pub(super) receipt: Receipt,
@@ -43,14 +43,14 @@ pub(super) struct Reported {
 /// What the requesters know, for the checks at the end.
 #[derive(Default)]
 pub(super) struct Notes {
-    pub(super) reported: Vec<Reported>,
+    pub(super) answered: Vec<AnsweredRequest>,
     /// Origins that used an idempotency key: each may take effect once.
     pub(super) keyed: Vec<String>,
     /// Streams whose every event was acknowledged, with their last number.
     pub(super) delivered: Vec<(Identity, Revision)>,
 }
 
-/// Somebody who asks for things.
+/// A client that sends requests.
 pub(super) struct Requester {
     pub(super) name: String,
     pub(super) world: World,
@@ -100,8 +100,8 @@ impl Requester {
         identity(&format!("article:{number}"), kind)
     }
 
-    /// A keyed call is all or nothing, so two requests about one identity could never be carried out
-    /// together; such calls go without a key.
+    /// A keyed call is all or nothing, so two requests about one identity could never be carried
+    /// out together; such calls go without a key.
     fn key(&self, origin: &str, request: &ChangeRequest) -> Option<OnceKey> {
         let ChangeRequest::Ask(requests) = request else {
             return None;
@@ -149,7 +149,7 @@ impl Requester {
                 self.hear(request, origin, receipts);
                 return true;
             }
-            // Only the store may fail here: nobody reuses keys, and nobody is that contended.
+            // Only the store may fail here: no client reuses keys, and none is that contended.
             Some(Ok(Err(error))) if !matches!(error, Error::Store(_)) => {
                 self.world
                     .record
@@ -171,7 +171,7 @@ impl Requester {
                 let checked = fits(&requests[index], &receipt, self.world.truth.now());
                 self.world.record.check(checked);
             }
-            self.notes().reported.push(Reported {
+            self.notes().answered.push(AnsweredRequest {
                 origin: origin.to_owned(),
                 identity: identities[index].clone(),
                 receipt,
@@ -261,7 +261,7 @@ fn fits(request: &Request, receipt: &Receipt, now: Timestamp) -> Result<(), Stri
 /// What a drifting clock may be ahead.
 const SLACK: SignedDuration = SignedDuration::from_secs(1);
 
-/// Identities for streams: nobody else touches them, so that their end is known.
+/// Identities for streams: no other client touches them, so that their end is known.
 pub(super) fn streamed(count: usize) -> Vec<Identity> {
     (0..count)
         .map(|n| identity(&format!("stream:{n}"), PUBLISH))

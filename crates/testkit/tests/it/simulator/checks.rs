@@ -1,7 +1,8 @@
 //! What must hold once everything has come to rest.
 //!
 //! The [`Witness`](super::witness::Witness) checks every step; these checks read the whole story
-//! from its end: from the receipts requesters hold, the calls the service got, and the store's history.
+//! from its end: from the receipts requesters hold, the calls the service got, and the store's
+//! history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -107,17 +108,17 @@ impl Story<'_> {
         seen?.answered
     }
 
-    /// RS-14: a receipt names a decision, and the history tells the same about it.
+    /// RS-14: a receipt names a decision, and the history says the same about it.
     fn receipts_were_true(&self) -> Checked {
-        for reported in &self.notes.reported {
-            let receipt = &reported.receipt;
+        for answered in &self.notes.answered {
+            let receipt = &answered.receipt;
             let same = |a: &Accepted| {
                 (a.id, a.rule, a.carrier) == (receipt.decision, receipt.rule, receipt.task_id)
-                    && a.origin == reported.origin
-                    && a.identity == reported.identity
+                    && a.origin == answered.origin
+                    && a.identity == answered.identity
             };
             if !self.model.accepted.iter().any(same) {
-                return Err(format!("nothing happened that {reported:?} could be about"));
+                return Err(format!("nothing happened that {answered:?} could be about"));
             }
         }
         Ok(())
@@ -137,7 +138,8 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// RS-10: nobody else touched these, so their last event stands, unless the task was done first.
+    /// RS-10: no other client touched these, so their last event holds, unless the task was done
+    /// first.
     fn streams_ended_with_their_last_event(&self) -> Checked {
         for (identity, last) in &self.notes.delivered {
             let id = self.model.current.get(identity);
@@ -161,21 +163,21 @@ impl Story<'_> {
                     == (accepted.rule, accepted.execute_at, &accepted.origin)
             };
             if !found.is_some_and(same) {
-                return Err(format!("the history tells {found:?} of {accepted:?}"));
+                return Err(format!("the history has {found:?} for {accepted:?}"));
             }
         }
-        let reported: usize = self.records.values().map(|r| r.decisions.len()).sum();
+        let recorded: usize = self.records.values().map(|r| r.decisions.len()).sum();
         let made: u32 = self.model.rows.values().map(|row| row.decisions).sum();
-        if reported == made as usize {
+        if recorded == made as usize {
             Ok(())
         } else {
             Err(format!(
-                "the history tells {reported} decisions, {made} were made"
+                "the history has {recorded} decisions, {made} were made"
             ))
         }
     }
 
-    /// RS-08 and RS-13: every attempt is told, by a row of its own or by its task's.
+    /// RS-08 and RS-13: every attempt is recorded, by its own row or by its task's.
     fn claims_are_in_the_history(&self) -> Checked {
         for taken in &self.model.taken {
             let (id, term) = (taken.task_id, taken.term);
@@ -184,7 +186,7 @@ impl Story<'_> {
             let is_it = |a: &Attempt| (a.task_id, a.term) == (id, term);
             if row.term != term && !attempts.iter().any(is_it) {
                 return Err(format!(
-                    "the history does not tell of task {id} under term {}",
+                    "the history does not have task {id} under term {}",
                     term.0
                 ));
             }
@@ -192,7 +194,8 @@ impl Story<'_> {
         Ok(())
     }
 
-    /// Every task that ended was told once to the subscriber, nothing else was, and all of it was heard.
+    /// Every task that ended was delivered once to the subscriber, nothing else was, and all of it
+    /// was heard.
     fn every_end_was_reported(&self, heard: &BTreeSet<String>) -> Checked {
         let event_tasks = |row: &&Row| row.identity.kind.as_str() == outgoing::KIND;
         let ended = |row: &Row| matches!(row.status, Status::Success | Status::Fail);
@@ -204,14 +207,14 @@ impl Story<'_> {
         let subject = |id: &String| format!("event:{id}@{}", ear::NAME);
         let expected: BTreeSet<String> = ends.iter().map(subject).collect();
         let reporting: Vec<&Row> = self.model.rows.values().filter(event_tasks).collect();
-        let reported = reporting.iter().map(|row| row.identity.subject.to_string());
-        let reported: BTreeSet<String> = reported.collect();
-        if reported != expected || reporting.len() != expected.len() {
-            let missing: Vec<_> = expected.symmetric_difference(&reported).collect();
-            return Err(format!("told and ended differ in {missing:?}"));
+        let delivered = reporting.iter().map(|row| row.identity.subject.to_string());
+        let delivered: BTreeSet<String> = delivered.collect();
+        if delivered != expected || reporting.len() != expected.len() {
+            let missing: Vec<_> = expected.symmetric_difference(&delivered).collect();
+            return Err(format!("delivered and ended differ in {missing:?}"));
         }
         if let Some(row) = reporting.iter().find(|row| row.status != Status::Success) {
-            return Err(format!("an event was never told: {row:?}"));
+            return Err(format!("an event was never delivered: {row:?}"));
         }
         if *heard != ends {
             let missing: Vec<_> = ends.symmetric_difference(heard).collect();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use almanack_core::time::Entropy;
 use almanack_testkit::entropy::SeededEntropy;
 
-/// One stream of chance. Every upstream has its own, so that one upstream's extra draw does not change
-/// everybody else's injected fault and a failing seed stays recognisable while the code around it changes.
+/// One stream of chance. Every actor has its own, so that one actor's extra draw does not change
+/// all others' luck and a failing seed stays recognisable while the code around it changes.
 pub(super) struct Dice(SeededEntropy);
 
 impl Dice {
@@ -14,7 +14,7 @@ impl Dice {
         Self(SeededEntropy::new(seed))
     }
 
-    /// A stream of its own for somebody else.
+    /// A separate stream for another user.
     pub(super) fn fork(&self) -> Self {
         Self::new(self.0.next_u64())
     }

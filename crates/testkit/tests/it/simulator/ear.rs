@@ -1,6 +1,8 @@
-//! A subscriber: who is told of every task that ends. It remembers what it heard and often has no time.
+//! A subscriber: it is notified of every task that ends. It remembers what it heard and often has
+//! no time.
 //!
-//! Only some seeds have one, told by the seed itself and not by chance: the stories of all others stay as they were.
+//! Only some seeds have one, chosen by the seed itself and not by chance: the stories of all others
+//! stay as they were.
 
 use std::{
     collections::BTreeSet,

@@ -1,10 +1,11 @@
-//! Editions in the simulation: years of days, made by two nodes and whoever else has a say, with everything
-//! going wrong, and every edition accounted for at the end.
+//! Editions in the simulation: years of days, made by two nodes and others who have a say, with
+//! everything going wrong, and every edition accounted for at the end.
 //!
-//! Ticks, runs and requests are the product's own. Nodes die at any await and come back, or stay away for days; their
-//! clocks differ; the store refuses, loses replies and answers when a lease has passed; the outside fails, hangs,
-//! loses answers and lacks things, destinations are down for days; people reset, retry, force and take up old
-//! days while nodes are at work. The quiet part of a day is jumped over: a day has only as many ticks as it needs, and a few.
+//! Ticks, runs and requests are the product's own. Nodes die at any await and come back, or stay
+//! away for days; their clocks differ; the store refuses, loses replies and answers when a lease
+//! has passed; the outside fails, hangs, loses answers and lacks things, destinations are down for
+//! days; people reset, retry, force and take up old days while nodes are at work. The quiet part of
+//! a day is jumped over: a day has only as many ticks as it needs, and a few.
 //!
 //! ```text
 //!   people ─► Editions ─┐                 ┌─► EditionHarness: counts, and keeps what arrived
@@ -12,8 +13,9 @@
 //!   nodes ──► Editions ─┘    (one each)       (a copy of every edition)
 //! ```
 //!
-//! Checkers only observe: `witness` holds every write against the picture of `core::edition`, at the write; `deeds` holds
-//! what a call says it spent against what the harness counted; `checks` reads the whole story from its end.
+//! Checkers only observe: `witness` holds every write against the picture of `core::edition`, at
+//! the write; `deeds` holds what a call says it spent against what the harness counted; `checks`
+//! reads the whole story from its end.
 
 mod cast;
 mod checks;
@@ -38,9 +40,9 @@ use super::{Broken, time::on_virtual_time};
 pub(crate) struct EditionOptions {
     /// How many days things go wrong.
     pub(crate) days: u32,
-    /// What stands between nodes and the harness; tests of the simulator sabotage it here.
+    /// What is between nodes and the harness; tests of the simulator sabotage it here.
     pub(crate) meddle: fn(Outside) -> Outside,
-    /// Who tells people, likewise.
+    /// The notifier, likewise.
     pub(crate) notifier: fn(EditionHarness) -> Arc<dyn Notifier>,
 }
 
@@ -69,8 +71,8 @@ pub(crate) struct EditionSummary {
     pub(crate) messages: usize,
 }
 
-/// Runs the story of `seed` over the store that `open` gives, and says which promise it broke. The store
-/// must be as [`simulate`](super::simulate) wants it.
+/// Runs the story of `seed` over the store that `open` gives, and says which promise it broke. The
+/// store must be as [`simulate`](super::simulate) wants it.
 pub(crate) fn simulate_editions(
     seed: u64,
     options: &EditionOptions,

@@ -1,8 +1,9 @@
 //! The way between a node and its store, where things go wrong.
 //!
-//! Every call takes a seeded while there and back, so that nodes interleave at every call. It may be
-//! refused before anything happens, its reply may be lost after everything happened, and it may take
-//! longer than a lease; a node may be cut off for a while, and everything it sends hangs. A call that is on its way may even arrive after the node that sent it died.
+//! Every call takes a seeded while there and back, so that nodes interleave at every call. It may
+//! be refused before anything happens, its reply may be lost after everything happened, and it may
+//! take longer than a lease; a node may be cut off for a while, and everything it sends hangs. A
+//! call that is on its way may even arrive after the node that sent it died.
 
 use std::{
     sync::{
@@ -54,8 +55,9 @@ impl Weather {
         }
     }
 
-    /// For months instead of minutes: whatever takes long is told to the log as a freeze, so that it can
-    /// be held against what came of it, and there is no poll that would make up for a lost hint.
+    /// For months instead of minutes: whatever takes long is logged as a freeze, so that
+    /// it can be held against what came of it, and there is no poll that would make up for a lost
+    /// hint.
     pub(super) fn draw_steady(dice: &Dice) -> Self {
         Self {
             slow: dice.below(20),
@@ -65,7 +67,8 @@ impl Weather {
         }
     }
 
-    /// For people's days: rarely, and then an answer may come when the lease it is about has passed.
+    /// For people's days: rarely, and then an answer may come when the lease it is about has
+    /// passed.
     pub(super) fn draw_quiet(dice: &Dice) -> Self {
         let rate = |most: u64| if dice.hits(300) { 0 } else { dice.below(most) };
         Self {
@@ -237,8 +240,8 @@ fn unavailable(statement: &'static str) -> Error {
     }
 }
 
-/// What only people and checkers ask for arrives untouched: nobody in the simulation signs in or looks
-/// at a page.
+/// What only people and checkers ask for arrives untouched: no one in the simulation signs in or
+/// looks at a page.
 const UNTOUCHED_PORTS: [&str; 4] = ["TokenStore", "SignInStore", "OverviewStore", "AlertStore"];
 const UNTOUCHED: [&str; 14] = [
     "load_task",

@@ -1,8 +1,8 @@
-//! What the store ought to hold: a small model, told of every call in the order it took effect.
+//! What the store ought to hold: a small model that gets every call in the order it took effect.
 //!
-//! The model knows nothing of SQL and does not use `core`'s decisions; it only knows which steps are
-//! allowed. Whatever the store answers is held against it at once, so a violation is found at the
-//! write that made it and not by what follows from it.
+//! The model knows nothing of SQL and does not use `core`'s decisions; it only knows which steps
+//! are allowed. Whatever the store answers is held against it at once, so a violation is found at
+//! the write that made it and not by what follows from it.
 
 use std::collections::BTreeMap;
 
@@ -312,12 +312,12 @@ impl Model {
         Ok(())
     }
 
-    /// A task that tells of an ending, and the row the store says it became.
-    pub(super) fn reported(&mut self, new: &NewTask, id: Option<TaskId>) -> Checked {
+    /// A task that delivers an outcome's event, and the row the store says it became.
+    pub(super) fn event_written(&mut self, new: &NewTask, id: Option<TaskId>) -> Checked {
         let identity = &new.identity;
         let id = id.ok_or(format!("{identity} was to be written with an ending"))?;
         if let Some(other) = self.current.insert(identity.clone(), id) {
-            return Err(format!("{identity} is told twice: {other} and {id}"));
+            return Err(format!("{identity} is delivered twice: {other} and {id}"));
         }
         self.rows.insert(id, Row::of(new));
         Ok(())

@@ -56,7 +56,7 @@ pub(super) struct World {
     /// The store, behind the witness.
     pub(super) store: Arc<dyn Store>,
     pub(super) service: Arc<Service>,
-    /// Who is told of what ends, if anybody is.
+    /// Subscribers to what ends, if any.
     pub(super) ear: Option<Arc<Ear>>,
     pub(super) weather: Weather,
     pub(super) drift_ppm: i64,

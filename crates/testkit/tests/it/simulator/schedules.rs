@@ -1,11 +1,11 @@
-//! Schedules in the simulation: months of slots, planned by several nodes with everything going wrong,
-//! and every slot accounted for at the end.
+//! Schedules in the simulation: months of slots, planned by several nodes with everything going
+//! wrong, and every slot accounted for at the end.
 //!
 //! The planner, the way in for people and the store are the product's own. Nodes crash at any call,
-//! freeze, are all gone for days, have clocks that differ; people pause, resume, change, remove, bring
-//! back, fire by hand and backfill, at the worst moments; firings take longer than the gap between slots.
-//! Attempts are run by a light runner of the simulation: a keeper's heartbeats would be a million events a
-//! month and are simulated elsewhere.
+//! freeze, are all gone for days, have clocks that differ; people pause, resume, change, remove,
+//! restore, fire by hand and backfill, at the worst moments; firings take longer than the gap
+//! between slots. Attempts are run by a light runner of the simulation: a keeper's heartbeats would
+//! be a million events a month and are simulated elsewhere.
 //!
 //! ```text
 //!   people ──► Schedules ─┐
@@ -14,12 +14,13 @@
 //!   runner ─────────────────────────────────────┘
 //! ```
 //!
-//! All nodes are on one machine, whose clock somebody sets ahead or back for some minutes, again and again; retention comes by
-//! just then.
+//! All nodes are on one machine, whose clock is set ahead or back for some minutes, again
+//! and again; retention comes by just then.
 //!
-//! The oracle is independent: `rule` lists the slots that each definition names while it is in force,
-//! from the civil calendar, one by one; `chronicle` knows when things really happened; and `checks`
-//! match each slot to exactly one row of the ledger, whose verdict must have a cause that was injected.
+//! The oracle is independent: `rule` lists the slots that each definition names while it is in
+//! force, from the civil calendar, one by one; `chronicle` knows when things really happened; and
+//! `checks` match each slot to exactly one row of the ledger, whose verdict must have a cause that
+//! was injected.
 
 mod checks;
 mod chronicle;
@@ -69,8 +70,8 @@ pub(crate) struct ScheduleSummary {
     pub(crate) rows: Vec<(String, usize)>,
 }
 
-/// Runs the story of `seed` over the store that `open` gives, and says which promise it broke. The store
-/// must be as [`simulate`](super::simulate) wants it.
+/// Runs the story of `seed` over the store that `open` gives, and says which promise it broke. The
+/// store must be as [`simulate`](super::simulate) wants it.
 pub(crate) fn simulate_schedules(
     seed: u64,
     options: &ScheduleOptions,

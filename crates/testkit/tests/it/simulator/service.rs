@@ -69,8 +69,8 @@ impl Service {
         }
     }
 
-    /// All nodes together keep to the limits of kinds. A frozen node cannot stop what it runs, so it does not
-    /// count: its places have passed on.
+    /// All nodes together keep to the limits of kinds. A frozen node cannot stop what it runs, so
+    /// it does not count: its permits have passed on.
     fn check_limit(&self, task: &ClaimedTask, seen: &[Seen]) {
         let kind = &task.identity.kind;
         let Some(limit) = self.limits_in_all.get(kind) else {
@@ -101,7 +101,8 @@ impl Service {
             self.record.broke(early);
         }
         let mut seen = self.seen();
-        // A frozen node cannot know that its claim has passed on; any other does not start under it.
+        // A frozen node cannot know that its claim has passed on; any other does not start under
+        // it.
         let newest = self.witness.model().rows.get(&id).map(|row| row.term.0);
         let awake = !barrier.was_shut_since(task.started_at);
         if awake && newest.is_some_and(|newest| newest > term) {

@@ -1,9 +1,10 @@
 //! Time in the simulation: one true clock, and what each node believes.
 //!
-//! True time is the runtime's paused clock, which jumps to the next timer whenever everybody waits.
+//! True time is the runtime's paused clock, which jumps to the next timer whenever all tasks wait.
 //! A node sees it through a [`NodeClock`] that is wrong by up to an hour, drifts, and loses time
 //! while the machine is suspended; production's clock is anchored once per run and never set, so
-//! steps happen between runs, or are noticed ([`SetClock`]). The [`Barrier`] is SIGSTOP: while it is shut nothing of the node moves.
+//! steps happen between runs, or are noticed ([`SetClock`]). The [`Barrier`] is SIGSTOP: while it
+//! is shut nothing of the node moves.
 
 use std::{
     sync::{
@@ -22,7 +23,7 @@ use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-/// Plays a story on a clock that jumps to the next timer whenever everybody waits.
+/// Plays a story on a clock that jumps to the next timer whenever all tasks wait.
 pub(super) fn on_virtual_time<T>(story: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -122,8 +123,8 @@ impl Clock for NodeClock {
 const SET_EVERY: SignedDuration = SignedDuration::from_hours(7);
 const HOUR: i64 = 60;
 const DAY: i64 = 24 * HOUR;
-/// By how many minutes it is set, in turn, ahead or back, and for how many it stays so. Steps back are short: nodes look again
-/// every second then, and every look is an event.
+/// By how many minutes it is set, in turn, ahead or back, and for how many it stays so. Steps back
+/// are short: nodes look again every second then, and every look is an event.
 const SETTINGS: [(i64, i64); 6] = [
     (2 * HOUR, 20),
     (-10, 6),
@@ -133,7 +134,7 @@ const SETTINGS: [(i64, i64); 6] = [
     (366 * DAY, 20),
 ];
 
-/// One time that somebody sets the machine's clock, and right again.
+/// One time that the machine's clock is set, and right again.
 pub(super) struct Setting {
     by: SignedDuration,
     pub(super) from: Timestamp,
@@ -164,7 +165,8 @@ impl Setting {
     }
 }
 
-/// Whether the machine's clock was set back at any time between: nothing is planned or started then (DP-24).
+/// Whether the machine's clock was set back at any time between: nothing is planned or started then
+/// (DP-24).
 pub(super) fn is_set_back(from: Timestamp, to: Timestamp) -> bool {
     let mut setting = Setting::at(from);
     while setting.from <= to {
@@ -176,8 +178,8 @@ pub(super) fn is_set_back(from: Timestamp, to: Timestamp) -> bool {
     false
 }
 
-/// A machine whose clock somebody sets ahead or back again and again, and right again (DP-24). Drawn from no dice: all nodes of
-/// a story are on one machine.
+/// A machine whose clock is set ahead or back again and again, and right again (DP-24).
+/// Drawn from no dice: all nodes of a story are on one machine.
 pub(super) struct SetClock(pub(super) NodeClock);
 
 impl SetClock {

@@ -1,4 +1,4 @@
-//! The witness: stands right before the store, sees every call in the order it takes effect, and
+//! The witness: is right before the store, sees every call in the order it takes effect, and
 //! holds the store's answer and the rows it touched against the [`Model`].
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -82,7 +82,7 @@ impl Witness {
         }
     }
 
-    /// The register of nodes tells true time, however wrong their own clocks are.
+    /// The register of nodes shows true time, however wrong their own clocks are.
     pub(super) async fn look_at_nodes(&self, store: &dyn Store) {
         let now = self.truth.now() + self.tolerance();
         for node in self.must(store.load_nodes().await).unwrap_or_default() {
@@ -157,14 +157,16 @@ impl Witness {
         }
     }
 
-    /// What tells of an ending was written with it.
+    /// The event of an outcome was written with it.
     async fn saw_reported(&self, store: &dyn Store, finish: &Finish) {
         for new in &finish.event_tasks {
             let found = store
                 .load_current(std::slice::from_ref(&new.identity))
                 .await;
             let row = self.must(found).and_then(|mut rows| rows.pop().flatten());
-            let checked = self.model().reported(new, row.as_ref().map(|row| row.id));
+            let checked = self
+                .model()
+                .event_written(new, row.as_ref().map(|row| row.id));
             self.record.check(checked);
             self.look_at(store, row.into_iter().map(|row| row.id)).await;
         }
@@ -190,7 +192,7 @@ impl Witness {
     }
 }
 
-/// What the store did, as its receipt tells: a number that was given before is a repetition.
+/// What the store did, as its receipt says: a number that was given before is a repetition.
 fn as_applied(change: &Change, receipt: &Receipt) -> Applied {
     let next = change.amend.as_ref().map(|amend| amend.guard.decisions + 1);
     let number = receipt.decision.number;

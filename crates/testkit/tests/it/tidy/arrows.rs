@@ -1,6 +1,6 @@
 //! Which crate may know which.
 //!
-//! Modules cannot forbid an arrow; manifests can, as long as somebody reads them.
+//! Modules cannot forbid an arrow; manifests can, as long as a test reads them.
 
 use std::process::Command;
 
@@ -106,7 +106,7 @@ fn a_wrong_arrow_is_found_and_a_development_dependency_is_not() {
 }
 
 #[test]
-fn a_crate_nobody_placed_is_found() {
+fn a_crate_without_a_layer_is_found() {
     let metadata = serde_json::json!({"packages": [{"name": "almanack-util", "dependencies": []}]});
     assert_one(&broken_arrows(&metadata), "`almanack-util` is new");
 }

@@ -18,7 +18,7 @@ fn too_long(file: &TextFile) -> Option<String> {
     (counted && lines > LINES_MAX).then(|| {
         format!(
             "{}: {lines} lines without tests, over {LINES_MAX}: find the second idea in it and \
-             give it a module of its own",
+             move it into its own module",
             file.path
         )
     })
@@ -38,8 +38,8 @@ fn unexplained(file: &TextFile) -> Option<String> {
 const DESCRIBED: [&str; 2] = ["crates/core/src/", "crates/engine/src/"];
 const ITEMS: [&str; 6] = ["fn ", "struct ", "enum ", "trait ", "type ", "const "];
 
-/// Public items without a sentence. Fields and variants are not asked for one: their names say it, or a
-/// comment that says more than the name.
+/// Public items without a sentence. Fields and variants are not asked for one: their names say it,
+/// or a comment that says more than the name.
 fn undescribed(file: &TextFile) -> Vec<String> {
     let asked = DESCRIBED.iter().any(|folder| file.path.starts_with(folder)) && !file.is_test();
     let lines: Vec<&str> = file.text.lines().map(str::trim).collect();
@@ -62,7 +62,7 @@ fn undescribed(file: &TextFile) -> Vec<String> {
     mute.collect()
 }
 
-/// Whether what stands between the last item and here has a doc comment.
+/// Whether the text between the last item and here has a doc comment.
 fn is_described(before: &[&str]) -> bool {
     let own = before.iter().rev().take_while(|line| {
         line.starts_with("///") || !(line.is_empty() || line.ends_with(['}', ';', '{']))
@@ -78,7 +78,7 @@ fn public_things_of_core_and_engine_are_described() {
 
 #[test]
 fn a_public_thing_without_a_sentence_is_found() {
-    let text = "/// Told.\n#[derive(Debug)]\npub struct Told {\n    pub field: u8,\n}\n\npub fn mute() {}\n";
+    let text = "/// Noted.\n#[derive(Debug)]\npub struct Noted {\n    pub field: u8,\n}\n\npub fn mute() {}\n";
     assert_one(&undescribed(&file("crates/core/src/x.rs", text)), "x.rs:7:");
 }
 
@@ -115,7 +115,7 @@ fn a_long_file_is_found_and_long_tests_are_not() {
 fn a_module_without_a_word_is_found() {
     let files = [
         file("crates/core/src/mute.rs", "use std::fmt;\n"),
-        file("crates/core/src/told.rs", "//! Told.\n"),
+        file("crates/core/src/noted.rs", "//! Noted.\n"),
         file("crates/core/src/mute/tests.rs", "use super::*;\n"),
     ];
     let faults: Vec<String> = files.iter().filter_map(unexplained).collect();

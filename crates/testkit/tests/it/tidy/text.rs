@@ -1,10 +1,10 @@
-//! Things that must not stand in any tracked file.
+//! Text that no tracked file may contain.
 //!
 //! The words looked for are put together from pieces, or these checks would find themselves.
 
 use super::{TextFile, assert_none, assert_one, file, has_extension, text_files};
 
-/// Places that exist on somebody's machine and on no other.
+/// Paths that exist on one machine only.
 const PRIVATE_PLACES: [&str; 5] = [
     concat!("/", "home/"),
     concat!("/", "Users/"),
@@ -17,7 +17,7 @@ const BROKEN: &str = concat!("FIX", "ME");
 const CRATES_REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 const NPM_REGISTRY: &str = "https://registry.npmjs.org/";
 
-/// Where a word stands alone, with what follows it.
+/// Where a word occurs alone, with what follows it.
 fn occurrences<'a>(line: &'a str, word: &str) -> Vec<&'a str> {
     let joins = |c: char| c.is_alphanumeric() || "_-./}*".contains(c);
     let standing = |at: &usize| !line[..*at].ends_with(joins);
@@ -89,7 +89,7 @@ fn faults(files: &[TextFile], check: fn(&TextFile) -> Vec<String>) -> Vec<String
 }
 
 #[test]
-fn no_file_names_a_place_on_somebodys_machine() {
+fn no_file_names_a_path_on_one_machine() {
     assert_none(&faults(&text_files(), private_places));
 }
 

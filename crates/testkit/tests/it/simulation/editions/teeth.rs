@@ -1,4 +1,5 @@
-//! The teeth: take a safeguard away, below the store or outside, and a seed must say which promise broke.
+//! The teeth: take a safeguard away, below the store or outside, and a seed must say which promise
+//! broke.
 
 use std::sync::Arc;
 
@@ -101,7 +102,7 @@ fn a_story_that_is_not_written_is_noticed() {
         "the store keeps something else",
         "in no picture",
         "became",
-        "was changed by others too often",
+        "kept changing during this request",
     ];
     assert_write_noticed(forget, &words);
 }
@@ -119,11 +120,11 @@ impl Layer for NoAlerts {
 #[test]
 fn an_alert_that_is_not_written_is_noticed() {
     let sabotaged = || Layered::over(open(), NoAlerts);
-    assert_noticed(|outside| outside, sabotaged, &["nobody is told why"]);
+    assert_noticed(|outside| outside, sabotaged, &["no one is notified why"]);
 }
 
 #[test]
-fn a_letter_that_is_not_written_down_before_it_leaves_is_noticed() {
+fn a_message_that_is_not_written_down_before_it_leaves_is_noticed() {
     let forget = |change: &mut Change| {
         let sent = |delivery: &delivery::Delivery| delivery.state == delivery::State::Sent;
         change.deliveries.retain(|delivery| !sent(delivery));
@@ -214,7 +215,7 @@ fn a_publisher_that_sends_twice_is_noticed() {
 }
 
 #[test]
-fn a_letter_that_is_confirmed_and_never_came_is_noticed() {
+fn a_message_that_is_confirmed_and_never_came_is_noticed() {
     let boasts = |outside| with_publishers(outside, How::Boasts);
     assert_noticed(
         boasts,
@@ -248,7 +249,7 @@ fn a_request_that_the_budget_does_not_count_is_noticed() {
     assert_noticed(unpaid, open, &words);
 }
 
-/// Tells nobody, and says it has.
+/// Notifies no one, and says it has.
 struct Mute;
 
 #[async_trait]
@@ -259,13 +260,13 @@ impl Notifier for Mute {
 }
 
 #[test]
-fn a_messenger_that_reports_nobody_is_noticed() {
+fn a_notifier_that_notifies_no_one_is_noticed() {
     let mute = EditionOptions {
         days: 60,
         notifier: |_| Arc::new(Mute),
         ..EditionOptions::default()
     };
-    assert_options_noticed(&mute, open, &["are said to have been told"]);
+    assert_options_noticed(&mute, open, &["are said to have been notified"]);
 }
 
 /// Prints the same inputs another way each time.

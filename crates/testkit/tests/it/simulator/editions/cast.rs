@@ -12,7 +12,8 @@ use jiff::{SignedDuration, tz::TimeZone};
 
 use super::super::dice::Dice;
 
-/// Zones whose days are 23 to 25 hours long, one without its midnight on one day, and some that are always the same.
+/// Zones whose days are 23 to 25 hours long, one without its midnight on one day, and some that are
+/// always the same.
 const ZONES: [&str; 6] = [
     "UTC",
     "Asia/Shanghai",
@@ -60,8 +61,8 @@ impl Cast {
         self.places.iter().find(|place| place.name == name)
     }
 
-    /// Ticks within which an edition is published when nothing goes wrong: its list, its batches, and its letters
-    /// where they did not fit into the last of these.
+    /// Ticks within which an edition is published when nothing goes wrong: its list, its batches,
+    /// and its messages where they did not fit into the last of these.
     pub(super) fn ticks_needed(&self) -> usize {
         let rules = &self.settings.rules;
         let messages: u32 = self.places.iter().map(|place| place.parts).sum();

@@ -69,7 +69,8 @@ impl Mailbox {
         }
         let first = self.revisions.entry(date.to_owned());
         let first = *first.or_insert(message.revision);
-        // Better twice than missing: that holds for a first document that perhaps never arrived, too.
+        // Better twice than missing: that holds for a first document that perhaps never arrived,
+        // too.
         let earlier = format!("edition:{date}/{first}/{}/", place.name);
         let may_follow = may_repeat && !world.witness.is_confirmed(&earlier);
         let second = first != message.revision && !may_follow && !resent;
@@ -131,7 +132,7 @@ fn check_end(world: &World, account: &Account) -> Result<(), String> {
     };
     if state.is_open() || !ended {
         return Err(format!(
-            "it ends as {state} (was {was:?}), and nobody is told why"
+            "it ends as {state} (was {was:?}), and no one is notified why"
         ));
     }
     Ok(())
@@ -148,11 +149,11 @@ async fn check_alerts(world: &World) -> Result<(), String> {
     let unreported = alerts.iter().find(|alert| alert.news().is_some());
     unreported.map_or(Ok(()), |alert| {
         let (key, news) = (&alert.key, alert.news());
-        Err(format!("nobody was told {news:?} of {key:?}"))
+        Err(format!("no one was notified {news:?} of {key:?}"))
     })
 }
 
-/// Every document comes out of its inputs as it was.
+/// Every document can be rendered again from its inputs.
 async fn check_documents(editions: &Editions, account: &Account) -> Result<usize, String> {
     let date = account.edition.date;
     for revision in 1..=account.edition.revision {

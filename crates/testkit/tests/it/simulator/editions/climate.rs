@@ -1,4 +1,5 @@
-//! What becomes of calls to the outside: each seed has its own rates, and parts of it are down for days.
+//! What becomes of calls to the outside: each seed has its own rates, and parts of it are down for
+//! days.
 
 use std::{
     collections::BTreeMap,
@@ -94,7 +95,7 @@ impl Climate {
             Call::List => ("list", false, false),
             Call::Page(_) | Call::Comments(_) => ("reader", true, false),
             Call::Titles(_) | Call::Summary(_) => ("writer", true, false),
-            // Whoever filters has a time limit of its own, as has whoever lists and whoever tells.
+            // The filter has its own time limit, as have the list and the notifier.
             Call::Judge(_) => ("writer", false, false),
             Call::Send(to, _) => (to.as_str(), true, true),
             Call::Look(at, _) => (at.as_str(), true, false),

@@ -34,7 +34,7 @@ pub(super) enum Deed {
     Tick,
     /// A round of the watch.
     Watch,
-    /// A step of an edition that somebody queued.
+    /// A step of a queued edition.
     Step(Date),
     Run(Date),
     Reset(Date),
@@ -47,7 +47,7 @@ pub(super) enum Deed {
 }
 
 /// What a deed says about itself.
-struct Reported {
+struct DeedReport {
     text: String,
     requests: u32,
 }
@@ -71,7 +71,8 @@ pub(super) async fn perform(world: &World, process: &Process, deed: Deed, dice: 
         _ => world.cast.deaths,
     };
     let mortal = !world.is_healed() && dice.hits(deaths);
-    // Half of the deaths are early ones; a step of what is queued mostly finds that it has to wait, and is over soon.
+    // Half of the deaths are early ones; a step of what is queued mostly finds that it has to wait,
+    // and is over soon.
     let early = if matches!(deed, Deed::Step(_)) { 8 } else { 40 };
     let most = if dice.hits(500) { early } else { POLLS_MAX };
     let ended = Mortal {
@@ -87,8 +88,8 @@ pub(super) async fn perform(world: &World, process: &Process, deed: Deed, dice: 
             world.record.note(&process.name, note);
             Ended::Died
         }
-        Some(Ok(reported)) => {
-            let Reported { text, requests } = reported;
+        Some(Ok(report)) => {
+            let DeedReport { text, requests } = report;
             let note = format_args!("{deed:?}: {text}, {spent} requests");
             world.record.note(&process.name, note);
             if requests != spent {
@@ -124,9 +125,9 @@ fn may_fail(world: &World, deed: Deed, error: &Error) -> bool {
     }
 }
 
-async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<Reported, Error> {
+async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<DeedReport, Error> {
     let editions = &process.editions;
-    let free = |text: String| Reported { text, requests: 0 };
+    let free = |text: String| DeedReport { text, requests: 0 };
     Ok(match deed {
         Deed::Watch => {
             process.watch().round_of_editions().await?;
@@ -145,26 +146,26 @@ async fn carry_out(process: &Process, deed: Deed, meter: &Meter) -> Result<Repor
                 count => format!(", {count} archived"),
             };
             let text = format!("{} {}{archived}", ticked.date, actions.join("+"));
-            Reported { text, requests }
+            DeedReport { text, requests }
         }
         Deed::Step(date) => {
             let stepped = editions.step(date, Requester::Tick, &Unwatched).await?;
             let text = format!("{} {}", stepped.after, stepped.actions.join("+"));
             let requests = stepped.requests;
-            Reported { text, requests }
+            DeedReport { text, requests }
         }
         Deed::Run(date) => {
             editions.take_up(date).await?;
             let ran = editions.run(date, meter).await?;
             let text = format!("ran until {}", ran.account.edition.state);
             let requests = ran.requests;
-            Reported { text, requests }
+            DeedReport { text, requests }
         }
         Deed::Force(date) => {
             let forced = editions.force_publish(date, "operator").await?;
             let text = format!("forced, it is {}", forced.account.edition.state);
             let requests = forced.requests;
-            Reported { text, requests }
+            DeedReport { text, requests }
         }
         Deed::Reset(date) => {
             let account = editions.reset(date, "ada").await?;

@@ -9,8 +9,8 @@ use super::{super::dice::Dice, deeds::Deed, nodes::World};
 /// A request comes within so long after a moment began: while nodes are at work.
 const WITHIN_MS: u64 = 120_000;
 
-/// What a person wants at this moment, if anything, and when: mostly of the present day, sometimes of one whose stories are gone.
-/// Whoever skipped a destination wants it sent after all.
+/// What a person wants at this moment, if anything, and when: mostly of the present day, sometimes
+/// of one whose stories are gone. A person who skipped a destination wants it sent after all.
 pub(super) fn request(
     world: &World,
     today: Date,

@@ -34,7 +34,8 @@ use super::{
 const NODES: usize = 2;
 const MINUTE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
-/// Days in which nothing goes wrong any more: what was taken up again has a day's time, and a day to be put away.
+/// Days in which nothing goes wrong any more: what was taken up again has a day's time, and a day
+/// to be put away.
 const REST_DAYS: u32 = 3;
 /// Retention keeps stories for so long.
 const KEPT_DAYS: i64 = 30;
@@ -163,7 +164,7 @@ impl Stage {
         self.wait_for(date, begins).await;
         self.dawn(date).await;
         if self.dice.hits(10) {
-            self.world.record.note("world", "nobody is there");
+            self.world.record.note("world", "no node is running");
             return;
         }
         let most = self.world.cast.ticks_needed() as u64 + 3 + self.dice.below(6);
@@ -217,7 +218,7 @@ impl Stage {
         let world = &self.world;
         let person = self.person.fork();
         let mut skipped = self.skipped;
-        let wishing = async {
+        let requesting = async {
             if let Some((deed, delay)) = request {
                 pass(delay).await;
                 let process = world.start("ada", &person);
@@ -228,7 +229,7 @@ impl Stage {
                 };
             }
         };
-        let (first, second, ()) = tokio::join!(take(first, world), take(second, world), wishing);
+        let (first, second, ()) = tokio::join!(take(first, world), take(second, world), requesting);
         self.skipped = skipped;
         self.nodes = [first, second];
         self.mailboxes.look(&self.world);
@@ -271,7 +272,7 @@ impl Stage {
         process.unwrap_or_else(|| self.world.start(&format!("node-{slot}"), dice))
     }
 
-    /// The faults stop, and everybody is there.
+    /// The faults stop, and all nodes run.
     fn heal(&mut self) {
         self.world.record.note("world", "heals");
         self.world.healed.store(true, Ordering::Relaxed);
@@ -288,7 +289,7 @@ impl Stage {
         }
         self.mailboxes.look(&self.world);
         self.world.record.check(self.published(date, needed));
-        // What began and was over in the last of them is told in two more.
+        // What began and was over in the last of them is notified in two more.
         for slot in 0..NODES {
             self.quiet_tick(slot).await;
         }

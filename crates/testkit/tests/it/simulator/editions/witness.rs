@@ -1,4 +1,5 @@
-//! Sees every write to an edition take effect, right above the store, and keeps a copy of every edition.
+//! Sees every write to an edition take effect, right above the store, and keeps a copy of every
+//! edition.
 
 mod ledger;
 mod picture;
@@ -31,14 +32,15 @@ pub(super) struct Write<'a> {
     pub(super) before: &'a Account,
     pub(super) change: &'a Change,
     pub(super) after: &'a Account,
-    /// The latest that anybody's clock shows.
+    /// The latest that any clock shows.
     pub(super) now: Timestamp,
     pub(super) cast: &'a Cast,
     pub(super) room: &'a EditionHarness,
 }
 
 impl Write<'_> {
-    /// Whether a person has a part of the document that is known sent again: that begins the work on it anew, as nothing else about a delivery does.
+    /// Whether a person has a part of the document that is known sent again: that begins the work
+    /// on it anew, as nothing else about a delivery does.
     pub(super) fn is_resent(&self, delivery: &Delivery) -> bool {
         let (before, after) = (&self.before.edition, &self.after.edition);
         delivery.state == delivery::State::Intended
@@ -58,8 +60,8 @@ struct Pages {
     alerts: BTreeMap<Key, Alert>,
     /// Those of which it was written down that people know.
     heard: BTreeSet<Key>,
-    /// How often it was written down that people were told something.
-    reported: usize,
+    /// How often a notification was recorded.
+    notified: usize,
 }
 
 /// The witness. Clones share what was seen.
@@ -101,7 +103,7 @@ impl Witness {
         known.is_none_or(|account| account.edition.state.is_open())
     }
 
-    /// Whether the arrival of a letter was written down whose key begins so.
+    /// Whether the arrival of a message was written down whose key begins so.
     pub(super) fn is_confirmed(&self, beginning: &str) -> bool {
         let pages = self.pages();
         let first = pages.confirmed.range(beginning.to_owned()..).next();
@@ -113,7 +115,7 @@ impl Witness {
         self.pages().heard.contains(key)
     }
 
-    /// Whether a person had a letter sent again.
+    /// Whether a person had a message sent again.
     pub(super) fn is_resent(&self, key: &str) -> bool {
         self.pages().resent.contains(key)
     }
@@ -157,7 +159,8 @@ impl Witness {
         }
     }
 
-    /// An alert was written: nobody says that people were told who did not hear it, unless they could not be told for a day.
+    /// An alert was written: no notification is recorded that people did not get, unless they could
+    /// not be notified for a day.
     fn saw_alert(&self, alert: &Alert) {
         let mut pages = self.pages();
         let known = pages.alerts.insert(alert.key.clone(), alert.clone());
@@ -169,16 +172,16 @@ impl Witness {
         let in_time = |at: &Timestamp| at.duration_since(since) < NOTIFY_FOR;
         let is_new =
             |at: Option<Timestamp>, before| at != before && at.is_some_and(|at| in_time(&at));
-        let reported =
+        let notified =
             is_new(alert.open_notified_at, opened) || is_new(alert.close_notified_at, closed);
-        pages.reported += usize::from(reported);
+        pages.notified += usize::from(notified);
         if alert.open_notified_at.is_some() {
             pages.heard.insert(alert.key.clone());
         }
-        if pages.reported > self.room.reported() {
-            let (marked, reported) = (pages.reported, self.room.reported());
+        if pages.notified > self.room.notified() {
+            let (marked, notified) = (pages.notified, self.room.notified());
             self.record.broke(format_args!(
-                "people are said to have been told {marked} things, but heard {reported}"
+                "people are said to have been notified of {marked} things, but heard {notified}"
             ));
         }
     }
@@ -206,7 +209,7 @@ impl Layer for Witness {
         let written = below.write_edition(change.clone()).await?;
         let Some(before) = before else {
             if written == EditionWritten::Done {
-                let what = format_args!("{date}: an edition that nobody opened was written");
+                let what = format_args!("{date}: an edition that was never opened was written");
                 self.record.broke(what);
             }
             return Ok(written);
@@ -214,10 +217,10 @@ impl Layer for Witness {
         let same = before.edition.version == change.edition.version;
         match written {
             EditionWritten::Lost if same => {
-                let what = "a write was refused although nobody had been faster";
+                let what = "a write was refused although no other had been faster";
                 self.record.broke(format_args!("{date}: {what}"));
             }
-            EditionWritten::Lost => self.record.note("witness", "somebody else was faster"),
+            EditionWritten::Lost => self.record.note("witness", "another node was faster"),
             EditionWritten::Done => {
                 if !same {
                     self.record.broke(format_args!(

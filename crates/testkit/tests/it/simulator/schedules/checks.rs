@@ -1,5 +1,5 @@
-//! The reckoning: every slot that the oracle expects is matched to exactly one row of the ledger, and
-//! every verdict to a cause that was injected.
+//! The reckoning: every slot that the oracle expects is matched to exactly one row of the ledger,
+//! and every verdict to a cause that was injected.
 
 mod eras;
 mod firings;
@@ -114,7 +114,7 @@ fn cover(
     Ok(covered)
 }
 
-/// The cursor stands at the first slot that is not in the ledger.
+/// The cursor is at the first slot that is not in the ledger.
 fn check_cursor(
     schedule: &Schedule,
     life: &Life,

@@ -1,8 +1,8 @@
-//! What really happened: a layer right above the store that sees every write take effect, and the log of
-//! when nodes were able to plan. Checks read it; nobody else does.
+//! What really happened: a layer right above the store that sees every write take effect, and the
+//! log of when nodes were able to plan. Only checks read it.
 //!
-//! It also gives the hints, for every write and however far ahead, and in return nobody polls: a poll a
-//! second would be eight million in ninety days.
+//! It also gives the hints, for every write and however far ahead, and in return no node polls: a
+//! poll a second would be eight million in ninety days.
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +29,7 @@ use super::{
     rule::Rule,
 };
 
-/// Nobody need look without being told to.
+/// No node need look without a hint.
 const NO_POLL: SignedDuration = SignedDuration::from_hours(24 * 365);
 /// No schedule here keeps its slots back for longer.
 const SPLAY_MAX: SignedDuration = SignedDuration::from_mins(4);
@@ -40,15 +40,16 @@ const KEPT: usize = 256;
 #[derive(Debug, Clone)]
 pub(super) struct SeenEdit {
     pub(super) edited: Edited,
-    /// When, by the clock of who did it.
+    /// When, by the actor's clock.
     pub(super) at: Timestamp,
-    /// The seam between before and after: `at`, or the last slot that a faster clock had decided by then.
+    /// The seam between before and after: `at`, or the last slot that a faster clock had decided by
+    /// then.
     pub(super) seam: Timestamp,
     pub(super) definition: Definition,
     pub(super) pause: Option<Pause>,
 }
 
-/// A firing, as it was inserted.
+/// A firing, as inserted.
 #[derive(Debug, Clone)]
 pub(super) struct Birth {
     pub(super) schedule: String,
@@ -92,7 +93,8 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Whether a node was able to plan from `from` to `to`. None is while the machine's clock is behind, and each is right after.
+    /// Whether a node was able to plan from `from` to `to`. None is while the machine's clock is
+    /// behind, and each is right after.
     pub(super) fn covered(&self, from: Timestamp, to: Timestamp) -> bool {
         !is_set_back(from, to) && self.runs.iter().any(|run| run.covers(from, to))
     }
@@ -243,7 +245,7 @@ impl Chronicle {
         }
     }
 
-    /// Nothing is decided before its time, by anybody's clock.
+    /// Nothing is decided before its time, by any clock.
     fn in_time(&self, write: &ScheduleWrite, now: Timestamp) -> std::result::Result<(), String> {
         let name = &write.schedule.name;
         let latest = now + self.skew;
@@ -320,7 +322,7 @@ impl Layer for Chronicle {
         for (write, applied) in writes.iter().zip(&applied) {
             if *applied == Applied::Lost {
                 self.record
-                    .note(write.schedule.name.as_str(), "somebody else was faster");
+                    .note(write.schedule.name.as_str(), "another node was faster");
                 continue;
             }
             self.saw(write, &withdrawn(below, write).await?);

@@ -22,7 +22,7 @@ use super::{
 const ROUND_S: i64 = 300;
 const HOUR_MS: u64 = 3_600_000;
 
-/// Somebody with a request now and then.
+/// A person with a request now and then.
 pub(super) struct Person {
     world: World,
     dice: Dice,
@@ -170,7 +170,7 @@ impl Person {
         let definition = self.define(Rule::draw_dense);
         self.put(&name, definition).await;
         pass(self.dice.millis(HOUR_MS / 4, 2 * HOUR_MS)).await;
-        // It would be too much for ninety days, so whoever hears nothing asks again.
+        // It would be too much for ninety days, so a person without an answer asks again.
         while let Err(Error::Store(_)) = self.desk().remove(&name, "ada").await {
             pass(self.dice.millis(100, 60_000)).await;
         }
@@ -183,7 +183,7 @@ impl Person {
         self.wanted.insert(name.clone(), definition);
     }
 
-    /// Whoever hears nothing does not know; the chronicle does.
+    /// A person without an answer does not know; the chronicle does.
     fn report(&self, name: &ScheduleName, answer: Result<(), Error>) {
         if let Err(error) = answer {
             self.world

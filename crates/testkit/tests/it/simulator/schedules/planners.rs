@@ -39,7 +39,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A way to the store of somebody's own.
+    /// A separate way to the store.
     pub(super) fn way(&self, who: &str, barrier: &Arc<Barrier>, dice: &Dice) -> Arc<dyn Store> {
         let way = FaultyStore {
             below: Arc::clone(&self.store),

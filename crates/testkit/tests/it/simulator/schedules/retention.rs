@@ -1,6 +1,8 @@
-//! Retention at the worst moments: while the machine's clock is set, and right after it is right again (DP-24).
+//! Retention at the worst moments: while the machine's clock is set, and right after it is right
+//! again (DP-24).
 //!
-//! Nothing in a story is as old as what is forgotten here, so the checks miss every row that it takes.
+//! Nothing in a story is as old as what is forgotten here, so the checks miss every row that it
+//! takes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,7 +31,7 @@ const AFTER: SignedDuration = SignedDuration::from_secs(1);
 /// How long a walk may take; it begins another one ten minutes later.
 const WALK: Duration = Duration::from_mins(1);
 
-/// Forgets for as long as anybody polls it.
+/// Forgets for as long as it is polled.
 pub(super) async fn run(world: World, dice: Dice) {
     let ports = ports(&world, &dice);
     loop {
@@ -75,16 +77,16 @@ fn ports(world: &World, dice: &Dice) -> Ports {
         clock,
         sleeper: Arc::new(sleeper),
         entropy: Arc::new(dice.entropy()),
-        handlers: Handlers::new(Arc::new(Nobody)).into(),
+        handlers: Handlers::new(Arc::new(NoHandler)).into(),
         subscriptions: Reloadable::default(),
     }
 }
 
 /// Tries nothing: firings have a runner of their own here.
-struct Nobody;
+struct NoHandler;
 
 #[async_trait]
-impl Handler for Nobody {
+impl Handler for NoHandler {
     async fn attempt(&self, _: &ClaimedTask) -> Outcome {
         Outcome::Done { detail: None }
     }

@@ -1,9 +1,9 @@
 //! Rules as the oracle knows them, and a slow, plain list of the instants they name.
 //!
-//! Nothing here is shared with the product but the calendar: a rule is drawn as a value, printed as an
-//! expression for the product to read, and listed by asking about each day of the civil calendar and
-//! each minute of it. The DST rule is that of CRON.md: a job at fixed times runs once after a gap and once
-//! in an overlap, a job at intervals runs whenever its local time is shown.
+//! Nothing here is shared with the product but the calendar: a rule is drawn as a value, printed as
+//! an expression for the product to read, and listed by asking about each day of the civil calendar
+//! and each minute of it. The DST rule is that of CRON.md: a job at fixed times runs once after a
+//! gap and once in an overlap, a job at intervals runs whenever its local time is shown.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,8 @@ use jiff::{
 
 use super::super::dice::Dice;
 
-/// Zones with a change of the clocks in the ninety days, forward or back, by an hour or by half of one.
+/// Zones with a change of the clocks in the ninety days, forward or back, by an hour or by half of
+/// one.
 const ZONES: [&str; 7] = [
     "UTC",
     "Europe/Berlin",
@@ -251,7 +252,8 @@ mod tests {
         slots.iter().map(ToString::to_string).collect()
     }
 
-    /// By hand, from the table of Berlin and of Sydney: the oracle must not be wrong in the product's way.
+    /// By hand, from the table of Berlin and of Sydney: the oracle must not be wrong in the
+    /// product's way.
     #[test]
     fn the_oracle_knows_gaps_and_overlaps() {
         let fixed = daily(

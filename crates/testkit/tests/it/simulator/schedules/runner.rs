@@ -30,14 +30,14 @@ const LOOK_EVERY: Duration = Duration::from_mins(30);
 /// While the machine's clock is behind nothing is started; then it is soon.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
-/// Runs firings for as long as anybody polls it.
+/// Runs firings for as long as it is polled.
 pub(super) async fn run(world: World, dice: Dice) {
     let mut hints = world.store.nudges();
     let mut claims = 0;
     loop {
         let now = world.truth.now();
         let mut next = now + SignedDuration::try_from(LOOK_EVERY).unwrap_or_default();
-        // What runs nodes runs attempts: when all nodes are gone, nobody claims.
+        // What runs nodes runs attempts: when all nodes are gone, nothing is claimed.
         if world.chronicle.pages().covered(now, now) {
             claims += 1;
             let claimed = world.store.claim(request(claims, now)).await;

@@ -74,7 +74,7 @@ fn check_one(write: &Write<'_>, delivery: &Delivery) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether somebody only says that it is still being sent.
+/// Whether a write only says that it is still being sent.
 fn is_extended(before: &Delivery, after: &Delivery) -> bool {
     let extended = Delivery {
         lease_until: after.lease_until,
@@ -100,7 +100,8 @@ fn may_follow(was: Option<State>, now: State) -> bool {
     }
 }
 
-/// Nobody knows whether it arrived and it must not arrive twice; or an earlier one arrived, or may have.
+/// Its arrival is unknown and it must not arrive twice; or an earlier one arrived, or may
+/// have.
 fn may_skip(write: &Write<'_>, was: Option<State>, destination: &str) -> bool {
     let Some(place) = write.cast.place(destination) else {
         return false;

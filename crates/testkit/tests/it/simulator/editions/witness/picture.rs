@@ -89,7 +89,7 @@ fn check_rows(account: &Account) -> Checked {
         let own = |batch: &&Batch| Some(batch.index) == story.batch;
         let at_work = account.batches.iter().filter(running).find(own);
         if story.status == Status::Processing && at_work.is_none() {
-            return Err(format!("{} is processed by nobody", story.listed.key));
+            return Err(format!("{} is processed by no batch", story.listed.key));
         }
     }
     Ok(())

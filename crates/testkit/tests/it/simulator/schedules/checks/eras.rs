@@ -59,7 +59,7 @@ impl Life {
                 );
                 let rule = pages.rules.get(&key).cloned();
                 open.era = Some(Era {
-                    rule: rule.ok_or("an expression that nobody wrote")?,
+                    rule: rule.ok_or("an expression that was never written")?,
                     definition: edit.definition.clone(),
                     from: edit.seam,
                     to: edit.seam,
@@ -98,7 +98,7 @@ struct Open {
 
 impl Open {
     fn take(&mut self, edit: &SeenEdit, life: &mut Life) {
-        // A pause that has ended by itself by then has ended, whether anybody looked or not.
+        // A pause that has ended by itself by then has ended, whether it was looked at or not.
         if let Some((_, Some(until))) = self.pause
             && until <= edit.at
         {

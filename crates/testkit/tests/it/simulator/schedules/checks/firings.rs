@@ -1,4 +1,4 @@
-//! Firings and ledger rows tell the same story, and firings do not overlap where they must not.
+//! Firings and ledger rows agree, and firings do not overlap where they must not.
 
 use std::collections::BTreeMap;
 
@@ -95,8 +95,8 @@ fn count(schedule: &Schedule, tasks: &Tasks) -> Result<usize, String> {
     Ok(found)
 }
 
-/// Where firings must not overlap, all before it have ended when the next is inserted: the one before
-/// it, whatever it was, and those before that as far back as none was allowed to overlap.
+/// Where firings must not overlap, all before it have ended when the next is inserted: the one
+/// before it, whatever it was, and those before that as far back as none was allowed to overlap.
 fn overlaps(pages: &Pages, life: &Life, schedule: &Schedule) -> Result<(), String> {
     let name = schedule.name.as_str();
     let births = pages.births.iter().filter(|birth| birth.schedule == name);

@@ -54,15 +54,15 @@ impl Judge<'_> {
             Verdict::CaughtUp if resumed => Ok(()),
             Verdict::CaughtUp => self.caught_up(slot, row, era),
             Verdict::Skipped(Reason::Paused) => {
-                holds(self.nearly_paused(slot, splay), "nobody had paused it")
+                holds(self.nearly_paused(slot, splay), "it had not been paused")
             }
             Verdict::Skipped(Reason::Overlap) => self.overlaps(row, era),
             Verdict::Skipped(Reason::Changed) => holds(
                 self.life.edited_at.contains(&row.decided_at),
-                "nobody changed anything then",
+                "nothing was changed then",
             ),
             Verdict::Skipped(Reason::Cancelled) => {
-                Err("nobody can cancel a firing before it is there".to_owned())
+                Err("no one can cancel a firing before it exists".to_owned())
             }
             Verdict::Skipped(reason) => {
                 self.missed(slot, row, era)?;
@@ -210,7 +210,8 @@ impl Judge<'_> {
         self.pages.waited(self.name, slot - self.skew, to)
     }
 
-    /// How late a slot may fire: as was asked, or half the gap, from a quarter of a minute to half a day.
+    /// How late a slot may fire: as was asked, or half the gap, from a quarter of a minute to half
+    /// a day.
     fn grace(&self, slot: Timestamp, era: &Era) -> SignedDuration {
         if let Some(grace) = era.definition.grace {
             return grace;
