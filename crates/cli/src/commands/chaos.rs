@@ -63,10 +63,7 @@ pub(super) fn run(
         scratch.remove().await?;
         match &report {
             Ok(report) if report.broken.is_empty() => folder.remove(),
-            _ => output.note(&format!(
-                "Logs of the nodes: {}\n",
-                folder.path.display()
-            )),
+            _ => output.note(&format!("Logs of the nodes: {}\n", folder.path.display())),
         }
         report
     })?;
@@ -136,10 +133,7 @@ fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
         impossible.insert(fault.name(), why.to_owned());
     };
     match location {
-        Location::Sqlite(_) => add(
-            Fault::Cut,
-            "cut: SQLite has no connection to cut",
-        ),
+        Location::Sqlite(_) => add(Fault::Cut, "cut: SQLite has no connection to cut"),
         Location::Postgres(url) if wire_target(url).is_none() => add(
             Fault::Cut,
             "cut: works only for a single TCP host whose certificate is not verified by name",
@@ -187,7 +181,7 @@ impl Run<'_> {
         let end = SystemClock.now();
         output.note("No more faults; waiting until all work has finished\n");
         stage.settle(end).await;
-        let report = stage.judge(end, self).await?;
+        let report = stage.check(end, self).await?;
         if let Some(file) = &self.arguments.picture {
             let (begun, samples) = stage.seen();
             let scene = Scene {
@@ -283,7 +277,7 @@ fn show(report: &ChaosReport, output: &mut Output) -> Result<(), Failure> {
     );
     let memory = report.memory_kb.iter();
     let memory = memory.map(|(node, kb)| format!("{node} {} MB", kb / 1024));
-    lines.push(("memory at most", counted(memory)));
+    lines.push(("peak memory", counted(memory)));
     for (name, line) in lines {
         output.line(&format!("{name:16} {line}"))?;
     }

@@ -1,5 +1,5 @@
-//! `almanack world`: the article service beside a node that nobody has configured, GitHub, feeds, news, a
-//! model and a Telegram.
+//! `almanack world`: the article service with an unconfigured node, GitHub, feeds, news, a model
+//! and Telegram.
 
 use std::fs;
 
@@ -109,11 +109,7 @@ async fn feeds_answer_on_their_own_hosts_and_are_listed() {
     let address = free_address();
     let listen = format!("0.0.0.0:{}", address.port());
     let arguments = ["world", "feeds", "--listen", &listen];
-    let arguments = [
-        &arguments[..],
-        &["--feeds", "50", "--seed", "7", "--cool-down"],
-    ]
-    .concat();
+    let arguments = [&arguments[..], &["--feeds", "50", "--seed", "7", "--quiet"]].concat();
     let command = home.command(&arguments);
     let mut feeds = Process::start(&home, address, command).ready().await;
     let list = feeds.api().insist(Method::GET, "/opml", None).await;
@@ -127,7 +123,7 @@ async fn feeds_answer_on_their_own_hosts_and_are_listed() {
     assert!(
         feeds
             .notes()
-            .contains("50 feeds, the first at http://127.1.1.1:")
+            .contains("50 simulated feeds, the first at http://127.1.1.1:")
     );
     feeds.terminate();
     assert_eq!(feeds.exit_code().await, Some(0));
@@ -139,13 +135,7 @@ async fn a_news_site_answers_with_as_many_stories_as_asked() {
     let address = free_address();
     let listen = address.to_string();
     let arguments = [
-        "world",
-        "news",
-        "--listen",
-        &listen,
-        "--seed",
-        "7",
-        "--cool-down",
+        "world", "news", "--listen", &listen, "--seed", "7", "--quiet",
     ];
     let more = ["--stories-per-day", "10", "--latency", "1ms"];
     let command = home.command(&[&arguments[..], &more].concat());
@@ -153,7 +143,7 @@ async fn a_news_site_answers_with_as_many_stories_as_asked() {
     let path = "/v0/beststories.json";
     let best = news.api().insist(Method::GET, path, None).await;
     let best = best.json.as_array().unwrap().len();
-    // Three days back from any moment: ten stories each, less or more the moment's own day.
+    // Three days back from any moment: ten stories each, plus or minus the present day.
     assert!((20..=40).contains(&best), "{best} stories");
     assert!(news.notes().contains("curl http://"));
     news.terminate();
@@ -161,7 +151,7 @@ async fn a_news_site_answers_with_as_many_stories_as_asked() {
 }
 
 #[test]
-fn a_setup_that_cannot_be_read_is_reported_by_its_place_without_its_secrets() {
+fn an_invalid_setup_is_reported_with_its_position_and_without_its_secrets() {
     let home = Home::new();
     let text = "{\"tokens\": [{\"name\": \"chain\",\n\"secret\": 5, \"x\": \"s-chain\"}]}";
     fs::write(home.path().join("github.json"), text).unwrap();
@@ -177,7 +167,7 @@ fn a_setup_that_cannot_be_read_is_reported_by_its_place_without_its_secrets() {
     let reported = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(2), "{reported}");
     assert!(
-        reported.contains("`github.json` is not a setup: line 2, column "),
+        reported.contains("`github.json` is not a valid setup: line 2, column "),
         "{reported}"
     );
     assert!(!reported.contains("s-chain"), "{reported}");

@@ -1,6 +1,7 @@
 //! What a run came to, and which promise it broke, if any.
 //!
-//! Pure: facts in, sentences out. A promise that is broken is a sentence in [`ChaosReport::broken`]; a run without one held.
+//! Pure: facts in, sentences out. A promise that is broken is a sentence in
+//! [`ChaosReport::broken`]; a run without one held.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,8 @@ use crate::{
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-/// How much earlier than its time an article may seem to be published: two clocks, and a node that follows a third.
+/// How much earlier than its time an article may seem to be published: two clocks, and a node that
+/// follows a third.
 const EARLY_TOLERATED: SignedDuration = SignedDuration::from_millis(250);
 
 /// What became of the slots of one schedule.
@@ -59,7 +61,7 @@ pub struct ArticleFigures {
 }
 
 /// Holds the article service's table against what its authors wanted by `end`.
-pub fn judge(articles: &[Article], end: Timestamp) -> ArticleFigures {
+pub fn check_articles(articles: &[Article], end: Timestamp) -> ArticleFigures {
     let mut figures = ArticleFigures {
         written: articles.len(),
         ..ArticleFigures::default()
@@ -249,7 +251,7 @@ mod tests {
             withdrawn,
             published_after_all,
         ];
-        let figures = judge(&all, at(500));
+        let figures = check_articles(&all, at(500));
         assert_eq!(
             (figures.published, figures.withheld, figures.ahead),
             (2, 1, 1)

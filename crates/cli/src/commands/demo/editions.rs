@@ -52,10 +52,7 @@ impl Progress {
             let Some(why) = delivery.detail.as_deref().filter(|_| refused) else {
                 continue;
             };
-            let what = format!(
-                "{} refused it, will retry: {why}",
-                delivery.destination
-            );
+            let what = format!("{} refused it, will retry: {why}", delivery.destination);
             if self.refusals.insert(what.clone()) {
                 news.push((Ink::Bad, what));
             }

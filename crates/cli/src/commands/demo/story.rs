@@ -71,7 +71,10 @@ impl Story {
                 let when = until(act.at, change.publish_at);
                 (
                     "rescheduled",
-                    format!("rescheduled {} to be published {when}", self.title(article_id)),
+                    format!(
+                        "rescheduled {} to be published {when}",
+                        self.title(article_id)
+                    ),
                 )
             }
             Action::Withdraw { .. } => {
@@ -112,7 +115,10 @@ impl Story {
         let Outcome::Accepted { .. } = editor.move_article(change).await else {
             return Ok(false);
         };
-        *self.acts.entry("rescheduled during an attempt").or_default() += 1;
+        *self
+            .acts
+            .entry("rescheduled during an attempt")
+            .or_default() += 1;
         self.awaited.insert(article_id);
         let what = format!(
             "rescheduled {} to be published {}, during a publish attempt",
@@ -158,7 +164,9 @@ impl Story {
                     None => return Ok(()),
                 }
             }
-            Activity::AlmanackAway { reason } => (Ink::Bad, format!("Almanack does not respond: {reason}")),
+            Activity::AlmanackAway { reason } => {
+                (Ink::Bad, format!("Almanack does not respond: {reason}"))
+            }
             Activity::Audited { .. } => return Ok(()),
         };
         lines.push(Line::new(now, "service", ink, what));

@@ -56,7 +56,8 @@ impl WarmUp<'_> {
         stop: &CancellationToken,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        output.line("Simulating yesterday first, for a day of history (skip with --no-warm-up).\n")?;
+        output
+            .line("Simulating yesterday first, for a day of history (skip with --no-warm-up).\n")?;
         output.flush()?;
         self.clock.hold_at(Some(self.plan.starts_at));
         let path = self.folder.path();

@@ -30,12 +30,12 @@ pub(super) fn home(database: &str) -> Home {
     ))
 }
 
-/// A cool-down world of feeds.
+/// Simulated feeds without faults.
 pub(super) async fn world(home: &Home, feeds: usize) -> Process {
     let address = free_address();
     let (listen, feeds) = (format!("0.0.0.0:{}", address.port()), feeds.to_string());
-    let cool_down = ["--feeds", &feeds, "--feeds-per-host", "2", "--cool-down"];
-    let arguments = [&["world", "feeds", "--listen", &listen], &cool_down[..]].concat();
+    let quiet = ["--feeds", &feeds, "--feeds-per-host", "2", "--quiet"];
+    let arguments = [&["world", "feeds", "--listen", &listen], &quiet[..]].concat();
     let command = home.command(&arguments);
     Process::start(home, address, command).ready().await
 }
