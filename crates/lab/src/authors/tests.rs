@@ -2,7 +2,7 @@ use super::*;
 
 const START: i64 = 1_767_225_600;
 
-/// Plays the story with a service that accepts everything, one action a second.
+/// Runs the actions with a service that accepts everything, one action per second.
 fn story(seed: u64, actions: i64) -> Vec<(Timestamp, Action)> {
     let mut manuscripts = Manuscripts::new(seed, Habits::default());
     let mut next_id = 1;

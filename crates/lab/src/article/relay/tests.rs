@@ -25,7 +25,7 @@ fn a_success_settles_each_event_for_itself() {
             r#"{"receipts":[{}]}"#,
             vec![
                 Item::Taken,
-                later("Almanack answered for fewer events than it got"),
+                later("Almanack answered for fewer events than it received"),
             ],
         ),
         ("", vec![Item::Taken, Item::Taken]),
