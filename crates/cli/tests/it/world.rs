@@ -53,7 +53,7 @@ async fn an_event_that_is_refused_is_reported_with_its_reason_and_can_be_sent_ag
     write(&service).await;
     eventually("the refusal is in the log", async || {
         let notes = service.notes();
-        let reported = notes.lines().find(|line| line.contains("refused an event"));
+        let refusal = notes.lines().find(|line| line.contains("refused an event"));
         reported
             .filter(|line| line.contains("kind `ARTICLE_AUDIT` is not configured"))
             .map(|_| ())
@@ -68,7 +68,7 @@ async fn an_event_that_is_refused_is_reported_with_its_reason_and_can_be_sent_ag
     eventually("the outage is in the log", async || {
         let notes = service.notes();
         let reported =
-            |line: &&str| line.contains("does not take events") && line.contains("refused");
+            |line: &&str| line.contains("does not accept events") && line.contains("refused");
         notes.lines().find(reported).map(|_| ())
     })
     .await;

@@ -52,7 +52,7 @@ fn times_are_ahead_and_moves_go_the_way_they_say() {
 }
 
 #[test]
-fn nobody_touches_an_article_after_its_time_or_its_withdrawal() {
+fn no_author_changes_an_article_after_its_time_or_its_withdrawal() {
     let mut due = std::collections::BTreeMap::new();
     let mut next_id = 1;
     for (now, action) in story(5, 2000) {

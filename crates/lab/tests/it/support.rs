@@ -267,7 +267,7 @@ impl World {
         format!("{}{path}", self.service.url())
     }
 
-    /// Writes an article due in an hour and answers its id.
+    /// Writes an article due in an hour and returns its id.
     pub(crate) async fn write(&self) -> i64 {
         let publish_at = self.clock.after(3600);
         let body = json!({ "title": "Tides", "body": "In and out.", "publish_at": publish_at });

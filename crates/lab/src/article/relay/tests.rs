@@ -1,7 +1,7 @@
 use super::*;
 
 fn check(status: u16, body: &str, count: usize) -> RelayOutcome {
-    judge(StatusCode::from_u16(status).unwrap(), body, count)
+    interpret(StatusCode::from_u16(status).unwrap(), body, count)
 }
 
 #[test]

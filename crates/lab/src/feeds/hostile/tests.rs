@@ -35,7 +35,7 @@ fn location(name: &str) -> String {
     reply.header("location").unwrap_or_default().to_owned()
 }
 
-/// What comes out of a reader, without keeping it.
+/// Counts what a reader yields, without keeping it.
 fn unpacked(mut reader: impl std::io::Read) -> std::io::Result<u64> {
     std::io::copy(&mut reader, &mut std::io::sink())
 }
@@ -236,12 +236,12 @@ fn the_dates_that_say_their_offset_name_one_instant() {
             .ok()
             .or_else(|| text.parse().ok())
     };
-    let said: Vec<Timestamp> = content::DATES
+    let instants: Vec<Timestamp> = content::DATES
         .iter()
         .filter_map(|text| read(text))
         .collect();
-    assert!(said.len() >= 7, "{said:?}");
-    assert!(said.iter().all(|it| *it == instant), "{said:?}");
+    assert!(instants.len() >= 7, "{instants:?}");
+    assert!(instants.iter().all(|it| *it == instant), "{instants:?}");
     let seconds: i64 = content::DATES
         .iter()
         .find_map(|text| text.parse().ok())

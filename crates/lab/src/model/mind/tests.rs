@@ -1,4 +1,4 @@
-//! That the mind is always the same, always Chinese, and never longer than asked.
+//! Answers are deterministic, in Chinese, and never longer than requested.
 
 use proptest::prelude::*;
 
