@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_draw_apart_and_each_repeats() {
+    fn neighbours_draw_independently_and_each_repeats() {
         let draw = |path: &[u64]| Chance::of(7, path).next_u64();
         assert_eq!(draw(&[1, 2]), draw(&[1, 2]));
         assert_ne!(draw(&[1, 2]), draw(&[2, 1]));

@@ -70,7 +70,7 @@ mod tests {
     };
 
     #[test]
-    fn a_service_that_was_not_reported_to_misbehave_behaves() {
+    fn a_service_without_faults_behaves() {
         let faults = Faults {
             seed: 5,
             ..Faults::default()

@@ -10,7 +10,7 @@
 //! - [`demo`]: the upstreams of `almanack demo`, and how they misbehave;
 //! - [`feeds`]: thousands of feeds on as many hosts, well-behaved, careless and hostile;
 //! - [`figures`]: figures of measurements;
-//! - [`flaky`]: how the service misbehaves on demand;
+//! - [`flaky`]: injected faults of the article service;
 //! - [`github`]: GitHub, as far as Almanack calls it, with its limits and faults;
 //! - [`hooks`]: partners that receive webhooks, reliable or not;
 //! - [`news`]: a news site as an edition meets it: lists, search, comments, pages and page readers;

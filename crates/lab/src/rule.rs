@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_a_rule_does_not_look_at_are_not_counted() {
+    fn requests_a_rule_does_not_match_are_not_counted() {
         let mut rules = Rules::default();
         rules.add(rule(When::Next(1), 'a'));
         let planned = [10, 9].map(|number| plan(&mut rules, number));

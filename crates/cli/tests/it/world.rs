@@ -54,7 +54,7 @@ async fn an_event_that_is_refused_is_reported_with_its_reason_and_can_be_sent_ag
     eventually("the refusal is in the log", async || {
         let notes = service.notes();
         let refusal = notes.lines().find(|line| line.contains("refused an event"));
-        reported
+        refusal
             .filter(|line| line.contains("kind `ARTICLE_AUDIT` is not configured"))
             .map(|_| ())
     })
@@ -67,9 +67,9 @@ async fn an_event_that_is_refused_is_reported_with_its_reason_and_can_be_sent_ag
     assert_eq!(retried.json["retried"], 2, "{retried:?}");
     eventually("the outage is in the log", async || {
         let notes = service.notes();
-        let reported =
+        let outage =
             |line: &&str| line.contains("does not accept events") && line.contains("refused");
-        notes.lines().find(reported).map(|_| ())
+        notes.lines().find(outage).map(|_| ())
     })
     .await;
 }

@@ -397,7 +397,7 @@ mod tests {
 
     /// One poll starts the transaction; then the caller is dropped.
     #[tokio::test]
-    async fn who_goes_away_before_the_answer_wakes_the_relay_all_the_same() {
+    async fn a_client_that_disconnects_early_still_wakes_the_relay() {
         let folder = tempfile::tempdir().unwrap();
         let outbox_changed = Arc::new(Notify::new());
         let writer = Writer::new(ChangeRequests::default(), ([127, 0, 0, 1], 1).into());

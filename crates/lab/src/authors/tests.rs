@@ -20,7 +20,7 @@ fn story(seed: u64, actions: i64) -> Vec<(Timestamp, Action)> {
 }
 
 #[test]
-fn the_same_seed_reports_the_same_story() {
+fn the_same_seed_gives_the_same_actions() {
     assert_eq!(story(3, 300), story(3, 300));
     assert_ne!(story(3, 300), story(4, 300));
 }
@@ -74,7 +74,7 @@ fn no_author_changes_an_article_after_its_time_or_its_withdrawal() {
 }
 
 #[test]
-fn a_full_desk_stops_the_writing() {
+fn authors_with_enough_open_articles_stop_writing() {
     let now = Timestamp::from_second(START).unwrap();
     let mut manuscripts = Manuscripts::new(1, Habits::default());
     for id in 0..i64::try_from(OPEN_MAX).unwrap() {

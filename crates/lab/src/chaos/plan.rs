@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_falls_and_all_are_mended_in_time() {
+    fn every_fault_is_injected_and_all_are_repaired_in_time() {
         for seed in 0..50 {
             let climate = climate(seed, &Fault::ALL);
             let injections = injections(&climate);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_hit_who_is_down_and_a_freeze_outlasts_the_lease() {
+    fn no_node_has_two_faults_at_once_and_a_freeze_outlasts_the_lease() {
         for seed in 0..50 {
             let climate = climate(seed, &Fault::ALL);
             let injections = injections(&climate);

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_customer_who_was_let_down_is_heard() {
+    fn broken_promises_to_the_customer_are_reported() {
         let customer = Figures {
             lost: 1,
             early: 2,

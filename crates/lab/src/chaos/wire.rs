@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_cut_wire_is_silent_and_a_mended_one_delivers_what_waited() {
+    async fn a_cut_wire_is_silent_and_a_repaired_one_delivers_what_waited() {
         let wire = Wire::lay(echo().await.to_string()).await.unwrap();
         let mut stream = TcpStream::connect(wire.address).await.unwrap();
         let mut byte = [0];
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wire_leads_to_one_host_that_nobody_checks_the_name_of() {
+    fn a_wire_needs_one_host_whose_name_is_not_verified() {
         for (url, target) in [
             ("postgres://u:p@db:6543/a", Some("db:6543")),
             ("postgres://db/a", Some("db:5432")),

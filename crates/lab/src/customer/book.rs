@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_strangers_and_early_calls_are_reported_apart() {
+    fn repeated_unknown_and_early_calls_are_distinguished() {
         let mut book = Book::default();
         book.asked(&[(1, at(10_000)), (2, at(10_000))]);
         book.called(1, at(9_900));

@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_are_no_hosts_are_reported_apart() {
+    fn addresses_that_are_no_hosts_are_distinguished() {
         for other in ["127.0.0.1", "127.1.0.1", "127.1.1.255", "10.1.1.1"] {
             assert_eq!(host_at(other.parse().unwrap()), None, "{other}");
         }

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_looks_only_at_what_it_names() {
+    fn a_rule_matches_only_what_it_names() {
         for (why, matching, covered) in [
             ("everything", Matching::default(), true),
             ("its token", of(Some("chain"), None, None), true),

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn resources_and_callers_are_counted_apart() {
+    fn resources_and_callers_are_counted_separately() {
         let mut limits = Limits::default();
         limits.leave(ACCOUNT, 0, at(0));
         let graphql = Account {

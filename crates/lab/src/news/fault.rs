@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_looks_only_at_what_it_names() {
+    fn a_rule_matches_only_what_it_names() {
         let by_path = |path: &str| Matching {
             endpoint: None,
             path: Some(path.to_owned()),

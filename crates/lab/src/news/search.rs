@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_questions_of_an_edition_are_known() {
+    fn the_queries_of_an_edition_are_supported() {
         let stories = question("tags=story,(story_1,story_2)&hitsPerPage=5000").unwrap();
         assert_eq!(stories.stories, Some(vec![1, 2]));
         assert_eq!((stories.comments, stories.hits_max), (false, 1000));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn other_questions_are_refused() {
+    fn other_queries_are_refused() {
         for query in [
             "",
             "tags=poll",

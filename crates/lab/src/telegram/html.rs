@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_escaped_text_comes_back_as_it_was(text in "\\PC{0,200}") {
+        fn an_escaped_text_is_restored_unchanged(text in "\\PC{0,200}") {
             let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             prop_assert_eq!(plain_text(&escaped).unwrap(), text.trim());
         }

@@ -1,4 +1,4 @@
-//! The authors' story against a real service.
+//! The authors' actions against a real service.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ async fn rs_12_authors_write_move_and_withdraw_through_the_service() {
 }
 
 #[tokio::test]
-async fn rs_12_authors_report_when_nobody_answers_and_stop_when_reported() {
+async fn rs_12_authors_report_a_service_that_is_down_and_stop_on_request() {
     let mut config = Config::new("http://127.0.0.1:9", 3);
     config.every = Duration::ZERO;
     let (report, mut reported) = mpsc::channel(1);

@@ -79,7 +79,7 @@ fn truncated_documents_end_inside_an_entry() {
 }
 
 #[test]
-fn the_huge_body_is_200_mib_of_whole_entries_and_its_length_can_be_reported() {
+fn the_huge_body_is_200_mib_of_whole_entries_with_a_known_length() {
     for name in ["huge.xml", "huge-declared.xml"] {
         let reply = reply(name);
         let declared = reply
@@ -299,7 +299,7 @@ fn bodies_that_do_not_arrive_are_cut_dripped_or_of_another_length() {
 }
 
 #[test]
-fn limits_say_when_to_come_again_in_both_ways() {
+fn limits_have_a_retry_after_in_both_formats() {
     let after = |name: &str| reply(name).header("retry-after").unwrap().to_owned();
     assert_eq!(after("limited-seconds.xml"), "1800");
     assert_eq!(after("limited-date.xml"), "Mon, 05 Jan 2026 08:30:00 GMT");

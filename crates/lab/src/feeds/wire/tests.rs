@@ -106,7 +106,7 @@ fn what_a_feed_does_not_give_it_does_not_honour() {
 }
 
 #[test]
-fn bodies_are_compressed_for_who_takes_it_and_their_tags_differ() {
+fn bodies_are_compressed_on_request_and_their_tags_differ() {
     let feed = feed(|feed| feed.gzip && feed.brotli && feed.etag && feed.last_modified);
     let plain = ask(&feed, &[], &RequestHeaders::default());
     let gzip = RequestHeaders {

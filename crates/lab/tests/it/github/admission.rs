@@ -1,4 +1,4 @@
-//! What holds for every endpoint: who may call, what it costs, what the answer says of itself.
+//! What holds for every endpoint: who may call, what it costs, the response headers.
 
 use almanack_lab::github::{limit::Resource, setup::Token};
 use reqwest::Method;
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{GithubStand, REPO, answer};
 
 #[tokio::test]
-async fn strangers_are_reported_what_github_reports_them() {
+async fn refusals_for_unknown_callers_are_githubs() {
     let github = GithubStand::start().await;
     let path = format!("{REPO}/git/ref/heads/main");
     let ask = |secret: &str| github.ask(Method::GET, &path, secret);
@@ -74,7 +74,7 @@ async fn writing_needs_the_permission_to_write() {
 }
 
 #[tokio::test]
-async fn a_caller_without_user_agent_is_turned_away_at_the_door() {
+async fn a_request_without_user_agent_is_refused_first() {
     let github = GithubStand::start().await;
     let request = github.bare(Method::GET, REPO).bearer_auth("s-chain");
     let refused = answer(request).await;
@@ -188,7 +188,7 @@ async fn of_many_at_once_no_more_pass_than_there_is_room_for() {
 }
 
 #[tokio::test]
-async fn what_the_caller_has_already_costs_nothing() {
+async fn unchanged_content_costs_nothing() {
     let github = GithubStand::start().await;
     let path = format!("{REPO}/git/matching-refs/tags/lock");
     let ask = |etag: &str| {

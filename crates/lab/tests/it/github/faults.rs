@@ -1,4 +1,4 @@
-//! A GitHub that has a bad day.
+//! Injected faults of GitHub.
 
 use almanack_lab::github::fault::{Effect, Matching, Rule, When};
 use reqwest::Method;
@@ -45,7 +45,7 @@ async fn a_failing_github_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_storm_of_403_says_when_to_come_back() {
+async fn a_secondary_limit_has_a_retry_after() {
     let github = GithubStand::start().await;
     let effect = Effect::SecondaryLimit { retry_after_s: 60 };
     github.handle().add_fault(rule("", When::Every(2), effect));
