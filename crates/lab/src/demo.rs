@@ -332,11 +332,11 @@ pub fn start_authors(
     service: &article::Running,
     habits: authors::Habits,
 ) -> mpsc::Receiver<authors::AuthorActivity> {
-    let (reported, acts) = mpsc::channel(64);
+    let (events, acts) = mpsc::channel(64);
     let mut config = authors::Config::new(service.url(), setting.seed);
     config.every = ACT_EVERY;
     config.clock = setting.clock.clone();
     config.habits = habits;
-    tokio::spawn(authors::run(config, reported, setting.stop.clone()));
+    tokio::spawn(authors::run(config, events, setting.stop.clone()));
     acts
 }

@@ -25,7 +25,7 @@ pub fn rounded(number: f64, decimals: i32) -> f64 {
 /// is a process id, or `self`.
 pub fn memory_kb(process: &str, line: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find(|reported| reported.starts_with(line))?;
+    let line = status.lines().find(|it| it.starts_with(line))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 

@@ -174,8 +174,8 @@ impl Stage {
         let mut config = authors::Config::new(self.service.url(), seed);
         config.every = ACT_EVERY;
         config.habits = HABITS;
-        let (reported, mut acts) = mpsc::channel(64);
-        tokio::spawn(authors::run(config, reported, self.asking.clone()));
+        let (events, mut acts) = mpsc::channel(64);
+        tokio::spawn(authors::run(config, events, self.asking.clone()));
         tokio::spawn(async move { while acts.recv().await.is_some() {} });
     }
 

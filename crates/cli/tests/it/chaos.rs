@@ -99,7 +99,7 @@ fn rs_08_dp_16_three_nodes_on_postgres_hold_under_every_fault() {
 
 #[test]
 fn impossible_runs_are_refused_before_anything_starts() {
-    for (arguments, reported) in [
+    for (arguments, message) in [
         (&["--nodes", "3"][..], "SQLite supports one node"),
         (&["--faults", "cut"], "SQLite has no connection to cut"),
         (
@@ -111,6 +111,6 @@ fn impossible_runs_are_refused_before_anything_starts() {
         let home = Home::new();
         let ran = home.run(&[&["chaos"], arguments].concat());
         assert_eq!(ran.code, 2, "{ran}");
-        assert!(ran.notes.contains(reported), "{ran}");
+        assert!(ran.notes.contains(message), "{ran}");
     }
 }

@@ -164,13 +164,13 @@ fn an_invalid_setup_is_reported_with_its_position_and_without_its_secrets() {
         "github.json",
     ];
     let ended = home.command(&arguments).output().unwrap();
-    let reported = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(2), "{reported}");
+    let notes = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{notes}");
     assert!(
-        reported.contains("`github.json` is not a valid setup: line 2, column "),
-        "{reported}"
+        notes.contains("`github.json` is not a valid setup: line 2, column "),
+        "{notes}"
     );
-    assert!(!reported.contains("s-chain"), "{reported}");
+    assert!(!notes.contains("s-chain"), "{notes}");
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn a_model_and_a_telegram_greet_with_what_to_try_and_keep_other_secrets() 
             "/_world/messages/@almanack",
         ),
     ] {
-        for (more, reported) in [(vec![], true), (vec![secret, "99:hidden"], false)] {
+        for (more, shown) in [(vec![], true), (vec![secret, "99:hidden"], false)] {
             let address = free_address();
             let listen = address.to_string();
             let arguments = [&["world", piece, "--listen", &listen], &more[..]].concat();
@@ -196,7 +196,7 @@ async fn a_model_and_a_telegram_greet_with_what_to_try_and_keep_other_secrets() 
             assert_eq!(seen.json["total"], 0, "{piece}");
             let notes = running.notes();
             assert!(notes.contains(tried), "{notes}");
-            assert_eq!(notes.contains(known), reported, "{notes}");
+            assert_eq!(notes.contains(known), shown, "{notes}");
             assert!(!notes.contains("99:hidden"), "{notes}");
             running.terminate();
             assert_eq!(running.exit_code().await, Some(0), "{piece}");

@@ -26,20 +26,20 @@ pub enum Refusal {
 impl Refusal {
     /// HTTP status. 425 requests a retry; the others are final.
     pub fn status(self) -> u16 {
-        self.reported().0
+        self.parts().0
     }
 
     /// Stable code of the response.
     pub fn code(self) -> &'static str {
-        self.reported().1
+        self.parts().1
     }
 
     /// The same as a sentence.
     pub fn message(self) -> &'static str {
-        self.reported().2
+        self.parts().2
     }
 
-    fn reported(self) -> (u16, &'static str, &'static str) {
+    fn parts(self) -> (u16, &'static str, &'static str) {
         match self {
             Self::Unknown => (404, "unknown_article", "there is no such article"),
             Self::Withdrawn => (410, "withdrawn", "the author has withdrawn the article"),

@@ -45,7 +45,7 @@ impl Document {
     ];
 
     /// The last part of its address, and its media type without the charset.
-    fn reported(self) -> (&'static str, &'static str) {
+    fn parts(self) -> (&'static str, &'static str) {
         match self {
             Self::Rss2 => ("rss.xml", "application/rss+xml"),
             Self::Rss1 => ("rdf.xml", "application/rdf+xml"),
@@ -59,11 +59,11 @@ impl Document {
     }
 
     pub fn file_name(self) -> &'static str {
-        self.reported().0
+        self.parts().0
     }
 
     pub fn media_type(self) -> &'static str {
-        self.reported().1
+        self.parts().1
     }
 
     /// The format with that file name.

@@ -1,7 +1,7 @@
 //! Texts of stories, articles and comments: drawn sentences that read like news about computers.
 //!
 //! Paragraphs are long and end in full stops, because extractors rate text by that; titles carry
-//! `&`, `<` and quotes, because whoever forgets to escape them must be found out.
+//! `&`, `<` and quotes, so that missing escapes are detected.
 
 use std::sync::LazyLock;
 
@@ -74,9 +74,9 @@ pub fn about_blocking(chance: &mut Chance) -> Vec<String> {
          status 200, as if refusing were an article.",
         "A file called robots.txt asks programs to stay away, and it was never meant to be more \
          than a request. Autonomous fetching by assistants has turned that courtesy into a wall: \
-         sites now disallow everything and hope that nobody asks why.",
+         sites now disallow everything and hope that no one asks why.",
         "\"Please enable JavaScript\" and \"verify you are human\" are the two sentences that \
-         appear most often. Neither tells the reader what went wrong, and a program that takes \
+         appear most often. Neither shows the reader what went wrong, and a program that takes \
          them for news will summarise a locked door.",
     ];
     let mut all: Vec<String> = topical.map(str::to_owned).to_vec();

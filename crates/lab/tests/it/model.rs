@@ -267,10 +267,10 @@ async fn the_journal_reports_sizes_and_kinds_but_no_secret() {
     assert!(asked[0].prompt_chars > 20 && asked[0].completion_tokens > 0);
     assert_ne!(asked[0].input, asked[1].input);
     assert_eq!(seen[0].key.len(), 8);
-    let reported = serde_json::to_string(&seen).unwrap() + &format!("{:?}", model.handle());
+    let visible = serde_json::to_string(&seen).unwrap() + &format!("{:?}", model.handle());
     assert!(
-        !reported.contains(KEY) && !reported.contains("yore"),
-        "{reported}"
+        !visible.contains(KEY) && !visible.contains("yore"),
+        "{visible}"
     );
 }
 

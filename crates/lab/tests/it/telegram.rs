@@ -169,8 +169,8 @@ async fn a_bot_identifies_itself_and_unknown_tokens_are_refused() {
         let refused = answer(telegram.at(Method::POST, path)).await;
         assert_eq!(refused.refusal(), expected, "{path}");
     }
-    let reported = serde_json::to_string(&telegram.handle().requests()).unwrap();
-    assert!(!reported.contains("AAH-"), "{reported}");
+    let journal = serde_json::to_string(&telegram.handle().requests()).unwrap();
+    assert!(!journal.contains("AAH-"), "{journal}");
 }
 
 #[tokio::test]

@@ -78,7 +78,7 @@ fn arrived(account: &Account) -> Option<(Ink, String)> {
 /// What has been printed about editions.
 #[derive(Debug, Default)]
 pub(super) struct Editions {
-    reported: BTreeMap<Date, Progress>,
+    progress: BTreeMap<Date, Progress>,
     published: BTreeMap<Date, (u32, usize)>,
     requests: BTreeMap<Date, u32>,
 }
@@ -97,11 +97,11 @@ impl Editions {
         };
         for line in store.list_editions(&filter).await?.into_iter().rev() {
             let edition = line.edition;
-            let reported = self.reported.entry(edition.date).or_default();
-            if reported.version == edition.version && reported.state.is_some() {
+            let progress = self.progress.entry(edition.date).or_default();
+            if progress.version == edition.version && progress.state.is_some() {
                 continue;
             }
-            reported.version = edition.version;
+            progress.version = edition.version;
             if let Some(account) = store.load_account(edition.date).await? {
                 self.account(&account, now, lines);
             }
@@ -112,8 +112,8 @@ impl Editions {
     fn account(&mut self, account: &Account, now: Timestamp, lines: &mut Vec<Line>) {
         let date = account.edition.date;
         self.requests.insert(date, account.requests());
-        let reported = self.reported.entry(date).or_default();
-        let news = reported.news(account).into_iter();
+        let progress = self.progress.entry(date).or_default();
+        let news = progress.news(account).into_iter();
         lines.extend(
             news.map(|(ink, what)| Line::new(now, "edition", ink, format!("{date}: {what}"))),
         );
@@ -126,13 +126,13 @@ impl Editions {
     pub(super) fn prepares(&self) -> String {
         let requests: u32 = self.requests.values().sum();
         let batches: usize = self
-            .reported
+            .progress
             .values()
-            .map(|reported| reported.batches.len())
+            .map(|progress| progress.batches.len())
             .sum();
         format!(
             "{} in {}, {} to news site, pages and model",
-            counted(self.reported.len() as u64, "edition"),
+            counted(self.progress.len() as u64, "edition"),
             counted(batches as u64, "batch"),
             counted(requests.into(), "request"),
         )

@@ -64,13 +64,13 @@ mod tests {
 
     #[test]
     fn things_are_counted_in_english() {
-        for (count, what, reported) in [
+        for (count, what, expected) in [
             (1, "new entry", "1 new entry"),
             (0, "new entry", "0 new entries"),
             (3, "batch", "3 batches"),
             (2, "slot", "2 slots"),
         ] {
-            assert_eq!(counted(count, what), reported);
+            assert_eq!(counted(count, what), expected);
         }
     }
 

@@ -94,9 +94,9 @@ impl Sources {
         let Some(attention) = source.attention else {
             return;
         };
-        let reported = self.needy.values().any(|known| *known == attention);
+        let known = self.needy.values().any(|it| *it == attention);
         self.needy.insert(source.id.0, attention);
-        if reported {
+        if known {
             return;
         }
         let usual = "unusually quiet";
@@ -121,23 +121,23 @@ impl Sources {
 
     /// Prints what was counted since the last summary.
     pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
-        let (reported, counts) = (self.reported, self.counts);
+        let (before, counts) = (self.reported, self.counts);
         self.reported = counts;
-        if counts.checks == reported.checks {
+        if counts.checks == before.checks {
             return;
         }
-        let failed = match counts.failed - reported.failed {
+        let failed = match counts.failed - before.failed {
             0 => String::new(),
             some => format!(", {some} failed"),
         };
-        let learned = match counts.learned - reported.learned {
+        let learned = match counts.learned - before.learned {
             0 => String::new(),
             _ => format!("; {} of {} learned", self.learned.len(), self.seen.len()),
         };
         let what = format!(
             "{}: {}{failed}{learned}",
-            counted(counts.checks - reported.checks, "check"),
-            counted(counts.entries - reported.entries, "new entry")
+            counted(counts.checks - before.checks, "check"),
+            counted(counts.entries - before.entries, "new entry")
         );
         lines.push(Line::new(now, "sources", Ink::Plain, what));
         if let Some((name, sentence)) = self.next.take() {

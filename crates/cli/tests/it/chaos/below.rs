@@ -52,9 +52,9 @@ impl Running {
     /// Waits for its end and returns its report.
     fn report(mut self) -> Value {
         let ended = self.child.wait().unwrap();
-        let reported = fs::read_to_string(&self.report).unwrap();
-        assert!(ended.success(), "{reported}{}", self.notes());
-        serde_json::from_str(&reported).unwrap()
+        let report = fs::read_to_string(&self.report).unwrap();
+        assert!(ended.success(), "{report}{}", self.notes());
+        serde_json::from_str(&report).unwrap()
     }
 }
 

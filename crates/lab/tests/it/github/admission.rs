@@ -80,10 +80,10 @@ async fn a_request_without_user_agent_is_refused_first() {
     let refused = answer(request).await;
     assert_eq!(refused.status, 403);
     assert_eq!(refused.header("content-type"), "text/html; charset=utf-8");
-    let reported = refused.body.as_str().unwrap();
+    let message = refused.body.as_str().unwrap();
     assert!(
-        reported.contains("Request forbidden by administrative rules."),
-        "{reported}"
+        message.contains("Request forbidden by administrative rules."),
+        "{message}"
     );
     assert_eq!(github.handle().charged("chain"), 0);
 }
@@ -131,10 +131,10 @@ async fn the_last_request_passes_and_the_next_waits_for_the_reset() {
 
     let refused = github.get(REPO).await;
     assert_eq!(refused.status, 403);
-    let reported = refused.body["message"].as_str().unwrap();
+    let message = refused.body["message"].as_str().unwrap();
     assert!(
-        reported.starts_with("API rate limit exceeded for "),
-        "{reported}"
+        message.starts_with("API rate limit exceeded for "),
+        "{message}"
     );
     assert_eq!(refused.number("x-ratelimit-remaining"), 0);
     assert_eq!(refused.header("retry-after"), "");

@@ -53,10 +53,10 @@ async fn a_secondary_limit_has_a_retry_after() {
     let refused = github.get(REPO).await;
     assert_eq!((refused.status, refused.header("retry-after")), (403, "60"));
     assert_ne!(refused.number("x-ratelimit-remaining"), 0);
-    let reported = refused.body["message"].as_str().unwrap();
+    let message = refused.body["message"].as_str().unwrap();
     assert!(
-        reported.starts_with("You have exceeded a secondary rate limit."),
-        "{reported}"
+        message.starts_with("You have exceeded a secondary rate limit."),
+        "{message}"
     );
     github.handle().clear_faults();
     for _ in 0..4 {
@@ -85,11 +85,11 @@ async fn a_lost_reply_leaves_its_effect_behind() {
     let again = github.post(&refs, body).await;
     assert_eq!(again.refusal(), (422, "Reference already exists"));
     let seen = github.handle().requests();
-    let reported: Vec<(u16, bool, bool)> = seen
+    let requests: Vec<(u16, bool, bool)> = seen
         .iter()
         .map(|it| (it.kind.status, it.kind.charged, it.replied))
         .collect();
-    assert_eq!(reported, [(201, true, false), (422, true, true)]);
+    assert_eq!(requests, [(201, true, false), (422, true, true)]);
 }
 
 #[tokio::test]

@@ -33,12 +33,12 @@ async fn a_cut_connection_may_leave_a_message_behind() {
         assert!(lost.unwrap_err().is_request());
     }
     assert_eq!(telegram.texts(), ["after"]);
-    let reported: Vec<(bool, bool)> = handle
+    let requests: Vec<(bool, bool)> = handle
         .requests()
         .iter()
         .map(|it| (it.applied, it.replied))
         .collect();
-    assert_eq!(reported, [(false, false), (true, false)]);
+    assert_eq!(requests, [(false, false), (true, false)]);
 }
 
 #[tokio::test]
