@@ -138,7 +138,7 @@ impl Outside {
     }
 
     /// Injects faults that take real time; not during the warm-up, which runs too fast for them.
-    pub fn make_trouble(&self) {
+    pub fn inject_faults(&self) {
         let slow = Behaviour {
             wait: SLOW,
             ..Behaviour::default()

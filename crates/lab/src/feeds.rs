@@ -9,7 +9,7 @@
 //! - [`hostile`]: hostile documents; [`fault`]: injected faults;
 //! - `http`: from a request to a response.
 //!
-//! INVARIANT: what a feed shows depends on seed, number, the clock and what was published by hand,
+//! INVARIANT: what a feed shows depends on seed, number, the clock and what was published manually,
 //! never on earlier requests. Two servers with one seed and one clock are the same server.
 
 pub mod document;
@@ -111,7 +111,7 @@ pub struct Card {
 
 impl Handle {
     /// Injects faults into some hosts and feeds, about as often as with real ones.
-    pub fn make_usual_trouble(&self) {
+    pub fn inject_usual_faults(&self) {
         for rule in self.fleet().usual_faults() {
             self.add_fault(rule);
         }

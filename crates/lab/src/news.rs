@@ -9,7 +9,7 @@
 //! - `search`: queries and hits of the search; `http`: from a request to a response;
 //! - [`fault`]: injected faults.
 //!
-//! INVARIANT: what the site shows depends on seed, clock and what was changed by hand, never on
+//! INVARIANT: what the site shows depends on seed, clock and what was changed manually, never on
 //! earlier requests; and every request counts in the journal, answered or not.
 
 mod archive;

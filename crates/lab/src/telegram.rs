@@ -142,7 +142,7 @@ impl Upstream for Telegram {
     }
 
     fn routes(stand: Stand<Self>) -> Router {
-        // The token is part of a path segment, so the path is read by hand.
+        // The token is part of a path segment, so the path is parsed here.
         Router::new().fallback(answer).with_state(stand)
     }
 

@@ -67,7 +67,12 @@ pub(crate) struct SourceLoadArguments {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReaderLoadArguments {
     /// Tasks in the store
-    #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1_000_000,
+        value_parser = clap::value_parser!(i64).range(0..)
+    )]
     pub(crate) tasks: i64,
     /// Lists and pages to request and abort
     #[arg(long, value_name = "NUMBER", default_value_t = 20_000, value_parser = some)]
@@ -79,7 +84,12 @@ pub(crate) struct ReaderLoadArguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000, value_parser = some)]
     pub(crate) due: usize,
     /// Seconds over which they become due
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     pub(crate) seconds: u64,
 }
 
@@ -128,10 +138,20 @@ pub(crate) struct LoadArguments {
     #[arg(long, env = "BENCH_NODES", default_value_t = 1, value_parser = some)]
     pub(crate) nodes: usize,
     /// Tasks that are not due
-    #[arg(long, env = "BENCH_FAR", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
+    #[arg(
+        long,
+        env = "BENCH_FAR",
+        default_value_t = 1_000_000,
+        value_parser = clap::value_parser!(i64).range(0..)
+    )]
     pub(crate) far: i64,
     /// Stop a drain after this many seconds
-    #[arg(long, env = "BENCH_CAP_S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        env = "BENCH_CAP_S",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     pub(crate) cap_s: u64,
     /// Subscriptions that receive an event for every drained task
     #[arg(long, env = "BENCH_SUBSCRIPTIONS", default_value_t = 0)]

@@ -30,7 +30,12 @@ pub(crate) struct ChaosArguments {
     #[arg(long, value_name = "FAULT,…", value_parser = faults)]
     pub(crate) faults: Option<Faults>,
     /// Tasks created per second, in addition to authors and schedules
-    #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(0..=100_000)
+    )]
     pub(crate) rate: u32,
     /// Seed: another number draws other injections
     #[arg(long, default_value_t = 1)]

@@ -110,7 +110,7 @@ impl Stage {
             };
             Box::pin(yesterday.run(stop, output)).await?;
         }
-        outside.make_trouble();
+        outside.inject_faults();
         let process = start_node(arguments, folder, (&plan, &clock), &outside).await?;
         let (address, store) = (process.address, process.store.clone());
         let sources = process.sources.clone();

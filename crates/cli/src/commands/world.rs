@@ -99,7 +99,8 @@ fn github(arguments: &GithubArguments, output: &mut Output) -> Done {
     let greeting = |running: &github::Running| {
         let url = running.url();
         format!(
-            "Simulated GitHub listening on {url}\nSet it up and inspect it:\n\n  curl {url}/_world\n\n"
+            "Simulated GitHub listening on {url}\nSet it up and inspect it:\n\n  \
+             curl {url}/_world\n\n"
         )
     };
     serve(config, greeting, output)
@@ -111,12 +112,13 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
     let config = feeds::Config::of(arguments.listen, fleet);
     let greeting = |running: &feeds::Running| {
         if !arguments.quiet {
-            running.handle.make_usual_trouble();
+            running.handle.inject_usual_faults();
         }
         let (url, count) = (running.url(), arguments.feeds);
         let first = running.handle.feed_url(0);
         format!(
-            "{count} simulated feeds, the first at {first}\nList them as OPML, list hostile documents, \
+            "{count} simulated feeds, the first at {first}\n\
+             List them as OPML, list hostile documents, \
              inject faults and inspect:\n\n  curl {url}/opml\n  curl {url}/hostile\n  \
              curl {url}/_world\n\n"
         )
@@ -151,7 +153,8 @@ fn model(arguments: &ModelArguments, output: &mut Output) -> Done {
     let greeting = |running: &model::Running| {
         let (url, key) = (running.url(), shown(&arguments.key, demo::KEY));
         format!(
-            "Simulated language model listening on {url}/v1\nCall it, inject faults and inspect:\n\n  \
+            "Simulated language model listening on {url}/v1\n\
+             Call it, inject faults and inspect:\n\n  \
              curl {url}/v1/chat/completions -H 'authorization: Bearer {key}' \\\n    \
              -H 'content-type: application/json' \\\n    \
              -d '{{\"model\": \"world\", \"messages\": [{{\"role\": \"user\", \"content\": \
@@ -170,7 +173,8 @@ fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Done {
         let (url, token) = (running.url(), shown(&arguments.token, demo::BOT_TOKEN));
         let name = arguments.channel.trim_start_matches('@');
         format!(
-            "Simulated Telegram listening on {url}, channel @{name}\nPost to it, read it, inject faults \
+            "Simulated Telegram listening on {url}, channel @{name}\n\
+             Post to it, read it, inject faults \
              and inspect:\n\n  \
              curl {url}/bot{token}/sendMessage -d chat_id=@{name} -d text=Tides\n  \
              curl {url}/_world/messages/@{name}\n  curl {url}/_world\n\n"

@@ -18,7 +18,7 @@ use tokio::sync::{Notify, broadcast};
 
 use super::{
     activity::Activity,
-    store::{Error, Settled, Store, Waiting},
+    store::{Error, Settlement, Store, Waiting},
 };
 use crate::{
     chance::Chance,
@@ -210,7 +210,7 @@ impl Relay {
                     "Almanack refused an event; {RETRY}"
                 );
             }
-            settled.push(Settled {
+            settled.push(Settlement {
                 outbox_id: row.outbox_id,
                 rejected,
             });

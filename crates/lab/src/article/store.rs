@@ -101,7 +101,7 @@ pub(super) struct Waiting {
 
 /// The result of an event; with a reason if it was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Settled {
+pub(super) struct Settlement {
     pub(super) outbox_id: i64,
     pub(super) rejected: Option<String>,
 }
@@ -111,11 +111,11 @@ pub(super) struct Settled {
 pub(super) struct Outbox {
     pub(super) waiting: i64,
     sent: i64,
-    rejected: Vec<Rejected>,
+    rejected: Vec<RejectedEvent>,
 }
 
 #[derive(Debug, serde::Serialize)]
-struct Rejected {
+struct RejectedEvent {
     event_id: String,
     reason: Option<String>,
 }
@@ -244,7 +244,11 @@ impl Store {
         .await
     }
 
-    pub(super) async fn settle(&self, settled: Vec<Settled>, now: Timestamp) -> Result<(), Error> {
+    pub(super) async fn settle(
+        &self,
+        settled: Vec<Settlement>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
         self.transact(move |tx| {
             let mut statement = tx.prepare_cached(SETTLE)?;
             for event in settled {
@@ -263,7 +267,7 @@ impl Store {
                 tx.query_one(COUNT_EVENTS, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let mut statement = tx.prepare_cached(LOAD_REJECTED)?;
             let rows = statement.query_map([LIST_MAX], |row| {
-                Ok(Rejected {
+                Ok(RejectedEvent {
                     event_id: row.get(0)?,
                     reason: row.get(1)?,
                 })

@@ -31,7 +31,7 @@ pub enum Page {
     Gb18030,
     /// An article in Japanese; only the header says that it is `Shift_JIS`.
     ShiftJis,
-    /// An article behind so many redirects.
+    /// An article behind this many redirects.
     Redirected {
         hops: u32,
     },

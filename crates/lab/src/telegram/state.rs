@@ -94,14 +94,14 @@ pub struct Message {
 }
 
 #[derive(Debug)]
-struct Held {
+struct ChannelState {
     chat: Chat,
     messages: Vec<Message>,
 }
 
 #[derive(Debug)]
 pub struct Telegram {
-    channels: Vec<Held>,
+    channels: Vec<ChannelState>,
     pub(super) messages_per_minute: Option<u32>,
 }
 
@@ -121,7 +121,7 @@ impl Telegram {
     pub(super) fn add(&mut self, chat: Chat) {
         match self.channels.iter_mut().find(|it| it.chat.id == chat.id) {
             Some(held) => held.chat = chat,
-            None => self.channels.push(Held {
+            None => self.channels.push(ChannelState {
                 chat,
                 messages: Vec::new(),
             }),
@@ -160,7 +160,7 @@ impl Telegram {
     }
 }
 
-impl Held {
+impl ChannelState {
     /// Refuses the message that would be one too many within a minute.
     fn check_limit(&self, now: Timestamp, per_minute: Option<u32>) -> Result<(), Refusal> {
         let Some(most) = per_minute.and_then(|most| usize::try_from(most).ok()) else {

@@ -131,7 +131,7 @@ impl Plan {
         }
     }
 
-    /// The first round period that is not shorter than so many real seconds, and its unit in
+    /// The first round period that is not shorter than `real_s` real seconds, and its unit in
     /// seconds.
     fn step(&self, real_s: u64) -> (u64, u64) {
         let seconds = self.shown(real_s).as_secs().unsigned_abs().max(1);
