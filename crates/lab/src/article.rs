@@ -20,8 +20,8 @@
 //! **Outdated publish calls.** An author may move the time while Almanack's call is on its way;
 //! Almanack does not recall it (RS-03). A call that carries an older revision than the article has
 //! takes effect only if the article's present `publish_at` has passed by our own clock; otherwise
-//! the answer is 409 `superseded`. A call with the newest revision is obeyed whatever our clock
-//! says: Almanack is the authority on time, and refusing it over a few milliseconds of skew would
+//! the answer is 409 `superseded`. A call with the newest revision is accepted whatever our clock
+//! shows: Almanack is the authority on time, and refusing it over a few milliseconds of skew would
 //! lose the publication. `superseded` loses nothing either, because the change that raised the
 //! revision also put a newer event into the outbox.
 
@@ -251,7 +251,7 @@ async fn run(
         upstream: "articles",
         source,
     });
-    // A server that failed by itself takes the relay along; after `cancel` this changes nothing.
+    // A server that failed by itself stops the relay, too; after `cancel` this changes nothing.
     cancel.cancel();
     if let Err(error) = relaying.await {
         tracing::error!(%error, "relay ended abnormally");

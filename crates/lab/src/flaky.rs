@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::chance::Chance;
 
-/// Share of calls per fault, in percent. default: no faults.
+/// Share of calls per fault, in percent (default: no faults).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Faults {
     /// Seed of the random choices.

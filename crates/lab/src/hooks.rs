@@ -31,7 +31,7 @@ use crate::{
     stand::{self, Noted, Stand, Upstream},
 };
 
-/// A hook's behaviour. default: answers at once.
+/// A hook's behaviour (default: answers at once).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Behaviour {
     /// Delay of a response, in real time.

@@ -167,7 +167,7 @@ impl<S: Upstream> fmt::Debug for Stand<S> {
 }
 
 impl<S: Upstream> Stand<S> {
-    /// The base address of everything it answers.
+    /// Its base URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.0.addr)
     }
@@ -359,7 +359,7 @@ pub struct Running<S: Upstream> {
 }
 
 impl<S: Upstream> Running<S> {
-    /// The base address of everything it answers.
+    /// Its base URL.
     pub fn url(&self) -> String {
         self.handle.url()
     }
@@ -368,7 +368,7 @@ impl<S: Upstream> Running<S> {
 /// Configuration of a server.
 #[derive(Clone)]
 pub struct Config<S: Upstream> {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 picks a free port.
     pub listen: SocketAddr,
     /// The clock. Waits are real time.
     pub clock: Clock,

@@ -140,7 +140,7 @@ fn answer(stand: &Handle, call: &Call, fault: Option<Fault>, now: Timestamp) -> 
             let nothing = || Answer::Reply(Reply::status(500, "no such hostile document\n"));
             return found.unwrap_or_else(nothing);
         }
-        // 401 says how to sign in, as it must.
+        // 401 must name the authentication scheme.
         Some(Fault::Status(401)) => {
             Reply::status(401, "not today\n").with("www-authenticate", "Basic realm=\"feeds\"")
         }

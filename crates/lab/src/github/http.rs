@@ -41,7 +41,7 @@ const NOTHING: &str = "0000000000000000000000000000000000000000";
 
 type Answer = Result<Response, Refusal>;
 
-/// Everything the server answers.
+/// All routes of the server.
 pub(super) fn routes(stand: Handle) -> Router {
     let admission = middleware::from_fn_with_state(stand.clone(), admission::pass);
     Router::new()

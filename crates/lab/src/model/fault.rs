@@ -18,7 +18,7 @@ pub struct Matching {
     /// Only where a title, or the text to summarise, contains this. Effects that spoil one element
     /// spoil the one that contains it.
     pub contains: Option<String>,
-    /// Only asked of this model.
+    /// Only for this model.
     pub model: Option<String>,
 }
 

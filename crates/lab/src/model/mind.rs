@@ -8,12 +8,12 @@ use crate::{chance::Chance, fingerprint::bits};
 
 /// Characters of marks; 32, so that three of them distinguish 32,768 originals.
 const MARKS: &str = "松石云海山川星河风雪林泉竹梅兰菊江湖春夏秋冬晨暮青白朱玄金玉琴书";
-/// Words too frequent to say what a text is about.
+/// Words too frequent to be a text's topic.
 const IDLE_WORDS: [&str; 16] = [
     "about", "after", "their", "there", "these", "which", "would", "could", "should", "https",
     "where", "other", "because", "being", "while", "comment",
 ];
-/// Shortest word that can say what a text is about.
+/// Shortest word that can be a text's topic.
 const TOPIC_CHARS_MIN: usize = 5;
 /// The topic of a text without words.
 const NO_TOPIC: &str = "这一主题";

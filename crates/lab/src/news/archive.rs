@@ -245,7 +245,7 @@ impl Item {
 }
 
 impl Story {
-    /// Its text, where it leads nowhere.
+    /// Its text, if it has no link.
     pub(super) fn text(&self) -> Option<&str> {
         match &self.link {
             Link::Text(text) => Some(text),

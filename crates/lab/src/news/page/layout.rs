@@ -1,6 +1,7 @@
 //! What surrounds an article: banner, navigation, asides, comments, footer.
 //!
-//! Two builds, taken in turn: one says `<article>`, the other is `<div>`s whose classes only hint.
+//! Two layouts, alternating: one uses `<article>`, the other `<div>`s whose classes only hint at
+//! it.
 
 use crate::{
     feeds::document::escape,
