@@ -427,13 +427,13 @@ enum Step {
 }
 
 fn steps(injections: &[Injection]) -> Vec<(Duration, Step)> {
-    let strikes = injections
+    let injected = injections
         .iter()
         .map(|injection| (injection.at, Step::Inject(*injection)));
-    let mends = injections
+    let repaired = injections
         .iter()
         .map(|injection| (injection.until(), Step::Repair(*injection)));
-    let mut steps: Vec<_> = strikes.chain(mends).collect();
+    let mut steps: Vec<_> = injected.chain(repaired).collect();
     steps.sort_by_key(|(at, _)| *at);
     steps
 }
