@@ -1,8 +1,8 @@
-//! Measuring the task engine with nothing else in the way.
+//! Measures the task engine alone.
 //!
-//! Each phase starts from a store and answers with one [`Measured`]. `almanack bench tasks` runs
-//! them all on a scratch store of its own; `almanack bench phase` runs one on the given store, which
-//! makes Almanack a column beside other systems measured the same way.
+//! Each phase starts from a store and returns one [`Measured`]. `almanack bench tasks` runs them
+//! all on scratch stores; `almanack bench phase` runs one on the given store, to compare Almanack
+//! with other systems measured the same way.
 
 mod lateness;
 mod moves;
@@ -54,11 +54,11 @@ pub(crate) use throughput::{drain, enqueue, prune};
 /// The kind of every measured task.
 const KIND: &str = "BENCH";
 
-/// What a phase came to.
+/// The result of a phase.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Measured {
     pub(crate) n: usize,
-    /// In how long; absent where the instants themselves are the result.
+    /// Duration; absent where the instants themselves are the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub(crate) struct Measured {
     /// Start minus due, per task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) late_ms: Option<Vec<f64>>,
-    /// With which settings, in words.
+    /// The settings, in words.
     pub(crate) how: String,
 }
 
@@ -82,10 +82,10 @@ pub(crate) enum Error {
     /// The node did not start.
     #[error(transparent)]
     Node(#[from] node::Error),
-    /// A made-up value broke its rule.
+    /// A generated value is invalid.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// Something that must hold did not.
+    /// An expectation failed.
     #[error("{0}")]
     Wrong(String),
 }
@@ -95,7 +95,7 @@ pub(crate) struct Bench {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) load: LoadArguments,
     clock: Arc<CorrectedClock>,
-    /// The same database over connections of their own, for further nodes.
+    /// The same database over separate connections, for further nodes.
     others: Vec<Arc<dyn Store>>,
 }
 
@@ -110,14 +110,14 @@ impl Bench {
         })
     }
 
-    /// Drains by as many nodes more as there are stores.
+    /// Drains with one more node per store.
     #[must_use]
     pub(crate) fn beside(mut self, others: Vec<Arc<dyn Store>>) -> Self {
         self.others = others;
         self
     }
 
-    /// Who is told of every task that is done; telling costs nothing but the store's work.
+    /// Subscriptions to every finished task; delivery costs only the store's work.
     fn subscribed(&self) -> Subscriptions {
         let names = (0..self.load.subscriptions).map(|n| Name::parse(&format!("bench-{n}")));
         let all = names.flatten().map(|name| Subscription {
@@ -195,7 +195,7 @@ impl Bench {
     }
 }
 
-/// A node that works until told to stop.
+/// A node that runs until it is stopped.
 struct RunningNode {
     stop: CancellationToken,
     task: tokio::task::JoinHandle<()>,
@@ -216,7 +216,7 @@ impl RunningNode {
     }
 }
 
-/// Does nothing, and counts it.
+/// Does nothing, and counts the attempts.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
@@ -246,7 +246,7 @@ fn later(clock: &dyn Clock, by: Duration) -> Timestamp {
     clock.now().saturating_add(by).unwrap_or(Timestamp::MAX)
 }
 
-/// How much memory this process has resident, where the system tells.
+/// Resident memory of this process, where the system reports it.
 fn rss_kb() -> Option<u64> {
     memory_kb("self", "VmRSS:")
 }

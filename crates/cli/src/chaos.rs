@@ -1,4 +1,5 @@
-//! Chaos: a scratch copy of a configuration, run by real processes while things go wrong, and held against what was promised.
+//! Chaos: runs a scratch copy of a configuration in real processes under injected faults, and
+//! checks what was promised.
 //!
 //! ```text
 //!   authors ──► article service ┐                    ┌─► node 1 ──wire──┐
@@ -8,11 +9,14 @@
 //!                                        kill -9 · SIGSTOP · wire cut · clock stepped
 //! ```
 //!
-//! Nothing outside this machine is touched: the database is a scratch one beside the configured one, every schedule of the copy fires
-//! at a hook of ours. The oracles are not Almanack: the customer knows what was acknowledged and what arrived ([`almanack_lab::customer`]), the article
-//! service has a table of its own, and the slot ledger is held against the schedule's own expression ([`ledger`]).
+//! Nothing outside this machine is touched: the database is a scratch one beside the configured
+//! one, and every schedule of the copy calls a local hook. The oracles are independent of Almanack:
+//! the customer knows what was acknowledged and what arrived ([`almanack_lab::customer`]), the
+//! article service has its own table, and the slot ledger is compared with the schedule's
+//! expression ([`ledger`]).
 //!
-//! Injections are drawn from a seed ([`almanack_lab::chaos::plan`]); which instant a process has reached when it is hit is not, so a seed repeats the injections and not the story.
+//! Injections are drawn from a seed ([`almanack_lab::chaos::plan`]); the state a process is in when
+//! it is hit is not, so a seed repeats the injections and not the whole run.
 
 pub(crate) mod configuration;
 mod ledger;

@@ -5,8 +5,8 @@
 //!
 //! 1. **A state machine with conditional changes** ([`state`]). However often and by however many
 //!    nodes publishing is called, `AUDIT_SUCCESS → PUBLISHED` happens once.
-//! 2. **An outbox** ([`event`], [`relay`]). A change of time and the event that tells Almanack of
-//!    it are written in one transaction; a relay delivers the event as often as it takes.
+//! 2. **An outbox** ([`event`], [`relay`]). A change of time and the event for Almanack are written
+//!    in one transaction; a relay retries the event until it is delivered.
 //! 3. **A revision** per article, raised by every change, so that events which arrive twice or out
 //!    of order do no harm (RS-10).
 //!
@@ -19,10 +19,10 @@
 //!
 //! **Outdated publish calls.** An author may move the time while Almanack's call is on its way;
 //! Almanack does not recall it (RS-03). A call that carries an older revision than the article has
-//! takes effect only if the article's present `publish_at` has come by our own clock; otherwise
-//! the answer is 409 `superseded`. A call with the newest revision is obeyed whatever our clock
-//! says: Almanack is the authority on time, and refusing it over a few milliseconds of skew would
-//! lose the publication. Nothing is lost by `superseded` either, because whatever raised the
+//! takes effect only if the article's present `publish_at` has passed by our own clock; otherwise
+//! the answer is 409 `superseded`. A call with the newest revision is accepted whatever our clock
+//! shows: Almanack is the authority on time, and refusing it over a few milliseconds of skew would
+//! lose the publication. `superseded` loses nothing either, because the change that raised the
 //! revision also put a newer event into the outbox.
 
 pub mod activity;
@@ -56,7 +56,7 @@ use crate::{
 /// Events kept for a slow watcher before it misses the oldest.
 const EVENTS_KEPT: usize = 1024;
 
-/// Why the service did not start, or stopped.
+/// Why the service did not start, or why it stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The database file could not be opened.
@@ -66,7 +66,7 @@ pub enum Error {
         #[source]
         source: store::Error,
     },
-    /// Nobody can reach it, or its server stopped on its own.
+    /// It cannot listen, or its server stopped by itself.
     #[error(transparent)]
     Stand(#[from] stand::Error),
     /// The webhook secret cannot be used.
@@ -77,24 +77,24 @@ pub enum Error {
     Client(#[from] client::Error),
 }
 
-/// What the service needs to know.
+/// Configuration of the service.
 #[derive(Clone)]
 pub struct Config {
-    /// The service's own SQLite file; created where it is missing.
+    /// The service's SQLite file; created if missing.
     pub database: PathBuf,
-    /// Where to listen; port 0 takes a free one.
+    /// Where to listen; port 0 picks a free port.
     pub listen: SocketAddr,
-    /// Where Almanack is: `http://127.0.0.1:7080`.
+    /// Base URL of Almanack: `http://127.0.0.1:7080`.
     pub almanack_url: String,
-    /// Bearer token for Almanack, where it asks for one.
+    /// Bearer token for Almanack, if it requires one.
     pub almanack_token: Option<String>,
-    /// A message bus that brings events to Almanack instead of HTTP.
+    /// A message bus to send events over instead of HTTP.
     pub bus: Option<relay::Bus>,
-    /// `whsec_…`; without one, callbacks are believed unsigned.
+    /// `whsec_…`; without one, unsigned callbacks are accepted.
     pub webhook_secret: Option<String>,
-    /// What each event says besides the time.
+    /// What each event contains besides the time.
     pub requests: event::ChangeRequests,
-    /// How the relay waits while Almanack does not take events.
+    /// The relay's backoff while Almanack does not accept events.
     pub pace: relay::Pace,
     pub faults: Faults,
     /// What time it is.
@@ -102,7 +102,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The usual service: unsigned callbacks, no faults, the machine's clock.
+    /// Defaults: unsigned callbacks, no faults, the system clock.
     pub fn new(
         database: impl Into<PathBuf>,
         listen: SocketAddr,
@@ -137,7 +137,7 @@ impl fmt::Debug for Config {
     }
 }
 
-/// A service that runs.
+/// A running service.
 #[derive(Debug)]
 pub struct Running {
     pub addr: SocketAddr,
@@ -152,23 +152,24 @@ impl Running {
         format!("http://{}", self.addr)
     }
 
-    /// Tells what happens from now on. A slow watcher misses events; the service never waits.
+    /// Subscribes to the service's activity from now on. A slow watcher misses events; the service
+    /// never waits.
     pub fn watch(&self) -> broadcast::Receiver<Activity> {
         self.events.subscribe()
     }
 
-    /// Its own table, the newest `limit` of it: what really took effect.
+    /// The newest `limit` articles of its table: what really took effect.
     pub async fn articles(&self, limit: u32) -> Result<Vec<state::Article>, store::Error> {
         self.store.list(limit).await
     }
 
-    /// Events that Almanack has not taken yet.
+    /// Events that Almanack has not accepted yet.
     pub async fn waiting(&self) -> Result<i64, store::Error> {
         Ok(self.store.outbox().await?.waiting)
     }
 }
 
-/// What all requests share.
+/// State shared by all requests.
 struct Service {
     store: store::Store,
     secret: Option<webhook::Secret>,
@@ -179,14 +180,14 @@ struct Service {
 
 impl Service {
     fn report(&self, activity: Activity) {
-        // Nobody watching is the usual case, not a failure.
+        // Having no watcher is normal, not a failure.
         let _ = self.events.send(activity);
     }
 }
 
 /// Opens the database, listens, serves and relays until `cancel`.
 ///
-/// Once this returns, requests are answered. After `cancel`, requests under way get five seconds to
+/// Once this returns, requests are answered. After `cancel`, running requests get five seconds to
 /// end; events not yet delivered stay in the outbox for the next start.
 pub async fn start(config: Config, cancel: CancellationToken) -> Result<Running, Error> {
     let secret = config
@@ -250,7 +251,7 @@ async fn run(
         upstream: "articles",
         source,
     });
-    // A server that failed by itself takes the relay along; after `cancel` this changes nothing.
+    // A server that failed by itself stops the relay, too; after `cancel` this changes nothing.
     cancel.cancel();
     if let Err(error) = relaying.await {
         tracing::error!(%error, "relay ended abnormally");

@@ -1,8 +1,8 @@
-//! Authors: people who write articles, change their minds about the time, and withdraw them.
+//! Simulated authors: they write articles, reschedule and withdraw them.
 //!
-//! What they do next is a pure function of what they have on their [`Manuscripts`] and of the time; the
-//! same seed and the same clock give the same story. [`run`] carries the story out against an
-//! article service and tells what came of it.
+//! The next action is a pure function of their [`Manuscripts`] and the time; the same seed and the
+//! same clock give the same actions. [`run`] carries them out against an article service and
+//! reports the results.
 
 mod driver;
 
@@ -14,7 +14,7 @@ pub use driver::{AuthorActivity, Config, Editor, Error, Outcome, run};
 
 use crate::{article::state::FORBIDDEN, chance::Chance};
 
-/// Articles on the desk at once; with so many, authors move and withdraw rather than write.
+/// Most open articles; at this number, authors reschedule and withdraw rather than write.
 const OPEN_MAX: usize = 40;
 
 const WHO: [&str; 8] = [
@@ -58,19 +58,19 @@ impl Default for Habits {
 /// What an author does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// Writes an article and hands it in.
+    /// Writes an article and submits it.
     Write {
         title: String,
-        /// Its text; now and then one that the audit refuses.
+        /// Its text; occasionally one that the audit rejects.
         body: String,
         /// When it should be published.
         publish_at: Timestamp,
     },
-    /// Wants it published sooner.
+    /// Reschedules it to an earlier time.
     MoveEarlier(Move),
-    /// Wants it published later.
+    /// Reschedules it to a later time.
     MoveLater(Move),
-    /// No longer wants it published.
+    /// Withdraws it.
     Withdraw { article_id: i64 },
 }
 
@@ -78,9 +78,9 @@ pub enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
     pub article_id: i64,
-    /// When it was to be published.
+    /// The previous time.
     pub from: Timestamp,
-    /// When it is to be published now.
+    /// The new time.
     pub publish_at: Timestamp,
 }
 
@@ -90,7 +90,7 @@ struct Planned {
     publish_at: Timestamp,
 }
 
-/// What the authors remember: their chance and the articles still to come.
+/// The authors' state: their random generator and the open articles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manuscripts {
     chance: Chance,
@@ -109,7 +109,7 @@ impl Manuscripts {
         }
     }
 
-    /// Puts an article on the desk that the service has accepted.
+    /// Adds an article that the service has accepted.
     pub fn wrote(&mut self, article_id: i64, publish_at: Timestamp) {
         self.open.push(Planned {
             article_id,
@@ -126,9 +126,9 @@ impl Manuscripts {
     }
 }
 
-/// Decides what the authors do at `now`, and notes it on the desk.
+/// Decides what the authors do at `now`, and records it.
 pub fn next_action(manuscripts: &mut Manuscripts, now: Timestamp) -> Action {
-    // Articles whose time has come are out of the authors' hands.
+    // Due articles can no longer be changed.
     manuscripts.open.retain(|planned| planned.publish_at > now);
     let drawn = manuscripts.chance.below(100);
     let open = u64::try_from(manuscripts.open.len()).unwrap_or(u64::MAX);
@@ -157,7 +157,7 @@ fn write(manuscripts: &mut Manuscripts, now: Timestamp) -> Action {
     let refused = manuscripts.chance.below(12) == 0;
     let word = if refused { FORBIDDEN } else { "allowed" };
     let body = format!(
-        "Story {} of the desk. Every word of it is {word}.",
+        "Story number {}. Every word of it is {word}.",
         manuscripts.written
     );
     Action::Write {

@@ -1,6 +1,6 @@
-//! Chance that repeats: the same seed gives the same numbers, on every machine.
+//! Reproducible random numbers: the same seed gives the same numbers on every machine.
 
-/// A seeded generator (SplitMix64): small, and good enough for deciding who withdraws an article.
+/// A seeded generator (SplitMix64): small, and good enough for simulations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chance(u64);
 
@@ -10,7 +10,7 @@ impl Chance {
         Self(seed)
     }
 
-    /// A generator of its own for one thing among many: what neighbours draw tells nothing of it.
+    /// A separate generator for one of many things, independent of what the others draw.
     pub fn of(seed: u64, path: &[u64]) -> Self {
         let enter = |mut outer: Self, step: &u64| Self(outer.next_u64() ^ step);
         path.iter().fold(Self(seed), enter)
@@ -25,8 +25,8 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`, or 0 where there is none. The bias of the remainder does not matter
-    /// for bounds this far below 2⁶⁴.
+    /// A number below `bound`, or 0 if there is none. The bias of the remainder does not matter for
+    /// bounds this far below 2⁶⁴.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.next_u64().checked_rem(bound).unwrap_or(0)
     }
@@ -37,7 +37,7 @@ impl Chance {
         least.saturating_add_unsigned(self.below(width))
     }
 
-    /// Whether something happens that does so in so many of a thousand cases.
+    /// True in `permille` of a thousand cases.
     pub fn happens(&mut self, permille: u64) -> bool {
         self.below(1000) < permille
     }
@@ -48,7 +48,7 @@ impl Chance {
         f64::from(upper) / 4_294_967_296.0
     }
 
-    /// One of several; `None` only of nothing.
+    /// A random element; `None` only of an empty slice.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         let index = self.below(from.len() as u64);
         usize::try_from(index)
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_draw_apart_and_each_repeats() {
+    fn neighbours_draw_independently_and_each_repeats() {
         let draw = |path: &[u64]| Chance::of(7, path).next_u64();
         assert_eq!(draw(&[1, 2]), draw(&[1, 2]));
         assert_ne!(draw(&[1, 2]), draw(&[2, 1]));

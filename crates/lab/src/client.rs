@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-/// Time to reach somebody on loopback.
+/// Time to connect on loopback.
 const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 /// Time for a whole exchange; a batch of events is the largest.
 const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 
-/// Why there is no client, or nobody to talk to.
+/// Why the client could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The address cannot be called from here.
@@ -23,8 +23,8 @@ pub enum Error {
 
 /// Builds the client.
 ///
-/// The HTTP library insists on TLS settings. Ours trust nobody: loopback needs no TLS, and this way
-/// neither a process-wide crypto provider nor the machine's certificates are touched.
+/// The HTTP library insists on TLS settings. These trust no certificate: loopback needs no TLS, and
+/// neither a process-wide crypto provider nor the system's certificates are touched.
 pub(crate) fn build() -> Result<reqwest::Client, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = rustls::ClientConfig::builder_with_provider(provider)

@@ -1,12 +1,12 @@
-//! The one place where the world learns the time and waits.
+//! The only place where the world reads the time and waits.
 //!
-//! Everything else takes a [`Clock`] or an instant, so that a test can say what time it is.
+//! Everything else takes a [`Clock`] or an instant, so that a test can set the time.
 
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
-/// A way to learn the time.
+/// A source of the current time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 pub fn system() -> Clock {

@@ -1,8 +1,10 @@
-//! A customer who puts tasks at a steady rate, takes their calls, and knows of each what was promised.
+//! A customer that creates tasks at a steady rate, receives their calls, and knows what was
+//! promised.
 //!
-//! The oracle of a run in which things go wrong. Whatever Almanack acknowledged must be called, however many nodes died in between;
-//! a repeated call takes no second effect, because it shows the same key; and no call may come before its time. Nothing that
-//! Almanack says about itself is believed: what counts is what was promised here and what arrived here ([`book`]).
+//! The oracle of a chaos run. Every acknowledged task must be called, however many nodes died in
+//! between; a repeated call has no second effect, because it has the same key; and no call may come
+//! early. Almanack's own reports are not used: only what was promised and what arrived here counts
+//! ([`book`]).
 
 pub mod book;
 
@@ -28,40 +30,40 @@ use crate::{
 
 /// The kind of the customer's tasks.
 pub const KIND: &str = "CUSTOMER_CALL";
-/// Between two calls that put tasks.
+/// Time between two calls that create tasks.
 const BREATH: Duration = Duration::from_millis(50);
-/// Before a call that failed is made again, to the next node.
+/// Wait before a failed call is retried at the next node.
 const AGAIN_AFTER: Duration = Duration::from_millis(200);
-/// Tasks put in one call, at most.
+/// Most tasks per call.
 const BATCH_MAX: u64 = 200;
-/// Retries that no run of bad luck uses up.
+/// More retries than a run can use up.
 const MAX_RETRY: u32 = 100;
 
 /// Why the customer did not start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody takes the calls.
+    /// The callbacks cannot be served.
     #[error(transparent)]
     Stand(#[from] stand::Error),
-    /// There is no way to ask Almanack.
+    /// The HTTP client could not be built.
     #[error(transparent)]
     Client(#[from] client::Error),
 }
 
-/// Who wants how much.
+/// Configuration of the customer.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup {
-    /// Where the chance of times comes from.
+    /// Seed of the random times.
     pub seed: u64,
     pub rate: u32,
-    /// How far ahead tasks are put, at most.
+    /// How far ahead tasks are scheduled, at most.
     pub ahead: Duration,
 }
 
-/// A customer whose address is known, and who has not asked for anything yet.
+/// A customer that listens, and has not created tasks yet.
 pub struct Customer(stand::Running<Book>);
 
-/// Listens for calls until `cancel`. Once this returns, they are taken.
+/// Listens for calls until `cancel`. Ready once this returns.
 pub async fn start(config: Config<Book>, cancel: CancellationToken) -> Result<Customer, Error> {
     Ok(Customer(stand::start(config, cancel).await?))
 }
@@ -85,24 +87,24 @@ impl Upstream for Book {
 }
 
 impl Customer {
-    /// Where calls are to be made.
+    /// The callback URL.
     pub fn url(&self) -> String {
         format!("{}/calls", self.0.url())
     }
 
-    /// What was promised and what came of it, so far.
+    /// The promises and results so far.
     pub fn figures(&self) -> Figures {
         self.0.handle.lock().state.figures()
     }
 
     /// Waits until it has stopped listening.
     pub async fn stopped(self) -> Result<(), Error> {
-        // A server that panicked has nothing more to tell.
+        // A server that panicked has nothing more to report.
         self.0.join.await.unwrap_or(Ok(())).map_err(Error::from)
     }
 
-    /// Puts tasks at the nodes, by turns, until `stop`. A call that is not answered is made again until it is: at the next
-    /// node, with the same tasks and the same revision, so it does not matter which of the two was obeyed.
+    /// Creates tasks at the nodes in rotation until `stop`. A call without a response is retried at
+    /// the next node with the same tasks and revision, so it does not matter which one took effect.
     pub async fn ask(&self, nodes: &[String], stop: &CancellationToken) -> Result<(), Error> {
         let http_client = client::build()?;
         let mut chance = Chance::new(self.0.handle.setup().seed);
@@ -184,7 +186,7 @@ impl Customer {
     }
 }
 
-/// Tasks that a rate owes after some time.
+/// Tasks due to be created after some time at a rate.
 fn owed(rate: u32, passed: SignedDuration) -> u64 {
     let ms = u64::try_from(passed.as_millis()).unwrap_or(0);
     ms.saturating_mul(u64::from(rate)) / 1_000

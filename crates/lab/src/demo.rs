@@ -1,7 +1,8 @@
-//! The outside of the demo: a news site, feeds, a model, GitHub, Telegram and partners with hooks, all on this machine
-//! and all by the demo's clock.
+//! The demo's upstreams: a news site, feeds, a model, GitHub, Telegram and partners with hooks, all
+//! on this machine and by the demo's clock.
 //!
-//! They misbehave a little, always in the same way for the same seed: what Almanack is good for is best seen then.
+//! They misbehave a little, always in the same way for the same seed, to show how Almanack handles
+//! faults.
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -29,38 +30,38 @@ use crate::{
     telegram::{self, fault as telegram_fault, state::Chat},
 };
 
-/// What the simulated model and GitHub accept where nothing else is said. There is nothing to protect.
+/// The key that the simulated model and GitHub accept by default. It protects nothing.
 pub const KEY: &str = "world-key";
-/// What the simulated Telegram accepts where nothing else is said.
+/// The token that the simulated Telegram accepts by default.
 pub const BOT_TOKEN: &str = "123456:almanack-world";
 /// Feeds to subscribe to.
 pub const FEEDS: usize = 40;
-/// Feeds there are; some are pages that need rules of their own.
+/// All feeds; some are pages that need extraction rules.
 const FEEDS_DRAWN: u32 = 60;
 const STORIES_PER_DAY: u32 = 150;
-/// The repository with the workflow, which editions are written to, too.
+/// The repository with the workflow; editions are written to it, too.
 pub const REPOSITORY: (&str, &str) = ("almanack", "site");
-/// What builds the site.
+/// The workflow that builds the site.
 pub const WORKFLOW: &str = "build.yml";
-/// The channel that gets editions.
+/// The channel that receives editions.
 pub const CHANNEL: &str = "@daily";
-/// Who hears of alerts.
+/// The channel that receives alerts.
 pub const ALERTS: &str = "@desk";
 /// A hook that takes longer than the interval of its schedule, in real time.
 pub const SLOW_HOOK: &str = "archive";
 const SLOW: Duration = Duration::from_secs(9);
-/// The feed that never answers, by its place among the subscribed ones.
+/// The feed that never answers, by its position among the subscribed ones.
 const HANGING: usize = 17;
 /// A hook that refuses half of its calls.
 pub const FLAKY_HOOK: &str = "partner";
 const REFUSE_PERCENT: u8 = 50;
-/// Telegram refuses every so many-th message.
+/// Telegram refuses every n-th message.
 const LIMITED_EVERY: u32 = 4;
 /// How long a workflow runs, in real time.
 const BUILD: Duration = Duration::from_secs(2);
-/// Between two acts of the authors, in real time.
+/// Time between two actions of the authors, in real time.
 const ACT_EVERY: Duration = Duration::from_secs(2);
-/// How often a task of the article service is tried again.
+/// Retries of the article service's tasks.
 const MAX_RETRY: u32 = 8;
 /// How the article service misbehaves.
 const FAULTS: Faults = Faults {
@@ -71,39 +72,39 @@ const FAULTS: Faults = Faults {
     delay_max: Duration::from_secs(3),
 };
 
-/// What all of it lives by.
+/// What all upstreams share.
 #[derive(Clone)]
 pub struct Setting {
-    /// Where chance comes from.
+    /// Seed of the random choices.
     pub seed: u64,
     pub clock: Clock,
-    /// How long Telegram wants to be left alone, by that clock; nothing where it limits nobody.
+    /// Telegram's `Retry-After`, by that clock; none without limits.
     pub limited_s: Option<u32>,
-    /// Ends all of it.
+    /// Stops all of it.
     pub stop: CancellationToken,
 }
 
 /// A feed to subscribe to.
 #[derive(Debug, Clone)]
 pub struct Subscription {
-    /// What it calls itself.
+    /// Its title.
     pub name: String,
     pub url: String,
     /// When it publishes, in words.
     pub category: String,
 }
 
-/// Everything that is not Almanack, but for the article service, which must know where Almanack is.
+/// All upstreams but the article service, which must know Almanack's address.
 pub struct Outside {
     /// Stories and their pages.
     pub news: news::Running,
     pub feeds: feeds::Running,
     pub model: model::Running,
-    /// Runs workflows and takes editions.
+    /// Runs workflows and receives editions.
     pub github: github::Running,
-    /// Takes editions and alerts.
+    /// Receives editions and alerts.
     pub telegram: telegram::Running,
-    /// Partners whom schedules fire at.
+    /// Partners that schedules call.
     pub hooks: hooks::Running,
 }
 
@@ -136,8 +137,8 @@ impl Outside {
             .collect()
     }
 
-    /// Makes trouble that takes real time, which nobody has while yesterday is run through.
-    pub fn make_trouble(&self) {
+    /// Injects faults that take real time; not during the warm-up, which runs too fast for them.
+    pub fn inject_faults(&self) {
         let slow = Behaviour {
             wait: SLOW,
             ..Behaviour::default()
@@ -150,15 +151,15 @@ impl Outside {
         }
     }
 
-    /// Something new at every other of the first so many feeds.
+    /// Publishes an entry at every other of the first `count` feeds.
     pub fn publish_news(&self, feeds: usize) {
         let numbers = subscribed(&self.feeds.handle).into_iter();
         for number in numbers.take(feeds).step_by(2) {
-            self.feeds.handle.publish(number, "The demo has begun");
+            self.feeds.handle.publish(number, "The demo has started");
         }
     }
 
-    /// Messages that readers got.
+    /// Messages that readers received.
     pub fn messages(&self) -> usize {
         self.telegram.handle.sent(CHANNEL)
     }
@@ -195,7 +196,7 @@ async fn start_news(setting: &Setting) -> Result<news::Running, Error> {
     news::start(config, setting.stop.clone()).await
 }
 
-/// The first so many that feed readers understand.
+/// The first feeds that feed readers understand.
 fn subscribed(handle: &feeds::Handle) -> Vec<u32> {
     let understood = handle.feeds_where(|feed| feed.document.is_feed());
     understood.take(FEEDS).collect()
@@ -218,7 +219,7 @@ async fn start_feeds(setting: &Setting) -> Result<feeds::Running, Error> {
     Ok(started)
 }
 
-/// What is wrong with which feed, by their order: one that is gone, one that is forbidden, and so on.
+/// The faults of the first feeds, in order: one gone, one forbidden, and so on.
 fn faults() -> [(usize, When, Fault); 6] {
     [
         (6, When::Always, Fault::Status(410)),
@@ -260,7 +261,7 @@ async fn start_github(setting: &Setting) -> Result<github::Running, Error> {
     github::start(config, setting.stop.clone()).await
 }
 
-/// Somebody has to run what is dispatched.
+/// Runs what is dispatched.
 fn run_workflows(handle: &github::Handle, stop: &CancellationToken) {
     let (handle, mut events) = (handle.clone(), handle.runner());
     let running = async move {
@@ -268,7 +269,7 @@ fn run_workflows(handle: &github::Handle, stop: &CancellationToken) {
             let RunEvent::Queued(run) = event else {
                 continue;
             };
-            // A run that somebody cancelled meanwhile has ended as well.
+            // A run that was cancelled meanwhile has ended as well.
             let _ = handle.begin_run(run.id);
             clock::pause(BUILD).await;
             let _ = handle.finish_run(run.id, Conclusion::Success);
@@ -308,7 +309,7 @@ async fn start_hooks(setting: &Setting) -> Result<hooks::Running, Error> {
     hooks::start(hooks::Config::of(here(), setup), setting.stop.clone()).await
 }
 
-/// Starts the article service, which tells its changes to Almanack.
+/// Starts the article service, which sends its changes to Almanack.
 pub async fn start_service(
     setting: &Setting,
     database: PathBuf,
@@ -325,17 +326,17 @@ pub async fn start_service(
     article::start(config, setting.stop.clone()).await
 }
 
-/// Starts authors who write for it, and change their minds within `habits`.
+/// Starts authors who write for it, and reschedule within `habits`.
 pub fn start_authors(
     setting: &Setting,
     service: &article::Running,
     habits: authors::Habits,
 ) -> mpsc::Receiver<authors::AuthorActivity> {
-    let (reported, acts) = mpsc::channel(64);
+    let (events, acts) = mpsc::channel(64);
     let mut config = authors::Config::new(service.url(), setting.seed);
     config.every = ACT_EVERY;
     config.clock = setting.clock.clone();
     config.habits = habits;
-    tokio::spawn(authors::run(config, reported, setting.stop.clone()));
+    tokio::spawn(authors::run(config, events, setting.stop.clone()));
     acts
 }

@@ -1,16 +1,16 @@
-//! Thousands of feeds on loopback, for a scheduler of checks that must be right against all of them.
+//! Thousands of feeds on loopback, for a scheduler of checks that must work with all of them.
 //!
-//! Each publishes by a rhythm of its own zone, in one of eight forms, on a host of its own address;
-//! beside them stand documents made to hurt whoever reads them.
+//! Each publishes by a rhythm in its zone, in one of eight formats, on a host with its own address.
+//! There are hostile documents, too.
 //!
-//! - [`rhythm`]: when a feed publishes; [`language`]: what it says;
-//! - [`fleet`], [`host`], [`feed`]: which feeds exist, drawn from a seed, and where they live;
-//! - [`document`], [`wire`]: their forms, and how those go over HTTP;
-//! - [`hostile`]: documents made to hurt; [`fault`]: what can be made to go wrong;
-//! - `http`: from a request to an answer.
+//! - [`rhythm`]: when a feed publishes; [`language`]: its texts;
+//! - [`fleet`], [`host`], [`feed`]: which feeds exist, drawn from a seed, and their hosts;
+//! - [`document`], [`wire`]: their formats, and how they are served over HTTP;
+//! - [`hostile`]: hostile documents; [`fault`]: injected faults;
+//! - `http`: from a request to a response.
 //!
-//! INVARIANT: what a feed shows depends on seed, number, the clock and what was published by hand,
-//! never on who asked before. Two servers with one seed and one clock are the same server.
+//! INVARIANT: what a feed shows depends on seed, number, the clock and what was published manually,
+//! never on earlier requests. Two servers with one seed and one clock are the same server.
 
 pub mod document;
 pub mod fault;
@@ -43,34 +43,34 @@ use self::{
 use crate::stand::{self, Noted, Stand, Upstream, done};
 pub use crate::stand::{Error, start};
 
-/// Listening at `0.0.0.0` makes a host of every loopback address, and lets in nobody else.
+/// Listening at `0.0.0.0` makes every loopback address a host, and accepts no other client.
 pub type Config = stand::Config<Feeds>;
 
 impl Config {
-    /// A quiet fleet on a free port, with the machine's clock.
+    /// A fleet without faults on a free port, with the system clock.
     pub fn new(fleet: Fleet) -> Self {
         Self::of(([0, 0, 0, 0], 0).into(), fleet)
     }
 }
 
-/// What was published by hand; everything else is drawn.
+/// Entries published manually; everything else is drawn.
 #[derive(Debug, Default)]
 pub struct Feeds {
     announced: BTreeMap<u32, Vec<Announced>>,
 }
 
-/// Reaches into running feeds from the same process, and knows all addresses.
+/// Handle to running feeds from the same process, and knows all addresses.
 pub type Handle = Stand<Feeds>;
 pub type Running = stand::Running<Feeds>;
 
-/// One request and its answer.
+/// One request and its response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Request {
     pub at: Timestamp,
     pub feed: u32,
     /// The path, as called.
     pub path: String,
-    /// Status of the answer; 0 where there was none.
+    /// Status of the response; 0 without a response.
     pub status: u16,
     pub user_agent: String,
     /// Whether it carried validators.
@@ -80,7 +80,7 @@ pub struct Request {
 /// What requests for feeds are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct RequestKind {
-    /// Status of the answer; 0 where there was none.
+    /// Status of the response; 0 without a response.
     pub status: u16,
 }
 
@@ -94,7 +94,7 @@ impl Noted for Request {
     }
 }
 
-/// What there is to know about a feed in advance.
+/// The facts about a feed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Card {
     pub feed: u32,
@@ -104,14 +104,14 @@ pub struct Card {
     pub site: String,
     /// What its address serves.
     pub document: Document,
-    /// Whether that is a feed; else it takes selectors or paths.
+    /// Whether that is a feed; otherwise it needs selectors or paths.
     pub is_feed: bool,
     pub rhythm: &'static str,
 }
 
 impl Handle {
-    /// Makes some hosts and feeds fail, about as often as real ones.
-    pub fn make_usual_trouble(&self) {
+    /// Injects faults into some hosts and feeds, about as often as with real ones.
+    pub fn inject_usual_faults(&self) {
         for rule in self.fleet().usual_faults() {
             self.add_fault(rule);
         }
@@ -141,7 +141,7 @@ impl Handle {
         format!("{}/hostile/{name}", self.url())
     }
 
-    /// The numbers of the feeds that satisfy something, in order: tests pick theirs by this.
+    /// The numbers of the feeds that match, in order, for tests to choose from.
     pub fn feeds_where(&self, wanted: impl Fn(&Feed) -> bool) -> impl Iterator<Item = u32> {
         let feeds = (0..self.fleet().feeds).filter_map(|number| self.fleet().feed(number));
         feeds
@@ -229,7 +229,7 @@ impl Upstream for Feeds {
     }
 }
 
-/// Which feeds a list is about.
+/// The range of feeds in a list.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
@@ -239,7 +239,7 @@ struct Part {
 }
 
 impl Part {
-    /// Their numbers; so many where nothing is said.
+    /// Their numbers, with a default count.
     fn of(&self, fleet: &Fleet, usual: u32) -> Range<u32> {
         let until = self.first.saturating_add(self.count.unwrap_or(usual));
         self.first..until.min(fleet.feeds)

@@ -1,12 +1,12 @@
-//! Numbers that measurements come to: shares of many, and what a process needs.
+//! Figures of measurements: percentiles, and a process's memory.
 
-/// What `share` of a hundred of the numbers are at most; they must be in order.
+/// The percentile `share` of sorted numbers.
 pub fn percentile(sorted: &[f64], share: usize) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     sorted.get((sorted.len() * share / 100).min(last)).copied()
 }
 
-/// What half of the numbers, 99 % and all are at most, to so many decimals.
+/// Median, 99th percentile and maximum, rounded to `decimals`.
 pub fn half_most_all(mut numbers: Vec<f64>, decimals: i32) -> [f64; 3] {
     numbers.sort_by(f64::total_cmp);
     [50, 99, 100].map(|share| {
@@ -15,17 +15,17 @@ pub fn half_most_all(mut numbers: Vec<f64>, decimals: i32) -> [f64; 3] {
     })
 }
 
-/// The number to so many decimals.
+/// The number rounded to `decimals`.
 pub fn rounded(number: f64, decimals: i32) -> f64 {
     let scale = 10_f64.powi(decimals);
     (number * scale).round() / scale
 }
 
-/// A line of a process's status in kilobytes, like `VmRSS`, where the system tells. `process` is a
-/// number, or `self`.
+/// A line of a process's status in kilobytes, like `VmRSS`, where the system reports it. `process`
+/// is a process id, or `self`.
 pub fn memory_kb(process: &str, line: &str) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find(|reported| reported.starts_with(line))?;
+    let line = status.lines().find(|it| it.starts_with(line))?;
     line.split_whitespace().nth(1)?.parse().ok()
 }
 

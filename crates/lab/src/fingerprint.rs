@@ -1,8 +1,8 @@
-//! How journals name what they must not hold: keys, tokens and whole texts.
+//! Fingerprints of what journals must not contain: keys, tokens and whole texts.
 
 use sha2::{Digest, Sha256};
 
-/// The first 32 bits of a SHA-256 in hexadecimal: enough to tell apart, nothing to go back from.
+/// The first 32 bits of a SHA-256 in hexadecimal: enough to distinguish, and not reversible.
 pub(crate) fn fingerprint(text: &str) -> String {
     format!("{:08x}", bits(text) >> 32)
 }

@@ -1,4 +1,4 @@
-//! How the article service misbehaves when told to, so that retries can be seen.
+//! Injected faults of the article service, so that retries can be seen.
 //!
 //! What happens to a call depends on the seed and on which attempt of which task it is, not on the
 //! order in which calls arrive: a run with several nodes repeats as well as one with a single node.
@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use crate::chance::Chance;
 
-/// How often, in percent of the calls, and how. The default is a service that behaves.
+/// Share of calls per fault, in percent (default: no faults).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// Where the chance comes from.
+    /// Seed of the random choices.
     pub seed: u64,
     /// Calls answered 503 without any effect.
     pub refuse_percent: u8,
-    /// Calls that take effect, but whose answer gets lost on the way (504).
+    /// Calls that take effect, but whose response gets lost (504).
     pub lose_reply_percent: u8,
     /// Calls that wait first.
     pub delay_percent: u8,
@@ -22,12 +22,12 @@ pub struct Faults {
     pub delay_max: Duration,
 }
 
-/// What happens to one call.
+/// The fault of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     None,
     Refuse,
-    /// Takes effect; the caller is not told.
+    /// Takes effect; the response is lost.
     LoseReply,
     /// Takes effect after a wait.
     Delay(Duration),
@@ -70,7 +70,7 @@ mod tests {
     };
 
     #[test]
-    fn a_service_that_was_not_reported_to_misbehave_behaves() {
+    fn a_service_without_faults_behaves() {
         let faults = Faults {
             seed: 5,
             ..Faults::default()

@@ -1,22 +1,22 @@
-//! A GitHub on loopback, for clients that must be right against the real one.
+//! A GitHub on loopback, for clients that must work with the real one.
 //!
 //! It speaks the part of GitHub's REST API that Almanack uses: refs, files, workflow runs and
 //! dispatches, with tokens, rate limits, conditional requests, pages and GitHub's own sentences;
 //! and of the GraphQL API the one mutation that deletes many refs at once.
 //!
 //! ```text
-//!   client ──► line ──► gate ─────────────► routes ──► state
+//!   client ──► line ──► admission ────────► routes ──► state
 //!              cut?     user agent, token,  http       one lock:
 //!                       limit, fault, ETag             each request before or after each other
 //! ```
 //!
 //! - [`setup`]: tokens, repositories and workflows at the start;
 //! - [`state`]: what GitHub holds, and what it decides, without HTTP;
-//! - [`refusal`]: why it says no, in its words;
-//! - [`limit`], [`fault`]: what a request costs, what may go wrong.
+//! - [`refusal`]: its refusals, in its words;
+//! - [`limit`], [`fault`]: what a request costs, and injected faults.
 //!
-//! INVARIANT: a request that is charged against a limit is noted as charged, and the other way
-//! round, so that budgets counted here are budgets at GitHub.
+//! INVARIANT: a request that is charged against a limit is recorded as charged, and vice versa, so
+//! that budgets counted here are budgets at GitHub.
 
 mod admission;
 pub mod fault;
@@ -57,13 +57,13 @@ pub use crate::stand::{Error, start};
 pub type Config = stand::Config<GithubStand>;
 
 impl Config {
-    /// An empty GitHub with the machine's clock.
+    /// An empty GitHub with the system clock.
     pub fn new(listen: SocketAddr) -> Self {
         Self::of(listen, Setup::default())
     }
 }
 
-/// GitHub, its limits, and who runs what is dispatched.
+/// GitHub, its limits, and the runners.
 #[derive(Debug)]
 pub struct GithubStand {
     github: GitHub,
@@ -74,7 +74,7 @@ pub struct GithubStand {
 }
 
 impl GithubStand {
-    /// Tells every runner, and forgets those that have left.
+    /// Notifies every runner, and removes those that have left.
     fn report_runners(&mut self, events: &[RunEvent]) {
         self.runners.retain(|runner| {
             let mut events = events.iter().cloned();
@@ -83,21 +83,21 @@ impl GithubStand {
     }
 }
 
-/// Reaches into a running GitHub from the same process.
+/// Handle to a running GitHub from the same process.
 pub type Handle = Stand<GithubStand>;
-/// A GitHub that runs.
+/// A running GitHub.
 pub type Running = stand::Running<GithubStand>;
 
-/// One request and its answer.
+/// One request and its response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Request {
     /// When it was answered.
     pub at: Timestamp,
     /// The path, as called.
     pub path: String,
-    /// Whether the answer was sent; not, where the connection was cut instead.
+    /// Whether the response was sent; false if the connection was cut instead.
     pub replied: bool,
-    /// What it is counted as.
+    /// Its key in the counts.
     #[serde(flatten)]
     pub kind: RequestKind,
 }
@@ -105,11 +105,11 @@ pub struct Request {
 /// What requests to GitHub are counted by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RequestKind {
-    /// Who called, by the token's name; empty for a stranger.
+    /// The token's name; empty without a known token.
     pub token: String,
     /// Method and path template: `GET /repos/{owner}/{repo}/git/ref/{ref}`.
     pub route: String,
-    /// Status of the answer.
+    /// Status of the response.
     pub status: u16,
     /// Whether it counts against the caller's rate limit.
     pub charged: bool,
@@ -135,7 +135,7 @@ impl Handle {
         self.lock().state.github.add_repository(repository, now);
     }
 
-    /// Leaves a token, and those it shares with, just so many requests in the present window.
+    /// Sets the remaining requests of a token, and those it shares with, in the present window.
     pub fn leave_requests(
         &self,
         token: &str,
@@ -171,7 +171,7 @@ impl Handle {
         repository.map(|held| held.refs.clone()).unwrap_or_default()
     }
 
-    /// What a file on a branch says.
+    /// The content of a file on a branch.
     pub fn file(&self, owner: &str, name: &str, branch: &str, path: &str) -> Option<Vec<u8>> {
         let github = &mut self.lock().state.github;
         let content = github.repository(owner, name)?.read(path, branch);
@@ -185,7 +185,7 @@ impl Handle {
         repository.map_or_else(Vec::new, |held| held.runs.iter().rev().cloned().collect())
     }
 
-    /// Queues a run that nobody dispatched, as a push would.
+    /// Queues a run without a dispatch, as a push would.
     pub fn start_run(&self, owner: &str, name: &str, workflow: &str) -> Result<Run, Refusal> {
         let now = self.now();
         let run = {
@@ -221,7 +221,8 @@ impl Handle {
         Ok(run)
     }
 
-    /// Be the runner: told of every run queued or cancelled from now on, and of each exactly once.
+    /// Subscribes as a runner: receives every run queued or cancelled from now on, each exactly
+    /// once.
     pub fn runner(&self) -> mpsc::UnboundedReceiver<RunEvent> {
         let (sender, receiver) = mpsc::unbounded_channel();
         self.lock().state.runners.push(sender);
@@ -286,7 +287,7 @@ impl Upstream for GithubStand {
     }
 }
 
-/// Plain words: the control API is not GitHub's.
+/// In plain text: the control API is not GitHub's.
 struct Failed(Refusal);
 
 impl IntoResponse for Failed {

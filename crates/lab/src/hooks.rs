@@ -1,11 +1,10 @@
-//! A receiver of webhooks on loopback: partners whom schedules fire at, patient and impatient.
+//! A receiver of webhooks on loopback: partners that schedules call.
 //!
-//! Every hook is at `/hooks/NAME`. It takes each call once, known by its `Idempotency-Key`, and can
-//! be told to take its time or to refuse some calls, so that overlaps and retries can be seen. What
-//! it took and refused is counted by name.
+//! Every hook is at `/hooks/NAME`. It accepts each call once, by its `Idempotency-Key`, and can
+//! delay responses or refuse some calls, so that overlaps and retries can be seen. Accepted and
+//! refused calls are counted by name.
 //!
-//! INVARIANT: a call that is refused takes no effect, and a key that was taken is answered alike for
-//! ever.
+//! INVARIANT: a refused call has no effect, and an accepted key always gets the same response.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,21 +31,21 @@ use crate::{
     stand::{self, Noted, Stand, Upstream},
 };
 
-/// How a hook treats its callers. The default answers at once.
+/// A hook's behaviour (default: answers at once).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Behaviour {
-    /// How long an answer takes, in real time.
+    /// Delay of a response, in real time.
     pub wait: Duration,
-    /// Of a hundred calls, so many are answered 503.
+    /// Percentage of calls answered 503.
     pub refuse_percent: u8,
 }
 
-/// What the receiver needs to know.
+/// Configuration of the receiver.
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
-    /// Hooks with a behaviour of their own; any other name is a hook, too.
+    /// Hooks with a special behaviour; any other name is a hook, too.
     pub behaviour: BTreeMap<String, Behaviour>,
-    /// Where the chance of refusals comes from.
+    /// Seed of the refusals.
     pub seed: u64,
 }
 
@@ -59,22 +58,22 @@ impl Config {
     }
 }
 
-/// What became of a call.
+/// The result of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Taken; each key once.
+    /// Accepted; each key once.
     Taken,
-    /// Its key had been taken before.
+    /// Its key was accepted before.
     Repeated,
     Refused,
 }
 
-/// A call and what became of it; counted just so.
+/// A call and its result; counted by both.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Call {
     pub hook: String,
-    /// What became of it.
+    /// Its result.
     pub outcome: Outcome,
 }
 
@@ -95,7 +94,7 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// What becomes of a call; noted at once, before any wait.
+    /// Decides a call's result; recorded at once, before any wait.
     fn decide(&mut self, hook: &str, key: Option<&str>) -> Outcome {
         self.calls += 1;
         let drawn = Chance::of(self.seed, &[self.calls]).below(100);
@@ -114,9 +113,9 @@ impl Hooks {
     }
 }
 
-/// Reaches into a running receiver from the same process.
+/// Handle to a running receiver from the same process.
 pub type Handle = Stand<Hooks>;
-/// A receiver that runs.
+/// A running receiver.
 pub type Running = stand::Running<Hooks>;
 
 impl Handle {
@@ -130,7 +129,7 @@ impl Handle {
         self.count_where(|call| call.hook == hook && call.outcome == outcome)
     }
 
-    /// From now on a hook treats its callers so.
+    /// Changes a hook's behaviour from now on.
     pub fn set_behaviour(&self, hook: &str, behaviour: Behaviour) {
         let hooks = &mut self.lock().state;
         hooks.behaviour.insert(hook.to_owned(), behaviour);
@@ -146,7 +145,7 @@ impl Running {
 
 impl Upstream for Hooks {
     const NAME: &'static str = "hooks";
-    const WELCOME: &'static str = "POST /hooks/{name}; GET /_world/requests counts what came.\n";
+    const WELCOME: &'static str = "POST /hooks/{name}; GET /_world/requests shows counts.\n";
     type Setup = Setup;
     type Matching = ();
     type Effect = ();
@@ -182,7 +181,7 @@ async fn take(
         (outcome, wait)
     };
     let reply = if outcome == Outcome::Refused {
-        let message = "this hook was told to misbehave";
+        let message = "injected fault of this hook";
         Reply::json(
             503,
             &json!({ "code": "intended_fault", "message": message }),

@@ -1,23 +1,24 @@
-//! A simulated outside on loopback: what `almanack demo` shows and what end-to-end tests use.
+//! Simulated upstreams on loopback, for `almanack demo` and end-to-end tests.
 //!
 //! Almanack decides when to try; a business service decides whether it takes effect. This crate is
 //! that other half, in reading order:
 //!
 //! - [`article`]: the reference article service of RS-12, with audit, publish and an outbox;
-//! - [`authors`]: people who write articles, move their publication and withdraw them;
-//! - [`chaos`]: faults drawn from a seed, nodes that are hit by them, and what came of it;
-//! - [`customer`]: somebody who puts tasks at a steady rate and knows what was promised;
-//! - [`demo`]: the cast of `almanack demo`, and how it misbehaves;
+//! - [`authors`]: authors who write, reschedule and withdraw articles;
+//! - [`chaos`]: faults drawn from a seed, the nodes they are injected into, and the results;
+//! - [`customer`]: a client that creates tasks at a steady rate and knows what was promised;
+//! - [`demo`]: the upstreams of `almanack demo`, and how they misbehave;
 //! - [`feeds`]: thousands of feeds on as many hosts, well-behaved, careless and hostile;
-//! - [`figures`]: what measurements come to;
-//! - [`flaky`]: how the service misbehaves when told to;
-//! - [`github`]: GitHub, as far as Almanack calls it, with its limits and its bad days;
-//! - [`hooks`]: partners who take webhooks, patient and impatient;
+//! - [`figures`]: figures of measurements;
+//! - [`flaky`]: injected faults of the article service;
+//! - [`github`]: GitHub, as far as Almanack calls it, with its limits and faults;
+//! - [`hooks`]: partners that receive webhooks, reliable or not;
 //! - [`news`]: a news site as an edition meets it: lists, search, comments, pages and page readers;
-//! - [`model`]: a language model behind an OpenAI-compatible endpoint, diligent or not;
+//! - [`model`]: a language model behind an OpenAI-compatible endpoint, correct or faulty;
 //! - [`telegram`]: Telegram's Bot API, with its rules of text and its limits;
-//! - [`stand`]: the one stand-in that all of these are; [`rule`]: how often it misbehaves, to whom;
-//! - [`webhook`]: how it knows that a call really comes from Almanack.
+//! - [`stand`]: the server that all of these share; [`rule`]: which requests get a fault, and how
+//!   often;
+//! - [`webhook`]: how a call from Almanack is verified.
 //!
 //! INVARIANT: the crate knows Almanack only over HTTP, as any user's service would. It shares no
 //! code with it, so that a mistake on one side cannot hide behind the same mistake on the other.

@@ -1,8 +1,8 @@
-//! Connections that can be cut: the caller sent everything, the server did everything, and the
-//! answer never arrives.
+//! Connections that can be cut: the client sent everything, the server did everything, and the
+//! response never arrives.
 //!
-//! A status cannot say that. The one honest way to lose a reply is to close the connection before
-//! its first byte, which is what writing to a cut line does.
+//! No status expresses that. The only way to lose a response is to close the connection before its
+//! first byte, which is what writing to a cut line does.
 //!
 //! [`serve`] is how every server of the world that needs such connections runs.
 
@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock;
 
-/// How long requests may take to end once the server was told to stop.
+/// How long requests may take to end once the server stops.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Cuts the connection that a request came on.
@@ -53,11 +53,11 @@ impl Cut {
     }
 }
 
-/// What is known of a connection.
+/// Facts about a connection.
 #[derive(Debug, Clone)]
 pub(crate) struct Met {
     pub(crate) cut: Cut,
-    /// The address that the caller dialled.
+    /// The address that the client connected to.
     pub(crate) address: Option<SocketAddr>,
 }
 
@@ -75,8 +75,8 @@ impl Connected<IncomingStream<'_, Lines>> for Met {
 #[derive(Debug)]
 pub(crate) struct Lines {
     pub(crate) listener: TcpListener,
-    /// Who listens on every address, so that each under 127.0.0.0/8 is a host of its own, would
-    /// also let the network in, to documents made to hurt: such a connection is closed at once.
+    /// A server on every address, so that each under 127.0.0.0/8 is a separate host, would also
+    /// serve hostile documents to the network: such a connection is closed at once.
     pub(crate) loopback_only: bool,
 }
 
@@ -98,7 +98,7 @@ impl Listener for Lines {
                 let cut = Cut::default();
                 return (Line { stream, cut }, address);
             }
-            tracing::warn!("a caller from outside this machine was turned away");
+            tracing::warn!("refused a connection from outside this machine");
         }
     }
 
@@ -144,7 +144,7 @@ impl AsyncWrite for Line {
     }
 }
 
-/// Serves until `cancel`, then gives what is under way a little time to end.
+/// Serves until `cancel`, then gives running requests a little time to end.
 pub(crate) async fn serve(lines: Lines, app: Router, cancel: CancellationToken) -> io::Result<()> {
     let app = app.into_make_service_with_connect_info::<Met>();
     let serving = axum::serve(lines, app).with_graceful_shutdown(cancel.clone().cancelled_owned());

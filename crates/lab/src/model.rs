@@ -1,17 +1,17 @@
 //! A language model on loopback, behind an OpenAI-compatible chat-completions endpoint.
 //!
-//! It looks at the messages, finds out what is wanted (titles to translate, titles to classify, a
-//! text to summarise) and does it the same way every time. It can be told to do it badly, in the
-//! ways real models and the services before them do: prose around the JSON, an element too few,
-//! another order, nothing at all, 429, silence.
+//! It recognises the task from the messages (titles to translate, titles to classify, a text to
+//! summarise) and always gives the same answer. Faults can be injected, like those of real models
+//! and the services before them: prose around the JSON, a missing element, another order, no
+//! content, 429, silence.
 //!
-//! - [`task`]: what is asked, recognised from the messages;
-//! - `mind`: how it is answered; the same input gives the same words;
-//! - [`fault`]: how it goes wrong, and `spoil`: what that does to an answer;
-//! - `answer`: from a request to an answer, with the refusals of such services.
+//! - [`task`]: the task, recognised from the messages;
+//! - `mind`: how it answers; the same input gives the same words;
+//! - [`fault`]: injected faults, and `spoil`: their effect on an answer;
+//! - `answer`: from a request to a response, with the refusals of such services.
 //!
-//! INVARIANT: neither the journal nor anything else that can be looked at holds a key or the text
-//! of a message; both are known by fingerprints.
+//! INVARIANT: neither the journal nor anything else that can be inspected contains a key or the
+//! text of a message; both appear as fingerprints.
 
 mod answer;
 pub mod fault;
@@ -34,7 +34,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use self::{
-    answer::{Came, admit, judge, refusal},
+    answer::{Incoming, admit, decide, refusal},
     fault::{Effect, Matching},
     task::Kind,
 };
@@ -45,30 +45,30 @@ use crate::{
     stand::{self, Noted, Stand, Upstream},
 };
 
-/// Words that make a title sensitive where nothing else is said.
+/// Words that make a title sensitive by default.
 const SENSITIVE_WORDS: [&str; 4] = ["election", "censorship", "protest", "explicit"];
 /// Largest request body; far more than any context.
 const BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Where such services have the endpoint: with or without a version, and behind a router.
+/// Paths of the endpoint: with or without a version, and behind a router.
 const BASES: [&str; 4] = ["", "/v1", "/api/v1", "/api/paas/v4"];
 
-/// What the server needs to know.
+/// Configuration of the server.
 #[derive(Clone)]
 pub struct Setup {
     /// The keys it accepts.
     pub keys: Vec<String>,
-    /// The models it has; with none named, every name is one.
+    /// The models it has; if empty, every name is accepted.
     pub models: Vec<String>,
     /// Titles that contain one of these are SENSITIVE; case does not matter.
     pub sensitive_words: Vec<String>,
-    /// Requests it works on at once; one more is refused with 429.
+    /// Most concurrent requests; one more is refused with 429.
     pub in_flight_max: Option<usize>,
 }
 
 pub type Config = stand::Config<Model>;
 
 impl Config {
-    /// A model that answers at once to whoever has this key.
+    /// A model that answers at once to requests with this key.
     pub fn new(listen: SocketAddr, key: &str) -> Self {
         let setup = Setup {
             keys: vec![key.to_owned()],
@@ -80,39 +80,39 @@ impl Config {
     }
 }
 
-/// The model; it remembers nothing.
+/// The model; it has no memory.
 #[derive(Debug)]
 pub struct Model;
 
-/// Reaches into a running model from the same process.
+/// Handle to a running model from the same process.
 pub type Handle = Stand<Model>;
-/// A model that runs.
+/// A running model.
 pub type Running = stand::Running<Model>;
 
-/// One request and what became of it: sizes and kinds, never keys or texts.
+/// One request and its result: sizes and kinds, never keys or texts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Request {
     pub at: Timestamp,
     /// The path, as called.
     pub path: String,
-    /// Fingerprint of the key that was shown; empty without one.
+    /// Fingerprint of the sent key; empty without one.
     pub key: String,
-    /// What was asked; nothing, where the request was refused before anybody read it.
-    pub asked: Option<Asked>,
+    /// The task; none if the request was refused before it was read.
+    pub asked: Option<TaskFacts>,
     /// The fault that hit it.
     pub effect: Option<Effect>,
-    /// Status of the answer that was prepared.
+    /// Status of the response that was prepared.
     pub status: u16,
-    /// Whether it was to be sent; not, where the request was left hanging or cut.
+    /// Whether it was sent; false if the request was left hanging or cut.
     pub replied: bool,
-    /// Requests under way when it arrived, itself included.
+    /// Requests in flight when it arrived, itself included.
     pub in_flight: usize,
 }
 
-/// What a request asked, as far as the journal tells.
+/// What the journal contains of a task.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Asked {
-    /// Which kind of work.
+pub struct TaskFacts {
+    /// The kind of work.
     pub kind: Kind,
     pub model: String,
     /// Fingerprint of the last message of the user: the same text has the same.
@@ -133,9 +133,9 @@ pub struct Asked {
 /// What requests to the model are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct RequestKind {
-    /// The work; none for a request that nobody read.
+    /// The work; none for a request that was not read.
     pub kind: Option<Kind>,
-    /// Status of the answer.
+    /// Status of the response.
     pub status: u16,
 }
 
@@ -189,16 +189,16 @@ async fn complete(
     body: Bytes,
 ) -> Response {
     let flight = stand.begin();
-    let came = Came {
+    let incoming = Incoming {
         path: uri.path(),
         key: bearer(&headers),
         body: &body,
     };
-    let answer = judge(&stand, &came);
+    let answer = decide(&stand, &incoming);
     stand.send(&met, answer, flight).await
 }
 
-/// Which models there are, for who may know: any name is taken.
+/// Lists the models, with a valid key: any name is accepted.
 async fn models(
     State(stand): State<Handle>,
     ConnectInfo(met): ConnectInfo<Met>,

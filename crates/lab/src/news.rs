@@ -1,16 +1,16 @@
-//! A news site on loopback, for a digest of its stories that must be right against the real one.
+//! A news site on loopback, for a digest that must work with the real one.
 //!
-//! It speaks what an edition is made from: the best list of Hacker News as Firebase serves it, the
-//! questions Almanack asks the search that Algolia runs over stories and comments, with its limit of
-//! 1,000 hits, the pages that stories lead to, good and bad, and two services that read pages.
+//! It serves what an edition is built from: the best list of Hacker News as in Firebase, the
+//! queries Almanack sends to Algolia's search over stories and comments, with its limit of 1,000
+//! hits, the pages that stories link to, good and bad, and two services that read pages.
 //!
-//! - [`site`], [`story`], [`prose`]: which stories exist and what they say, drawn from a seed;
-//! - [`page`]: what their addresses lead to;
-//! - `search`: the questions of the search, and hits; `http`: from a request to an answer;
-//! - [`fault`]: what may go wrong.
+//! - [`site`], [`story`], [`prose`]: which stories exist and their texts, drawn from a seed;
+//! - [`page`]: the pages at their addresses;
+//! - `search`: queries and hits of the search; `http`: from a request to a response;
+//! - [`fault`]: injected faults.
 //!
-//! INVARIANT: what the site shows depends on seed, clock and what was changed by hand, never on who
-//! asked before; and every request counts in the journal, answered or not.
+//! INVARIANT: what the site shows depends on seed, clock and what was changed manually, never on
+//! earlier requests; and every request counts in the journal, answered or not.
 
 mod archive;
 pub mod fault;
@@ -45,25 +45,25 @@ use self::{
 use crate::stand::{self, Noted, Stand, Upstream, done};
 pub use crate::stand::{Error, start};
 
-/// What the crawler API wants to be shown where nothing else is said; there is nothing to protect.
+/// The default token of the crawler API; it protects nothing.
 pub const CRAWLER_TOKEN: &str = "crawler-token";
 /// Hosts that pages are spread over, where the server listens on all of them: 127.0.0.2 and on.
 const HOSTS: i64 = 250;
 
-/// What the server needs to know.
+/// Configuration of the server.
 #[derive(Clone)]
 pub struct Setup {
     pub site: Site,
-    /// What the crawler API wants to be shown.
+    /// The token of the crawler API.
     pub crawler_token: String,
 }
 
-/// Listening at `0.0.0.0` gives pages hosts of their own, 127.0.0.2 and on, and lets in only
+/// Listening at `0.0.0.0` gives each page its own host, 127.0.0.2 and on, and accepts only
 /// loopback.
 pub type Config = stand::Config<News>;
 
 impl Config {
-    /// A site that answers at once, with the machine's clock.
+    /// A site that answers at once, with the system clock.
     pub fn new(listen: SocketAddr, site: Site) -> Self {
         let setup = Setup {
             site,
@@ -78,12 +78,12 @@ pub struct News {
     archive: Archive,
 }
 
-/// Reaches into a running site from the same process.
+/// Handle to a running site from the same process.
 pub type Handle = Stand<News>;
-/// A site that runs.
+/// A running site.
 pub type Running = stand::Running<News>;
 
-/// What can be asked.
+/// The endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Endpoint {
@@ -105,16 +105,16 @@ pub enum Endpoint {
     Other,
 }
 
-/// One request and its answer.
+/// One request and its response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Request {
     pub at: Timestamp,
     pub endpoint: Endpoint,
-    /// The address that was dialled.
+    /// The address that the client connected to.
     pub host: String,
     /// Path and query, as called.
     pub path: String,
-    /// Status of the answer; 0 where there is none.
+    /// Status of the response; 0 without a response.
     pub status: u16,
 }
 
@@ -122,7 +122,7 @@ pub struct Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RequestKind {
     pub endpoint: Endpoint,
-    /// Status of the answer; 0 where there was none.
+    /// Status of the response; 0 without a response.
     pub status: u16,
 }
 
@@ -138,14 +138,14 @@ impl Noted for Request {
 }
 
 impl Handle {
-    /// Adds a story and answers its number. It shows from its time on.
+    /// Adds a story and returns its number. It shows from its time on.
     pub fn add_story(&self, story: NewStory) -> i64 {
         let id = self.lock().state.archive.add(story);
         self.changed();
         id
     }
 
-    /// What there is to know about a story that can be seen now.
+    /// The facts about a story that is visible now.
     pub fn story(&self, id: i64) -> Option<Facts> {
         let now = self.now();
         let archive = &mut self.lock().state.archive;
@@ -170,7 +170,7 @@ impl Handle {
         self.lock().state.archive.between((from_s, to_s), now)
     }
 
-    /// What has been said about a story by now, oldest first.
+    /// The comments on a story so far, oldest first.
     pub fn comments(&self, id: i64) -> Vec<Comment> {
         let now = self.now();
         let archive = &mut self.lock().state.archive;
@@ -178,13 +178,13 @@ impl Handle {
         story.map_or_else(Vec::new, |story| archive.comments(&story, now))
     }
 
-    /// The best list as it stands now.
+    /// The present best list.
     pub fn best_stories(&self) -> Vec<i64> {
         let now = self.now();
         self.lock().state.archive.best(now)
     }
 
-    /// Changes what a story's page is like.
+    /// Changes a story's page.
     pub fn set_page(&self, id: i64, page: Page) {
         self.lock().state.archive.set_page(id, page);
     }
@@ -204,7 +204,7 @@ impl Handle {
         self.count_where(|request| request.endpoint == endpoint)
     }
 
-    /// Where a story leads.
+    /// The link of a story.
     fn story_url(&self, story: &Story) -> Option<String> {
         match &story.link {
             Link::Page => Some(self.page_url(story.id)),

@@ -1,4 +1,4 @@
-//! Answers before they become HTTP: plain values, so that what is hostile can be tested in memory.
+//! Responses as plain values, so that hostile ones can be tested in memory.
 
 use std::{io, time::Duration};
 
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock;
 
-/// What a caller gets.
+/// What a client receives.
 #[derive(Debug)]
 pub enum Answer {
     Reply(Reply),
@@ -33,7 +33,7 @@ pub struct Reply {
 
 /// A body: at once, or as it comes.
 pub enum Body {
-    /// All of it; its length is told.
+    /// All of it, with its length.
     Whole(Bytes),
     /// Piece by piece; sent in chunks, unless the headers claim a length.
     Pieces(Pieces),
@@ -136,7 +136,7 @@ impl Reply {
 }
 
 impl Reply {
-    /// The response itself; `guard` lives until the last piece of its body is sent.
+    /// The HTTP response; `guard` lives until the last piece of its body is sent.
     pub(crate) fn into_http(
         self,
         now: Timestamp,
@@ -151,7 +151,7 @@ impl Reply {
         let status = StatusCode::from_u16(self.status);
         *response.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
-        // The lab's own time: callers count `Retry-After` and freshness from it.
+        // The lab's time: clients count `Retry-After` and freshness from it.
         let dated = self.headers.into_iter().chain([("date", http_date(now))]);
         for (name, value) in dated {
             if let Ok(value) = HeaderValue::from_str(&value) {
@@ -165,7 +165,7 @@ impl Reply {
     }
 }
 
-/// An instant as HTTP headers say it.
+/// An instant in the format of HTTP headers.
 pub fn http_date(at: Timestamp) -> String {
     at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
@@ -175,14 +175,14 @@ fn in_pieces<G: Send + 'static>(
     stop: CancellationToken,
     guard: G,
 ) -> impl stream::Stream<Item = io::Result<Bytes>> + Send {
-    // Behind locks only because a body must be shareable between threads; nobody else takes them.
+    // Behind locks only because a body must be shareable between threads; never contended.
     let held = (std::sync::Mutex::new(pieces), std::sync::Mutex::new(guard));
     stream::unfold(Some((held, stop)), |held| async move {
         let ((mut pieces, guard), stop) = held?;
         loop {
             let next = pieces.get_mut().ok().and_then(Iterator::next);
             if matches!(next, Some(Piece::Cut) | None) {
-                // An end that is an error throws away what was not yet written: let it be written.
+                // Ending with an error discards unwritten data: let it be written first.
                 tokio::task::yield_now().await;
             }
             match next? {

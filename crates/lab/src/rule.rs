@@ -1,31 +1,31 @@
-//! Rules by which a server misbehaves: which requests, how often, and what happens to them.
+//! Rules for injected faults: which requests, how often, and the effect.
 //!
-//! Rules can be laid down and lifted while the server runs. The oldest rule that hits decides; later
-//! rules do not even count the request, so that a rule's count means requests it was asked about.
-//! Which requests there are to tell apart, and what can go wrong, each server says itself.
+//! Rules can be added and removed while the server runs. The oldest rule that hits decides; later
+//! rules do not even count the request, so that a rule's count means requests it was evaluated for.
+//! Each server defines its own matching and effects.
 
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Chance;
 
-/// How often a rule hits among the requests it looks at.
+/// How often a rule hits among the requests it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
     Always,
-    /// The next so many; then the rule is gone.
+    /// The next n; then the rule is removed.
     Next(u32),
     /// The k-th, the 2k-th, and so on.
     Every(u32),
-    /// So many of a hundred, drawn from a seed in order of arrival.
+    /// A percentage, drawn from a seed in order of arrival.
     Percent {
         percent: u8,
-        /// Where the chance comes from.
+        /// Seed of the random choices.
         seed: u64,
     },
 }
 
-/// Which requests, how often, what.
+/// A rule: which requests, how often, and the effect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule<M, E> {
@@ -48,13 +48,13 @@ impl<M, E> Rule<M, E> {
 #[derive(Debug)]
 struct Active<M, E> {
     rule: Rule<M, E>,
-    /// Requests this rule was asked about.
+    /// Requests this rule was evaluated for.
     asked: u32,
     chance: Chance,
 }
 
 impl<M, E> Active<M, E> {
-    /// Counts a request that the rule looks at, and says whether it is hit.
+    /// Counts a matching request; returns whether it is hit.
     fn hits(&mut self) -> bool {
         self.asked += 1;
         match self.rule.when {
@@ -81,7 +81,7 @@ impl<M, E> Default for Rules<M, E> {
 }
 
 impl<M: Clone, E: Clone> Rules<M, E> {
-    /// Lays down a rule.
+    /// Adds a rule.
     pub fn add(&mut self, rule: Rule<M, E>) {
         let seed = match rule.when {
             When::Percent { seed, .. } => seed,
@@ -103,7 +103,7 @@ impl<M: Clone, E: Clone> Rules<M, E> {
         self.0.iter().map(|active| active.rule.clone()).collect()
     }
 
-    /// Decides about one request by the rules that look at it: the one that hits it, if one does.
+    /// The rule that hits a request, if any.
     pub fn hit(&mut self, looks: impl Fn(&Rule<M, E>) -> bool) -> Option<Rule<M, E>> {
         let looking = self.0.iter_mut().filter(|active| looks(&active.rule));
         let mut hits = looking.filter_map(|active| active.hits().then(|| active.rule.clone()));
@@ -112,7 +112,7 @@ impl<M: Clone, E: Clone> Rules<M, E> {
         hit
     }
 
-    /// Decides about one request: what happens to it, if anything does.
+    /// The effect on a request, if any.
     pub fn plan(&mut self, covers: impl Fn(&M) -> bool) -> Option<E> {
         self.hit(|rule| covers(&rule.matching))
             .map(|rule| rule.effect)
@@ -123,7 +123,7 @@ impl<M: Clone, E: Clone> Rules<M, E> {
 mod tests {
     use super::*;
 
-    /// Looks at numbers up to nine.
+    /// Matches numbers up to nine.
     fn rule(when: When, effect: char) -> Rule<u32, char> {
         Rule::new(9, when, effect)
     }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_a_rule_does_not_look_at_are_not_counted() {
+    fn requests_a_rule_does_not_match_are_not_counted() {
         let mut rules = Rules::default();
         rules.add(rule(When::Next(1), 'a'));
         let planned = [10, 9].map(|number| plan(&mut rules, number));

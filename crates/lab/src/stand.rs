@@ -1,15 +1,15 @@
-//! One stand-in for every upstream that answers HTTP.
+//! The server of every simulated upstream.
 //!
-//! An upstream is its state, its routes and what it does by itself. What all of them need besides
-//! is here, once: a listener, one lock, a journal of requests, a table of injected faults, the way
-//! an answer is delayed, cut or never sent, and the control API under `/_world/`.
+//! An upstream defines its state, its routes and its background work. What all of them share is
+//! here: a listener, one lock, a journal of requests, a table of injected faults, responses that
+//! are delayed, cut or never sent, and the control API under `/_world/`.
 //!
 //! ```text
 //!   client ──► line ──► routes ──► one lock: state, faults, journal ──► send: wait, cut, hang
 //! ```
 //!
-//! INVARIANT: the lock is never held across a wait. A request is decided and noted under it, and
-//! only then delayed, so that the journal also holds callers who gave up meanwhile.
+//! INVARIANT: the lock is never held across a wait. A request is decided and recorded under it, and
+//! only then delayed, so that the journal also contains clients that disconnected meanwhile.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -42,21 +42,21 @@ use crate::{
 /// Requests kept one by one; the oldest go first. Counts are kept for all.
 const REQUESTS_KEPT: usize = 20_000;
 
-/// What one upstream adds to the stand.
+/// What one upstream defines.
 pub trait Upstream: Sized + Send + 'static {
     /// Its name in errors.
     const NAME: &'static str;
-    /// What a person sees who looks at `/_world` with a browser.
+    /// The text of `/_world` in a browser.
     const WELCOME: &'static str;
-    /// Whether it may be dialled at loopback addresses only, wherever it listens.
+    /// Whether it accepts connections to loopback addresses only, wherever it listens.
     const LOOPBACK_ONLY: bool = false;
-    /// What it starts from; never changes while it runs.
+    /// Its configuration; does not change while it runs.
     type Setup: Send + Sync;
-    /// Which requests a fault looks at.
+    /// The requests a fault matches.
     type Matching: Clone + Serialize + DeserializeOwned + Default + Send;
-    /// What a fault does.
+    /// The effect of a fault.
     type Effect: Clone + Serialize + DeserializeOwned + Send;
-    /// What the journal keeps of a request.
+    /// A request in the journal.
     type Request: Noted;
 
     /// Its state at the start.
@@ -64,7 +64,7 @@ pub trait Upstream: Sized + Send + 'static {
 
     fn routes(stand: Stand<Self>) -> Router;
 
-    /// What its control API has beside faults, latency and requests.
+    /// Further routes of its control API.
     fn control() -> Router<Stand<Self>> {
         Router::new()
     }
@@ -72,21 +72,21 @@ pub trait Upstream: Sized + Send + 'static {
 
 /// A request in the journal.
 pub trait Noted: Clone + Serialize + Send {
-    /// By what requests are counted.
+    /// The key that requests are counted by.
     type Kind: Clone + Ord + Serialize + Send;
 
-    /// What it counts as.
+    /// Its key.
     fn kind(&self) -> Self::Kind;
 }
 
-/// Who keeps a book of its own notes nothing here.
+/// For an upstream with its own journal.
 impl Noted for () {
     type Kind = ();
 
     fn kind(&self) {}
 }
 
-/// How many requests were alike.
+/// The number of requests with the same key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count<K> {
     #[serde(flatten)]
@@ -126,12 +126,12 @@ impl<R: Noted> Default for Journal<R> {
     }
 }
 
-/// Everything that requests and tests change.
+/// All mutable state.
 pub(crate) struct Inside<S: Upstream> {
     pub(crate) state: S,
     pub(crate) faults: Rules<S::Matching, S::Effect>,
     pub(crate) journal: Journal<S::Request>,
-    /// Time every answer takes, in real time.
+    /// Delay of every response, in real time.
     pub(crate) latency: Duration,
     pub(crate) in_flight: usize,
     in_flight_max: usize,
@@ -146,11 +146,11 @@ struct Shared<S: Upstream> {
     everywhere: bool,
     /// Ends waits that would otherwise outlive the server.
     stop: CancellationToken,
-    /// Raised with every request and every change by a test.
+    /// Changes with every request and every change by a test.
     changes: watch::Sender<u64>,
 }
 
-/// A running upstream, as its routes and the tests in its process reach it.
+/// Handle to a running upstream, for its routes and for tests in its process.
 pub struct Stand<S: Upstream>(Arc<Shared<S>>);
 
 impl<S: Upstream> Clone for Stand<S> {
@@ -159,7 +159,7 @@ impl<S: Upstream> Clone for Stand<S> {
     }
 }
 
-/// Names the server only: what is inside changes while one looks, and holds secrets.
+/// Names the server only: its state changes and contains secrets.
 impl<S: Upstream> fmt::Debug for Stand<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}", S::NAME, self.0.addr)
@@ -167,7 +167,7 @@ impl<S: Upstream> fmt::Debug for Stand<S> {
 }
 
 impl<S: Upstream> Stand<S> {
-    /// The base address of everything it answers.
+    /// Its base URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.0.addr)
     }
@@ -185,7 +185,7 @@ impl<S: Upstream> Stand<S> {
         self.lock().faults.clear();
     }
 
-    /// From now on every answer takes so long, in real time.
+    /// Sets the delay of every response, in real time.
     pub fn set_latency(&self, latency: Duration) {
         self.lock().latency = latency;
     }
@@ -195,7 +195,7 @@ impl<S: Upstream> Stand<S> {
         self.lock().journal.newest.iter().cloned().collect()
     }
 
-    /// How many requests of which kind there were.
+    /// The number of requests per key.
     pub fn counts(&self) -> Vec<Count<<S::Request as Noted>::Kind>> {
         let inside = self.lock();
         let counts = inside.journal.counts.iter().map(|(kind, requests)| Count {
@@ -205,7 +205,7 @@ impl<S: Upstream> Stand<S> {
         counts.collect()
     }
 
-    /// How many requests were of a kind.
+    /// The number of requests that match.
     pub fn count_where(&self, wanted: impl Fn(&<S::Request as Noted>::Kind) -> bool) -> u64 {
         let inside = self.lock();
         let counts = inside.journal.counts.iter();
@@ -213,17 +213,17 @@ impl<S: Upstream> Stand<S> {
         own.map(|(_, requests)| requests).sum()
     }
 
-    /// How many requests there were.
+    /// The number of all requests.
     pub fn total(&self) -> u64 {
         self.lock().journal.total
     }
 
-    /// Requests being answered now.
+    /// Requests in flight.
     pub fn in_flight(&self) -> usize {
         self.lock().in_flight
     }
 
-    /// The most requests that were being answered at once.
+    /// The most requests in flight at once.
     pub fn in_flight_max(&self) -> usize {
         self.lock().in_flight_max
     }
@@ -235,7 +235,7 @@ impl<S: Upstream> Stand<S> {
         inside.in_flight_max = inside.in_flight;
     }
 
-    /// Waits until something is true of the server; asks again after every change.
+    /// Waits until a condition holds; checks it after every change.
     pub async fn until(&self, wanted: impl Fn(&Self) -> bool) {
         let mut changes = self.0.changes.subscribe();
         while !wanted(self) {
@@ -260,7 +260,7 @@ impl<S: Upstream> Stand<S> {
         (self.0.clock)()
     }
 
-    /// A panic elsewhere leaves whole requests behind, never half of one, so its poison is no harm.
+    /// A panic elsewhere never leaves a request half done, so a poisoned lock is safe to use.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Inside<S>> {
         self.0.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -269,7 +269,7 @@ impl<S: Upstream> Stand<S> {
         self.0.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// Counts a request as in flight until the guard is dropped, so also where the caller leaves.
+    /// Counts a request as in flight until the guard is dropped, also if the client disconnects.
     pub(crate) fn begin(&self) -> Flight<S> {
         let mut inside = self.lock();
         inside.in_flight += 1;
@@ -278,8 +278,8 @@ impl<S: Upstream> Stand<S> {
         Flight(self.clone())
     }
 
-    /// Carries an answer out: waits, then answers, cuts the connection or hangs. `guard` lives until
-    /// the last piece of the body is sent.
+    /// Sends an answer: waits, then responds, cuts the connection or hangs. `guard` lives until the
+    /// last piece of the body is sent.
     pub(crate) async fn send(
         &self,
         met: &Met,
@@ -308,7 +308,7 @@ impl<S: Upstream> Stand<S> {
         }
     }
 
-    /// Whether the wait passed; not, where the server stopped meanwhile.
+    /// Whether the wait passed; false if the server stopped meanwhile.
     async fn wait(&self, wait: Duration) -> bool {
         if wait.is_zero() {
             return true;
@@ -330,17 +330,17 @@ impl<S: Upstream> Drop for Flight<S> {
     }
 }
 
-/// Why a server did not start, or stopped.
+/// Why a server did not start, or why it stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address is taken or not ours.
+    /// The address is taken or not available.
     #[error("listen on {addr}")]
     Listen {
         addr: SocketAddr,
         #[source]
         source: io::Error,
     },
-    /// The server stopped on its own.
+    /// The server stopped by itself.
     #[error("serve {upstream}")]
     Serve {
         upstream: &'static str,
@@ -349,7 +349,7 @@ pub enum Error {
     },
 }
 
-/// A server that runs.
+/// A running server.
 #[derive(Debug)]
 pub struct Running<S: Upstream> {
     pub addr: SocketAddr,
@@ -359,26 +359,26 @@ pub struct Running<S: Upstream> {
 }
 
 impl<S: Upstream> Running<S> {
-    /// The base address of everything it answers.
+    /// Its base URL.
     pub fn url(&self) -> String {
         self.handle.url()
     }
 }
 
-/// What a server starts from.
+/// Configuration of a server.
 #[derive(Clone)]
 pub struct Config<S: Upstream> {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 picks a free port.
     pub listen: SocketAddr,
-    /// What time it is. Waits are real time.
+    /// The clock. Waits are real time.
     pub clock: Clock,
-    /// Time every answer takes, in real time.
+    /// Delay of every response, in real time.
     pub latency: Duration,
     pub setup: S::Setup,
 }
 
 impl<S: Upstream> Config<S> {
-    /// A server that answers at once, with the machine's clock.
+    /// Defaults: no delay, the system clock.
     pub fn of(listen: SocketAddr, setup: S::Setup) -> Self {
         Self {
             listen,
@@ -426,7 +426,7 @@ pub async fn start<S: Upstream>(
     Ok(Running { addr, join, handle })
 }
 
-/// Listens, and says where.
+/// Listens; returns the address.
 pub(crate) async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
     let at = |source| Error::Listen { addr, source };
     let listener = TcpListener::bind(addr).await.map_err(at)?;
@@ -434,7 +434,7 @@ pub(crate) async fn listen(addr: SocketAddr) -> Result<(TcpListener, SocketAddr)
     Ok((listener, bound))
 }
 
-/// Whoever listens everywhere is called at 127.0.0.1.
+/// A server on every address is called at 127.0.0.1.
 pub(crate) fn reachable(addr: SocketAddr) -> SocketAddr {
     if addr.ip().is_unspecified() {
         (Ipv4Addr::LOCALHOST, addr.port()).into()
@@ -443,8 +443,8 @@ pub(crate) fn reachable(addr: SocketAddr) -> SocketAddr {
     }
 }
 
-/// `/_world/…`: what a [`Stand`] does, for tests in another process. No token, not counted, not
-/// disturbed: whoever reaches loopback may.
+/// `/_world/…`: the same as [`Stand`], for tests in another process. No token, not counted, no
+/// faults: open to every loopback client.
 fn control<S: Upstream>(stand: Stand<S>) -> Router {
     type At<S> = State<Stand<S>>;
     let faults = get(async |State(stand): At<S>| Json(json!(stand.faults())))
@@ -467,7 +467,7 @@ fn control<S: Upstream>(stand: Stand<S>) -> Router {
         .nest("/_world", inside)
 }
 
-/// Does something that the control API has nothing to answer about.
+/// A control action with an empty response.
 pub(crate) fn done(act: impl FnOnce()) -> StatusCode {
     act();
     StatusCode::NO_CONTENT

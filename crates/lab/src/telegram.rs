@@ -1,15 +1,15 @@
 //! Telegram's Bot API on loopback, as far as Almanack calls it.
 //!
-//! It takes messages for its channels, reads their HTML as strictly as Telegram's documentation
-//! asks for, and refuses in Telegram's words what Telegram refuses: a text too long, markup it does
-//! not know, a channel the bot was thrown out of, too many messages a minute. It can be told to take
-//! a message and never say so, which is how editions are sent twice.
+//! It accepts messages for its channels, parses their HTML as strictly as Telegram's documentation,
+//! and refuses in Telegram's words what Telegram refuses: a text too long, unknown markup, a
+//! channel the bot was removed from, too many messages per minute. A fault can make it accept a
+//! message without a response, which is how editions are sent twice.
 //!
 //! - `html`: what readers see of a text;
 //! - [`state`]: channels and their messages;
-//! - `call`: from a request to an answer; [`fault`]: what may go wrong.
+//! - `call`: from a request to a response; [`fault`]: injected faults.
 //!
-//! INVARIANT: a request is carried out and noted under one lock, so that the journal's `applied`
+//! INVARIANT: a request is carried out and recorded under one lock, so that the journal's `applied`
 //! is true exactly for requests whose effect readers can see.
 
 mod call;
@@ -29,7 +29,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    call::{Called, judge},
+    call::{Call, decide},
     fault::{Effect, Matching},
     state::{Chat, Message, Telegram},
 };
@@ -39,22 +39,22 @@ use crate::{
     stand::{self, Noted, Stand, Upstream, done},
 };
 
-/// What the server needs to know.
+/// Configuration of the server.
 #[derive(Clone)]
 pub struct Setup {
     /// The tokens of its bots.
     pub tokens: Vec<String>,
     /// The channels there are.
     pub chats: Vec<Chat>,
-    /// Messages a minute that one channel takes; more are refused with 429. Telegram does not say
-    /// how many; about twenty to a group is what it is known for.
+    /// Messages per minute that one channel accepts; more are refused with 429. Telegram does not
+    /// document the limit; about twenty per group is commonly reported.
     pub messages_per_minute: Option<u32>,
 }
 
 pub type Config = stand::Config<Telegram>;
 
 impl Config {
-    /// A Telegram with one bot and these channels, which answers at once and limits nobody.
+    /// A Telegram with one bot and these channels, without delay and limits.
     pub fn new(listen: SocketAddr, token: &str, chats: Vec<Chat>) -> Self {
         let setup = Setup {
             tokens: vec![token.to_owned()],
@@ -65,12 +65,12 @@ impl Config {
     }
 }
 
-/// Reaches into a running Telegram from the same process.
+/// Handle to a running Telegram from the same process.
 pub type Handle = Stand<Telegram>;
-/// A Telegram that runs.
+/// A running Telegram.
 pub type Running = stand::Running<Telegram>;
 
-/// One request and what became of it.
+/// One request and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Request {
     pub at: Timestamp,
@@ -80,15 +80,15 @@ pub struct Request {
     pub method: String,
     /// The channel, as sent.
     pub chat: Option<String>,
-    /// Which message was sent.
+    /// The id of the sent message.
     pub message_id: Option<i64>,
     /// The fault that hit it.
     pub effect: Option<Effect>,
     /// Whether readers can see its effect.
     pub applied: bool,
-    /// Status of the answer that was prepared.
+    /// Status of the response that was prepared.
     pub status: u16,
-    /// Whether the answer was to be sent; not, where the request was left hanging or cut.
+    /// Whether the response was sent; false if the request was left hanging or cut.
     pub replied: bool,
 }
 
@@ -97,7 +97,7 @@ pub struct Request {
 pub struct RequestKind {
     /// The method, as called.
     pub method: String,
-    /// Status of the answer.
+    /// Status of the response.
     pub status: u16,
 }
 
@@ -123,7 +123,7 @@ impl Handle {
         self.lock().state.messages(chat)
     }
 
-    /// How many messages a channel took.
+    /// The number of messages a channel accepted.
     pub fn sent(&self, chat: &str) -> usize {
         self.messages(chat).len()
     }
@@ -142,7 +142,7 @@ impl Upstream for Telegram {
     }
 
     fn routes(stand: Stand<Self>) -> Router {
-        // The token is part of a path segment, so the path is read by hand.
+        // The token is part of a path segment, so the path is parsed here.
         Router::new().fallback(answer).with_state(stand)
     }
 
@@ -169,8 +169,8 @@ async fn answer(
     ConnectInfo(met): ConnectInfo<Met>,
     request: HttpRequest,
 ) -> Response {
-    let called = Called::read(request).await;
-    let answer = judge(&stand, &called);
+    let call = Call::read(request).await;
+    let answer = decide(&stand, &call);
     stand.send(&met, answer, ()).await
 }
 

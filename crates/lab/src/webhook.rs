@@ -1,9 +1,9 @@
-//! Whether a call really comes from Almanack: Standard Webhooks signatures.
+//! Verifies that a call comes from Almanack: Standard Webhooks signatures.
 //!
 //! The sender signs `id.timestamp.body` with a shared secret. We check the exact bytes that
 //! arrived, before anything is parsed, in constant time, and refuse a timestamp far from our own
 //! clock so that a recorded call cannot be played back tomorrow. While a secret is being replaced
-//! the sender may send several signatures, separated by blanks; one good one is enough.
+//! the sender may send several signatures, separated by spaces; one valid signature is enough.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use sha2::Sha256;
 /// How far the sender's clock may be from ours, either way.
 pub const TOLERANCE_SECONDS: u64 = 5 * 60;
 
-/// Why a call is not trusted, or a secret not usable. Never says what was expected.
+/// Why a call is not trusted, or a secret is invalid. Never contains the expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The secret is not `whsec_` and base64.
@@ -31,7 +31,7 @@ pub enum Error {
     Signature,
 }
 
-/// What the sender wrote into the headers.
+/// The sender's headers.
 #[derive(Debug, Clone, Copy)]
 pub struct Signed<'a> {
     /// `webhook-id`.
@@ -65,7 +65,7 @@ impl Secret {
         format!("v1,{}", STANDARD.encode(code))
     }
 
-    /// Trusts the call or says why not.
+    /// Verifies the call.
     pub fn verify(&self, signed: Signed<'_>, body: &[u8], now: Timestamp) -> Result<(), Error> {
         if now.as_second().abs_diff(signed.timestamp) > TOLERANCE_SECONDS {
             return Err(Error::Timestamp);

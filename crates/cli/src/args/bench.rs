@@ -7,19 +7,20 @@ use super::some;
 /// What to measure.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
-    /// Everything, beside the given database; cleans up after itself
+    /// Measure task throughput and lateness on a scratch database beside the configured one
     Tasks(LoadArguments),
-    /// What many schedules cost: a quiet second, a busy minute, memory; beside the given database
-    Schedules(ScheduleLoadArguments),
-    /// What many sources cost: checks, processor time, memory, bytes; beside the given database, against
-    /// feeds of its own
-    Sources(SourceLoadArguments),
-    /// What readers that go away cost those who stay: how late tasks start, how long changes take; beside the given
+    /// Measure what many schedules cost: a quiet second, a busy minute, memory; on a scratch
     /// database
+    Schedules(ScheduleLoadArguments),
+    /// Measure what many sources cost: checks, CPU time, memory, bytes; on a scratch database, with
+    /// simulated feeds
+    Sources(SourceLoadArguments),
+    /// Measure what aborted list requests cost: how late tasks start, how long changes take; on a
+    /// scratch database
     Readers(ReaderLoadArguments),
-    /// One phase on the given database itself, as a column of a comparison
+    /// Measure one phase on the configured database itself, to compare systems
     Phase {
-        /// Which phase
+        /// Phase to run
         phase: Phase,
         #[command(flatten)]
         load: LoadArguments,
@@ -33,62 +34,72 @@ pub(crate) enum Phase {
     Setup,
     /// Write due tasks
     Enqueue,
-    /// Run them all
+    /// Run all due tasks
     Drain,
     /// Run tasks at distinct instants
     Late,
-    /// Move waiting tasks
+    /// Reschedule waiting tasks
     Resched,
     /// Load tasks that are not due
     Far,
-    /// Forget all that ended, as retention does but without its pauses
+    /// Delete all finished tasks, as retention does but without its pauses
     Prune,
 }
 
-/// How many sources.
+/// Load for `bench sources`.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct SourceLoadArguments {
     /// Sources in the store
     #[arg(long, value_name = "NUMBER", default_value_t = 100_000, value_parser = some)]
     pub(crate) sources: usize,
-    /// Sources in another store, to compare with
+    /// Sources in a second store, to compare with
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000, value_parser = some)]
     pub(crate) beside: usize,
-    /// Nodes that look at them
+    /// Nodes that check them
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = some)]
     pub(crate) nodes: usize,
-    /// How long to look at them again: in each store, and in both by turns
+    /// Seconds to measure repeated checks: in each store, and in both alternately
     #[arg(long, value_name = "NUMBER", default_value_t = 30, value_parser = some)]
     pub(crate) seconds: usize,
 }
 
-/// How many readers.
+/// Load for `bench readers`.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ReaderLoadArguments {
     /// Tasks in the store
-    #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1_000_000,
+        value_parser = clap::value_parser!(i64).range(0..)
+    )]
     pub(crate) tasks: i64,
-    /// Lists and pages that are asked for and abandoned
+    /// Lists and pages to request and abort
     #[arg(long, value_name = "NUMBER", default_value_t = 20_000, value_parser = some)]
     pub(crate) lists: usize,
-    /// How many at a time
+    /// Requests at a time
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = some)]
     pub(crate) at_once: usize,
-    /// Tasks that come due meanwhile
+    /// Tasks that become due meanwhile
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000, value_parser = some)]
     pub(crate) due: usize,
-    /// For how many seconds they do
-    #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Seconds over which they become due
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     pub(crate) seconds: u64,
 }
 
-/// How many schedules.
+/// Load for `bench schedules`.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ScheduleLoadArguments {
     /// Schedules in the store, spread over the year
     #[arg(long, default_value_t = 1_000_000, value_parser = some)]
     pub(crate) count: usize,
-    /// Of these, due in the same minute
+    /// How many of them are due in the same minute
     #[arg(long, default_value_t = 1_000, value_parser = some)]
     pub(crate) due: usize,
     /// Passes with nothing due
@@ -96,7 +107,7 @@ pub(crate) struct ScheduleLoadArguments {
     pub(crate) passes: usize,
 }
 
-/// How much of everything.
+/// Load for `bench tasks` and `bench phase`.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct LoadArguments {
     /// Tasks to enqueue and to drain
@@ -108,31 +119,41 @@ pub(crate) struct LoadArguments {
     /// Tasks at distinct instants
     #[arg(long, env = "BENCH_LATE_N", default_value_t = 2_000, value_parser = some)]
     pub(crate) late_tasks: usize,
-    /// The instants lie within so many milliseconds
+    /// Spread of the instants, in milliseconds
     #[arg(long, env = "BENCH_LATE_SPREAD_MS", default_value_t = 10_000)]
     pub(crate) late_spread_ms: u64,
     /// The first instant, in milliseconds from now
     #[arg(long, env = "BENCH_LATE_LEAD_MS", default_value_t = 4_000)]
     pub(crate) late_lead_ms: u64,
-    /// Waiting tasks among which some are moved
+    /// Waiting tasks in the store while some are rescheduled
     #[arg(long, env = "BENCH_PENDING", default_value_t = 20_000, value_parser = some)]
     pub(crate) pending: usize,
-    /// How many are moved, one call each
+    /// Tasks to reschedule, one call each
     #[arg(long, env = "BENCH_MOVES", default_value_t = 2_000, value_parser = some)]
     pub(crate) moves: usize,
-    /// How many move at a time
+    /// Concurrent clients that reschedule
     #[arg(long, env = "BENCH_CLIENTS", default_value_t = 8, value_parser = some)]
     pub(crate) clients: usize,
-    /// Nodes that drain, in this process and each with connections of its own
+    /// Nodes that drain, in this process, each with separate connections
     #[arg(long, env = "BENCH_NODES", default_value_t = 1, value_parser = some)]
     pub(crate) nodes: usize,
     /// Tasks that are not due
-    #[arg(long, env = "BENCH_FAR", default_value_t = 1_000_000, value_parser = clap::value_parser!(i64).range(0..))]
+    #[arg(
+        long,
+        env = "BENCH_FAR",
+        default_value_t = 1_000_000,
+        value_parser = clap::value_parser!(i64).range(0..)
+    )]
     pub(crate) far: i64,
-    /// A drain is cut off after so many seconds
-    #[arg(long, env = "BENCH_CAP_S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Stop a drain after this many seconds
+    #[arg(
+        long,
+        env = "BENCH_CAP_S",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     pub(crate) cap_s: u64,
-    /// Subscriptions that are told of every task that is drained
+    /// Subscriptions that receive an event for every drained task
     #[arg(long, env = "BENCH_SUBSCRIPTIONS", default_value_t = 0)]
     pub(crate) subscriptions: usize,
 }

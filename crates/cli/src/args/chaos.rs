@@ -5,41 +5,47 @@ use std::{path::PathBuf, time::Duration};
 use almanack_lab::chaos::plan::Fault;
 use clap::Args;
 
-/// What `--help` says below everything else.
+/// Shown at the end of `--help`.
 pub(super) const CHAOS_HELP: &str = "\
-Runs real nodes of a scratch copy of your configuration while they are killed, frozen, cut off from the
-database and told a wrong time, and holds what became of every slot, every task and every article against
-what was promised. Nothing outside this machine is called, and your database is not touched: a scratch one
-is made beside it and removed. Exit code 1 means that a promise was broken.
+Runs real nodes on a scratch copy of your configuration. Kills them, freezes them, disconnects them
+from the database and sets their clocks wrong. Then checks every slot, task and article against the
+guarantees. Calls nothing outside this machine and does not touch your database: it creates a
+scratch database beside it and removes it afterwards. Exit code 1 means that a promise was broken.
 
   almanack chaos --minutes 5 --set node.lease=5s
   almanack chaos --database postgres://localhost/almanack --nodes 3 --picture chaos.svg
   almanack chaos --minutes 10 --faults none --rate 800 --picture soak.svg     # a soak";
 
-/// How bad, for how long.
+/// Options of `chaos`.
 #[derive(Debug, Args)]
 pub(crate) struct ChaosArguments {
-    /// How long things go wrong; may be a part of a minute, like 0.5
+    /// Minutes to inject faults; fractions are allowed, like 0.5
     #[arg(long, value_name = "NUMBER", default_value = "2", value_parser = minutes)]
     pub(crate) minutes: Duration,
-    /// Nodes [default: 3 on PostgreSQL; SQLite has one]
+    /// Number of nodes [default: 3 on PostgreSQL, 1 on SQLite]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..=16))]
     pub(crate) nodes: Option<u64>,
-    /// What goes wrong: kill, freeze, cut, clock, start, or none [default: all that this machine can make]
+    /// Faults to inject: kill, freeze, cut, clock, start, or none [default: all that work on this
+    /// machine]
     #[arg(long, value_name = "FAULT,…", value_parser = faults)]
     pub(crate) faults: Option<Faults>,
-    /// Tasks put each second, beside authors and schedules
-    #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=100_000))]
+    /// Tasks created per second, in addition to authors and schedules
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(0..=100_000)
+    )]
     pub(crate) rate: u32,
-    /// Another number draws other injections
+    /// Seed: another number draws other injections
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Draw lateness, calls, memory and injections over time into this file
+    /// Write a chart of lateness, calls, memory and injections to this file
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) picture: Option<PathBuf>,
 }
 
-/// From a few seconds, which is enough for a injection or two, to a day.
+/// From a few seconds, enough for an injection or two, to a day.
 fn minutes(text: &str) -> Result<Duration, String> {
     let minutes = text.parse::<f64>().ok();
     let minutes = minutes.filter(|minutes| (0.1..=1_440.0).contains(minutes));
@@ -48,7 +54,7 @@ fn minutes(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "write a number of minutes from 0.1 to 1440".to_owned())
 }
 
-/// Faults that were asked for.
+/// The requested faults.
 #[derive(Debug, Clone)]
 pub(crate) struct Faults(pub(crate) Vec<Fault>);
 

@@ -5,30 +5,30 @@ use std::path::PathBuf;
 use almanack_adapters::clock::Speed;
 use clap::Args;
 
-/// How to show it.
+/// Options of `demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
     /// Stop after this long, like 30s [default: until Ctrl-C]
     #[arg(long = "for", value_name = "PERIOD")]
     pub(crate) period: Option<String>,
-    /// How many times faster than yours the clock runs, 1 to 3600
+    /// Clock speed, from 1 (real time) to 3600
     #[arg(long, value_name = "TIMES", default_value = "60", value_parser = speed)]
     pub(crate) speed: Speed,
-    /// Begin at once, without running through yesterday first
+    /// Start at once, without simulating yesterday first
     #[arg(long)]
     pub(crate) no_warm_up: bool,
-    /// Keep the files in this folder instead of removing them
+    /// Keep the files in this folder [default: a temporary folder, removed at the end]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) keep: Option<PathBuf>,
-    /// Another number tells another story
+    /// Seed: another number gives another run
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Address of the dashboard and the API; port 0 takes a free one
+    /// Address of the dashboard and the API; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     pub(crate) listen: String,
 }
 
-/// Fast enough for a week in three minutes; beyond, nothing would have time to happen.
+/// At the maximum, a week takes three minutes; faster, nothing has time to run.
 fn speed(text: &str) -> Result<Speed, String> {
     let times = text
         .parse()

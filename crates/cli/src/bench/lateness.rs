@@ -1,4 +1,4 @@
-//! How soon after its time a task starts.
+//! Measures how late tasks start.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -17,14 +17,14 @@ use async_trait::async_trait;
 
 use super::{Bench, Error, Measured, later, request};
 
-/// A node of ordinary size: this is about the single task, not about the crowd.
+/// A node of ordinary size: this measures single tasks, not throughput.
 const SLOTS: usize = 64;
-/// How long after the last instant to wait for stragglers.
+/// How long to wait for late tasks after the last instant.
 const WAIT_MAX: Duration = Duration::from_secs(8);
-/// Between two looks at whether everything is done.
+/// Interval between two checks whether everything is done.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Notes how late each task starts, by the clock its time was set by.
+/// Records how late each task starts, by the clock that set its time.
 struct Noting {
     clock: Arc<dyn Clock>,
     late_ms: Mutex<Vec<f64>>,

@@ -1,4 +1,4 @@
-//! How many waiting tasks can be moved per second, one call each.
+//! Measures how many waiting tasks can be rescheduled per second, one call each.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,10 +12,10 @@ use jiff::Timestamp;
 
 use super::{Bench, Error, Measured, later, request};
 
-/// Far enough that nothing becomes due while it is moved.
+/// Far enough that nothing becomes due during the measurement.
 const FAR: Duration = Duration::from_hours(24);
 
-/// Moves some of many waiting tasks, several callers at a time.
+/// Reschedules some of many waiting tasks, several clients at a time.
 pub(crate) async fn moves(bench: &Bench) -> Result<Measured, Error> {
     let load = &bench.load;
     let rescheduler = bench.rescheduler();
@@ -45,7 +45,7 @@ pub(crate) async fn moves(bench: &Bench) -> Result<Measured, Error> {
                 let receipt = rescheduler.ask(request, "bench").await?;
                 match receipt.rule {
                     Rule::Updated if receipt.execute_at == moved_to => Ok(()),
-                    rule => Err(Error::Wrong(format!("not moved but {}", rule.as_str()))),
+                    rule => Err(Error::Wrong(format!("not updated but {}", rule.as_str()))),
                 }
             }
         })
@@ -58,7 +58,7 @@ pub(crate) async fn moves(bench: &Bench) -> Result<Measured, Error> {
         rss_kb: None,
         late_ms: None,
         how: format!(
-            "one call a move, {} at a time; receipt and history kept",
+            "one call per task, {} at a time; receipt and history kept",
             load.clients
         ),
     })

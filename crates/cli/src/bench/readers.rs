@@ -1,8 +1,8 @@
-//! What readers that go away cost those who stay (SF-01).
+//! Measures what aborted list requests cost everything else (SF-01).
 //!
-//! A whole node, its API included, on a store with many tasks. Lists and pages of every kind are asked for over HTTP and abandoned, many
-//! at once. Meanwhile tasks come due, and somebody changes one after another: how late do they start, how long does a change take, and is a
-//! lease lost?
+//! A whole node, its API included, on a store with many tasks. Clients request lists and pages of
+//! every kind over HTTP and abort, many at once. Meanwhile tasks become due, and a client makes one
+//! change after another: how late do tasks start, how long does a change take, and is a lease lost?
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -26,19 +26,19 @@ use tokio_util::sync::CancellationToken;
 use super::{Error, later};
 use crate::args::ReaderLoadArguments;
 
-/// The kind of the tasks that come due.
+/// The kind of the tasks that become due.
 pub(crate) const KIND: &str = "BENCH_DUE";
 /// How long a client waits before it hangs up.
 const ABANDONED_AFTER: Duration = Duration::from_millis(20);
 const CHANGE_EVERY: Duration = Duration::from_millis(20);
-/// The first task is due so long after the flood has begun.
+/// From the start of the requests to the first due task.
 const LEAD: Duration = Duration::from_millis(500);
-/// How long after the last instant to wait for stragglers.
+/// How long to wait for late tasks after the last instant.
 const WAIT_MAX: Duration = Duration::from_secs(30);
-/// Between two looks at whether everything is done.
+/// Interval between two checks whether everything is done.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Everything that lists, searches or shows, looking for what is not there.
+/// Every list, search and page, with filters that match nothing.
 const PATHS: [&str; 19] = [
     "/api/v1/tasks?kind=NOWHERE",
     "/api/v1/tasks?status=FAIL",
@@ -61,26 +61,26 @@ const PATHS: [&str; 19] = [
     "/ui/nodes",
 ];
 
-/// What it came to.
+/// The results.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ReaderFigures {
-    /// Lists and pages that were asked for and abandoned.
+    /// Lists and pages that were requested and aborted.
     pub(crate) abandoned: usize,
     pub(crate) abandoned_s: f64,
-    /// Tasks that came due.
+    /// Tasks that became due.
     pub(crate) due: usize,
     pub(crate) done: usize,
     /// Start minus due: half of them, 99 %, all.
     pub(crate) late_ms: [f64; 3],
     /// Changes that were made.
     pub(crate) changes: usize,
-    /// Of these, answered otherwise than with 201.
+    /// Of these, not answered with 201.
     pub(crate) refused: usize,
     /// How long one took: half of them, 99 %, all.
     pub(crate) change_ms: [f64; 3],
-    /// Tasks that were claimed more than once: each is a lease that was lost.
+    /// Tasks that were claimed more than once: each is a lost lease.
     pub(crate) leases_lost: usize,
-    /// Calls that the business service got.
+    /// Calls that the business service received.
     pub(crate) calls: u64,
 }
 
@@ -152,7 +152,7 @@ async fn put_due(
     Ok(identities)
 }
 
-/// Asks for one list after another and never waits for an answer; how long it took.
+/// Requests one list after another without waiting for a response; returns the duration.
 async fn abandon(address: SocketAddr, load: &ReaderLoadArguments) -> f64 {
     let watch = Stopwatch::start();
     let paths = PATHS.iter().cycle().take(load.lists);
@@ -172,13 +172,14 @@ async fn abandon(address: SocketAddr, load: &ReaderLoadArguments) -> f64 {
     watch.seconds()
 }
 
-/// Puts a task that is not due after another, until it is over: the statuses, and how long each took.
+/// Creates one task after another, none of them due, until `over`; returns each status and
+/// duration.
 async fn change(address: SocketAddr, over: CancellationToken) -> Result<Vec<(u16, f64)>, Error> {
     let mut changes = Vec::new();
     while !over.is_cancelled() {
         let watch = Stopwatch::start();
         let status = put(address, changes.len()).await;
-        let status = status.map_err(|error| Error::Wrong(format!("put a task: {error}")))?;
+        let status = status.map_err(|error| Error::Wrong(format!("create a task: {error}")))?;
         changes.push((status, watch.seconds() * 1_000.0));
         pause(CHANGE_EVERY).await;
     }
@@ -197,10 +198,10 @@ async fn put(address: SocketAddr, number: usize) -> std::io::Result<u16> {
     let mut answer = String::new();
     client.read_to_string(&mut answer).await?;
     let status = answer.split(' ').nth(1).and_then(|it| it.parse().ok());
-    status.ok_or_else(|| std::io::Error::other(format!("not an answer: {answer:?}")))
+    status.ok_or_else(|| std::io::Error::other(format!("not a response: {answer:?}")))
 }
 
-/// The rows once all have ended, or as they are when longest wait has.
+/// The rows once all have finished, or unfinished at the longest wait.
 async fn wait_for(
     store: &Arc<dyn Store>,
     due: &[Identity],

@@ -1,7 +1,7 @@
-//! What many schedules cost: a quiet second, a busy minute, memory.
+//! Measures what many schedules cost: a quiet second, a busy minute, memory.
 //!
-//! The planner is driven pass by pass under a clock that stands where the measurement needs it, so that
-//! nothing but the pass itself is timed.
+//! The planner runs pass by pass with a clock set by the measurement, so that only the pass itself
+//! is timed.
 
 use std::sync::{
     Arc,
@@ -24,12 +24,12 @@ use super::{Error, rss_kb};
 use crate::args::ScheduleLoadArguments;
 
 const BATCH: usize = 1_000;
-/// Their slots lie within this.
+/// The range of their slots.
 const YEAR_S: i64 = 365 * 86_400;
-/// The first slots come after so long: until then it is quiet.
+/// Time until the first slots: until then it is quiet.
 const QUIET_S: i64 = 7_200;
 
-/// What it came to.
+/// The results.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ScheduleFigures {
     /// Schedules in the store.
@@ -45,7 +45,7 @@ pub(crate) struct ScheduleFigures {
     pub(crate) rss_kb: Option<u64>,
 }
 
-/// Stands where it is told to.
+/// A clock that shows the time it is set to.
 struct Standing(AtomicI64);
 
 impl Clock for Standing {
@@ -87,7 +87,7 @@ async fn quiet(planner: &Planner, passes: usize) -> Result<[f64; 3], Error> {
         let quiet = planner.pass().await?;
         took.push(watch.seconds() * 1_000.0);
         if quiet.fired + quiet.skipped > 0 {
-            return Err(Error::Wrong("a pass that was to be quiet fired".to_owned()));
+            return Err(Error::Wrong("a pass with nothing due fired".to_owned()));
         }
     }
     Ok(half_most_all(took, 3))

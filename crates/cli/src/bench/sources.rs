@@ -1,11 +1,13 @@
-//! What many sources cost: adding them, the first look at each, and looks that bring nothing new.
+//! Measures what many sources cost: adding them, the first check of each, and checks without new
+//! entries.
 //!
-//! The feeds are served by a process of their own, so that neither their processor time nor their memory counts
-//! as ours. Two stores are filled, a small one and a large one, and looked after in turns: what a
-//! check costs in the large one compared with the small one says more than any figure of one machine.
+//! A separate process serves the feeds, so that neither their CPU time nor their memory is counted.
+//! Two stores are filled, a small one and a large one, and measured alternately: the cost of a
+//! check in the large one relative to the small one says more than any absolute figure of one
+//! machine.
 //!
-//! Everything is real but two things: sources come due again after a second, and publishers' requests
-//! for longer pauses are not heard.
+//! Everything is real except two things: sources become due again after a second, and publishers'
+//! requests for longer pauses are ignored.
 
 mod field;
 mod meter;
@@ -29,21 +31,20 @@ use field::Field;
 use meter::{Meter, Span};
 use outside::Outside;
 
-/// Turns of the small and the large store at least. More than one, because other work on the machine comes
-/// and goes.
+/// Minimum rounds per store. More than one, because other load on the machine varies.
 const TURNS_MIN: usize = 3;
-/// After a node was started, before its checks are counted.
+/// Warm-up of a node before its checks are counted.
 const WARM_UP: Duration = Duration::from_secs(1);
-/// Between two looks at how far the first checks are.
+/// Interval between two checks of the progress of first checks.
 const GLANCE: Duration = Duration::from_millis(20);
 /// Beyond the end of every measurement.
 const FAR: SignedDuration = SignedDuration::from_hours(10);
-/// One look in so many may fail: machines that measure are busy.
+/// One check in this many may fail: the machine is busy.
 const FAILED_SHARE: u64 = 100;
 /// The shortest interval there is.
 const INTERVAL: SignedDuration = SignedDuration::from_secs(1);
 
-/// What it came to.
+/// The results.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct SourceFigures {
     pub(crate) nodes: usize,
@@ -51,19 +52,19 @@ pub(crate) struct SourceFigures {
     pub(crate) small: StoreFigures,
     /// Both with the same work.
     pub(crate) compared: Compared,
-    /// The most memory that was resident while the large store was looked after.
+    /// The highest resident memory while the large store was measured.
     pub(crate) rss_kb: Option<u64>,
 }
 
-/// What checks cost in both stores when as many sources are due at once in one as in the other.
+/// Cost of checks in both stores with the same number of sources due at once.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Compared {
     /// In the large store.
     pub(crate) large: PhaseFigures,
     /// In the small one.
     pub(crate) small: PhaseFigures,
-    /// Processor time of a check in the large store, as a multiple of that in the small one: the middle one of
-    /// the turns.
+    /// CPU time of a check in the large store, as a multiple of that in the small one: the median
+    /// of the rounds.
     pub(crate) cost_ratio: f64,
 }
 
@@ -74,10 +75,10 @@ pub(crate) struct StoreFigures {
     pub(crate) sources: usize,
     /// Sources added per second, with their tasks.
     pub(crate) added_per_second: f64,
-    /// The first look at each: a document, and all its entries are new.
+    /// The first check of each: a document, and all its entries are new.
     pub(crate) first: PhaseFigures,
-    /// Later looks, as many as can be made; most find nothing changed. A source is looked at once a second at
-    /// most, which bounds what a small store can show.
+    /// Later checks, as many as possible; most find nothing changed. A source is checked once a
+    /// second at most, which limits the figure of a small store.
     pub(crate) later: PhaseFigures,
     /// What the database grew by.
     pub(crate) growth_bytes: Growth,
@@ -91,7 +92,7 @@ pub(crate) struct PhaseFigures {
     pub(crate) failed: u64,
     /// Checks per second, over all nodes.
     pub(crate) per_second: f64,
-    /// Processor time per check, of this process.
+    /// CPU time per check, of this process.
     pub(crate) processor_us: f64,
 }
 
@@ -100,7 +101,7 @@ pub(crate) struct PhaseFigures {
 pub(crate) struct Growth {
     /// A source that was added, with its task.
     pub(crate) added_source: f64,
-    /// A source after its first look, with its entries.
+    /// A source after its first check, with its entries.
     pub(crate) source: f64,
     pub(crate) check: f64,
 }
@@ -115,7 +116,7 @@ pub(crate) struct Places {
     pub(crate) durability: Durability,
 }
 
-/// Fills both stores and measures; `report` hears what is being done.
+/// Fills both stores and measures; calls `report` with the current step.
 pub(crate) async fn sources(
     places: Places,
     settings: &Settings,
@@ -138,13 +139,13 @@ async fn measure(
     let mut large = Field::open(places.large, places.durability, settings, load.nodes).await?;
     let period = Duration::from_secs(load.seconds as u64);
     let mut fill = async |field: &mut Field, count: usize| {
-        report(&format!("adding {count} sources and looking at them"));
+        report(&format!("adding {count} sources and checking them"));
         fill(field, outside, count, period).await
     };
     let small_figures = fill(&mut small, load.beside).await?;
     let large_figures = fill(&mut large, load.sources).await?;
     let rss = rss_kb();
-    report("looking at as many in each");
+    report("checking the same number in each");
     Ok(SourceFigures {
         nodes: load.nodes,
         large: large_figures,
@@ -154,8 +155,8 @@ async fn measure(
     })
 }
 
-/// Has the same number of sources due at once in both, in turns. What a check costs depends on how many of
-/// them share a commit; with the same work in both, only the number of sources tells them apart.
+/// Has the same number of sources due at once in both, alternately. The cost of a check depends on
+/// how many share a commit; with the same work in both, only the number of sources differs.
 async fn compare(
     small: &mut Field,
     large: &mut Field,
@@ -190,7 +191,7 @@ fn from_now(wait: SignedDuration) -> Timestamp {
     now.saturating_add(wait).unwrap_or(now)
 }
 
-/// The same settings for sources on loopback that are looked at as often as can be.
+/// The same settings, for sources on loopback that are checked as often as possible.
 fn hurried(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
     settings.sources.allow = outside::networks();
@@ -205,7 +206,7 @@ fn hurried(settings: &Settings) -> Settings {
     settings
 }
 
-/// Adds sources, looks at each of them once, and then for a while at as many as can be.
+/// Adds sources, checks each of them once, and then as many as possible for a while.
 async fn fill(
     field: &mut Field,
     outside: &Outside,
@@ -238,10 +239,10 @@ async fn fill(
     })
 }
 
-/// Looks until there were as many looks as sources: those never looked at are overdue for longest.
+/// Checks until there are as many checks as sources: those never checked are the most overdue.
 async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
     let meter = field.meter();
-    // The first node looks while the others are being started.
+    // The first node checks while the others start.
     let start = meter.mark();
     field.start().await?;
     while (meter.mark() - start).checks < count as u64 {
@@ -253,7 +254,7 @@ async fn look_at_each(field: &mut Field, count: usize) -> Result<Span, Error> {
     Ok(span)
 }
 
-/// Looks at sources for a while.
+/// Checks sources for a while.
 async fn look(field: &mut Field, period: Duration) -> Result<Span, Error> {
     let meter = field.meter();
     field.start().await?;
@@ -266,14 +267,14 @@ async fn look(field: &mut Field, period: Duration) -> Result<Span, Error> {
     Ok(span)
 }
 
-/// Figures of looks that failed would say nothing, and say it in few microseconds.
+/// Refuses figures with too many failed checks: they would look fast and mean nothing.
 fn sound(span: &Span, meter: &Meter) -> Result<(), Error> {
     let Span { checks, failed, .. } = span;
     if *failed <= checks / FAILED_SHARE {
         return Ok(());
     }
     let last = meter.last_failure().clone().unwrap_or_default();
-    let what = format!("{failed} of {checks} looks failed, the last one because {last}");
+    let what = format!("{failed} of {checks} checks failed, the last one: {last}");
     Err(Error::Wrong(what))
 }
 

@@ -1,4 +1,4 @@
-//! How many tasks go in, come out, and are forgotten, per second.
+//! Measures how many tasks are written, run, and deleted per second.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,18 +10,18 @@ use jiff::Timestamp;
 
 use super::{Bench, Counting, Error, Measured, later, request, rss_kb};
 
-/// Batches on their way at once.
+/// Batches in flight.
 const IN_FLIGHT: usize = 2;
-/// Attempts at once of the draining node.
+/// Concurrent attempts of the draining nodes.
 const SLOTS: usize = 4_000;
-/// Between two looks at whether everything is done.
+/// Interval between two checks whether everything is done.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Writes the tasks, due at once, by the batch call.
+/// Writes the tasks, due at once, with the batch call.
 pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
     let rescheduler = bench.rescheduler();
     let now = bench.clock.now();
-    // Distinct from an earlier round's, which the store remembers.
+    // Distinct from those of an earlier round in the same store.
     let round = now.as_microsecond();
     let subjects: Vec<String> = (0..bench.load.tasks)
         .map(|n| format!("b{round}:{n}"))
@@ -47,15 +47,15 @@ pub(crate) async fn enqueue(bench: &Bench) -> Result<Measured, Error> {
         rss_kb: None,
         late_ms: None,
         how: format!(
-            "batch call, {} tasks a call, {IN_FLIGHT} calls in flight",
+            "batch call, {} tasks per call, {IN_FLIGHT} calls in flight",
             bench.load.batch
         ),
     })
 }
 
-/// Has the nodes do everything that is due, `tasks` of them, until the store shows it done.
+/// Has the nodes run all `tasks` that are due, until the store shows them done.
 pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured, Error> {
-    // An event is a task too; what counts is what people asked for.
+    // An event delivery is a task too; count only the measured tasks.
     let each = 1 + bench.load.subscriptions;
     let target = tasks * each;
     let handler = Arc::new(Counting::default());
@@ -63,7 +63,7 @@ pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured, Error
     let nodes = bench.start_nodes(&handler, SLOTS).await?;
     let (done, seconds) = loop {
         let over = watch.seconds() > Duration::from_secs(bench.load.cap_s).as_secs_f64();
-        // Asking costs the store work, so nobody does before all have been tried.
+        // The query costs the store work, so wait until all have been attempted.
         if over || handler.count() >= target {
             let left = running(bench).await?;
             if left == 0 || over {
@@ -82,13 +82,14 @@ pub(crate) async fn drain(bench: &Bench, tasks: usize) -> Result<Measured, Error
         rss_kb,
         late_ms: None,
         how: format!(
-            "{} node(s) with {SLOTS} slots together, half of a node's a claim, endings in groups, {} told of each",
+            "{} node(s) with {SLOTS} slots in total, half of a node's slots per claim, \
+             outcomes in groups, {} subscription(s)",
             bench.load.nodes, bench.load.subscriptions
         ),
     })
 }
 
-/// Forgets what ended, in retention's steps.
+/// Deletes finished tasks, in retention's steps.
 pub(crate) async fn prune(bench: &Bench) -> Result<Measured, Error> {
     let before = later(&*bench.clock, Duration::from_secs(1));
     let (mut n, mut after) = (0, Some(TaskId(0)));
@@ -103,11 +104,11 @@ pub(crate) async fn prune(bench: &Bench) -> Result<Measured, Error> {
         seconds: Some(watch.seconds()),
         rss_kb: rss_kb(),
         late_ms: None,
-        how: format!("one walk, {} rows a step, no pauses", retention::STEP),
+        how: format!("one pass, {} rows per step, no pauses", retention::STEP),
     })
 }
 
-/// What is claimed and not yet finished: every claim's open tasks, whenever its lease may pass.
+/// Claimed and unfinished tasks, whether or not their lease has expired.
 async fn running(bench: &Bench) -> Result<usize, Error> {
     let claims = bench.store.load_expired(Timestamp::MAX, usize::MAX).await?;
     Ok(claims.iter().map(|claim| claim.tasks.len()).sum())

@@ -1,7 +1,8 @@
-//! The scratch copy: what of the user's own configuration a chaotic run keeps, and what it replaces.
+//! The scratch copy: what a chaos run keeps of the user's configuration, and what it replaces.
 //!
-//! Kept: how a node works (slots, lease, drain), how failures wait, and the schedules with all their policies. Replaced: the database, and
-//! everything that leads outside. Nothing else is copied, so no secret is.
+//! Kept: how a node works (slots, lease, drain), the retry policy, and the schedules with all their
+//! policies. Replaced: the database, and every outside address. Nothing else is copied, so no
+//! secret is.
 
 use almanack_core::{
     plan::{CatchUp, Definition, Overlap, ScheduleName, Unfit},
@@ -13,16 +14,16 @@ use jiff::SignedDuration;
 
 use crate::{config::Settings, when::show_duration};
 
-/// A schedule of our own, so that there is one with a slot in every second.
+/// An added schedule with a slot in every second.
 pub(crate) const EVERY_SECOND: &str = "chaos-every-second";
-/// Slots of it that are caught up after an outage; more than a run has.
+/// Its slots to catch up after an outage; more than a run has.
 const CATCH_UP_MAX: u32 = 1_000;
 
-/// Where the copy's tasks and firings lead.
+/// The addresses that the copy's tasks and firings call.
 pub(crate) struct Places {
     pub(crate) customer: String,
     pub(crate) articles: String,
-    /// Where hooks begin; a name follows.
+    /// Base address of the hooks; a name follows.
     pub(crate) hooks: String,
 }
 
@@ -59,7 +60,8 @@ pub(crate) fn file(settings: &Settings, places: &Places) -> String {
     )
 }
 
-/// The schedules of the copy: the user's, each firing at a hook of its own name, and one of every second.
+/// The schedules of the copy: the user's, each calling a hook of its name, and one for every
+/// second.
 pub(crate) fn schedules(own: &[Wanted], places: &Places) -> Result<Vec<Wanted>, Unfit> {
     let hook = |name: &ScheduleName| Target::Webhook {
         url: format!("{}/{name}", places.hooks),

@@ -1,10 +1,10 @@
-//! The slot ledger of a chaotic run, held against what the schedule's own expression says.
+//! Compares the slot ledger of a chaos run with the schedule's expression.
 
 use almanack_core::plan::{Slot, Verdict as Became};
 use almanack_lab::chaos::report::SlotFigures;
 use jiff::Timestamp;
 
-/// Holds a ledger against the slots that an expression names. Every slot must be covered by one row.
+/// Compares a ledger with the slots of an expression. Exactly one row must cover every slot.
 pub(super) fn account(schedule: &str, expected: &[Timestamp], ledger: &[Slot]) -> SlotFigures {
     let mut figures = SlotFigures {
         schedule: schedule.to_owned(),

@@ -1,4 +1,5 @@
-//! Everything around the nodes of a chaotic run, on this machine: who asks, who is called, and the wires to the database.
+//! Everything around the nodes of a chaos run, on this machine: clients, called services, and the
+//! connections to the database.
 
 use std::{
     io,
@@ -36,9 +37,9 @@ use crate::{
     wiring,
 };
 
-/// How far ahead the customer puts tasks.
+/// How far ahead the customer schedules tasks.
 const AHEAD: Duration = Duration::from_secs(3);
-/// Retries that no run of bad luck uses up.
+/// More retries than a run can use up.
 const MAX_RETRY: u32 = 100;
 
 pub(super) async fn member(number: usize, location: &Location, wired: bool) -> io::Result<Member> {
@@ -96,7 +97,7 @@ pub(super) async fn put_schedules(
     let unfit = |error: Unfit| Failure::new(Exit::Usage, error.to_string());
     let clock = wiring::clock(store.as_ref()).await?;
     let zones = Zones::default();
-    // Its hooks are on this machine, and its nodes are told so.
+    // Its hooks are on this machine; the nodes' configuration allows them.
     let schedules = Schedules::new(store.clone(), clock, Arc::default());
     let mut ready = Vec::new();
     for Wanted { name, definition } in configuration::schedules(own, places).map_err(unfit)? {

@@ -1,6 +1,7 @@
-//! A run as a picture: how late calls were, how many came, how much memory nodes had, and what hit whom, over one time axis.
+//! A run as a chart: lateness and number of calls, memory of the nodes, and injections, over one
+//! time axis.
 //!
-//! Every line has its own dash as well as its own colour. What a reader cannot see in it stands in the verdict, in numbers.
+//! Every line has its own dash as well as its own colour. The report has all figures as numbers.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -33,25 +34,24 @@ const STYLE: &str = "\
 .a{stroke:#6ea8fe}.b{stroke:#e3a948}.c{stroke:#ff8a80}.d{stroke:#7ee2a8}\
 .kill{fill:#ff8a80}.freeze{fill:#6ea8fe}.cut{fill:#e3a948}.clock{fill:#7ee2a8}}";
 
-/// The classes of lines, by turns.
+/// The classes of lines, used in rotation.
 const LINES: [&str; 4] = ["a", "b", "c", "d"];
 
 pub(crate) struct Scene<'a> {
-    /// What it is called.
     pub(crate) title: String,
     /// When it began, as Unix time.
     pub(crate) begun_unix: i64,
     /// How long it lasted.
     pub(crate) period: Duration,
-    /// What the customer got.
+    /// The calls that the customer received.
     pub(crate) seconds: &'a [Second],
-    /// What memory nodes had.
+    /// Memory of the nodes.
     pub(crate) samples: &'a [Sample],
     pub(crate) injections: &'a [Injection],
     pub(crate) nodes: usize,
 }
 
-/// A line: what it is called, and its points in seconds and its own unit.
+/// A line: its name, and its points in seconds and its unit.
 struct Line {
     name: String,
     points: Vec<(f64, f64)>,
@@ -80,7 +80,7 @@ pub(crate) fn draw(scene: &Scene<'_>) -> String {
 /// A set of lines over one scale.
 struct Panel {
     title: &'static str,
-    /// Marks of the scale and what they are called.
+    /// Marks of the scale and their labels.
     marks: Vec<(f64, String)>,
     /// From a value to its place between 0 (below) and 1 (above).
     place: Box<dyn Fn(f64) -> f64>,
@@ -126,7 +126,7 @@ fn late(scene: &Scene<'_>) -> Panel {
     let marks = ["1 ms", "10 ms", "100 ms", "1 s", "10 s", "100 s", "1000 s"];
     let marks = (0_u32..).map(f64::from).zip(marks);
     Panel {
-        title: "How late calls came",
+        title: "Lateness of calls",
         marks: marks
             .take_while(|(decade, _)| *decade <= decades)
             .map(|(decade, name)| (10_f64.powf(decade), name.to_owned()))
@@ -140,7 +140,7 @@ fn late(scene: &Scene<'_>) -> Panel {
     }
 }
 
-/// A second without a call has no entry, and is a zero all the same.
+/// A second without a call has no entry and counts as zero.
 fn calls(scene: &Scene<'_>) -> Panel {
     let mut by_second: BTreeMap<u64, f64> =
         (0..scene.period.as_secs()).map(|at| (at, 0.0)).collect();
@@ -154,7 +154,7 @@ fn calls(scene: &Scene<'_>) -> Panel {
         .into_iter()
         .map(|(at, calls)| (real(at), calls))
         .collect();
-    linear("Calls a second", "", vec![("calls".to_owned(), points)])
+    linear("Calls per second", "", vec![("calls".to_owned(), points)])
 }
 
 fn memory(scene: &Scene<'_>) -> Panel {
@@ -199,7 +199,7 @@ fn round_up(value: f64) -> f64 {
 
 fn injections(scene: &Scene<'_>, top: f64) -> Markup {
     html! {
-        (text("", [LEFT, top - 8.0], "What hit whom"))
+        (text("", [LEFT, top - 8.0], "Injected faults"))
         @for node in 0..scene.nodes {
             @let middle = top + (real(node) + 0.5) * LANE;
             (text("faint end", [LEFT - 8.0, middle + 4.0], format!("chaos-{}", node + 1)))
@@ -242,7 +242,7 @@ fn seconds(scene: &Scene<'_>, value: impl Fn(&Second) -> f64) -> Vec<(f64, f64)>
     within.map(|second| (at(second), value(second))).collect()
 }
 
-/// Where a second is.
+/// The x position of a second.
 fn x(at_s: f64, period: Duration) -> f64 {
     let share = at_s / period.as_secs_f64().max(1.0);
     LEFT + (END - LEFT) * share.clamp(0.0, 1.0)

@@ -1,4 +1,4 @@
-//! A chaotic run from its beginning to its end: everything is set up, hit, mended, left to settle, and judged.
+//! A chaos run from start to end: set up, inject faults, repair, settle, and check.
 
 use std::{
     collections::BTreeMap,
@@ -43,34 +43,35 @@ use crate::{
     wiring,
 };
 
-/// How often memory is looked at, and whether things have settled.
+/// How often memory is sampled and settling is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Between two acts of authors, and how far ahead they plan: not far, because a run ends when the last of it has come.
+/// Time between two actions of authors, and how far ahead they plan: not far, because a run waits
+/// for the last of it.
 const ACT_EVERY: Duration = Duration::from_millis(300);
 const HABITS: authors::Habits = authors::Habits {
     ahead_min: Duration::from_secs(1),
     ahead_max: Duration::from_secs(4),
 };
-/// How long everything may take to come to its end, beside two leases.
+/// How long settling may take, in addition to two leases.
 const SETTLE_WITHIN: Duration = Duration::from_secs(90);
-/// Articles read at the end; more than authors write in a day.
+/// Articles to read at the end; more than authors write in a day.
 const ARTICLES_MAX: u32 = 1_000_000;
-/// Rows of a ledger, and tasks, read at once.
+/// Ledger rows and tasks per page.
 const PAGE: usize = 1_000;
 
-/// What goes wrong when, and to how many nodes.
+/// Which faults are injected when, and the number of nodes.
 pub(crate) struct Plan {
     pub(crate) nodes: usize,
     pub(crate) period: Duration,
     pub(crate) faults: Vec<Fault>,
-    /// Faults that cannot be made here, and why.
+    /// Faults that cannot be injected here, with the reason.
     pub(crate) left_out: BTreeMap<&'static str, String>,
-    /// What steps clocks, if clocks are to be stepped.
+    /// The library that sets clocks, if a fault needs it.
     pub(crate) faketime: Option<PathBuf>,
     pub(crate) injections: Vec<Injection>,
 }
 
-/// What is wanted of a run.
+/// The input of a run.
 pub(crate) struct Run<'a> {
     pub(crate) arguments: &'a ChaosArguments,
     /// The user's own settings.
@@ -78,7 +79,7 @@ pub(crate) struct Run<'a> {
     /// The user's own schedules.
     pub(crate) own: &'a [Wanted],
     pub(crate) plan: &'a Plan,
-    /// Where files are kept meanwhile.
+    /// Folder for files during the run.
     pub(crate) folder: &'a Path,
     pub(crate) scratch: &'a Scratch,
 }
@@ -94,13 +95,13 @@ pub(crate) struct Stage {
     begun: Timestamp,
     lease: Duration,
     samples: Vec<Sample>,
-    /// Ends those who ask for things; the rest of the world stays until everything has settled.
+    /// Stops the clients; the rest of the world stays until everything has settled.
     asking: CancellationToken,
     world: CancellationToken,
 }
 
 impl Stage {
-    /// Sets everything up, and returns once all nodes are there.
+    /// Sets everything up, and returns once all nodes are running.
     pub(crate) async fn set(run: &Run<'_>) -> Result<Self, Failure> {
         let location = run.scratch.location();
         let durability = wiring::durability(&run.settings.database);
@@ -160,12 +161,12 @@ impl Stage {
         let started = tokio::time::timeout(SETTLE_WITHIN, waiting).await;
         started.unwrap_or_else(|_| {
             let logs = self.recipe.folder.display();
-            let what = format!("the nodes did not start; their logs are in {logs}");
+            let what = format!("the nodes did not start; see their logs in {logs}");
             Err(Failure::new(Exit::Failed, what))
         })
     }
 
-    /// The customer and the authors begin. What authors do is seen in the article service's own table.
+    /// Starts the customer and the authors. The article service's table shows what authors do.
     fn start_asking(&self, seed: u64) {
         let nodes: Vec<String> = self.members.iter().map(Member::url).collect();
         let (customer, stop) = (Arc::clone(&self.customer), self.asking.clone());
@@ -173,12 +174,12 @@ impl Stage {
         let mut config = authors::Config::new(self.service.url(), seed);
         config.every = ACT_EVERY;
         config.habits = HABITS;
-        let (reported, mut acts) = mpsc::channel(64);
-        tokio::spawn(authors::run(config, reported, self.asking.clone()));
+        let (events, mut acts) = mpsc::channel(64);
+        tokio::spawn(authors::run(config, events, self.asking.clone()));
         tokio::spawn(async move { while acts.recv().await.is_some() {} });
     }
 
-    /// Lets the injections fall, one after the other, for as long as the run lasts or until `stop`.
+    /// Injects the faults one after the other, until the end of the run or `stop`.
     pub(crate) async fn play(
         &mut self,
         Plan {
@@ -187,12 +188,12 @@ impl Stage {
         stop: &CancellationToken,
         mut report: impl FnMut(&str),
     ) -> Result<(), Failure> {
-        let mut deeds = deeds(injections).into_iter().peekable();
+        let mut steps = steps(injections).into_iter().peekable();
         let begun = SystemClock.now();
         let passed = || SystemClock.now().duration_since(begun).unsigned_abs();
         let mut next_look = Duration::ZERO;
         loop {
-            let next = deeds
+            let next = steps
                 .peek()
                 .map_or(*period, |(at, _)| *at)
                 .min(next_look)
@@ -205,8 +206,8 @@ impl Stage {
                 self.look(passed());
                 next_look = passed() + LOOK_EVERY;
             }
-            while let Some((_, deed)) = deeds.next_if(|(at, _)| *at <= passed()) {
-                self.act(&deed, passed(), &mut report)
+            while let Some((_, step)) = steps.next_if(|(at, _)| *at <= passed()) {
+                self.act(&step, passed(), &mut report)
                     .await
                     .map_err(failed)?;
             }
@@ -218,22 +219,22 @@ impl Stage {
 
     async fn act(
         &mut self,
-        deed: &Deed,
+        step: &Step,
         passed: Duration,
         report: &mut impl FnMut(&str),
     ) -> io::Result<()> {
-        let (Deed::Strike(injection) | Deed::Mend(injection)) = deed;
+        let (Step::Inject(injection) | Step::Repair(injection)) = step;
         let Some(member) = self.members.get_mut(injection.node) else {
             return Ok(());
         };
-        let words = match deed {
-            Deed::Strike(_) => {
+        let words = match step {
+            Step::Inject(_) => {
                 member.strike(injection, &self.recipe).await?;
-                struck(injection)
+                injected(injection)
             }
-            Deed::Mend(_) => {
+            Step::Repair(_) => {
                 member.mend(injection.fault, &self.recipe)?;
-                mended(injection.fault)
+                repaired(injection.fault)
             }
         };
         report(&format!(
@@ -256,16 +257,16 @@ impl Stage {
         self.samples.extend(seen);
     }
 
-    /// Nobody asks for anything more; waits until what was asked for has come to its end, or should have.
+    /// Stops the clients and waits until their work has finished, or should have.
     pub(crate) async fn settle(&self, end: Timestamp) {
         self.asking.cancel();
         let settling = async {
-            // A database that is away now may be back soon; if it is not, it cannot be judged either, which says so.
+            // An unreachable database may return soon; if it does not, the check reports it.
             while !self.is_settled(end).await.unwrap_or(false) {
                 pause(LOOK_EVERY).await;
             }
         };
-        // What has not settled by then is judged as it is.
+        // What has not settled by then is checked unchanged.
         let within = SETTLE_WITHIN + self.lease * 2;
         let _ = tokio::time::timeout(within, settling).await;
     }
@@ -278,7 +279,7 @@ impl Stage {
             return Ok(false);
         }
         let articles = self.articles().await?;
-        let figures = report::judge(&articles, SystemClock.now());
+        let figures = report::check_articles(&articles, SystemClock.now());
         if !figures.lost.is_empty() || figures.ahead > 0 {
             return Ok(false);
         }
@@ -288,8 +289,8 @@ impl Stage {
             .all(|slots| slots.missing + slots.unfinished == 0))
     }
 
-    /// Stops the nodes, then holds everything against what was promised by `end`.
-    pub(crate) async fn judge(
+    /// Stops the nodes, then checks everything that was promised by `end`.
+    pub(crate) async fn check(
         &mut self,
         end: Timestamp,
         run: &Run<'_>,
@@ -298,7 +299,7 @@ impl Stage {
             member.stop().await.map_err(failed)?;
         }
         let schedules = self.slots(end).await?;
-        let articles = report::judge(&self.articles().await?, SystemClock.now());
+        let articles = report::check_articles(&self.articles().await?, SystemClock.now());
         let customer = self.customer.figures();
         let mut counted = BTreeMap::new();
         for injection in &run.plan.injections {
@@ -317,16 +318,16 @@ impl Stage {
         })
     }
 
-    /// When it began, and how much memory was seen when: for the picture.
+    /// The start and the memory samples, for the chart.
     pub(crate) fn seen(&self) -> (Timestamp, &[Sample]) {
         (self.begun, &self.samples)
     }
 
-    /// Ends the world, and every node that is still there.
+    /// Stops the world and every running node.
     pub(crate) async fn clear(mut self) {
         self.asking.cancel();
         for member in &mut self.members {
-            // What cannot be killed has ended.
+            // A node that cannot be killed has ended.
             let _ = member.kill().await;
         }
         self.world.cancel();
@@ -362,7 +363,7 @@ impl Stage {
         let Some(schedule) = found.into_iter().flatten().next() else {
             return Err(Failure::new(
                 Exit::Failed,
-                format!("schedule `{name}` is gone"),
+                format!("schedule `{name}` is missing"),
             ));
         };
         let mut ledger = Vec::new();
@@ -382,7 +383,7 @@ impl Stage {
                 .take_while(|slot| *slot <= end)
                 .collect();
         let mut figures = account(name.as_str(), &expected, &ledger);
-        // Calls are counted over the whole run, so firings are, too.
+        // Calls are counted over the whole run, so firings are too.
         figures.unfinished = self.unfinished(name, &ledger, end).await?;
         let fired = ledger.iter().filter(|row| row.verdict.is_fired());
         let beyond = fired.filter(|row| row.slot_at > end || row.slot_at <= self.begun);
@@ -390,7 +391,8 @@ impl Stage {
         Ok(figures)
     }
 
-    /// Fired slots of which nothing came. Our own schedule's firings must all succeed; those of others may give up, by their own policies.
+    /// Fired slots without a result. The added schedule's firings must all succeed; those of others
+    /// may fail, by their policies.
     async fn unfinished(
         &self,
         name: &ScheduleName,
@@ -400,7 +402,7 @@ impl Stage {
         let fired = ledger
             .iter()
             .filter(|row| row.verdict.is_fired() && row.slot_at <= end);
-        // A name that was put makes identities that can be.
+        // A stored name always gives valid identities.
         let identities: Vec<_> = fired
             .filter_map(|row| slot_identity(name, row.slot_at).ok())
             .collect();
@@ -418,25 +420,25 @@ impl Stage {
     }
 }
 
-/// What is done at an instant.
-enum Deed {
-    Strike(Injection),
-    Mend(Injection),
+/// A step of the run.
+enum Step {
+    Inject(Injection),
+    Repair(Injection),
 }
 
-fn deeds(injections: &[Injection]) -> Vec<(Duration, Deed)> {
-    let strikes = injections
+fn steps(injections: &[Injection]) -> Vec<(Duration, Step)> {
+    let injected = injections
         .iter()
-        .map(|injection| (injection.at, Deed::Strike(*injection)));
-    let mends = injections
+        .map(|injection| (injection.at, Step::Inject(*injection)));
+    let repaired = injections
         .iter()
-        .map(|injection| (injection.until(), Deed::Mend(*injection)));
-    let mut deeds: Vec<_> = strikes.chain(mends).collect();
-    deeds.sort_by_key(|(at, _)| *at);
-    deeds
+        .map(|injection| (injection.until(), Step::Repair(*injection)));
+    let mut steps: Vec<_> = injected.chain(repaired).collect();
+    steps.sort_by_key(|(at, _)| *at);
+    steps
 }
 
-fn struck(injection: &Injection) -> String {
+fn injected(injection: &Injection) -> String {
     let lasts = injection.lasts.as_secs_f64();
     match injection.fault {
         Fault::Kill => format!("killed, for {lasts:.1} s"),
@@ -445,20 +447,20 @@ fn struck(injection: &Injection) -> String {
         Fault::Clock | Fault::Start => {
             let way = if injection.forward { "ahead" } else { "behind" };
             let how = match injection.fault {
-                Fault::Start => "started again with its clock",
-                _ => "its clock set",
+                Fault::Start => "restarted with its clock",
+                _ => "clock set",
             };
             format!("{how} an hour {way}, for {lasts:.1} s")
         }
     }
 }
 
-fn mended(fault: Fault) -> String {
+fn repaired(fault: Fault) -> String {
     match fault {
-        Fault::Kill => "started again",
-        Fault::Freeze => "woken",
-        Fault::Cut => "joined to the database again",
-        Fault::Clock | Fault::Start => "its clock is right again",
+        Fault::Kill => "restarted",
+        Fault::Freeze => "resumed",
+        Fault::Cut => "reconnected to the database",
+        Fault::Clock | Fault::Start => "clock corrected",
     }
     .to_owned()
 }

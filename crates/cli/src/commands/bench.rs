@@ -1,4 +1,4 @@
-//! `almanack bench`: how fast, how punctual, how large.
+//! `almanack bench`: measures throughput, lateness and memory.
 
 mod readers;
 mod sources;
@@ -28,7 +28,7 @@ use crate::{
 /// Not-yet-due tasks start a day from now.
 const FAR_US: i64 = 86_400_000_000;
 
-/// Measures what was asked.
+/// Runs the requested measurement.
 pub(super) fn run(
     command: &BenchCommand,
     settings: &Settings,
@@ -75,7 +75,7 @@ async fn on_scratch<T>(
     measured
 }
 
-/// Shows what figures are called and what they are.
+/// Prints figures with their names.
 fn lines<'a>(
     figures: impl IntoIterator<Item = (&'a str, String)>,
     output: &mut Output,
@@ -139,7 +139,7 @@ fn show_schedules(figures: &ScheduleFigures, output: &mut Output) -> Result<(), 
         return output.value(figures);
     }
     let [half, most, all] = figures.quiet_ms;
-    let quiet = format!("{half} ms; {most} ms for 99 %, {all} ms for all");
+    let quiet = format!("p50 {half} ms, p99 {most} ms, max {all} ms");
     let busy = format!("{} fired in {} ms", figures.fired, figures.busy_ms);
     let figures = [
         ("schedules", figures.schedules.to_string()),
@@ -193,7 +193,7 @@ fn failed(error: bench::Error) -> Failure {
     }
 }
 
-/// A rate for what took time, percentiles for what was late.
+/// Adds a rate for durations, and percentiles for lateness.
 fn summarise(mut answer: Value) -> Value {
     let n = answer["n"].as_f64();
     if let (Some(n), Some(seconds)) = (n, answer["seconds"].as_f64()) {
@@ -208,29 +208,29 @@ fn summarise(mut answer: Value) -> Value {
     answer
 }
 
-/// What is being done, for those who wait for it.
+/// The current step, for the user who waits.
 fn doing(phase: Phase) -> &'static str {
     match phase {
         Phase::Setup => "creating the schema",
         Phase::Enqueue => "writing tasks",
-        Phase::Drain => "running them",
+        Phase::Drain => "running tasks",
         Phase::Late => "running tasks at distinct instants",
-        Phase::Resched => "moving waiting tasks",
+        Phase::Resched => "rescheduling waiting tasks",
         Phase::Far => "loading tasks that are not due",
-        Phase::Prune => "forgetting what ended",
+        Phase::Prune => "deleting finished tasks",
     }
 }
 
-/// The results in the order they came about, and what each is called.
+/// The results in order, with their names.
 const FIGURES: [(&str, &str); 8] = [
     ("throughput_enqueue", "tasks written"),
     ("throughput_drain", "tasks run"),
-    ("lateness_late", "late when started"),
-    ("reschedule_resched", "waiting tasks moved"),
-    ("with_far_far", "with so many not due"),
+    ("lateness_late", "lateness at start"),
+    ("reschedule_resched", "tasks rescheduled"),
+    ("with_far_far", "tasks not due"),
     ("with_far_enqueue", "  tasks written"),
     ("with_far_drain", "  tasks run"),
-    ("peak_rss_kb", "memory at most"),
+    ("peak_rss_kb", "peak memory"),
 ];
 
 fn show(answers: &Value, output: &mut Output) -> Result<(), Failure> {
@@ -251,7 +251,7 @@ fn figure(answer: &Value) -> Option<String> {
     if let Some(late) = answer["late_ms"].as_object() {
         let at = |name: &str| late.get(name).and_then(Value::as_f64).unwrap_or_default();
         return Some(format!(
-            "{} ms for half of them, at most {} ms for 95 %, {} ms for 99 %, {} ms for all",
+            "p50 {} ms, p95 {} ms, p99 {} ms, max {} ms",
             at("p50"),
             at("p95"),
             at("p99"),

@@ -1,4 +1,4 @@
-//! `almanack chaos`: does it hold when everything goes wrong?
+//! `almanack chaos`: injects faults and checks the promises.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -27,10 +27,10 @@ use crate::{
     wiring,
 };
 
-/// Nodes on a database that can be shared, when nobody says how many.
+/// Default number of nodes on a database that can be shared.
 const NODES: usize = 3;
 
-/// Runs it, and says whether every promise held.
+/// Runs it, and reports whether every promise held.
 pub(super) fn run(
     arguments: &ChaosArguments,
     inputs: &Inputs,
@@ -63,10 +63,7 @@ pub(super) fn run(
         scratch.remove().await?;
         match &report {
             Ok(report) if report.broken.is_empty() => folder.remove(),
-            _ => output.note(&format!(
-                "what the nodes wrote is in {}\n",
-                folder.path.display()
-            )),
+            _ => output.note(&format!("Logs of the nodes: {}\n", folder.path.display())),
         }
         report
     })?;
@@ -91,7 +88,7 @@ impl Plan {
             None => 1,
         };
         if nodes > 1 && !shared {
-            let what = "SQLite is for one node; name a PostgreSQL database for more";
+            let what = "SQLite supports one node; use a PostgreSQL database for more";
             return Err(Failure::new(Exit::Usage, what).hint("--database postgres://…"));
         }
         let impossible = impossible(location);
@@ -129,20 +126,17 @@ impl Plan {
     }
 }
 
-/// Faults that cannot be made here, and why.
+/// Faults that cannot be injected here, with the reason.
 fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
     let mut impossible = BTreeMap::new();
-    let mut say = |fault: Fault, why: &str| {
+    let mut add = |fault: Fault, why: &str| {
         impossible.insert(fault.name(), why.to_owned());
     };
     match location {
-        Location::Sqlite(_) => say(
+        Location::Sqlite(_) => add(Fault::Cut, "cut: SQLite has no connection to cut"),
+        Location::Postgres(url) if wire_target(url).is_none() => add(
             Fault::Cut,
-            "cut: there is no wire between a node and a SQLite file",
-        ),
-        Location::Postgres(url) if wire_target(url).is_none() => say(
-            Fault::Cut,
-            "cut: a wire can be laid to one TCP host without a certificate that names it",
+            "cut: works only for a single TCP host whose certificate is not verified by name",
         ),
         Location::Postgres(_) => {}
     }
@@ -150,7 +144,7 @@ fn impossible(location: &Location) -> BTreeMap<&'static str, String> {
         for fault in Fault::ALL.into_iter().filter(|fault| fault.sets_clocks()) {
             let name = fault.name();
             let why = format!("{name}: libfaketime is not installed (Debian: faketime)");
-            say(fault, &why);
+            add(fault, &why);
         }
     }
     impossible
@@ -175,19 +169,19 @@ impl Run<'_> {
         stop: &CancellationToken,
         output: &mut Output,
     ) -> Result<ChaosReport, Failure> {
-        output.note("all nodes are up\n");
+        output.note("All nodes are running\n");
         let played = stage.play(self.plan, stop, |line| output.note(line));
         played.await?;
         if stop.is_cancelled() {
             return Err(Failure::new(
                 Exit::Failed,
-                "stopped before the end; nothing was judged",
+                "stopped before the end; nothing was checked",
             ));
         }
         let end = SystemClock.now();
-        output.note("nothing more goes wrong; waiting until everything has come to its end\n");
+        output.note("No more faults; waiting until all work has finished\n");
         stage.settle(end).await;
-        let report = stage.judge(end, self).await?;
+        let report = stage.check(end, self).await?;
         if let Some(file) = &self.arguments.picture {
             let (begun, samples) = stage.seen();
             let scene = Scene {
@@ -208,7 +202,7 @@ impl Run<'_> {
 
     fn greeting(&self) -> String {
         let (plan, seconds) = (self.plan, self.arguments.minutes.as_secs());
-        // A short run may have no time for all that was asked for, and nobody should believe that it had.
+        // A short run may be too short for some of the requested faults: show the actual counts.
         let counts = plan.faults.iter().map(|fault| {
             let falls = plan
                 .injections
@@ -217,7 +211,7 @@ impl Run<'_> {
             format!("{} {}", falls.count(), fault.name())
         });
         let injections = match counted(counts) {
-            none if none.is_empty() => "nothing goes wrong".to_owned(),
+            none if none.is_empty() => "no faults".to_owned(),
             counts => format!("injections: {counts}"),
         };
         let left_out = plan.left_out.values();
@@ -279,11 +273,11 @@ fn show(report: &ChaosReport, output: &mut Output) -> Result<(), Failure> {
         report
             .schedules
             .iter()
-            .map(|slots| ("slots", reported(slots))),
+            .map(|slots| ("slots", describe(slots))),
     );
     let memory = report.memory_kb.iter();
     let memory = memory.map(|(node, kb)| format!("{node} {} MB", kb / 1024));
-    lines.push(("memory at most", counted(memory)));
+    lines.push(("peak memory", counted(memory)));
     for (name, line) in lines {
         output.line(&format!("{name:16} {line}"))?;
     }
@@ -296,7 +290,7 @@ fn show(report: &ChaosReport, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn reported(slots: &SlotFigures) -> String {
+fn describe(slots: &SlotFigures) -> String {
     let skipped: u64 = slots.skipped.values().sum();
     format!(
         "{}: {} due, {} fired, {} caught up, {skipped} skipped, {} missing, {} doubled",
@@ -304,7 +298,7 @@ fn reported(slots: &SlotFigures) -> String {
     )
 }
 
-/// A folder for the time of a run; one that tells of a broken promise stays.
+/// The run's folder; kept after a broken promise.
 struct Folder {
     path: PathBuf,
 }
@@ -323,7 +317,7 @@ impl Folder {
     }
 
     fn remove(&self) {
-        // What cannot be removed is in the machine's temporary folder and goes with it.
+        // On failure it stays in the system's temporary folder, which is cleaned up anyway.
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }

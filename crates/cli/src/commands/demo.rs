@@ -1,8 +1,9 @@
-//! `almanack demo`: everything at work on this machine alone, told as it happens.
+//! `almanack demo`: runs everything on this machine and prints what happens.
 //!
-//! A real node on a SQLite file in a temporary folder, and a simulated world around it: a news site, feeds, a language
-//! model, GitHub, Telegram, partners with webhooks, an article service and its authors. Nothing in the node is special to the
-//! demo but its clock, which runs faster: it is started as `serve` starts it, the world as `world` does.
+//! A real node on a SQLite file in a temporary folder, and a simulated world around it: a news
+//! site, feeds, a language model, GitHub, Telegram, partners with webhooks, an article service and
+//! its authors. Only the node's clock is special: it runs faster. The node starts as with `serve`,
+//! the world as with `world`.
 
 mod configuration;
 mod editions;
@@ -44,17 +45,17 @@ use crate::{
 };
 use folder::Folder;
 use plan::Plan;
-use show::{Heard, Show};
+use show::{Reports, Show};
 use warm_up::WarmUp;
 
-/// Sources that are asked for when a slow show begins.
+/// Sources to check at the start of a slow demo.
 const ASKED: usize = 12;
 /// How far ahead authors plan, in real seconds.
 const AHEAD_S: (u64, u64) = (4, 15);
-/// A node that does not end by itself is left behind after this long; the process ends with us.
+/// How long to wait for the node to stop; after that it ends with the process.
 const LEAVE_WITHIN: Duration = Duration::from_secs(15);
 
-/// Shows it until Ctrl-C, or for as long as asked.
+/// Runs until Ctrl-C, or for the given period.
 pub(super) fn run(arguments: &DemoArguments, output: &mut Output) -> Result<Exit, Failure> {
     let period = arguments.period.as_deref().map(parse_period).transpose()?;
     let folder = Folder::create(arguments.keep.as_deref())?;
@@ -78,7 +79,7 @@ struct Stage {
     address: SocketAddr,
     node: JoinHandle<Result<(), Failure>>,
     show: Show,
-    heard: Heard,
+    reports: Reports,
 }
 
 impl Stage {
@@ -98,7 +99,7 @@ impl Stage {
             stop: stop.clone(),
         };
         let outside = Outside::start(&setting).await;
-        let outside = outside.map_err(|error| world::reported("demo", &error))?;
+        let outside = outside.map_err(|error| world::failure("demo", &error))?;
         if !arguments.no_warm_up {
             find_room(arguments, folder, &plan, &outside).await?;
             let yesterday = WarmUp {
@@ -109,22 +110,22 @@ impl Stage {
             };
             Box::pin(yesterday.run(stop, output)).await?;
         }
-        outside.make_trouble();
+        outside.inject_faults();
         let process = start_node(arguments, folder, (&plan, &clock), &outside).await?;
         let (address, store) = (process.address, process.store.clone());
         let sources = process.sources.clone();
         let node = tokio::spawn(process.run(stop.clone()));
-        // Once: one that has moved since would come back at its old address.
+        // Only once: a source that has moved since would return at its old address.
         if arguments.no_warm_up {
             sources.add(subscriptions(&outside), "demo").await?;
         }
         let articles = folder.path().join("articles.db");
         let service = demo::start_service(&setting, articles, format!("http://{address}")).await;
         let service = service.map_err(|error| world::failed(&error))?;
-        let event_delivery = service.watch();
+        let activity = service.watch();
         let acts = demo::start_authors(&setting, &service, habits(&plan));
         let editor = Editor::new(&service.url());
-        let editor = editor.map_err(|error| world::reported("editor", &error))?;
+        let editor = editor.map_err(|error| world::failure("editor", &error))?;
         let mut show = Show::new(store.clone(), Arc::clone(&clock), plan, editor);
         if !arguments.no_warm_up {
             show.begin().await?;
@@ -140,14 +141,14 @@ impl Stage {
             service,
             address,
             node,
-            heard: Heard {
-                event_delivery,
-                acts,
+            reports: Reports {
+                service: activity,
+                authors: acts,
             },
         })
     }
 
-    /// Tells what happens until `stop`, then waits for everybody and tells what it came to.
+    /// Prints what happens until `stop`, then waits for all parts and prints a summary.
     async fn play(
         mut self,
         folder: &Folder,
@@ -155,8 +156,8 @@ impl Stage {
         output: &mut Output,
     ) -> Result<(), Failure> {
         self.greet(folder, output)?;
-        let followed = self.show.follow(self.heard, stop, output).await;
-        // The world must stay until the node has ended what it had begun.
+        let followed = self.show.follow(self.reports, stop, output).await;
+        // The world must stay until the node has finished what it started.
         stop.cancel();
         let left = tokio::select! {
             ended = self.node => ended.map_err(|error| Failure::new(Exit::Failed, error.to_string()))?,
@@ -168,7 +169,7 @@ impl Stage {
         followed.and(left)
     }
 
-    /// Says where everything is.
+    /// Prints the addresses.
     fn greet(&self, folder: &Folder, output: &mut Output) -> Result<(), Failure> {
         let (address, files) = (self.address, folder.path().display());
         let now = self.clock.now().strftime("%Y-%m-%d %H:%M:%SZ");
@@ -186,8 +187,8 @@ impl Stage {
         output.line(&format!("  files            {files}"))?;
         output.line(&format!("  clock            {now}, {pace}"))?;
         output.line(
-            "\nSchedules fire, sources are checked, an edition is made, authors change their minds. \
-             Ctrl-C ends the show.\n",
+            "\nSchedules fire, sources are checked, an edition is built, authors reschedule their \
+             articles. Press Ctrl-C to stop.\n",
         )?;
         output.flush()
     }
@@ -195,15 +196,15 @@ impl Stage {
 
 fn pace(speed: Speed) -> String {
     match speed.times() {
-        1.0 => "as fast as yours (--speed 60 makes an hour a minute)".to_owned(),
+        1.0 => "real time (--speed 60: an hour takes a minute)".to_owned(),
         times => {
             let hour = crate::when::took(SignedDuration::from_secs_f64(3_600.0 / times));
-            format!("{times} times as fast as yours: an hour takes {hour}")
+            format!("{times} times real time: an hour takes {hour}")
         }
     }
 }
 
-/// By a slow clock the next checks may be far: somebody has news, and somebody asks for them.
+/// With a slow clock the next checks may be far off: publishes news and requests checks.
 async fn ask_for_checks(
     store: &dyn Store,
     sources: &Sources,
@@ -228,7 +229,7 @@ fn start_clock(plan: &Plan, at_once: bool) -> SpedClock {
     SpedClock::start(from.unwrap_or(plan.starts_at), warm_up::speed(plan.speed))
 }
 
-/// Nobody should have to wait for yesterday to hear that an address is taken.
+/// Fails early if the address is taken, before yesterday is simulated.
 async fn find_room(
     arguments: &DemoArguments,
     folder: &Folder,

@@ -1,4 +1,4 @@
-//! `almanack world`: pieces of the simulated outside, as processes of their own.
+//! `almanack world`: simulated upstreams, each as a separate process.
 
 use std::{collections::BTreeMap, error::Error, fs, path::Path, time::Duration};
 
@@ -20,14 +20,14 @@ use crate::{
     process::stop_signal,
 };
 
-/// The token the service shows to Almanack.
+/// The token the service sends to Almanack.
 const TOKEN_VARIABLE: &str = "ALMANACK_TOKEN";
 /// The secret Almanack's calls are signed with.
 const SECRET_VARIABLE: &str = "ALMANACK_WEBHOOK_SECRET";
-/// The id of the one channel; Telegram's channels have such numbers.
+/// The id of the channel, in the form of Telegram's channel ids.
 const CHANNEL_ID: i64 = -1_001_000_000_001;
 
-/// Runs a piece of the world until SIGTERM or Ctrl-C.
+/// Runs one upstream until SIGTERM or Ctrl-C.
 pub(super) fn run(
     command: &WorldCommand,
     environment: &BTreeMap<String, String>,
@@ -72,7 +72,7 @@ fn article_service(
     })
 }
 
-/// Runs an upstream until SIGTERM or Ctrl-C; says where it is and what to try.
+/// Runs an upstream until SIGTERM or Ctrl-C; prints its address and what to try.
 fn serve<S: Upstream>(
     config: Config<S>,
     greeting: impl FnOnce(&Running<S>) -> String,
@@ -81,12 +81,12 @@ fn serve<S: Upstream>(
     start_plain_log(output)?;
     runtime()?.block_on(async {
         let running = stand::start(config, stop_signal()?).await;
-        let running = running.map_err(|error| reported(S::NAME, &error))?;
+        let running = running.map_err(|error| failure(S::NAME, &error))?;
         output.note(&greeting(&running));
         let ended = running.join.await;
         ended
             .map_err(Failure::failed)?
-            .map_err(|error| reported(S::NAME, &error))?;
+            .map_err(|error| failure(S::NAME, &error))?;
         Ok(Exit::Ok)
     })
 }
@@ -99,7 +99,8 @@ fn github(arguments: &GithubArguments, output: &mut Output) -> Done {
     let greeting = |running: &github::Running| {
         let url = running.url();
         format!(
-            "a simulated GitHub at {url}; set it up and look inside:\n\n  curl {url}/_world\n\n"
+            "Simulated GitHub listening on {url}\nSet it up and inspect it:\n\n  \
+             curl {url}/_world\n\n"
         )
     };
     serve(config, greeting, output)
@@ -111,13 +112,14 @@ fn feeds(arguments: &FeedsArguments, output: &mut Output) -> Done {
     let config = feeds::Config::of(arguments.listen, fleet);
     let greeting = |running: &feeds::Running| {
         if !arguments.quiet {
-            running.handle.make_usual_trouble();
+            running.handle.inject_usual_faults();
         }
         let (url, count) = (running.url(), arguments.feeds);
         let first = running.handle.feed_url(0);
         format!(
-            "{count} feeds, the first at {first}\nall of them as OPML, documents made to hurt, and \
-             how to disturb and look inside:\n\n  curl {url}/opml\n  curl {url}/hostile\n  \
+            "{count} simulated feeds, the first at {first}\n\
+             List them as OPML, list hostile documents, \
+             inject faults and inspect:\n\n  curl {url}/opml\n  curl {url}/hostile\n  \
              curl {url}/_world\n\n"
         )
     };
@@ -134,8 +136,8 @@ fn news(arguments: &NewsArguments, output: &mut Output) -> Done {
     let greeting = |running: &news::Running| {
         let url = running.url();
         format!(
-            "a simulated news site at {url}\nlists under {url}/v0, the search under {url}/api/v1; \
-             everything else, and how to disturb and look inside:\n\n  \
+            "Simulated news site listening on {url}\nLists: {url}/v0, search: {url}/api/v1. \
+             Inject faults and inspect:\n\n  \
              curl {url}/v0/beststories.json\n  curl '{url}/api/v1/search?tags=story'\n  \
              curl {url}/_world\n\n"
         )
@@ -151,7 +153,8 @@ fn model(arguments: &ModelArguments, output: &mut Output) -> Done {
     let greeting = |running: &model::Running| {
         let (url, key) = (running.url(), shown(&arguments.key, demo::KEY));
         format!(
-            "a simulated language model at {url}/v1\nask it, disturb it and look inside:\n\n  \
+            "Simulated language model listening on {url}/v1\n\
+             Call it, inject faults and inspect:\n\n  \
              curl {url}/v1/chat/completions -H 'authorization: Bearer {key}' \\\n    \
              -H 'content-type: application/json' \\\n    \
              -d '{{\"model\": \"world\", \"messages\": [{{\"role\": \"user\", \"content\": \
@@ -170,8 +173,9 @@ fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Done {
         let (url, token) = (running.url(), shown(&arguments.token, demo::BOT_TOKEN));
         let name = arguments.channel.trim_start_matches('@');
         format!(
-            "a simulated Telegram at {url} with the channel @{name}\npost to it, read it, disturb it \
-             and look inside:\n\n  \
+            "Simulated Telegram listening on {url}, channel @{name}\n\
+             Post to it, read it, inject faults \
+             and inspect:\n\n  \
              curl {url}/bot{token}/sendMessage -d chat_id=@{name} -d text=Tides\n  \
              curl {url}/_world/messages/@{name}\n  curl {url}/_world\n\n"
         )
@@ -179,20 +183,20 @@ fn telegram(arguments: &TelegramArguments, output: &mut Output) -> Done {
     serve(config, greeting, output)
 }
 
-/// The well-known secret is no secret; another one may be, and is not repeated.
+/// Prints the default secret, which is public; any other is hidden.
 fn shown<'a>(secret: &'a str, known: &str) -> &'a str {
     if secret == known { secret } else { "…" }
 }
 
-/// Errors name the file and the place in it, never what stands there: the file holds secrets.
+/// Errors name the file and the position, never the content: the file contains secrets.
 fn read_setup(file: &Path) -> Result<Setup, Failure> {
     let shown = file.display();
     let text = fs::read_to_string(file)
         .map_err(|error| Failure::usage(format!("read `{shown}`: {error}")))?;
     serde_json::from_str(&text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        let said = format!("`{shown}` is not a setup: line {line}, column {column}");
-        Failure::usage(said)
+        let message = format!("`{shown}` is not a valid setup: line {line}, column {column}");
+        Failure::usage(message)
     })
 }
 
@@ -204,7 +208,7 @@ fn start_plain_log(output: &Output) -> Result<(), Failure> {
     log::start(&log, output.notes_coloured()).map(drop)
 }
 
-/// The message bus that events go to, where one is named.
+/// The message bus for events, if configured.
 fn bus(arguments: &ArticleServiceArguments) -> Option<Bus> {
     let kafka = arguments.kafka_brokers.clone().map(|brokers| Bus::Kafka {
         brokers,
@@ -217,7 +221,7 @@ fn bus(arguments: &ArticleServiceArguments) -> Option<Bus> {
     })
 }
 
-/// Where it is, and what to do next.
+/// The address and the next steps.
 fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
     let almanack = match bus(arguments) {
         Some(bus) => format!("over {}", bus.place()),
@@ -225,18 +229,18 @@ fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
     };
     let calls = if arguments.no_callback_url {
         format!(
-            "Almanack's configuration must say where to call:\n\n  \
+            "Set the callback addresses in Almanack's configuration:\n\n  \
              [kinds.ARTICLE_AUDIT]\n  url = \"{url}/callbacks/audit\"\n  \
              [kinds.ARTICLE_PUBLISH]\n  url = \"{url}/callbacks/publish\"\n"
         )
     } else {
-        "It tells Almanack with every task where to call, and Almanack must be allowed to call there:\n\n  \
+        "Every task contains a callback URL. Allow Almanack to call it:\n\n  \
          [outbound]\n  allow = [\"127.0.0.1\"]\n"
             .to_owned()
     };
     format!(
-        "article service at {url}, tells its changes to Almanack {almanack}\n{calls}\n\
-         Write an article, and watch it being audited and published:\n\n  \
+        "Article service listening on {url}, sends its changes to Almanack {almanack}\n{calls}\n\
+         Create an article and watch it being audited and published:\n\n  \
          curl -X POST {url}/articles -H 'content-type: application/json' \\\n    \
          -d '{{\"title\": \"Tides\", \"publish_at\": \"2026-01-05T08:00:00Z\"}}'\n  \
          curl {url}/articles\n\n"
@@ -244,10 +248,10 @@ fn greeting(url: &str, arguments: &ArticleServiceArguments) -> String {
 }
 
 pub(super) fn failed(error: &article::Error) -> Failure {
-    reported("article service", error)
+    failure("article service", error)
 }
 
 /// What failed, with all its causes.
-pub(super) fn reported(what: &str, error: &dyn Error) -> Failure {
+pub(super) fn failure(what: &str, error: &dyn Error) -> Failure {
     Failure::caused(what, error)
 }

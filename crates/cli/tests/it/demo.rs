@@ -1,4 +1,4 @@
-//! `almanack demo` as a newcomer meets it: one command, every part at work, Ctrl-C, nothing left behind.
+//! `almanack demo` for a new user: one command, every part runs, Ctrl-C, nothing left behind.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -15,7 +15,7 @@ use crate::{
     process::{Process, eventually, free_address},
 };
 
-/// Waits until an answer satisfies.
+/// Waits until a response satisfies `wanted`.
 async fn until(api: &Api, what: &str, path: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     eventually(what, async || {
         let answer = api.ask(reqwest::Method::GET, path, None).await.ok()?;
@@ -68,7 +68,7 @@ async fn every_part_shows_results_and_what_is_kept_can_be_served() {
     let again = home.run(&["demo", "--keep", "kept"]);
     assert_eq!(again.code, 2, "{again}");
     assert!(
-        again.notes.contains("holds an almanack.toml already"),
+        again.notes.contains("already contains almanack.toml"),
         "{again}"
     );
 }
@@ -124,7 +124,7 @@ async fn fires(api: &Api) {
     .await;
 }
 
-/// Answers the day of the edition.
+/// Returns the date of the edition.
 async fn prepares_and_publishes(api: &Api, home: &Home) -> String {
     let list = until(
         api,
@@ -176,7 +176,7 @@ async fn moves(api: &Api) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn yesterday_is_there_when_the_show_begins() {
+async fn yesterday_is_there_when_the_demo_starts() {
     let (home, address) = (Home::new(), free_address());
     let listen = address.to_string();
     let arguments = ["demo", "--listen", &listen, "--keep", "kept"];
@@ -196,17 +196,17 @@ async fn yesterday_is_there_when_the_show_begins() {
 }
 
 #[test]
-fn ctrl_c_reports_what_it_came_to_and_leaves_nothing_behind() {
+fn ctrl_c_prints_a_summary_and_leaves_nothing_behind() {
     let home = Home::new();
     let scratch = home.path().join("scratch");
     std::fs::create_dir(&scratch).unwrap();
     let home = home.set("TMPDIR", scratch.to_str().unwrap());
-    // Killed, it leaves its folder; the next one takes that away.
+    // A killed demo leaves its folder; the next one removes it.
     let (mut killed, _) = begin(&home);
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert_eq!(left_in(&scratch), 1);
-    let (mut child, mut reported) = begin(&home);
+    let (mut child, mut output) = begin(&home);
     assert_eq!(left_in(&scratch), 1);
     let pid = child.id().to_string();
     let sent = std::process::Command::new("kill")
@@ -214,10 +214,10 @@ fn ctrl_c_reports_what_it_came_to_and_leaves_nothing_behind() {
         .status();
     assert!(sent.unwrap().success());
     let mut rest = String::new();
-    reported.read_to_string(&mut rest).unwrap();
+    output.read_to_string(&mut rest).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{rest}");
     for part in [
-        "What it came to",
+        "Summary",
         "collects",
         "prepares",
         "publishes",
@@ -229,7 +229,7 @@ fn ctrl_c_reports_what_it_came_to_and_leaves_nothing_behind() {
     assert_eq!(left_in(&scratch), 0);
 }
 
-/// A demo whose show has begun, and what it goes on to say.
+/// A demo that has started, and its further output.
 fn begin(home: &Home) -> (Child, BufReader<ChildStdout>) {
     let mut child = home
         .command(&["demo", "--speed", "60", "--no-warm-up"])
@@ -238,11 +238,11 @@ fn begin(home: &Home) -> (Child, BufReader<ChildStdout>) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut reported = BufReader::new(child.stdout.take().unwrap());
+    let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
-    while !line.contains("Ctrl-C ends the show") {
+    while !line.contains("Press Ctrl-C to stop") {
         line.clear();
-        let read = reported.read_line(&mut line).unwrap();
+        let read = output.read_line(&mut line).unwrap();
         assert!(read > 0, "it ended before it began");
         if let Some(folder) = line.trim_start().strip_prefix("files ") {
             assert!(
@@ -251,7 +251,7 @@ fn begin(home: &Home) -> (Child, BufReader<ChildStdout>) {
             );
         }
     }
-    (child, reported)
+    (child, output)
 }
 
 fn left_in(folder: &Path) -> usize {
@@ -259,9 +259,9 @@ fn left_in(folder: &Path) -> usize {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_to_write_instead() {
+fn invalid_arguments_are_refused_with_a_hint() {
     let home = Home::new().file("note.txt", "a file");
-    for (arguments, code, said) in [
+    for (arguments, code, hint) in [
         (
             &["--speed", "0"][..],
             2,
@@ -291,13 +291,13 @@ fn what_cannot_be_is_refused_with_what_to_write_instead() {
     ] {
         let ran = home.run(&[&["demo"], arguments].concat());
         assert_eq!(ran.code, code, "{arguments:?}: {ran}");
-        assert!(ran.notes.contains(said), "{arguments:?}: {ran}");
+        assert!(ran.notes.contains(hint), "{arguments:?}: {ran}");
         assert_eq!(ran.data, "", "{arguments:?}");
     }
 }
 
 #[test]
-fn an_address_that_is_taken_is_reported_before_anything_is_shown() {
+fn a_taken_address_is_reported_before_anything_is_printed() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
     let ran = Home::new().run(&["demo", "--listen", &listen]);

@@ -138,15 +138,15 @@ fn a_measurement_is_reported_in_words() {
     insta::assert_snapshot!(figures.join("\n"), @r"
     tasks written
     tasks run
-    late when started
-    waiting tasks moved
-    with so many not due
+    lateness at start
+    tasks rescheduled
+    tasks not due
       tasks written
       tasks run
-    memory at most
+    peak memory
     ");
     assert!(!ran.data.contains(['{', '_']), "{ran}");
-    assert!(ran.notes.contains("moving waiting tasks\n"), "{ran}");
+    assert!(ran.notes.contains("rescheduling waiting tasks\n"), "{ran}");
 }
 
 #[test]

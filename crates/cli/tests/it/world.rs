@@ -1,5 +1,5 @@
-//! `almanack world`: the article service beside a node that nobody has configured, GitHub, feeds, news, a
-//! model and a Telegram.
+//! `almanack world`: the article service with an unconfigured node, GitHub, feeds, news, a model
+//! and Telegram.
 
 use std::fs;
 
@@ -53,8 +53,8 @@ async fn an_event_that_is_refused_is_reported_with_its_reason_and_can_be_sent_ag
     write(&service).await;
     eventually("the refusal is in the log", async || {
         let notes = service.notes();
-        let reported = notes.lines().find(|line| line.contains("refused an event"));
-        reported
+        let refusal = notes.lines().find(|line| line.contains("refused an event"));
+        refusal
             .filter(|line| line.contains("kind `ARTICLE_AUDIT` is not configured"))
             .map(|_| ())
     })
@@ -67,9 +67,9 @@ async fn an_event_that_is_refused_is_reported_with_its_reason_and_can_be_sent_ag
     assert_eq!(retried.json["retried"], 2, "{retried:?}");
     eventually("the outage is in the log", async || {
         let notes = service.notes();
-        let reported =
-            |line: &&str| line.contains("does not take events") && line.contains("refused");
-        notes.lines().find(reported).map(|_| ())
+        let outage =
+            |line: &&str| line.contains("does not accept events") && line.contains("refused");
+        notes.lines().find(outage).map(|_| ())
     })
     .await;
 }
@@ -123,7 +123,7 @@ async fn feeds_answer_on_their_own_hosts_and_are_listed() {
     assert!(
         feeds
             .notes()
-            .contains("50 feeds, the first at http://127.1.1.1:")
+            .contains("50 simulated feeds, the first at http://127.1.1.1:")
     );
     feeds.terminate();
     assert_eq!(feeds.exit_code().await, Some(0));
@@ -143,7 +143,7 @@ async fn a_news_site_answers_with_as_many_stories_as_asked() {
     let path = "/v0/beststories.json";
     let best = news.api().insist(Method::GET, path, None).await;
     let best = best.json.as_array().unwrap().len();
-    // Three days back from any moment: ten stories each, less or more the moment's own day.
+    // Three days back from any moment: ten stories each, plus or minus the present day.
     assert!((20..=40).contains(&best), "{best} stories");
     assert!(news.notes().contains("curl http://"));
     news.terminate();
@@ -151,7 +151,7 @@ async fn a_news_site_answers_with_as_many_stories_as_asked() {
 }
 
 #[test]
-fn a_setup_that_cannot_be_read_is_reported_by_its_place_without_its_secrets() {
+fn an_invalid_setup_is_reported_with_its_position_and_without_its_secrets() {
     let home = Home::new();
     let text = "{\"tokens\": [{\"name\": \"chain\",\n\"secret\": 5, \"x\": \"s-chain\"}]}";
     fs::write(home.path().join("github.json"), text).unwrap();
@@ -164,13 +164,13 @@ fn a_setup_that_cannot_be_read_is_reported_by_its_place_without_its_secrets() {
         "github.json",
     ];
     let ended = home.command(&arguments).output().unwrap();
-    let reported = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(2), "{reported}");
+    let notes = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{notes}");
     assert!(
-        reported.contains("`github.json` is not a setup: line 2, column "),
-        "{reported}"
+        notes.contains("`github.json` is not a valid setup: line 2, column "),
+        "{notes}"
     );
-    assert!(!reported.contains("s-chain"), "{reported}");
+    assert!(!notes.contains("s-chain"), "{notes}");
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn a_model_and_a_telegram_greet_with_what_to_try_and_keep_other_secrets() 
             "/_world/messages/@almanack",
         ),
     ] {
-        for (more, reported) in [(vec![], true), (vec![secret, "99:hidden"], false)] {
+        for (more, shown) in [(vec![], true), (vec![secret, "99:hidden"], false)] {
             let address = free_address();
             let listen = address.to_string();
             let arguments = [&["world", piece, "--listen", &listen], &more[..]].concat();
@@ -196,7 +196,7 @@ async fn a_model_and_a_telegram_greet_with_what_to_try_and_keep_other_secrets() 
             assert_eq!(seen.json["total"], 0, "{piece}");
             let notes = running.notes();
             assert!(notes.contains(tried), "{notes}");
-            assert_eq!(notes.contains(known), reported, "{notes}");
+            assert_eq!(notes.contains(known), shown, "{notes}");
             assert!(!notes.contains("99:hidden"), "{notes}");
             running.terminate();
             assert_eq!(running.exit_code().await, Some(0), "{piece}");

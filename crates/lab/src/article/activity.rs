@@ -1,34 +1,34 @@
-//! What the service tells those who watch it: the demo's terminal, a test.
+//! What the service reports to its watchers: the demo, a test.
 
 use super::state::State;
 use crate::flaky::Fault;
 
-/// What the service just did, for those who watch.
+/// Something the service did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Activity {
     Audited {
         article_id: i64,
-        /// Where it stands now.
+        /// Its new state.
         state: State,
     },
     /// A publish call took effect.
     Published { article_id: i64 },
     /// A call from Almanack had no effect.
     WithoutEffect {
-        /// Which article, if the call named one.
+        /// The article, if the call named one.
         article_id: i64,
-        /// Why, as the answer's code.
+        /// The code of the response.
         code: &'static str,
     },
-    /// A call met an intended fault.
+    /// A call hit an injected fault.
     Faulted {
         /// The task that called.
         task_id: i64,
-        /// What was done to it.
+        /// The injected fault.
         fault: Fault,
     },
-    /// Almanack answered for events.
+    /// Almanack answered for these events.
     EventsSettled { sent: usize, rejected: usize },
-    /// Almanack did not take events; they stay and are tried again.
+    /// Almanack did not accept events; they stay and are retried.
     AlmanackAway { reason: String },
 }

@@ -1,8 +1,8 @@
-//! What Almanack calls when the time has come.
+//! The callbacks that Almanack calls at the scheduled time.
 //!
-//! A call is checked on its raw bytes first, then read, then put to the article's state machine.
-//! The `Idempotency-Key` header needs no bookkeeping of ours: the article's state *is* the record
-//! of what has happened, and a repeated call finds it.
+//! A call is checked on its raw bytes first, then parsed, then applied to the article's state
+//! machine. The `Idempotency-Key` header needs no bookkeeping of ours: the article's state *is* the
+//! record of what has happened, and a repeated call finds it.
 
 use axum::{
     Json,
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{clock, flaky::Fault, webhook};
 
-/// What a call says. Almanack may say more; we take what we need.
+/// The fields of a call that we need; others are ignored.
 #[derive(Debug, Deserialize)]
 struct Call {
     task_id: i64,
@@ -29,14 +29,14 @@ struct Call {
     revision: i64,
 }
 
-/// What is called for.
+/// The requested action.
 #[derive(Clone, Copy)]
 pub(super) enum What {
     Audit,
     Publish,
 }
 
-/// `POST /callbacks/…`: lets the call take effect, unless a fault was planned for it.
+/// `POST /callbacks/…`: applies the call, unless a fault is injected.
 pub(super) async fn call(
     app: &Service,
     what: What,
@@ -64,7 +64,8 @@ pub(super) async fn call(
         app.report(Activity::WithoutEffect { article_id, code });
     }
     if fault == Fault::LoseReply {
-        // What a proxy says when the service behind it did its work and the answer got lost.
+        // The response of a proxy when the service behind it did its work and the response got
+        // lost.
         return Err(faulted(StatusCode::GATEWAY_TIMEOUT));
     }
     let (result, state) = answered?;
@@ -92,7 +93,7 @@ fn signed(headers: &HeaderMap) -> Result<webhook::Signed<'_>, webhook::Error> {
     })
 }
 
-/// What the call came to, and where the article stands then.
+/// The result of the call, and the article's state after it.
 async fn obey(
     app: &Service,
     what: What,
@@ -142,6 +143,6 @@ fn faulted(status: StatusCode) -> Failure {
     Failure::Faulted {
         status,
         code: "intended_fault",
-        message: "the article service was told to misbehave",
+        message: "injected fault of the article service",
     }
 }

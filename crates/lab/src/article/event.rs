@@ -1,7 +1,7 @@
-//! What Almanack is told: CloudEvents 1.0 about an article's tasks.
+//! The events for Almanack: CloudEvents 1.0 about an article's tasks.
 //!
 //! The event is written out in full when the change happens and never built again, so that a
-//! redelivery has the same bytes and the same id. The id follows from what the event says
+//! redelivery has the same bytes and the same id. The id follows from the event's content
 //! (`article:42/ARTICLE_PUBLISH/3`), which makes a second event for one revision impossible.
 
 use std::net::SocketAddr;
@@ -21,13 +21,13 @@ const TYPE_PUT: &str = "almanack.task.put.v1";
 const TYPE_CANCEL: &str = "almanack.task.cancel.v1";
 const SOURCE: &str = "urn:almanack:world:article-service";
 
-/// What each event says besides the time.
+/// What each event contains besides the time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChangeRequests {
     /// Name our own callback address in each task, instead of relying on Almanack's configuration
     /// to know one per kind.
     pub callback_url: bool,
-    /// Retries asked for; otherwise Almanack's default.
+    /// Requested retries; otherwise Almanack's default.
     pub max_retry: Option<u32>,
 }
 
@@ -45,13 +45,13 @@ pub(super) struct Event {
 }
 
 impl Writer {
-    /// `listening` on every address means to be called on this machine.
+    /// A service that listens on every address is called at loopback.
     pub(super) fn new(requests: ChangeRequests, listening: SocketAddr) -> Self {
         let addr = reachable(listening);
         Self { requests, addr }
     }
 
-    /// Writes what `article`, as it is after its change, announces.
+    /// Writes the event that announces `article` after its change.
     pub(super) fn write(&self, article: &Article, what: Announcement, now: Timestamp) -> Event {
         let (kind, execute_at) = match what {
             Announcement::Audit => (KIND_AUDIT, Some(now)),

@@ -1,4 +1,4 @@
-//! The service's HTTP face for authors and for those who look.
+//! The service's HTTP API for authors and readers.
 //!
 //! Errors are `{"code": …, "message": …}`; the code is stable, the message is for people.
 
@@ -30,7 +30,7 @@ const TITLE_CHARS_MAX: usize = 200;
 /// Longest text, in bytes.
 const BODY_BYTES_MAX: usize = 100_000;
 
-/// What a person sees who looks with a browser.
+/// Shown in a browser.
 const WELCOME: &str = include_str!("welcome.txt");
 
 pub(super) type App = State<Arc<Service>>;
@@ -61,19 +61,19 @@ pub(super) fn routes(service: Arc<Service>) -> Router {
         .with_state(service)
 }
 
-/// Why a request ended without what was asked for.
+/// Why a request was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     /// The article's state does not allow it.
     #[error("{}", .0.message())]
     Refused(Refusal),
-    /// Not what this service understands.
+    /// The request is invalid.
     #[error("{0}")]
     BadRequest(String),
-    /// Not from whom it claims to be.
+    /// The signature is not valid.
     #[error(transparent)]
     Untrusted(#[from] crate::webhook::Error),
-    /// The database did not answer; trying again may help.
+    /// The database failed; a retry may help.
     #[error("the article service cannot reach its database")]
     Unavailable(#[from] store::Error),
     #[error("{message}")]
@@ -111,7 +111,7 @@ impl IntoResponse for Failure {
     }
 }
 
-/// Reads JSON ourselves, so that a mistake is answered like every other mistake and names its field.
+/// Parses JSON here, so that a mistake gets the usual error response and names its field.
 pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Failure> {
     let bad = |error: &dyn std::fmt::Display| Failure::BadRequest(error.to_string());
     let mut json = serde_json::Deserializer::from_slice(body);
@@ -188,7 +188,7 @@ async fn retry_rejected(State(app): App) -> Result<Response, Failure> {
     Ok(Json(json!({ "retried": retried })).into_response())
 }
 
-/// Turns the store's answer into one of ours.
+/// Turns the store's answer into a response.
 pub(super) fn settle<T>(answer: Answer<T>) -> Result<T, Failure> {
     answer?.map_err(Failure::Refused)
 }

@@ -1,12 +1,12 @@
-//! The relay: carries events from the outbox to Almanack, at least once, in the order written.
+//! The relay: delivers events from the outbox to Almanack, at least once, in the order written.
 //!
-//! An event leaves the outbox only when Almanack has answered for it. If the relay dies between
-//! the answer and writing that down, the event goes out again; its revision makes that harmless.
-//! What Almanack refuses is set aside with the reason, so that one bad event stops nobody else.
-//! The relay sleeps while there is nothing to do and is woken by whoever writes an event.
+//! An event leaves the outbox only when Almanack has answered for it. If the relay dies between the
+//! response and recording it, the event is sent again; its revision makes that harmless. An event
+//! that Almanack refuses is set aside with the reason, so that it does not block the others. The
+//! relay sleeps while there is nothing to do and is woken by every new event.
 //!
-//! What does not arrive is said in the log: a refused event with its reason, and an Almanack that
-//! takes nothing once when it begins, once when the reason changes and once when it is over.
+//! The log reports what is not delivered: a refused event with its reason, and an outage once at
+//! its start, once when the reason changes and once at its end.
 
 mod bus;
 
@@ -18,7 +18,7 @@ use tokio::sync::{Notify, broadcast};
 
 use super::{
     activity::Activity,
-    store::{Error, Settled, Store, Waiting},
+    store::{Error, Settlement, Store, Waiting},
 };
 use crate::{
     chance::Chance,
@@ -34,17 +34,17 @@ const BATCH_MAX: u32 = 100;
 const REASON_CHARS_MAX: usize = 300;
 
 /// What to do about a refused event.
-const RETRY: &str = "once the reason is gone, POST /outbox/retry sends it again";
+const RETRY: &str = "fix the reason, then send it again with POST /outbox/retry";
 
-/// How the relay waits while Almanack does not take events: twice as long each time, up to `max`,
-/// and of that a random part, so that several services do not come back in step.
+/// The relay's backoff while Almanack does not accept events: doubled each time, up to `max`, with
+/// a random part, so that several services do not retry in step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// The longest first wait.
+    /// The first wait, at most.
     pub first: Duration,
-    /// The longest wait of all.
+    /// The longest wait.
     pub max: Duration,
-    /// Where the random part comes from.
+    /// Seed of the random part.
     pub seed: u64,
 }
 
@@ -59,7 +59,7 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// How long to wait after so many failures in a row: between half and all of the full wait.
+    /// The wait after `failures` in a row: between half and all of the full wait.
     fn wait(&self, failures: u32, chance: &mut Chance) -> Duration {
         let doubled = 2_u32.saturating_pow(failures.saturating_sub(1));
         let full = self.first.saturating_mul(doubled).min(self.max);
@@ -75,31 +75,31 @@ pub(super) struct Relay {
     pub(super) client: reqwest::Client,
     pub(super) events_url: String,
     pub(super) token: Option<String>,
-    /// Sends instead of HTTP, where there is one.
+    /// Replaces HTTP, if configured.
     pub(super) bus: Option<Sender>,
     pub(super) pace: Pace,
     pub(super) outbox_changed: Arc<Notify>,
     pub(super) events: broadcast::Sender<Activity>,
 }
 
-/// What one round came to.
+/// The result of one round.
 enum Round {
     /// The outbox is empty.
     Idle,
     /// Everything taken from the outbox is settled; there may be more.
     Settled,
-    /// Something stays in the outbox for later.
+    /// Some events stay in the outbox for later.
     Later(String),
 }
 
-/// What an answer means for the events it is about.
+/// What a response means for its events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RelayOutcome {
-    /// One verdict per event.
+    /// One result per event.
     Each(Vec<Item>),
-    /// The request as a whole was found wrong; one of its events may be the reason.
+    /// The whole request was refused; one of its events may be the reason.
     Refused(String),
-    /// Not now, or not with this configuration; no event is to blame.
+    /// Not now, or not with this configuration; independent of the events.
     Later(String),
 }
 
@@ -110,8 +110,8 @@ enum Item {
     Later(String),
 }
 
-/// Why Almanack takes no events at present, as the log was told last. Every round fails anew; only
-/// a change is worth a line.
+/// The reason logged last why Almanack accepts no events. Every round fails again; only a change is
+/// logged.
 #[derive(Debug, Default)]
 struct Trouble(Option<String>);
 
@@ -128,7 +128,7 @@ impl Trouble {
 }
 
 impl Relay {
-    /// Runs until dropped; whatever is dropped half-way is sent again.
+    /// Runs until dropped; an interrupted batch is sent again.
     pub(super) async fn run(self) {
         let mut chance = Chance::new(self.pace.seed);
         let mut failures = 0_u32;
@@ -142,14 +142,14 @@ impl Relay {
                 Ok(Round::Settled) => {
                     failures = 0;
                     if trouble.ends() {
-                        tracing::info!("Almanack takes events again");
+                        tracing::info!("Almanack accepts events again");
                     }
                     continue;
                 }
                 Ok(Round::Later(reason)) => {
                     if trouble.is_news(&reason) {
                         let url = &self.events_url;
-                        tracing::warn!(reason, url, "Almanack does not take events; they wait");
+                        tracing::warn!(reason, url, "Almanack does not accept events; will retry");
                     }
                     self.report(Activity::AlmanackAway { reason });
                 }
@@ -173,8 +173,8 @@ impl Relay {
         self.settle(&waiting, items).await
     }
 
-    /// Finds out which events of a refused batch are at fault. Stops at the first "later", so that
-    /// an Almanack in trouble is not asked a hundred times.
+    /// Finds the events that caused a batch to be refused. Stops at the first "later", so that an
+    /// overloaded Almanack is not called a hundred times.
     async fn send_singly(&self, waiting: &[Waiting]) -> Vec<Item> {
         let mut items = Vec::with_capacity(waiting.len());
         for one in waiting {
@@ -210,7 +210,7 @@ impl Relay {
                     "Almanack refused an event; {RETRY}"
                 );
             }
-            settled.push(Settled {
+            settled.push(Settlement {
                 outbox_id: row.outbox_id,
                 rejected,
             });
@@ -247,7 +247,7 @@ impl Relay {
             Ok::<_, reqwest::Error>((status, response.text().await?))
         };
         match answer.await {
-            Ok((status, body)) => judge(status, &body, waiting.len()),
+            Ok((status, body)) => interpret(status, &body, waiting.len()),
             Err(error) => RelayOutcome::Later(chain(&error.without_url())),
         }
     }
@@ -258,11 +258,11 @@ impl Relay {
     }
 }
 
-/// An error and its causes: the HTTP client's own words are only "error sending request".
+/// An error with its causes: the HTTP client itself only says "error sending request".
 fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
-    let reported: Vec<String> = causes.map(ToString::to_string).collect();
-    reported.join(": ")
+    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    causes.join(": ")
 }
 
 fn log_outbox_failure(error: &Error) {
@@ -271,13 +271,13 @@ fn log_outbox_failure(error: &Error) {
 }
 
 /// Reads Almanack's answer to `count` events.
-fn judge(status: StatusCode, body: &str, count: usize) -> RelayOutcome {
+fn interpret(status: StatusCode, body: &str, count: usize) -> RelayOutcome {
     let reason = || shorten(&format!("{status}: {body}"));
     if status.is_success() {
-        return RelayOutcome::Each(judge_items(body, count));
+        return RelayOutcome::Each(interpret_items(body, count));
     }
-    // A wrong token or address says nothing about the events. Setting them aside for it would lose
-    // changes of time, so they wait until somebody has put the configuration right.
+    // A wrong token or address says nothing about the events. Setting them aside would lose changes
+    // of time, so they wait until the configuration is fixed.
     let about_us = matches!(status.as_u16(), 401 | 403 | 404 | 405 | 415 | 421);
     if status.is_client_error() && !about_us && !passes(status.as_u16()) {
         RelayOutcome::Refused(reason())
@@ -286,14 +286,14 @@ fn judge(status: StatusCode, body: &str, count: usize) -> RelayOutcome {
     }
 }
 
-/// Whether the same request can succeed later. 409 is how Almanack says that others change the
-/// same task faster than it can decide.
+/// Whether the same request can succeed later. 409 means that other clients change the same task
+/// faster than Almanack can decide.
 fn passes(status: u16) -> bool {
     matches!(status, 408 | 409 | 425 | 429 | 500..)
 }
 
 /// One receipt or one error per event, in the order sent. A success without receipts covers all.
-fn judge_items(body: &str, count: usize) -> Vec<Item> {
+fn interpret_items(body: &str, count: usize) -> Vec<Item> {
     let answer: Option<Value> = serde_json::from_str(body).ok();
     let receipts = answer
         .as_ref()
@@ -302,14 +302,14 @@ fn judge_items(body: &str, count: usize) -> Vec<Item> {
         return vec![Item::Taken; count];
     };
     let item = |index: usize| match receipts.get(index) {
-        None => Item::Later("Almanack answered for fewer events than it got".to_owned()),
-        Some(receipt) => receipt.get("error").map_or(Item::Taken, judge_error),
+        None => Item::Later("Almanack answered for fewer events than it received".to_owned()),
+        Some(receipt) => receipt.get("error").map_or(Item::Taken, interpret_error),
     };
     (0..count).map(item).collect()
 }
 
-/// The error is a problem document (RFC 9457), or anything else that says why.
-fn judge_error(error: &Value) -> Item {
+/// The error is a problem document (RFC 9457), or any other reason.
+fn interpret_error(error: &Value) -> Item {
     let status = error.get("status").and_then(Value::as_u64);
     let status = status.and_then(|status| u16::try_from(status).ok());
     let text = error.get("detail").unwrap_or(error);

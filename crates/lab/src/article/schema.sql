@@ -1,5 +1,5 @@
 -- The article service's database. Safe to run on every start.
--- `synchronous = full`: an answer that was given survives a power cut, not only a crash.
+-- `synchronous = full`: an acknowledged change survives a power cut, not only a crash.
 pragma journal_mode = wal;
 pragma synchronous = full;
 pragma foreign_keys = on;
@@ -15,7 +15,7 @@ create table if not exists article (
     published_at_us integer,
     created_at_us   integer not null,
     publish_calls   integer not null default 0,
-    -- A second effect is not merely not intended; the database refuses it.
+    -- The database itself refuses a second effect.
     publish_effects integer not null default 0 check (publish_effects in (0, 1)),
     check ((state = 'PUBLISHED') = (publish_effects = 1)),
     check (state <> 'PUBLISHED' or withdrawn_at_us is null)

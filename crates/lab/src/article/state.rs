@@ -1,4 +1,4 @@
-//! An article's life, decided by pure functions.
+//! An article's state machine, as pure functions.
 //!
 //! ```text
 //!            submit               audit                      publish
@@ -12,13 +12,13 @@
 //!                                       MANUAL_AUDIT_FAILED
 //! ```
 //!
-//! Withdrawing is a mark beside the state: it is possible in every state but PUBLISHED, final, and
+//! Withdrawing is a flag beside the state: it is possible in every state but PUBLISHED, final, and
 //! stops everything else.
 //!
 //! INVARIANT: every change raises the revision by one, and a change that alters what Almanack
-//! should do carries the events that say so. Reaching `AUDIT_SUCCESS` announces the publication
+//! should do carries the corresponding events. Reaching `AUDIT_SUCCESS` announces the publication
 //! again, although its time did not change: calls that came too early may have used up the publish
-//! task's retries, and without a newer event nobody would ever call again.
+//! task's retries, and without a newer event no call would ever come again.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -28,23 +28,23 @@ use super::refusal::Refusal;
 /// A text with this word does not pass the automatic audit.
 pub const FORBIDDEN: &str = "FORBIDDEN";
 
-/// Where an article stands. The names are the founding documents'.
+/// An article's state. The names are those of the founding documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum State {
     Draft,
     /// Submitted; waits for its audit.
     PendingAudit,
-    /// Refused by the automatic audit; a person may still let it pass.
+    /// Rejected by the automatic audit; a reviewer may still pass it.
     AutoAuditFailed,
-    /// Refused by a person. Final.
+    /// Rejected by a reviewer. Final.
     ManualAuditFailed,
     AuditSuccess,
     Published,
 }
 
 impl State {
-    /// The name used in the database and in answers.
+    /// The name used in the database and in responses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Draft => "DRAFT",
@@ -61,10 +61,10 @@ impl State {
     }
 }
 
-/// One article, as stored and as answered.
+/// One article, as stored and as returned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Article {
-    /// Its number; `article:{id}` is the subject Almanack knows it by.
+    /// Its id; `article:{id}` is its subject in Almanack.
     pub id: i64,
     pub title: String,
     pub body: String,
@@ -83,25 +83,25 @@ pub struct Article {
     pub publish_effects: i64,
 }
 
-/// What somebody wants to happen to an article.
+/// A requested change of an article.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeRequest {
-    /// The author hands it in.
+    /// The author submits it.
     Submit,
-    /// The author wants another time.
+    /// The author reschedules it.
     Move {
-        /// The time wanted now.
+        /// The new time.
         publish_at: Timestamp,
     },
-    /// The author no longer wants it published.
+    /// The author withdraws it.
     Withdraw,
-    /// Almanack says that it is time for the audit.
+    /// Almanack calls for the audit.
     Audit,
-    /// A person looked at what the automatic audit refused.
+    /// A reviewer decides after the automatic audit rejected it.
     Review { passed: bool },
 }
 
-/// What Almanack must be told.
+/// What must be announced to Almanack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Announcement {
     Audit,
@@ -123,7 +123,7 @@ pub struct Change {
     pub announcements: Vec<Announcement>,
 }
 
-/// Decides a request: a change, nothing to do (it is so already), or a refusal.
+/// Decides a request: a change, no change (already in that state), or a refusal.
 pub fn decide(
     article: &Article,
     request: ChangeRequest,
@@ -140,7 +140,7 @@ pub fn decide(
     }
 }
 
-/// Says why a publish call changed nothing; `None` means that it was published before.
+/// Why a publish call changed nothing; `None` means that it was published before.
 pub fn why_not_published(article: &Article) -> Option<Refusal> {
     match article.state {
         State::Published => None,

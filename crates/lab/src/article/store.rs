@@ -1,9 +1,9 @@
 //! The article service's own database: articles and their outbox in one SQLite file.
 //!
-//! All SQL of the service is here and in `schema.sql`. INVARIANT: an article's change and the events it announces are
-//! one transaction, so there is no moment at which one exists without the other. Writes take the
-//! write lock first (`begin immediate`), so a decision is made from the row it is applied to; the
-//! conditions in the statements hold even if somebody opens the file a second time.
+//! All SQL of the service is here and in `schema.sql`. INVARIANT: an article's change and the
+//! events it announces are one transaction, so there is no moment at which one exists without the
+//! other. Writes take the write lock first (`begin immediate`), so a decision is made from the row
+//! it is applied to; the conditions in the statements hold even if another process opens the file.
 //!
 //! Parameters are `?1`, not `$1`: SQLite takes `$1` for a *name* and numbers names by appearance.
 
@@ -19,7 +19,7 @@ use super::{
     state::{Article, Change, ChangeRequest, State, decide, why_not_published},
 };
 
-/// Most articles in one answer.
+/// Most articles in one response.
 pub(super) const LIST_MAX: u32 = 1000;
 /// How long to wait for another process that writes to the same file.
 const BUSY_WITHIN: Duration = Duration::from_secs(5);
@@ -36,7 +36,7 @@ update article set state = ?4, publish_at_us = ?5, withdrawn_at_us = ?6, revisio
 where article_id = ?1 and state = ?2 and revision = ?3 returning *";
 const COUNT_CALL: &str =
     "update article set publish_calls = publish_calls + 1 where article_id = ?1 returning *";
-/// The heart of the service: of any number of calls, one finds the row like this.
+/// The core of the service: of any number of calls, exactly one matches the row.
 const PUBLISH: &str = "
 update article
 set state = 'PUBLISHED', publish_effects = publish_effects + 1, published_at_us = ?3
@@ -59,12 +59,12 @@ const RETRY_REJECTED: &str = "
 update outbox set status = 'WAITING', reason = null, settled_at_us = null
 where status = 'REJECTED'";
 
-/// Why the database did not do it. Nothing changed.
+/// Why the database failed. Nothing changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("query articles")]
     Sqlite(#[from] rusqlite::Error),
-    /// The query did not come to its end.
+    /// The query did not finish.
     #[error("query articles to the end")]
     Interrupted(#[from] tokio::task::JoinError),
     /// A row moved although this transaction holds the write lock.
@@ -72,7 +72,7 @@ pub enum Error {
     Moved,
 }
 
-/// A query's answer: what was asked for, or an expected refusal.
+/// A query's result: the value, or an expected refusal.
 pub(super) type Answer<T> = Result<Result<T, Refusal>, Error>;
 
 /// An article to be written.
@@ -91,7 +91,7 @@ fn yes() -> bool {
     true
 }
 
-/// An event that Almanack has not taken yet.
+/// An event that Almanack has not accepted yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) outbox_id: i64,
@@ -99,23 +99,23 @@ pub(super) struct Waiting {
     pub(super) event: String,
 }
 
-/// How Almanack's answer settles an event; the reason is for a rejected one.
+/// The result of an event; with a reason if it was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Settled {
+pub(super) struct Settlement {
     pub(super) outbox_id: i64,
     pub(super) rejected: Option<String>,
 }
 
-/// How the outbox stands.
+/// The state of the outbox.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct Outbox {
     pub(super) waiting: i64,
     sent: i64,
-    rejected: Vec<Rejected>,
+    rejected: Vec<RejectedEvent>,
 }
 
 #[derive(Debug, serde::Serialize)]
-struct Rejected {
+struct RejectedEvent {
     event_id: String,
     reason: Option<String>,
 }
@@ -165,7 +165,8 @@ impl Store {
         .await
     }
 
-    /// Decides and carries out a request. `None` beside the article means that it was so already.
+    /// Decides and carries out a request. `None` beside the article means no change: already in
+    /// that state.
     pub(super) async fn carry_out(
         &self,
         article_id: i64,
@@ -189,7 +190,8 @@ impl Store {
         .await
     }
 
-    /// Counts the call and publishes if the article lets it; answers whether it was this call.
+    /// Counts the call and publishes if the article's state allows it; returns whether this call
+    /// did.
     pub(super) async fn publish(
         &self,
         article_id: i64,
@@ -242,7 +244,11 @@ impl Store {
         .await
     }
 
-    pub(super) async fn settle(&self, settled: Vec<Settled>, now: Timestamp) -> Result<(), Error> {
+    pub(super) async fn settle(
+        &self,
+        settled: Vec<Settlement>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
         self.transact(move |tx| {
             let mut statement = tx.prepare_cached(SETTLE)?;
             for event in settled {
@@ -261,7 +267,7 @@ impl Store {
                 tx.query_one(COUNT_EVENTS, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let mut statement = tx.prepare_cached(LOAD_REJECTED)?;
             let rows = statement.query_map([LIST_MAX], |row| {
-                Ok(Rejected {
+                Ok(RejectedEvent {
                     event_id: row.get(0)?,
                     reason: row.get(1)?,
                 })
@@ -275,14 +281,15 @@ impl Store {
         .await
     }
 
-    /// Lets rejected events be tried once more; answers how many.
+    /// Queues rejected events again; returns how many.
     pub(super) async fn retry_rejected(&self) -> Result<usize, Error> {
         self.announce(|tx| Ok(tx.execute(RETRY_REJECTED, [])?))
             .await
     }
 
-    /// Runs `work`, which may write events, and wakes the relay once they are there. Not left to the caller, who may
-    /// have gone by then: what it asked for is done all the same, and its events would wait for the next one's.
+    /// Runs `work`, which may write events, and wakes the relay afterwards. Not left to the caller,
+    /// which may have disconnected: its request is carried out anyway, and its events would wait
+    /// for the next request.
     async fn announce<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
@@ -299,8 +306,9 @@ impl Store {
         self.transact_then(work, || ()).await
     }
 
-    /// Runs `work` as one transaction on a thread that may block, and `then` what follows it. Whoever waits for the
-    /// connection waits as a task, not as a thread. A caller that goes away does not tear the transaction.
+    /// Runs `work` as one transaction on the blocking pool, and then `then`. Waiting for the
+    /// connection blocks a task, not a thread. A caller that disconnects does not interrupt the
+    /// transaction.
     async fn transact_then<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Error> + Send + 'static,
@@ -391,9 +399,9 @@ mod tests {
 
     use super::{super::event::ChangeRequests, *};
 
-    /// One look starts the transaction; then the caller is gone.
+    /// One poll starts the transaction; then the caller is dropped.
     #[tokio::test]
-    async fn who_goes_away_before_the_answer_wakes_the_relay_all_the_same() {
+    async fn a_client_that_disconnects_early_still_wakes_the_relay() {
         let folder = tempfile::tempdir().unwrap();
         let outbox_changed = Arc::new(Notify::new());
         let writer = Writer::new(ChangeRequests::default(), ([127, 0, 0, 1], 1).into());

@@ -1,4 +1,4 @@
-//! Carries the authors' story out over HTTP and tells what came of it.
+//! Carries out the authors' actions over HTTP and reports the results.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
     clock::{self, Clock},
 };
 
-/// Why the authors could not begin.
+/// Why the authors could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The article service's address cannot be used.
@@ -22,25 +22,25 @@ pub enum Error {
     Client(#[from] client::Error),
 }
 
-/// Who writes what, how fast.
+/// Configuration of the authors.
 #[derive(Clone)]
 pub struct Config {
     /// The article service: [`crate::article::Running::url`].
     pub service_url: String,
-    /// Where the story comes from.
+    /// Seed of the actions.
     pub seed: u64,
     /// How far ahead authors plan.
     pub habits: Habits,
     /// The wait between two actions.
     pub every: Duration,
-    /// Stop after so many actions; `None` goes on until cancelled.
+    /// Stop after this many actions; `None` runs until cancelled.
     pub actions_max: Option<u64>,
     /// What time it is.
     pub clock: Clock,
 }
 
 impl Config {
-    /// An action a second, by the machine's clock, without end.
+    /// One action per second, by the system clock, without end.
     pub fn new(service_url: impl Into<String>, seed: u64) -> Self {
         Self {
             service_url: service_url.into(),
@@ -53,18 +53,18 @@ impl Config {
     }
 }
 
-/// An action and what came of it.
+/// An action and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorActivity {
     /// When the author acted.
     pub at: Timestamp,
     /// What the author did.
     pub action: Action,
-    /// What the article service said.
+    /// The article service's response.
     pub outcome: Outcome,
 }
 
-/// What the article service said.
+/// The article service's response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     Accepted {
@@ -72,13 +72,13 @@ pub enum Outcome {
         /// Number of its newest change.
         revision: i64,
     },
-    /// It cannot be, for example because the article was published in the meantime.
+    /// Refused, for example because the article was published in the meantime.
     Refused { status: u16, code: String },
-    /// Nobody answered, or not as expected.
+    /// No response, or an unexpected one.
     Unanswered { reason: String },
 }
 
-/// Acts until `cancel`, until `actions_max`, or until nobody listens to `events` any more.
+/// Acts until `cancel`, until `actions_max`, or until `events` has no receiver.
 pub async fn run(
     config: Config,
     events: mpsc::Sender<AuthorActivity>,
@@ -117,14 +117,14 @@ pub async fn run(
     Ok(())
 }
 
-/// An editor with one request: that an article be published at another time.
+/// An editor, who reschedules articles.
 pub struct Editor {
     http_client: reqwest::Client,
     service_url: String,
 }
 
 impl Editor {
-    /// Somebody who talks to this article service.
+    /// An editor at this article service.
     pub fn new(service_url: &str) -> Result<Self, Error> {
         Ok(Self {
             http_client: client::build()?,
@@ -132,7 +132,7 @@ impl Editor {
         })
     }
 
-    /// Asks the service to publish an article at another time.
+    /// Reschedules an article.
     pub async fn move_article(&self, change: Move) -> Outcome {
         let action = Action::MoveLater(change);
         ask(request(&self.http_client, &self.service_url, &action)).await
@@ -188,7 +188,7 @@ fn read(status: StatusCode, body: &Value) -> Outcome {
             revision,
         },
         (true, ..) => Outcome::Unanswered {
-            reason: "the answer is not an article".to_owned(),
+            reason: "the response is not an article".to_owned(),
         },
         (false, ..) => {
             let code = body.get("code").and_then(Value::as_str).unwrap_or("none");

@@ -2,34 +2,34 @@ use super::*;
 
 const START: i64 = 1_767_225_600;
 
-/// Plays the story with a service that accepts everything, one action a second.
-fn story(seed: u64, actions: i64) -> Vec<(Timestamp, Action)> {
+/// Runs the actions with a service that accepts everything, one action per second.
+fn actions_of(seed: u64, count: i64) -> Vec<(Timestamp, Action)> {
     let mut manuscripts = Manuscripts::new(seed, Habits::default());
     let mut next_id = 1;
-    let mut reported = Vec::new();
-    for second in 0..actions {
+    let mut actions = Vec::new();
+    for second in 0..count {
         let now = Timestamp::from_second(START + second).unwrap();
         let action = next_action(&mut manuscripts, now);
         if let Action::Write { publish_at, .. } = &action {
             manuscripts.wrote(next_id, *publish_at);
             next_id += 1;
         }
-        reported.push((now, action));
+        actions.push((now, action));
     }
-    reported
+    actions
 }
 
 #[test]
-fn the_same_seed_reports_the_same_story() {
-    assert_eq!(story(3, 300), story(3, 300));
-    assert_ne!(story(3, 300), story(4, 300));
+fn the_same_seed_gives_the_same_actions() {
+    assert_eq!(actions_of(3, 300), actions_of(3, 300));
+    assert_ne!(actions_of(3, 300), actions_of(4, 300));
 }
 
 #[test]
 fn authors_begin_by_writing_and_then_do_everything_there_is_to_do() {
-    let reported = story(3, 500);
-    assert!(matches!(reported[0].1, Action::Write { .. }));
-    let count = |wanted: fn(&Action) -> bool| reported.iter().filter(|(_, a)| wanted(a)).count();
+    let actions = actions_of(3, 500);
+    assert!(matches!(actions[0].1, Action::Write { .. }));
+    let count = |wanted: fn(&Action) -> bool| actions.iter().filter(|(_, a)| wanted(a)).count();
     assert!(count(|action| matches!(action, Action::Write { .. })) > 100);
     assert!(count(|action| matches!(action, Action::MoveLater(_))) > 30);
     assert!(count(|action| matches!(action, Action::MoveEarlier(_))) > 30);
@@ -39,7 +39,7 @@ fn authors_begin_by_writing_and_then_do_everything_there_is_to_do() {
 
 #[test]
 fn times_are_ahead_and_moves_go_the_way_they_say() {
-    for (now, action) in story(9, 2000) {
+    for (now, action) in actions_of(9, 2000) {
         match action {
             Action::Write { publish_at, .. } => assert!(publish_at > now),
             Action::MoveLater(moved) => assert!(moved.publish_at > moved.from),
@@ -52,10 +52,10 @@ fn times_are_ahead_and_moves_go_the_way_they_say() {
 }
 
 #[test]
-fn nobody_touches_an_article_after_its_time_or_its_withdrawal() {
+fn no_author_changes_an_article_after_its_time_or_its_withdrawal() {
     let mut due = std::collections::BTreeMap::new();
     let mut next_id = 1;
-    for (now, action) in story(5, 2000) {
+    for (now, action) in actions_of(5, 2000) {
         match action {
             Action::Write { publish_at, .. } => {
                 due.insert(next_id, publish_at);
@@ -74,7 +74,7 @@ fn nobody_touches_an_article_after_its_time_or_its_withdrawal() {
 }
 
 #[test]
-fn a_full_desk_stops_the_writing() {
+fn authors_with_enough_open_articles_stop_writing() {
     let now = Timestamp::from_second(START).unwrap();
     let mut manuscripts = Manuscripts::new(1, Habits::default());
     for id in 0..i64::try_from(OPEN_MAX).unwrap() {

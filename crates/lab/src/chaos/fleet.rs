@@ -1,4 +1,4 @@
-//! The nodes of a chaotic run: real processes of this very program, which are hit and mended.
+//! The nodes of a chaos run: real processes of this program, with faults injected and repaired.
 
 use std::{
     collections::BTreeMap,
@@ -18,18 +18,18 @@ use super::{
 };
 use crate::figures::memory_kb;
 
-/// What a stepped clock is stepped by, as libfaketime reads it.
+/// Clock offsets for libfaketime.
 const FORWARD: &str = "+3600";
 const BACK: &str = "-3600";
 const RIGHT: &str = "+0";
-/// Where Debian and its relatives keep what steps a process's clock.
+/// Paths of libfaketime on Debian and its derivatives.
 const FAKETIME: [&str; 3] = [
     "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
     "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
     "/usr/lib/faketime/libfaketimeMT.so.1",
 ];
 
-/// What steps the clocks of processes, where it is installed.
+/// The path of libfaketime, if installed.
 pub fn faketime() -> Option<PathBuf> {
     let mut places = FAKETIME.iter().map(PathBuf::from);
     places.find(|place| place.exists())
@@ -43,11 +43,11 @@ fn step(injection: &Injection) -> &'static str {
 pub struct Recipe {
     pub program: PathBuf,
     pub folder: PathBuf,
-    /// What steps clocks, if clocks are to be stepped.
+    /// The path of libfaketime, if a fault sets clocks.
     pub faketime: Option<PathBuf>,
 }
 
-/// One node: a process now, or a dead one that will be started again.
+/// One node: a running process, or a dead one that will be restarted.
 pub struct Member {
     /// What it is called.
     pub name: String,
@@ -59,9 +59,10 @@ pub struct Member {
 }
 
 impl Member {
-    /// A node that has not been started; `wire` leads to its database, if it can be cut.
+    /// A node that has not been started; `wire` is the connection to its database, if it can be
+    /// cut.
     pub fn new(number: usize, database: String, wire: Option<Wire>) -> io::Result<Self> {
-        // Given back at once and taken again by the node; nobody else on this machine is as quick.
+        // Released at once and bound again by the node; another process rarely takes it in between.
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         Ok(Self {
             name: format!("chaos-{number}"),
@@ -77,7 +78,7 @@ impl Member {
         format!("http://{}", self.address)
     }
 
-    /// Starts it, or starts it again, with a clock that is right.
+    /// Starts or restarts it with a correct clock.
     pub fn start(&mut self, recipe: &Recipe) -> io::Result<()> {
         self.start_at(recipe, RIGHT)
     }
@@ -94,7 +95,7 @@ impl Member {
             .args(["--node-name", &self.name])
             .current_dir(&recipe.folder)
             .env_clear()
-            // Not as an argument: everybody on the machine may read those.
+            // Not as an argument: every user of the machine can read those.
             .env("ALMANACK_DATABASE_URL", &self.database)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -106,14 +107,14 @@ impl Member {
                 .env("LD_PRELOAD", library)
                 .env("FAKETIME_TIMESTAMP_FILE", self.clock_file(&recipe.folder))
                 .env("FAKETIME_NO_CACHE", "1")
-                // A step moves the clock on the wall. No machine's steady clock jumps.
+                // A step changes the wall clock only. A monotonic clock never jumps.
                 .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         }
         self.child = Some(command.spawn()?);
         Ok(())
     }
 
-    /// Lets a injection fall.
+    /// Injects a fault.
     pub async fn strike(&mut self, injection: &Injection, recipe: &Recipe) -> io::Result<()> {
         match injection.fault {
             Fault::Kill => self.kill().await,
@@ -135,7 +136,7 @@ impl Member {
         }
     }
 
-    /// Mends what a injection did. A node that ended itself meanwhile is started again, as its keeper would.
+    /// Repairs a fault. Restarts a node that ended meanwhile, as a supervisor would.
     pub fn mend(&mut self, fault: Fault, recipe: &Recipe) -> io::Result<()> {
         match fault {
             Fault::Kill => {}
@@ -166,7 +167,7 @@ impl Member {
         }
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Sends SIGTERM and waits until it has stopped.
     pub async fn stop(&mut self) -> io::Result<()> {
         if self.frozen {
             self.signal(Signal::CONT)?;
@@ -178,7 +179,7 @@ impl Member {
         Ok(())
     }
 
-    /// How much memory it has, in kilobytes, where the system tells.
+    /// Its resident memory in kilobytes, where the system reports it.
     pub fn memory_kb(&self) -> Option<u64> {
         let id = self.child.as_ref()?.id()?;
         memory_kb(&id.to_string(), "VmRSS:")
@@ -205,7 +206,7 @@ impl Member {
     }
 }
 
-/// The most memory that each node ever had, from samples.
+/// The peak memory of each node, from samples.
 pub fn most_memory(samples: &[Sample]) -> BTreeMap<String, u64> {
     let mut most: BTreeMap<String, u64> = BTreeMap::new();
     for sample in samples {
@@ -218,9 +219,9 @@ pub fn most_memory(samples: &[Sample]) -> BTreeMap<String, u64> {
 /// A node's memory at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
-    /// Seconds since the beginning.
+    /// Seconds since the start.
     pub at_s: u64,
     pub node: String,
-    /// How much, in kilobytes.
+    /// Resident memory.
     pub memory_kb: u64,
 }

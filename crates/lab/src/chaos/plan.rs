@@ -1,21 +1,22 @@
-//! Which injection falls when, on whom, and how long it lasts: drawn from a seed, decided before anything runs.
+//! Which fault is injected when, into which node, and how long it lasts: drawn from a seed before
+//! anything runs.
 
 use std::time::Duration;
 
 use crate::chance::Chance;
 
-/// What can go wrong with a node.
+/// A fault of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Killed as by `kill -9`, and started again.
+    /// Killed as by `kill -9`, and restarted.
     Kill,
-    /// Stopped as by SIGSTOP for longer than its lease, and woken.
+    /// Stopped as by SIGSTOP for longer than its lease, and resumed.
     Freeze,
-    /// Cut off from the database, connections left open, and joined again.
+    /// Disconnected from the database with connections left open, and reconnected.
     Cut,
-    /// Its clock stepped by an hour, and back.
+    /// Its clock set wrong by an hour, and corrected.
     Clock,
-    /// Killed, started with a clock that is wrong by an hour, and that clock set right.
+    /// Killed, restarted with a clock that is wrong by an hour, and corrected.
     Start,
 }
 
@@ -49,51 +50,51 @@ impl Fault {
     }
 }
 
-/// One thing that goes wrong.
+/// One injected fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Injection {
-    /// When, from the beginning.
+    /// When, from the start.
     pub at: Duration,
-    /// How long until it is mended.
+    /// How long until it is repaired.
     pub lasts: Duration,
     pub node: usize,
     pub fault: Fault,
-    /// A clock goes forward or back.
+    /// Whether a clock is set ahead; otherwise back.
     pub forward: bool,
 }
 
 impl Injection {
-    /// When it is mended.
+    /// When it is repaired.
     pub fn until(&self) -> Duration {
         self.at + self.lasts
     }
 }
 
-/// What a run is like.
+/// The parameters of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Climate<'a> {
-    /// Where chance comes from.
+    /// Seed of the random choices.
     pub seed: u64,
     pub faults: &'a [Fault],
-    /// To how many nodes.
+    /// Number of nodes.
     pub nodes: usize,
-    /// Within how long; the last injection is mended by then.
+    /// Duration; the last fault is repaired by then.
     pub period: Duration,
-    /// How long a node's claims hold: what lasts longer must pass its work on.
+    /// A node's lease: after a longer fault another node must take over its work.
     pub lease: Duration,
 }
 
-/// Between two injections, in milliseconds.
+/// Time between two injections, in milliseconds.
 const PAUSE_MS: (u64, u64) = (800, 6_000);
 /// How long a killed node stays dead, in milliseconds.
 const DEAD_MS: (u64, u64) = (200, 3_000);
 /// How long a clock stays wrong, in milliseconds.
 const WRONG_MS: (u64, u64) = (3_000, 12_000);
-/// How long a node is frozen or cut off, in hundredths of its lease: from a hiccup to far beyond.
+/// How long a node is frozen or cut off, in hundredths of its lease: from very short to far beyond.
 const FROZEN_PERCENT: (u64, u64) = (120, 200);
 const CUT_PERCENT: (u64, u64) = (30, 250);
 
-/// Draws the injections, in order. No node is hit while it is down already; others may be.
+/// Draws the injections, in order. No node has two faults at once; different nodes may.
 pub fn injections(climate: &Climate<'_>) -> Vec<Injection> {
     let mut chance = Chance::new(climate.seed);
     let mut busy_until = vec![Duration::ZERO; climate.nodes];
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_falls_and_all_are_mended_in_time() {
+    fn every_fault_is_injected_and_all_are_repaired_in_time() {
         for seed in 0..50 {
             let climate = climate(seed, &Fault::ALL);
             let injections = injections(&climate);
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_hit_who_is_down_and_a_freeze_outlasts_the_lease() {
+    fn no_node_has_two_faults_at_once_and_a_freeze_outlasts_the_lease() {
         for seed in 0..50 {
             let climate = climate(seed, &Fault::ALL);
             let injections = injections(&climate);

@@ -1,6 +1,7 @@
-//! What a run came to, and which promise it broke, if any.
+//! The results of a run, and the promises it broke, if any.
 //!
-//! Pure: facts in, sentences out. A promise that is broken is a sentence in [`ChaosReport::broken`]; a run without one held.
+//! Pure: facts in, sentences out. Every broken promise is a sentence in [`ChaosReport::broken`]; a
+//! run without one passed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +12,15 @@ use crate::{
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
-/// How much earlier than its time an article may seem to be published: two clocks, and a node that follows a third.
+/// Tolerance for articles that seem to be published early: two clocks, and a node that follows a
+/// third.
 const EARLY_TOLERATED: SignedDuration = SignedDuration::from_millis(250);
 
-/// What became of the slots of one schedule.
+/// Results of the slots of one schedule.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SlotFigures {
     pub schedule: String,
-    /// Slots that its expression names within the run.
+    /// Slots of its expression within the run.
     pub slots: u64,
     /// Of these, fired in time.
     pub fired: u64,
@@ -29,22 +31,22 @@ pub struct SlotFigures {
     pub missing: u64,
     /// In two rows or more.
     pub doubled: u64,
-    /// Fired, and its firing did not come to its end by then.
+    /// Fired, and its firing did not finish in time.
     pub unfinished: u64,
     /// Fired outside the run: while it was set up, and while it settled.
     pub fired_beyond: u64,
-    /// Firings whose calls the hook took, each once.
+    /// Firings whose calls the hook received, each counted once.
     pub taken: u64,
-    /// Calls that it had taken before.
+    /// Repeated calls.
     pub repeated: u64,
 }
 
-/// What became of the articles.
+/// Results of the articles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ArticleFigures {
     pub written: usize,
     pub published: usize,
-    /// Withdrawn, or refused by the audit, and not published.
+    /// Withdrawn or rejected by the audit, and not published.
     pub withheld: usize,
     /// Not due by the end.
     pub ahead: usize,
@@ -58,8 +60,8 @@ pub struct ArticleFigures {
     pub early: BTreeSet<i64>,
 }
 
-/// Holds the article service's table against what its authors wanted by `end`.
-pub fn judge(articles: &[Article], end: Timestamp) -> ArticleFigures {
+/// Compares the article service's table with what its authors wanted by `end`.
+pub fn check_articles(articles: &[Article], end: Timestamp) -> ArticleFigures {
     let mut figures = ArticleFigures {
         written: articles.len(),
         ..ArticleFigures::default()
@@ -97,23 +99,23 @@ fn earliest(publish_at: Timestamp) -> Timestamp {
         .unwrap_or(Timestamp::MIN)
 }
 
-/// What a run came to.
+/// The results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChaosReport {
-    /// What repeats the injections.
+    /// The seed that repeats the injections.
     pub seed: u64,
     /// How long it ran, in seconds.
     pub seconds: u64,
-    /// How often what went wrong.
+    /// How often each fault was injected.
     pub injections: BTreeMap<&'static str, usize>,
-    /// Faults that this machine cannot make, and why.
+    /// Faults that cannot be injected on this machine, with the reason.
     pub left_out: BTreeMap<&'static str, String>,
     pub schedules: Vec<SlotFigures>,
     /// What was promised to the customer.
     pub customer: Figures,
     /// What was promised to the authors.
     pub articles: ArticleFigures,
-    /// Each node's name and the most memory it had, in kilobytes.
+    /// Each node's name and its peak memory, in kilobytes.
     pub memory_kb: BTreeMap<String, u64>,
     /// Promises that were broken, as sentences.
     pub broken: Vec<String>,
@@ -135,14 +137,14 @@ pub fn broken(
         let of = |what: &str| format!("slots of `{}` {what}", slots.schedule);
         claim(slots.missing, &of("are in no row of the ledger"));
         claim(slots.doubled, &of("are in more than one row of the ledger"));
-        claim(slots.unfinished, &of("fired and did not come to their end"));
+        claim(slots.unfinished, &of("fired and did not finish"));
         let fired = slots.fired + slots.caught_up + slots.fired_beyond;
-        let strangers = slots.taken.saturating_sub(fired);
-        claim(strangers, &of("were called under a second identity"));
+        let unexpected = slots.taken.saturating_sub(fired);
+        claim(unexpected, &of("were called under a second identity"));
     }
     claim(customer.lost as u64, "acknowledged tasks were never called");
     claim(customer.early, "calls came before their time");
-    claim(customer.unknown, "calls were about tasks nobody asked for");
+    claim(customer.unknown, "calls were for unknown tasks");
     claim(articles.lost.len() as u64, "articles were not published");
     claim(
         articles.wrong.len() as u64,
@@ -249,7 +251,7 @@ mod tests {
             withdrawn,
             published_after_all,
         ];
-        let figures = judge(&all, at(500));
+        let figures = check_articles(&all, at(500));
         assert_eq!(
             (figures.published, figures.withheld, figures.ahead),
             (2, 1, 1)
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_customer_who_was_let_down_is_heard() {
+    fn broken_promises_to_the_customer_are_reported() {
         let customer = Figures {
             lost: 1,
             early: 2,

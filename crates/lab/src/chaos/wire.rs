@@ -1,7 +1,7 @@
-//! A wire between a node and its database that can be cut.
+//! A connection between a node and its database that can be cut.
 //!
-//! A cut wire carries nothing and closes nothing: connections stay open and silent, as they do when a cable is pulled. New ones are taken and
-//! carried once the wire is whole again.
+//! A cut wire carries nothing and closes nothing: connections stay open and silent, as when a cable
+//! is pulled. New ones are accepted, and carried once the wire is repaired.
 
 use std::{io, net::SocketAddr};
 
@@ -19,7 +19,7 @@ use url::Url;
 /// Bytes carried at once.
 const PIECE: usize = 16 * 1024;
 
-/// A wire; it goes with its owner.
+/// A wire; it is removed when dropped.
 pub struct Wire {
     pub address: SocketAddr,
     whole: watch::Sender<bool>,
@@ -27,7 +27,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Lays a wire to `HOST:PORT`.
+    /// Opens a wire to `HOST:PORT`.
     pub async fn lay(target: String) -> io::Result<Self> {
         let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -47,7 +47,7 @@ impl Wire {
         self.whole.send_replace(false);
     }
 
-    /// What waited passes, and so does everything else.
+    /// What waited passes, and everything after it.
     pub fn mend(&self) {
         self.whole.send_replace(true);
     }
@@ -64,7 +64,7 @@ async fn carry_all(listener: TcpListener, target: String, whole: watch::Receiver
     }
 }
 
-/// One connection; whatever goes wrong with it ends it on both sides, and whoever used it notices.
+/// One connection; any error closes it on both sides.
 async fn line(near: TcpStream, target: String, mut whole: watch::Receiver<bool>) {
     if whole.wait_for(|whole| *whole).await.is_err() {
         return;
@@ -87,7 +87,7 @@ async fn carry(
     let mut piece = vec![0; PIECE];
     loop {
         let read = from.read(&mut piece).await?;
-        // Read before the cut or not: it has not arrived, and does not before the wire is mended.
+        // Even if read before the cut, it arrives only after the wire is repaired.
         whole
             .wait_for(|whole| *whole)
             .await
@@ -99,7 +99,7 @@ async fn carry(
     }
 }
 
-/// Where PostgreSQL listens, if a wire can lead there: one host, and nobody who checks its name.
+/// The address of PostgreSQL, if a wire can reach it: a single host whose name is not verified.
 pub fn wire_target(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let host = url.host_str().filter(|host| !host.contains(','))?;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_cut_wire_is_silent_and_a_mended_one_delivers_what_waited() {
+    async fn a_cut_wire_is_silent_and_a_repaired_one_delivers_what_waited() {
         let wire = Wire::lay(echo().await.to_string()).await.unwrap();
         let mut stream = TcpStream::connect(wire.address).await.unwrap();
         let mut byte = [0];
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wire_leads_to_one_host_that_nobody_checks_the_name_of() {
+    fn a_wire_needs_one_host_whose_name_is_not_verified() {
         for (url, target) in [
             ("postgres://u:p@db:6543/a", Some("db:6543")),
             ("postgres://db/a", Some("db:5432")),

@@ -1,11 +1,12 @@
-//! The customer's book: what was asked for, what was promised, what arrived and when.
+//! The customer's book: what was requested, what was promised, what arrived and when.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// How much earlier than its time a call may seem: two clocks on one machine, cut to microseconds, and a node that follows a third.
+/// Tolerance for calls that seem early: two clocks on one machine, truncated to microseconds, and a
+/// node that follows a third.
 const EARLY_TOLERATED_MS: i64 = 250;
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +26,7 @@ pub struct Book {
     late_ms: BTreeMap<i64, Vec<u32>>,
 }
 
-/// What it all came to.
+/// The results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figures {
     pub asked: usize,
@@ -35,13 +36,13 @@ pub struct Figures {
     pub lost: usize,
     /// Called at least once.
     pub called: usize,
-    /// Calls beyond the first of each: they show the same key and take no effect.
+    /// Calls after the first of each task: they have the same key and no effect.
     pub repeated: u64,
     /// Calls before their time.
     pub early: u64,
-    /// Calls about tasks that nobody asked for.
+    /// Calls for unknown tasks.
     pub unknown: u64,
-    /// Why Almanack refused what was asked for, if it did.
+    /// Why Almanack refused a request, if it did.
     pub refused: Option<String>,
     /// What arrived, second by second.
     pub seconds: Vec<Second>,
@@ -50,19 +51,19 @@ pub struct Figures {
 /// What arrived in one second.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Second {
-    /// Which second, as Unix time.
+    /// The second, as Unix time.
     pub unix: i64,
     pub called: usize,
-    /// How late half of them were at most, in milliseconds.
+    /// Median lateness, in milliseconds.
     pub late_p50_ms: u32,
-    /// How late all but one of a hundred were at most.
+    /// 99th percentile of the lateness.
     pub late_p99_ms: u32,
-    /// How late the last was.
+    /// Highest lateness.
     pub late_max_ms: u32,
 }
 
 impl Book {
-    /// Somebody is about to ask for these.
+    /// Records tasks before they are requested.
     pub fn asked(&mut self, requests: &[(u64, Timestamp)]) {
         for (number, at) in requests {
             let line = Line {
@@ -82,7 +83,7 @@ impl Book {
         }
     }
 
-    /// Almanack does not want them, and said why.
+    /// Records Almanack's refusal with the reason.
     pub fn refused(&mut self, why: &str) {
         self.refused.get_or_insert_with(|| why.to_owned());
     }
@@ -103,7 +104,7 @@ impl Book {
         }
     }
 
-    /// What it comes to.
+    /// The results so far.
     pub fn figures(&self) -> Figures {
         let lines = || self.lines.values();
         let called = lines().filter(|line| line.calls > 0).count();
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn repetitions_strangers_and_early_calls_are_reported_apart() {
+    fn repeated_unknown_and_early_calls_are_distinguished() {
         let mut book = Book::default();
         book.asked(&[(1, at(10_000)), (2, at(10_000))]);
         book.called(1, at(9_900));

@@ -1,7 +1,7 @@
-//! Documents: the same entries in every form that feeds come in.
+//! Documents: the same entries in every format of feeds.
 //!
-//! Written by hand, not with a library: what readers meet is what people's scripts write, and each
-//! form keeps the habits of its kind (CDATA or escaped HTML, dates inside or none, relative links).
+//! Written without a library: real feeds come from people's scripts, and each format has typical
+//! habits (CDATA or escaped HTML, dates inside or none, relative links).
 
 mod forms;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub use self::forms::{entry_page, front_page};
 use super::feed::{Declared, Entry, Feed};
 
-/// A form of document.
+/// A document format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Document {
@@ -45,7 +45,7 @@ impl Document {
     ];
 
     /// The last part of its address, and its media type without the charset.
-    fn reported(self) -> (&'static str, &'static str) {
+    fn parts(self) -> (&'static str, &'static str) {
         match self {
             Self::Rss2 => ("rss.xml", "application/rss+xml"),
             Self::Rss1 => ("rdf.xml", "application/rdf+xml"),
@@ -59,14 +59,14 @@ impl Document {
     }
 
     pub fn file_name(self) -> &'static str {
-        self.reported().0
+        self.parts().0
     }
 
     pub fn media_type(self) -> &'static str {
-        self.reported().1
+        self.parts().1
     }
 
-    /// The form with that file name.
+    /// The format with that file name.
     pub fn named(file_name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.file_name() == file_name)
     }

@@ -1,4 +1,4 @@
-//! What can be made to go wrong with a feed or a host.
+//! Injected faults of a feed or a host.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,17 +6,17 @@ use super::feed::Feed;
 use crate::rule;
 pub use crate::rule::When;
 
-/// What happens instead of the document.
+/// The effect instead of the document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// A bare status: 404, 410, 500, 401, 403.
     Status(u16),
-    /// Refused, with a time to come again.
+    /// Refused, with a `Retry-After`.
     Limited {
         /// 429 or 503.
         status: u16,
-        /// After so many seconds.
+        /// After this many seconds.
         retry_after_s: i64,
         /// As an HTTP date instead of seconds.
         #[serde(default)]
@@ -25,7 +25,7 @@ pub enum Fault {
     /// A redirect: 301, 302, 307 or 308.
     Moved {
         status: u16,
-        /// Where to; the feed's second home `/feeds/{n}/moved/…` where nothing is said.
+        /// The target; default: the feed's second address `/feeds/{n}/moved/…`.
         #[serde(default)]
         to: Option<String>,
     },
@@ -34,7 +34,7 @@ pub enum Fault {
         wait_ms: u64,
     },
     Hang,
-    /// The connection is closed before the first byte of an answer.
+    /// The connection is closed before the first byte of a response.
     Cut,
     /// The connection is closed in the middle of the document.
     CutMidBody,
@@ -43,13 +43,13 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// A move to the feed's second home.
+    /// A move to the feed's second address.
     pub fn moved(status: u16) -> Self {
         Self::Moved { status, to: None }
     }
 }
 
-/// Which requests a rule looks at; what is left out matches everything.
+/// The requests a rule matches; an omitted field matches everything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Matching {
@@ -65,7 +65,7 @@ impl Matching {
     }
 }
 
-/// Which requests, how often, what.
+/// A rule: which requests, how often, and the effect.
 pub type Rule = rule::Rule<Matching, Fault>;
 
 impl Rule {

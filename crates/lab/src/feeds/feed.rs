@@ -1,4 +1,4 @@
-//! One feed: how it looks on the wire, and what stands in it at a moment.
+//! One feed: its HTTP properties, and its entries at a moment.
 
 use encoding_rs::Encoding;
 use jiff::{Timestamp, tz::Offset};
@@ -11,43 +11,43 @@ use crate::chance::Chance;
 #[derive(Debug, Clone)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a habit of its own, and all of them mix"
+    reason = "independent properties in any combination"
 )]
 pub struct Feed {
     /// Its number in the fleet.
     pub number: u32,
-    /// The host it lives on.
+    /// Its host.
     pub host: u32,
-    /// What its address serves; the same entries stand under the other file names too.
+    /// The format at its address; the other file names serve the same entries.
     pub document: Document,
     pub habit: Habit,
     /// The name of its zone.
     pub zone_name: &'static str,
-    /// What it is written in.
+    /// Its language.
     pub language: Language,
-    /// How its letters are encoded; JSON is always UTF-8.
+    /// Its charset; JSON is always UTF-8.
     pub charset: &'static Encoding,
-    /// Where the charset is told.
+    /// Where the charset is declared.
     pub declared: Declared,
     /// How many entries it shows.
     pub shown: usize,
-    /// What it says about being looked at.
+    /// Its polling hints.
     pub hints: Hints,
-    /// Whether it gives an `ETag`. Without that and a time, every look costs a whole document.
+    /// Whether it sends an `ETag`. Without that and a time, every check costs a whole document.
     pub etag: bool,
-    /// Whether it gives `Last-Modified`.
+    /// Whether it sends `Last-Modified`.
     pub last_modified: bool,
     /// Whether its host compresses with gzip.
     pub gzip: bool,
     /// Whether its host compresses with brotli.
     pub brotli: bool,
-    /// What its entries are known by.
+    /// The ids of its entries.
     pub ids: Ids,
     /// Whether its links carry parameters that count readers.
     pub trackers: bool,
 }
 
-/// Where a charset is told: a reader must look in both places.
+/// Where a charset is declared: a reader must look in both places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Declared {
@@ -58,7 +58,7 @@ pub enum Declared {
     Both,
 }
 
-/// What a feed says about being looked at. RSS carries all; other formats only `max_age_s`.
+/// A feed's polling hints. RSS has all; other formats only `max_age_s`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Hints {
     /// `<ttl>`.
@@ -73,36 +73,36 @@ pub struct Hints {
     pub skip_days: Vec<&'static str>,
 }
 
-/// What the entries of a feed are known by.
+/// The ids of a feed's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ids {
     Link,
     /// A `tag:` URI.
     Tag,
-    /// Something only the publisher understands.
+    /// An opaque id.
     Opaque,
-    /// Nothing, where the format allows that.
+    /// No id, where the format allows that.
     None,
 }
 
 /// One entry as a document shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// What its page is found by; unique in the feed.
+    /// The key of its page; unique in the feed.
     pub key: String,
     /// When it was published.
     pub published_at: Timestamp,
     pub title: String,
     /// Its page, absolute, with whatever the feed adds to links.
     pub link: String,
-    /// What it is known by, where the feed tells.
+    /// Its id, if the feed has ids.
     pub id: Option<String>,
-    /// HTML, and not to be trusted: one in five carries a script.
+    /// Untrusted HTML: one in five contains a script.
     pub summary: String,
 }
 
-/// An entry that somebody published by hand.
+/// An entry that was published manually.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Announced {
     pub published_at: Timestamp,
@@ -110,8 +110,8 @@ pub struct Announced {
 }
 
 impl Feed {
-    /// The newest entry's time and how many were published by hand: together they tell one state
-    /// of the document from every other, without making it.
+    /// The newest entry's time and the number published manually: together they identify a state of
+    /// the document, without writing it.
     pub fn state(&self, announced: &[Announced], at: Timestamp) -> (Option<Timestamp>, usize) {
         let by_hand = announced.iter().filter(|it| it.published_at <= at);
         let newest_by_hand = by_hand.clone().map(|it| it.published_at).max();
@@ -134,7 +134,7 @@ impl Feed {
         entries
     }
 
-    /// What a feed calls itself.
+    /// A feed's title.
     pub fn title(&self) -> String {
         let title = self
             .language
@@ -196,7 +196,7 @@ impl Feed {
     }
 }
 
-/// Most summaries are harmless; some carry what no reader should let through.
+/// Most summaries are harmless; some contain markup that readers must remove.
 fn summary(text: &str, chance: &mut Chance) -> String {
     let text = super::document::escape(text);
     match chance.below(10) {

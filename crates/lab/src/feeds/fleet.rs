@@ -1,7 +1,7 @@
-//! The fleet: which feeds exist, where they live and what each is like.
+//! The fleet: which feeds exist, their hosts and their properties.
 //!
-//! Nothing is stored. A feed is drawn from the fleet's seed and its number whenever it is asked
-//! for, so a hundred thousand of them cost nothing until somebody looks.
+//! Nothing is stored. A feed is drawn from the fleet's seed and its number when it is requested, so
+//! a hundred thousand of them cost nothing until then.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -19,12 +19,12 @@ use super::{
 };
 use crate::chance::Chance;
 
-/// What the lives of feeds are counted from, unless the caller says otherwise: 2026-01-01, UTC.
+/// Default reference time of all feeds: 2026-01-01, UTC.
 const EPOCH_S: i64 = 1_767_225_600;
-/// Keeps draws about faults apart from draws about feeds.
+/// Separates draws of faults from draws of feeds.
 const TROUBLE: u64 = 0x0066_6174_6500;
 
-/// Where people write, and in what; a zone that stands twice has twice as many feeds.
+/// Zones and languages; a zone listed twice has twice as many feeds.
 const PLACES: &[(&str, Language)] = &[
     ("Asia/Shanghai", Language::Chinese),
     ("Asia/Shanghai", Language::Chinese),
@@ -51,13 +51,13 @@ static ZONES: LazyLock<Vec<TimeZone>> = LazyLock::new(|| {
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Fleet {
-    /// Where everything is drawn from.
+    /// Seed of everything drawn.
     pub seed: u64,
     /// How many feeds there are, numbered from 0.
     pub feeds: u32,
     /// How many share a host.
     pub feeds_per_host: u32,
-    /// What the lives of feeds are counted from: they began years before, dead ones ended before.
+    /// Reference time: feeds started years before, dead ones ended before.
     pub epoch: Timestamp,
 }
 
@@ -77,7 +77,7 @@ impl Fleet {
         self.feeds.div_ceil(self.feeds_per_host.max(1))
     }
 
-    /// The host a feed lives on.
+    /// The host of a feed.
     pub fn host_of(&self, number: u32) -> u32 {
         number / self.feeds_per_host.max(1)
     }
@@ -89,7 +89,7 @@ impl Fleet {
         first..first.saturating_add(each).min(self.feeds)
     }
 
-    /// Where a feed's host answers.
+    /// The base address of a feed's host.
     pub fn base_url(&self, number: u32, port: u16) -> String {
         let address = host::address(self.host_of(number));
         let address = address.unwrap_or(std::net::Ipv4Addr::LOCALHOST);
@@ -148,7 +148,7 @@ impl Fleet {
         })
     }
 
-    /// What goes wrong in a long list of real subscriptions, of a thousand hosts and feeds.
+    /// Faults as in a long list of real subscriptions, per thousand hosts and feeds.
     pub fn usual_faults(&self) -> Vec<Rule> {
         let on_host = (0..self.hosts()).filter_map(|host| {
             let mut chance = Chance::of(self.seed, &[TROUBLE, u64::from(host)]);
@@ -280,8 +280,8 @@ fn ids(chance: &mut Chance) -> Ids {
     }
 }
 
-/// Some feeds say how often to look. What they say never contradicts what they do: nobody publishes
-/// in the hours and on the days they ask to skip.
+/// Some feeds have polling hints. The hints never contradict the rhythm: no feed publishes in the
+/// hours and on the days it asks to skip.
 fn hints(chance: &mut Chance, habit: &Habit, epoch: Timestamp) -> Hints {
     let offset_h = i64::from(habit.zone.to_offset(epoch).seconds()) / 3600;
     let mornings = habit.rhythm.days == Days::Working;

@@ -5,7 +5,7 @@
 
 use std::net::Ipv4Addr;
 
-/// Last octets run from 1 to 254, so that no host looks like a network or a broadcast.
+/// Last octets run from 1 to 254, so that no host looks like a network or broadcast address.
 const PER_OCTET: u32 = 254;
 /// The address of a host: 127.1.1.1 is the first. `None` once 127.0.0.0/8 is used up.
 pub fn address(host: u32) -> Option<Ipv4Addr> {
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_are_no_hosts_are_reported_apart() {
+    fn addresses_that_are_no_hosts_are_distinguished() {
         for other in ["127.0.0.1", "127.1.0.1", "127.1.1.255", "10.1.1.1"] {
             assert_eq!(host_at(other.parse().unwrap()), None, "{other}");
         }

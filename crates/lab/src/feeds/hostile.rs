@@ -1,6 +1,6 @@
-//! Hostile and broken documents, by name: each ends some reader's day, and none should end ours.
+//! Hostile and broken documents, by name: each breaks some reader, and none may break Almanack.
 //!
-//! Every one has an address, `/hostile/{name}`, and can be put in the place of a feed by
+//! Every one has an address, `/hostile/{name}`, and can replace a feed by
 //! [`Fault::Serve`](super::fault::Fault::Serve). They are built as values first, so that tests can
 //! prove each to be what its name claims.
 
@@ -15,15 +15,15 @@ use jiff::Timestamp;
 
 use crate::reply::{Answer, Reply};
 
-/// `Content-Type` of a feed that pretends to be well.
+/// `Content-Type` of a feed that pretends to be valid.
 const RSS: &str = "application/rss+xml; charset=utf-8";
 /// `Content-Type` of a page.
 const HTML: &str = "text/html; charset=utf-8";
 
-/// Where and when a document is asked for.
+/// Where and when a document is requested.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// The server as the caller reached it, without a slash at the end.
+    /// The server's address as the client reached it, without a trailing slash.
     pub base_url: &'a str,
     pub now: Timestamp,
 }
@@ -46,9 +46,9 @@ pub fn all() -> impl Iterator<Item = Hostile> {
     })
 }
 
-/// The answer under a name. Beside the fixed names: `hops/{n}` redirects n times and then serves a
-/// feed, `redirect-forever/{n}` never repeats an address and never ends, and
-/// `redirect-private/{which}` leads to an address nobody outside should reach.
+/// The response for a name. In addition to the fixed names: `hops/{n}` redirects n times and then
+/// serves a feed, `redirect-forever/{n}` never repeats an address and never ends, and
+/// `redirect-private/{which}` leads to a private address.
 pub fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
     content::answer(name, place)
         .or_else(|| bomb::answer(name, place))
@@ -71,7 +71,7 @@ fn feed_with(items: &str) -> String {
     )
 }
 
-/// An item that is well.
+/// A valid item.
 fn item(number: usize) -> String {
     let day = number % 28 + 1;
     format!(
@@ -81,7 +81,7 @@ fn item(number: usize) -> String {
     )
 }
 
-/// Entities of which each holds ten of the one before: the last is a billion laughs.
+/// Entities of which each contains ten of the one before: the last is a billion laughs.
 fn laugh_entities() -> String {
     let mut entities = String::from("<!ENTITY l0 \"lol\">");
     for level in 1..10 {

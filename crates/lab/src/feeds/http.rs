@@ -1,4 +1,4 @@
-//! From a request to an answer: feeds and their sites, hostile documents and lists.
+//! From a request to a response: feeds and their sites, hostile documents and lists.
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ use super::{
     host,
     hostile::{self, Place},
     opml,
-    wire::{self, Asked},
+    wire::{self, RequestHeaders},
 };
 use crate::{
     line::Met,
@@ -29,7 +29,7 @@ use crate::{
 
 type Connection = ConnectInfo<Met>;
 
-/// Everything the server answers.
+/// All routes of the server.
 pub(super) fn routes(stand: Handle) -> Router {
     Router::new()
         .route("/", get(site))
@@ -47,9 +47,9 @@ pub(super) fn routes(stand: Handle) -> Router {
 struct Call {
     feed: Feed,
     document: Document,
-    /// Whether it came to the address that the feed moves to; moves do not apply there.
+    /// Whether it is for the address that the feed moves to; moves do not apply there.
     at_second_home: bool,
-    asked: Asked,
+    asked: RequestHeaders,
 }
 
 async fn look(
@@ -87,7 +87,7 @@ async fn look(
     stand.send(&met, answer, flight).await
 }
 
-fn asked(headers: &HeaderMap) -> Asked {
+fn asked(headers: &HeaderMap) -> RequestHeaders {
     let accepted = text(headers, header::ACCEPT_ENCODING).unwrap_or_default();
     let accepts = |name: &str| {
         let mut all = accepted
@@ -95,7 +95,7 @@ fn asked(headers: &HeaderMap) -> Asked {
             .map(|one| one.split(';').next().unwrap_or("").trim());
         all.any(|one| one == name)
     };
-    Asked {
+    RequestHeaders {
         gzip: accepts("gzip"),
         brotli: accepts("br"),
         if_none_match: text(headers, header::IF_NONE_MATCH),
@@ -115,7 +115,7 @@ fn fault(stand: &Handle, call: &Call) -> Option<Fault> {
     hit.map(|rule| rule.effect)
 }
 
-/// The answer to a request, once what goes wrong has been decided.
+/// The response to a request, once its fault has been decided.
 fn answer(stand: &Handle, call: &Call, fault: Option<Fault>, now: Timestamp) -> Answer {
     let number = call.feed.number;
     let base_url = stand.host_url(number);
@@ -140,7 +140,7 @@ fn answer(stand: &Handle, call: &Call, fault: Option<Fault>, now: Timestamp) -> 
             let nothing = || Answer::Reply(Reply::status(500, "no such hostile document\n"));
             return found.unwrap_or_else(nothing);
         }
-        // 401 says how to sign in, as it must.
+        // 401 must name the authentication scheme.
         Some(Fault::Status(401)) => {
             Reply::status(401, "not today\n").with("www-authenticate", "Basic realm=\"feeds\"")
         }
@@ -168,7 +168,7 @@ fn answer(stand: &Handle, call: &Call, fault: Option<Fault>, now: Timestamp) -> 
     Answer::Reply(reply)
 }
 
-/// The site of the host that was dialled; at 127.0.0.1, what this is.
+/// The site of the requested host; at 127.0.0.1, the welcome text.
 async fn site(State(stand): State<Handle>, ConnectInfo(met): Connection) -> Response {
     let host = met.address.and_then(|address| match address.ip() {
         IpAddr::V4(address) => host::host_at(address),
@@ -224,7 +224,7 @@ async fn hostile_list(ConnectInfo(met): Connection) -> String {
         private.map(|(name, to)| format!("{base}/hostile/redirect-private/{name}\t302 to {to}\n"));
     let numbered = [
         format!("{base}/hostile/hops/7\tseven redirects, then a feed\n"),
-        format!("{base}/hostile/redirect-forever/0\tnever the same address, never an end\n"),
+        format!("{base}/hostile/redirect-forever/0\tendless redirects, each to a new address\n"),
     ];
     fixed.chain(private).chain(numbered).collect()
 }
@@ -244,7 +244,7 @@ async fn hostile_document(
     }
 }
 
-/// The server as the caller reached it.
+/// The server's address as the client reached it.
 fn base_url(met: &Met) -> String {
     met.address
         .map_or_else(String::new, |address| format!("http://{address}"))

@@ -1,13 +1,13 @@
-//! What entries say, in five languages: enough words that titles differ, few enough to read.
+//! Texts of entries, in five languages: enough words for distinct titles, few enough to read.
 //!
-//! Titles matter to readers of feeds as the last resort of telling entries apart, and the letters
-//! matter because feeds come in the charsets of their languages.
+//! Readers use titles as a last resort to distinguish entries, and the letters matter because feeds
+//! use the charsets of their languages.
 
 use serde::Serialize;
 
 use crate::chance::Chance;
 
-/// What a feed is written in.
+/// The language of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Language {
@@ -18,8 +18,8 @@ pub enum Language {
     German,
 }
 
-/// For each language, in the order of [`Language`], a line of who, one of does what, and one of where
-/// or when; each of twelve.
+/// For each language, in the order of [`Language`], a line of who, one of does what, and one of
+/// where or when; each of twelve.
 const WORDS: &str = include_str!("language/words.txt");
 const PER_LINE: u64 = 12;
 

@@ -9,7 +9,7 @@ use crate::reply::Piece;
 const FOLDER: usize = 1000;
 
 /// OPML of the feeds of a range, in folders. What is not a feed is left out: a list of
-/// subscriptions has no place for selectors.
+/// subscriptions cannot contain selectors.
 pub(super) fn write(
     fleet: Fleet,
     numbers: Range<u32>,

@@ -1,11 +1,11 @@
-//! When a feed publishes, as real ones do: in the daytime of its own zone, on its own days.
+//! When a feed publishes, like real ones: in the daytime of its zone, on its days.
 //!
-//! What a day of the feed's zone holds is drawn from the feed's seed and the day's number alone. So
-//! any moment can be asked about directly: the newest thirty of a feed ten years old cost the same
-//! as on its first day.
+//! The entries of a day in the feed's zone are drawn only from the feed's seed and the day's
+//! number. So any moment can be computed directly: the newest thirty of a feed ten years old cost
+//! the same as on its first day.
 //!
 //! Days and seconds count from the epoch. Local time is `seconds + offset`; where a change of the
-//! clocks makes that ambiguous either reading will do, as long as it is always the same.
+//! clocks makes that ambiguous either reading is fine, as long as it is always the same.
 //!
 //! INVARIANT: every entry lies inside the day that drew it, so days read one after another are
 //! entries in order, and random access equals enumeration.
@@ -28,13 +28,13 @@ const BUSY: [i64; 24] = [
     75, 50, 30,
 ];
 
-/// What a feed does, in its own zone.
+/// A feed's rhythm, in its zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rhythm {
-    /// As control API and OPML show it.
+    /// Its name in the control API and in OPML.
     pub name: &'static str,
     pub days: Days,
-    /// Of a thousand such days, so many have entries: people are ill, or on holiday.
+    /// Of a thousand such days, this many have entries: people are ill, or on holiday.
     pub permille: u64,
     /// How many such a day has, at least and at most.
     pub entries: (i64, i64),
@@ -72,7 +72,7 @@ pub enum Hours {
     EditionHarness,
     /// Anywhere from one minute to another.
     Between(i64, i64),
-    /// About one minute, so many earlier or later at most: near it more often than far from it.
+    /// About one minute, at most this much earlier or later: near it more often than far from it.
     About(i64, i64),
     /// The first anywhere from one minute to another, the others soon after.
     Burst(i64, i64),
@@ -84,9 +84,9 @@ pub struct Habit {
     /// The feed's own seed.
     pub seed: u64,
     pub rhythm: Rhythm,
-    /// Whose days and hours it keeps.
+    /// The zone of its days and hours.
     pub zone: TimeZone,
-    /// Times are whole multiples of so many seconds; software that publishes likes round minutes.
+    /// Times are multiples of this many seconds; publishing software prefers round minutes.
     pub round_s: i64,
     /// No entry is older.
     pub first_at: Timestamp,

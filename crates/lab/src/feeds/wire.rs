@@ -1,7 +1,7 @@
 //! A feed's document over HTTP: validators, 304, compression and caching headers.
 //!
-//! The tag is a hash of the feed's state, which is cheap to know; a request that changes nothing is
-//! answered without writing the document at all.
+//! The tag is a hash of the feed's state, which is cheap to compute; a request that changes nothing
+//! is answered without writing the document at all.
 
 pub(super) mod pack;
 
@@ -20,9 +20,9 @@ use crate::{
 /// Smaller bodies are not worth compressing.
 const PACK_ABOVE: usize = 256;
 
-/// What a request says about what the caller has and takes.
+/// The request headers for validators and encodings.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct RequestHeaders {
     /// `If-None-Match`, as sent.
     pub if_none_match: Option<String>,
     /// `If-Modified-Since`, as sent.
@@ -33,8 +33,8 @@ pub struct Asked {
     pub brotli: bool,
 }
 
-impl Asked {
-    /// Whether the caller showed that it has been here before.
+impl RequestHeaders {
+    /// Whether the client sent validators.
     pub fn is_conditional(&self) -> bool {
         self.if_none_match.is_some() || self.if_modified_since.is_some()
     }
@@ -45,7 +45,7 @@ pub fn answer(
     feed: &Feed,
     document: Document,
     announced: &[Announced],
-    asked: &Asked,
+    asked: &RequestHeaders,
     (now, base_url): (Timestamp, &str),
 ) -> Reply {
     let state = feed.state(announced, now);
@@ -93,8 +93,13 @@ fn validators(feed: &Feed, newest_at: Option<Timestamp>, tag: &str) -> Vec<(&'st
     headers
 }
 
-/// By the tag where one was sent and is given; else by the time (RFC 9110, 13.2.2).
-fn is_unchanged(feed: &Feed, tag: &str, newest_at: Option<Timestamp>, asked: &Asked) -> bool {
+/// By the tag if both have one; otherwise by the time (RFC 9110, 13.2.2).
+fn is_unchanged(
+    feed: &Feed,
+    tag: &str,
+    newest_at: Option<Timestamp>,
+    asked: &RequestHeaders,
+) -> bool {
     if let Some(sent) = &asked.if_none_match {
         return feed.etag && names(sent, tag);
     }
@@ -129,7 +134,7 @@ enum Packing {
 }
 
 impl Packing {
-    fn choose(feed: &Feed, asked: &Asked) -> Self {
+    fn choose(feed: &Feed, asked: &RequestHeaders) -> Self {
         match () {
             () if feed.brotli && asked.brotli => Self::Brotli,
             () if feed.gzip && asked.gzip => Self::Gzip,

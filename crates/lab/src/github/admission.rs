@@ -1,8 +1,8 @@
-//! The gate every API request passes, in and out.
+//! The middleware of every API request, in and out.
 //!
 //! In: user agent, token, rate limit, fault, in this order. Out: error body, `ETag` and 304, the
-//! journal, and the headers GitHub puts on every answer. A request is charged on its way in and gets
-//! its charge back on its way out if the answer is 304.
+//! journal, and the headers GitHub puts on every response. A request is charged on its way in and
+//! gets its charge back on its way out if the answer is 304.
 
 use std::time::Duration;
 
@@ -26,15 +26,15 @@ use super::{
 };
 use crate::{clock, line::Met, reply::http_date, stand::Inside};
 
-/// Requests an hour for those who show no token.
+/// Requests per hour without a token.
 const ANONYMOUS_REQUESTS_PER_HOUR: u32 = 60;
 
-/// Who calls, as the gate found out.
+/// The authenticated caller.
 #[derive(Debug, Clone)]
 pub(super) struct Caller(pub(super) Option<Token>);
 
 impl Caller {
-    /// The token's name; a stranger has none.
+    /// The token's name; none without a known token.
     fn name(&self) -> &str {
         self.0.as_ref().map_or("", |token| &token.name)
     }
@@ -55,8 +55,8 @@ impl Caller {
     }
 }
 
-/// A request as the gate sees it.
-struct Asked {
+/// A request as the middleware sees it.
+struct ApiRequest {
     method: Method,
     path: String,
     /// Path template of the endpoint.
@@ -66,7 +66,7 @@ struct Asked {
     if_none_match: Option<String>,
 }
 
-/// What the gate decided on the way in.
+/// The decision on the way in.
 struct Admission {
     request_id: String,
     caller: Caller,
@@ -82,7 +82,7 @@ pub(super) async fn pass(
     mut request: HttpRequest,
     next: Next,
 ) -> Response {
-    let asked = Asked::of(&request);
+    let asked = ApiRequest::of(&request);
     let mut admission = admit(&mut stand.lock(), &asked, stand.now());
     stand.changed();
     let effect = *admission.decision.as_ref().unwrap_or(&None);
@@ -112,7 +112,7 @@ pub(super) async fn pass(
     response
 }
 
-impl Asked {
+impl ApiRequest {
     fn of(request: &HttpRequest) -> Self {
         let headers = request.headers();
         let text = |name: HeaderName| {
@@ -142,11 +142,11 @@ impl Asked {
 fn secret(authorization: &str) -> String {
     let (scheme, secret) = authorization.split_once(' ').unwrap_or_default();
     let known = ["bearer", "token"].contains(&scheme.to_ascii_lowercase().as_str());
-    // Another scheme is nobody's secret: answered as bad credentials.
+    // Another scheme matches no token: answered as bad credentials.
     if known { secret.trim() } else { "" }.to_owned()
 }
 
-fn admit(inside: &mut Inside<GithubStand>, asked: &Asked, now: Timestamp) -> Admission {
+fn admit(inside: &mut Inside<GithubStand>, asked: &ApiRequest, now: Timestamp) -> Admission {
     let github = &mut inside.state;
     github.arrived += 1;
     let request_id = format!("A1A1:{:06X}:{:08X}", github.arrived, now.as_second());
@@ -174,10 +174,10 @@ fn admit(inside: &mut Inside<GithubStand>, asked: &Asked, now: Timestamp) -> Adm
     }
 }
 
-/// Asks the faults; those that answer by themselves are refusals.
+/// Applies the faults; those that answer by themselves are refusals.
 fn plan(
     inside: &mut Inside<GithubStand>,
-    asked: &Asked,
+    asked: &ApiRequest,
     token: &str,
 ) -> Result<Option<Effect>, Refusal> {
     let method = asked.method.as_str();
@@ -191,17 +191,17 @@ fn plan(
     }
 }
 
-/// Gives the charge of a 304 back, and notes the request.
+/// Returns the charge of a 304, and records the request.
 fn settle(
     stand: &Handle,
-    asked: &Asked,
+    asked: &ApiRequest,
     admission: &mut Admission,
     (status, replied): (StatusCode, bool),
 ) {
     let now = stand.now();
     let mut inside = stand.lock();
     let account = admission.caller.account(asked.resource());
-    // As at GitHub, only for those who showed a token.
+    // As at GitHub, only with a token.
     let free = status == StatusCode::NOT_MODIFIED && admission.caller.0.is_some();
     if admission.charged && free {
         let limits = &mut inside.state.limits;
@@ -221,7 +221,7 @@ fn settle(
     });
 }
 
-/// Carries the refusal to the gate, which writes the body.
+/// Passes the refusal to the middleware, which writes the body.
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status);
@@ -231,7 +231,7 @@ impl IntoResponse for Refusal {
 }
 
 /// Writes GitHub's error body where a refusal was answered.
-fn explain(response: Response, asked: &Asked) -> Response {
+fn explain(response: Response, asked: &ApiRequest) -> Response {
     let Some(refusal) = response.extensions().get::<Refusal>() else {
         return response;
     };
@@ -258,8 +258,8 @@ fn explain(response: Response, asked: &Asked) -> Response {
     answer
 }
 
-/// Gives what was read an `ETag`, and answers 304 to those who have it already.
-async fn condition(response: Response, asked: &Asked) -> Response {
+/// Adds an `ETag` to what was read, and answers 304 to clients that have it already.
+async fn condition(response: Response, asked: &ApiRequest) -> Response {
     let readable = asked.method == Method::GET && asked.path != "/rate_limit";
     if !readable || response.status() != StatusCode::OK {
         return response;
@@ -286,7 +286,7 @@ async fn condition(response: Response, asked: &Asked) -> Response {
 fn add_headers(headers: &mut HeaderMap, admission: &Admission, now: Timestamp) {
     let Admission { standing, .. } = admission;
     for (name, value) in [
-        // The lab's own time, which need not be the machine's.
+        // The lab's time, which need not be the system's.
         ("date", http_date(now)),
         ("x-github-request-id", admission.request_id.clone()),
         ("x-ratelimit-limit", standing.limit.to_string()),

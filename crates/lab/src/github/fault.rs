@@ -1,14 +1,14 @@
-//! How GitHub misbehaves when told to.
+//! How GitHub misbehaves on demand.
 //!
-//! A [`Rule`] says which requests, how often, and what happens to them; how rules are counted and
-//! which of them decides is [`crate::rule`]'s.
+//! A [`Rule`] defines which requests, how often, and the effect; [`crate::rule`] counts and
+//! decides.
 
 use serde::{Deserialize, Serialize};
 
 use crate::rule;
 pub use crate::rule::When;
 
-/// Which requests a rule looks at; what is left out matches everything.
+/// The requests a rule matches; an omitted field matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Matching {
@@ -20,26 +20,26 @@ pub struct Matching {
     pub path: Option<String>,
 }
 
-/// What happens to a request that is hit.
+/// The effect on a matching request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Answered with this status and without effect: 500, 502, 503.
     Status(u16),
-    /// Takes effect, and is answered with this status all the same.
+    /// Takes effect, but is answered with this status.
     StatusAfter(u16),
     /// Answered 403 as by the secondary limit, without effect.
     SecondaryLimit {
-        /// What `retry-after` says.
+        /// Value of `retry-after`.
         retry_after_s: u32,
     },
-    /// Answered rightly, but only after so long.
+    /// Answered correctly after a delay.
     Slow { wait_ms: u64 },
-    /// Takes effect; then the connection is cut, and the caller is never told.
+    /// Takes effect; then the connection is cut without a response.
     DropReply,
 }
 
-/// Which requests, how often, what.
+/// A rule: which requests, how often, and the effect.
 pub type Rule = rule::Rule<Matching, Effect>;
 
 impl Matching {
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_looks_only_at_what_it_names() {
+    fn a_rule_matches_only_what_it_names() {
         for (why, matching, covered) in [
             ("everything", Matching::default(), true),
             ("its token", of(Some("chain"), None, None), true),

@@ -1,7 +1,7 @@
-//! GitHub's routes; the gate all of them pass is in [`admission`](super::gate).
+//! GitHub's routes; the middleware of all of them is in [`admission`](super::admission).
 //!
 //! A handler opens the repository for its caller, reads the body, lets the state decide and shows
-//! the fields that clients read. It answers a [`Refusal`] by value.
+//! the fields that clients read. It returns a [`Refusal`] by value.
 
 use std::collections::BTreeMap;
 
@@ -27,21 +27,21 @@ use super::{
     state::{
         GitHub, Hosted, Need,
         git::{self, Change},
-        run::{Asked, Run},
+        run::{DispatchRequest, Run},
     },
 };
 use crate::stand::Inside;
 
 /// Largest request body: GitHub's largest file, in Base64.
 const BODY_BYTES_MAX: usize = 140 * 1024 * 1024;
-/// How the repository is called in the GraphQL API, before its number.
+/// Prefix of the repository's id in the GraphQL API.
 const NODE_PREFIX: &str = "R_kgDO";
-/// What "no object" is called in updates of many refs.
+/// The "no object" id in updates of many refs.
 const NOTHING: &str = "0000000000000000000000000000000000000000";
 
 type Answer = Result<Response, Refusal>;
 
-/// Everything the server answers.
+/// All routes of the server.
 pub(super) fn routes(stand: Handle) -> Router {
     let admission = middleware::from_fn_with_state(stand.clone(), admission::pass);
     Router::new()
@@ -74,7 +74,7 @@ async fn not_found() -> Refusal {
     Refusal::NOT_FOUND
 }
 
-/// A request that the gate let through.
+/// An admitted request.
 struct Call {
     stand: Handle,
     caller: Caller,
@@ -131,7 +131,7 @@ impl Call {
     }
 }
 
-/// How the caller stands; asking costs nothing.
+/// The caller's rate limits; this request is not counted.
 async fn rate_limit(call: Call) -> Json<Value> {
     let now = call.stand.now();
     let limits = &mut call.stand.lock().state.limits;
@@ -326,11 +326,11 @@ async fn cancel(call: Call) -> Answer {
 async fn dispatch(call: Call, body: Bytes) -> Answer {
     let now = call.stand.now();
     let inside = &mut *call.stand.lock();
-    // Who may not dispatch here learns nothing from the body's mistakes.
+    // Without permission to dispatch, the body's mistakes are not reported.
     call.open(inside, Need::WriteActions)?;
     let fields = Fields::read(&body)?;
     let inputs = fields.0.get("inputs").and_then(Value::as_object);
-    let asked = Asked {
+    let asked = DispatchRequest {
         repository: call.place(),
         workflow: call.part("workflow"),
         git_ref: fields.text("ref")?,
@@ -371,8 +371,8 @@ struct Update {
     after_oid: String,
 }
 
-/// The one question Almanack asks in GraphQL, matched and not parsed: refs deleted together or not
-/// at all. Every answer is 200; what went wrong is under `errors`.
+/// The one GraphQL mutation Almanack uses, matched and not parsed: refs deleted together or not at
+/// all. Every response is 200; failures are under `errors`.
 async fn graphql(call: Call, body: Bytes) -> Json<Value> {
     let inside = &mut *call.stand.lock();
     Json(match update_refs(&call, inside, &body) {
@@ -392,7 +392,7 @@ fn update_refs(
     let unknown = || {
         (
             "UNPROCESSABLE",
-            "not a mutation that is modelled".to_owned(),
+            "mutation not supported by the simulated GitHub".to_owned(),
         )
     };
     let asked: Mutation = serde_json::from_slice(body).map_err(|_| unknown())?;

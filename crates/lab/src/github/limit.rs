@@ -1,7 +1,7 @@
 //! Rate limits: a window of one hour for each caller and each resource.
 //!
-//! A window opens with the first request that counts and ends an hour later, whatever happens in
-//! between. A request is charged on arrival, so that of many at once no more pass than there is
+//! A window opens with the first request that counts and ends an hour later, regardless of later
+//! requests. A request is charged on arrival, so that of many at once no more pass than there is
 //! room for; one that is answered 304 gets its charge back, as at GitHub.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// How long a window lasts.
 const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 
-/// What is counted apart.
+/// A separately counted resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
@@ -30,7 +30,7 @@ impl Resource {
     }
 }
 
-/// Whose window, and how large it is.
+/// A window's owner and size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account<'a> {
     /// The window's name: usually the token's.
@@ -39,7 +39,7 @@ pub struct Account<'a> {
     pub resource: Resource,
 }
 
-/// How a caller stands, as the `x-ratelimit-…` headers say it.
+/// A caller's limits, as in the `x-ratelimit-…` headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
     pub limit: u32,
@@ -65,7 +65,7 @@ struct Window {
 pub struct Limits(BTreeMap<(String, Resource), Window>);
 
 impl Limits {
-    /// Counts one request, or says that none is left.
+    /// Counts one request, or refuses it if none is left.
     pub fn charge(&mut self, account: Account<'_>, now: Timestamp) -> Result<Standing, Standing> {
         let window = self.window(account, now);
         if window.used >= account.limit {
@@ -75,7 +75,7 @@ impl Limits {
         Ok(standing(account, *window))
     }
 
-    /// Gives one request back, unless its window has ended since.
+    /// Returns one request, unless its window has ended since.
     pub fn refund(&mut self, account: Account<'_>, charged: Standing, now: Timestamp) -> Standing {
         let window = self.window(account, now);
         if window.reset_at == charged.reset_at {
@@ -88,12 +88,12 @@ impl Limits {
         standing(account, *self.window(account, now))
     }
 
-    /// Leaves just so many requests in the present window.
+    /// Sets the remaining requests in the present window.
     pub fn leave(&mut self, account: Account<'_>, remaining: u32, now: Timestamp) {
         self.window(account, now).used = account.limit.saturating_sub(remaining);
     }
 
-    /// The present window; a new one where the last has ended.
+    /// The present window; a new one if the last has ended.
     fn window(&mut self, account: Account<'_>, now: Timestamp) -> &mut Window {
         let new = Window {
             used: 0,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn resources_and_callers_are_counted_apart() {
+    fn resources_and_callers_are_counted_separately() {
         let mut limits = Limits::default();
         limits.leave(ACCOUNT, 0, at(0));
         let graphql = Account {

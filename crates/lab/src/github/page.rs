@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Entries of a page where the caller does not say.
+/// Default entries per page.
 const SIZE: usize = 30;
 /// Most entries of a page.
 const SIZE_MAX: usize = 100;
 
-/// What a request says after the question mark.
+/// The query parameters.
 pub(super) type Parameters = BTreeMap<String, String>;
 
 /// Which page, and how long pages are.
@@ -20,7 +20,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// As GitHub reads it: what makes no sense counts as not said.
+    /// As GitHub reads it: invalid values are ignored.
     pub(super) fn of(parameters: &Parameters) -> Self {
         let number = |name: &str| {
             let value = parameters.get(name).and_then(|value| value.parse().ok());
@@ -52,7 +52,7 @@ fn query(parameters: &Parameters, number: usize) -> String {
     kept.collect::<String>() + &format!("page={number}")
 }
 
-/// What stands in a path or a query as it is.
+/// Characters that need no encoding in a path or a query.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -60,7 +60,7 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-/// Percent-encodes what cannot stand in a path or a query; slashes stay.
+/// Percent-encodes a path or a query; slashes stay.
 pub(super) fn encode(text: &str) -> String {
     utf8_percent_encode(text, PATH).to_string()
 }
@@ -77,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_counts_as_not_said() {
+    fn invalid_values_are_ignored() {
         for (why, pairs, number, size) in [
-            ("nothing said", &[][..], 1, 30),
+            ("no parameters", &[][..], 1, 30),
             ("both", &[("page", "3"), ("per_page", "7")], 3, 7),
             ("too long", &[("per_page", "1000")], 1, 100),
             ("zero", &[("page", "0"), ("per_page", "0")], 1, 30),

@@ -1,22 +1,22 @@
-//! Why GitHub says no: the status and the sentence GitHub uses.
+//! GitHub's refusals: the status and the sentence GitHub uses.
 //!
 //! Clients decide by status, and where one status means several things (422, 403) by the sentence.
 //! So the sentences here are GitHub's own, word for word, where its published description, its
-//! documentation or public reports of its answers give them.
+//! documentation or public reports of its responses give them.
 
 use std::borrow::Cow;
 
-/// Why a request ended without what was asked for. Expected, so a value.
+/// Why a request is refused. Expected, so a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub status: u16,
     pub message: Cow<'static, str>,
-    /// What a client must know besides.
+    /// Additional headers.
     pub(super) header: Option<(&'static str, String)>,
 }
 
 impl Refusal {
-    /// No `User-Agent`; GitHub turns such callers away before reading anything else.
+    /// No `User-Agent`; GitHub refuses such requests before reading anything else.
     pub const NO_USER_AGENT: Self = Self::new(
         403,
         "\r\nRequest forbidden by administrative rules. Please make sure your request has a \
@@ -82,7 +82,7 @@ impl Refusal {
         }
     }
 
-    /// Too much at once; come back after so many seconds.
+    /// Too much at once; retry after this many seconds.
     pub(super) fn secondary_limit(retry_after_s: u32) -> Self {
         let message = "You have exceeded a secondary rate limit. Please wait a few minutes before \
                        you try again.";

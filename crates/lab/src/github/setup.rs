@@ -1,7 +1,6 @@
-//! What exists before anybody asks: who may call, which repositories there are, what they run.
+//! The initial state: tokens, repositories and workflows.
 //!
-//! The same words serve a test that fills in structs, the file that `almanack world github` reads,
-//! and the control API.
+//! The same structs serve tests, the file that `almanack world github` reads, and the control API.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,41 +14,41 @@ const MAIN: &str = "main";
 #[serde(deny_unknown_fields, default)]
 pub struct Setup {
     pub tokens: Vec<Token>,
-    /// What they may find.
+    /// The repositories.
     pub repositories: Vec<Repository>,
 }
 
-/// How far a token reaches into one area of a repository.
+/// A token's permission in one area of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Permission {
     None,
     Read,
-    /// May look and change.
+    /// May read and write.
     Write,
 }
 
-/// Somebody who may call.
+/// A token.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
-    /// What counts and dispatches call it; not secret.
+    /// Its name in counts and dispatches; not secret.
     pub name: String,
-    /// What the caller sends.
+    /// The secret that the client sends.
     pub secret: String,
     /// `owner/name` of the repositories it can see; the others do not exist for it.
     pub repositories: Vec<String>,
-    /// Its reach into refs and files.
+    /// Permission for refs and files.
     #[serde(default = "write")]
     pub contents: Permission,
-    /// Its reach into workflows and runs.
+    /// Permission for workflows and runs.
     #[serde(default = "write")]
     pub actions: Permission,
     /// Size of its window of one hour.
     #[serde(default = "requests_per_hour")]
     pub requests_per_hour: u32,
     /// Whose window it uses up: tokens of one name here share one, as the tokens of all runs in one
-    /// repository do. Without it, the token has a window of its own.
+    /// repository do. Without it, the token has a separate window.
     #[serde(default)]
     pub shares_window: Option<String>,
 }
@@ -93,7 +92,7 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// A repository to be made.
+/// A repository to create.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repository {
@@ -103,7 +102,7 @@ pub struct Repository {
     /// Its branches, all at one first commit; the first is the default branch.
     #[serde(default = "main_only")]
     pub branches: Vec<String>,
-    /// What it can run.
+    /// Its workflows.
     #[serde(default)]
     pub workflows: Vec<Workflow>,
 }
@@ -156,7 +155,7 @@ impl Workflow {
     }
 }
 
-/// What a workflow wants to know from its dispatcher.
+/// An input of a workflow.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {

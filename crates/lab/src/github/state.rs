@@ -1,11 +1,11 @@
 //! What GitHub holds, without HTTP: repositories, refs, files, workflows and runs.
 //!
-//! Every method decides and changes in one go, takes the time as an argument and answers a value
-//! or a [`Refusal`]. Whoever holds the state exclusively therefore sees each request happen before
-//! or after every other, never in between: that is what makes creating a ref a lock.
+//! Every method decides and changes in one step, takes the time as an argument and returns a value
+//! or a [`Refusal`]. With exclusive access to the state, each request happens before or after every
+//! other, never in between: that is what makes creating a ref a lock.
 //!
 //! - `git`: references, tags and files;
-//! - [`run`]: workflows, dispatches, and the runs they make.
+//! - [`run`]: workflows, dispatches, and their runs.
 
 pub(super) mod git;
 pub mod run;
@@ -26,13 +26,13 @@ use super::{
 /// Which permission an endpoint needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Refs and files, to look.
+    /// Refs and files, to read.
     ReadContents,
-    /// Refs and files, to change.
+    /// Refs and files, to write.
     WriteContents,
-    /// Workflows and runs, to look.
+    /// Workflows and runs, to read.
     ReadActions,
-    /// Workflows and runs, to change.
+    /// Workflows and runs, to write.
     WriteActions,
 }
 
@@ -74,7 +74,7 @@ pub struct Hosted {
     pub owner: String,
     /// What it is called.
     pub name: String,
-    /// The branch that counts where none is named.
+    /// The default branch.
     pub default_branch: String,
     /// Full name to commit: `refs/heads/main`.
     pub(super) refs: BTreeMap<String, String>,
@@ -112,13 +112,13 @@ impl GitHub {
             .insert(key, Hosted::new(repository, id, now));
     }
 
-    /// Who sends this secret. An empty one is nobody's.
+    /// The token with this secret. An empty secret matches none.
     pub fn token(&self, secret: &str) -> Option<&Token> {
         let mut tokens = self.tokens.iter().filter(|_| !secret.is_empty());
         tokens.find(|token| token.secret == secret)
     }
 
-    /// Who is called so.
+    /// The token with this name.
     pub fn token_named(&self, name: &str) -> Option<&Token> {
         self.tokens.iter().find(|token| token.name == name)
     }
@@ -141,7 +141,7 @@ impl GitHub {
         }
     }
 
-    /// The repository, for those who need no token.
+    /// The repository, without checking a token.
     pub fn repository(&mut self, owner: &str, name: &str) -> Option<&mut Hosted> {
         self.repositories.get_mut(&key(owner, name))
     }

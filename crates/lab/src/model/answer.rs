@@ -1,4 +1,4 @@
-//! From a request to an answer: read, refused, answered and noted, under one lock.
+//! From a request to a response: read, refused, answered and recorded, under one lock.
 
 use std::fmt::Display;
 
@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Asked, Handle, Model, Request, Setup,
+    Handle, Model, Request, Setup, TaskFacts,
     fault::{Effect, Rule},
     mind,
-    spoil::{self, Said},
+    spoil::{self, Completion},
     task::{Message, Task},
 };
 use crate::{
@@ -19,26 +19,26 @@ use crate::{
     stand::Inside,
 };
 
-/// What stands where an answer should be.
+/// A page instead of a response.
 const PAGE: &str = "<!doctype html><title>Just a moment...</title><p>Checking your browser.</p>";
-/// What a gateway says.
+/// The response of a gateway.
 const GATEWAY_PAGE: &str = "<html><head><title>502 Bad Gateway</title></head></html>";
 const HTML: &str = "text/html; charset=utf-8";
 const BROKEN: &str = "The server had an error while processing your request. Sorry about that!";
 
-/// A request, as it came.
-pub(super) struct Came<'a> {
+/// A request, as received.
+pub(super) struct Incoming<'a> {
     pub(super) path: &'a str,
     pub(super) key: Option<&'a str>,
     pub(super) body: &'a [u8],
 }
 
-/// Answers a request and notes it.
-pub(super) fn judge(stand: &Handle, came: &Came<'_>) -> Answer {
+/// Answers a request and records it.
+pub(super) fn decide(stand: &Handle, incoming: &Incoming<'_>) -> Answer {
     let now = stand.now();
     let inside = &mut *stand.lock();
     let mut work = Work::default();
-    let answered = work.take(stand.setup(), inside, came, now);
+    let answered = work.take(stand.setup(), inside, incoming, now);
     let reply = answered.unwrap_or_else(|refused| refused);
     let effect = work.rule.as_ref().map(|rule| rule.effect);
     let status = reply.status;
@@ -50,8 +50,8 @@ pub(super) fn judge(stand: &Handle, came: &Came<'_>) -> Answer {
     };
     inside.journal.note(Request {
         at: now,
-        path: came.path.to_owned(),
-        key: came.key.map(fingerprint).unwrap_or_default(),
+        path: incoming.path.to_owned(),
+        key: incoming.key.map(fingerprint).unwrap_or_default(),
         asked: work.asked,
         effect,
         status,
@@ -61,10 +61,10 @@ pub(super) fn judge(stand: &Handle, came: &Came<'_>) -> Answer {
     answer
 }
 
-/// What was found out about a request, for the journal, however far it came.
+/// What is known about a request, for the journal, however far it got.
 #[derive(Default)]
 struct Work {
-    asked: Option<Asked>,
+    asked: Option<TaskFacts>,
     rule: Option<Rule>,
 }
 
@@ -73,11 +73,11 @@ impl Work {
         &mut self,
         setup: &Setup,
         inside: &mut Inside<Model>,
-        came: &Came<'_>,
+        incoming: &Incoming<'_>,
         now: Timestamp,
     ) -> Result<Reply, Reply> {
-        admit(setup, came.key)?;
-        let wanted = Wanted::read(came.body)?;
+        admit(setup, incoming.key)?;
+        let wanted = ChatRequest::read(incoming.body)?;
         let model = &wanted.model;
         if !setup.models.is_empty() && !setup.models.contains(model) {
             let message =
@@ -96,17 +96,23 @@ impl Work {
         if let Some(refused) = self.rule.as_ref().and_then(|rule| refused_by(rule, now)) {
             return Err(refused);
         }
-        let said = spoil::answer(&task, &setup.sensitive_words, self.rule.as_ref());
-        let said = bounded(said, wanted.max_tokens);
-        let said_tokens = mind::tokens(said.content.as_deref().unwrap_or_default());
+        let completion = spoil::answer(&task, &setup.sensitive_words, self.rule.as_ref());
+        let completion = bounded(completion, wanted.max_tokens);
+        let tokens = mind::tokens(completion.content.as_deref().unwrap_or_default());
         if let Some(asked) = &mut self.asked {
-            asked.completion_tokens = said_tokens;
+            asked.completion_tokens = tokens;
         }
         let number = inside.journal.total() + 1;
-        Ok(self.show(&wanted, &said, number, now))
+        Ok(self.show(&wanted, &completion, number, now))
     }
 
-    fn show(&self, wanted: &Wanted, said: &Said, number: u64, now: Timestamp) -> Reply {
+    fn show(
+        &self,
+        wanted: &ChatRequest,
+        completion: &Completion,
+        number: u64,
+        now: Timestamp,
+    ) -> Reply {
         let mut body = json!({
             "id": format!("chatcmpl-{number:08}"),
             "object": "chat.completion",
@@ -114,9 +120,9 @@ impl Work {
             "model": wanted.model,
             "choices": [{
                 "index": 0,
-                "message": { "role": "assistant", "content": said.content },
+                "message": { "role": "assistant", "content": completion.content },
                 "logprobs": null,
-                "finish_reason": if said.cut { "length" } else { "stop" },
+                "finish_reason": if completion.cut { "length" } else { "stop" },
             }],
             "usage": self.usage(),
         });
@@ -150,15 +156,15 @@ pub(super) fn admit(setup: &Setup, key: Option<&str>) -> Result<(), Reply> {
     if setup.keys.iter().any(|known| known == key) {
         return Ok(());
     }
-    // Services show how the key begins and ends, which must end up in no log.
+    // Services print the key's start and end; this must not reach a log.
     let begins: String = key.chars().take(3).collect();
     let message = format!("Incorrect API key provided: {begins}************.");
     Err(refusal(401, Some("invalid_api_key"), &message))
 }
 
-fn asked(wanted: &Wanted, task: &Task) -> Asked {
+fn asked(wanted: &ChatRequest, task: &Task) -> TaskFacts {
     let prompt = wanted.prompt();
-    Asked {
+    TaskFacts {
         kind: task.kind(),
         model: wanted.model.clone(),
         input: fingerprint(wanted.input()),
@@ -193,15 +199,18 @@ fn refused_by(rule: &Rule, now: Timestamp) -> Option<Reply> {
     }
 }
 
-/// No more than the caller allows.
-fn bounded(said: Said, max_tokens: Option<u64>) -> Said {
+/// At most as many tokens as the client allows.
+fn bounded(completion: Completion, max_tokens: Option<u64>) -> Completion {
     let max = max_tokens.and_then(|max| usize::try_from(max).ok());
-    match (said.content, max) {
-        (Some(content), Some(max)) if mind::tokens(&content) > max => Said {
+    match (completion.content, max) {
+        (Some(content), Some(max)) if mind::tokens(&content) > max => Completion {
             content: Some(mind::cut_to_tokens(&content, max)),
             cut: true,
         },
-        (content, _) => Said { content, ..said },
+        (content, _) => Completion {
+            content,
+            ..completion
+        },
     }
 }
 
@@ -224,9 +233,9 @@ fn error(status: u16, code: Option<&str>, message: &str) -> Value {
     json!({ "error": { "message": message, "type": kind, "param": null, "code": code } })
 }
 
-/// What a caller wants.
+/// A client's request.
 #[derive(Debug, Deserialize)]
-struct Wanted {
+struct ChatRequest {
     model: String,
     messages: Vec<Message>,
     temperature: Option<f64>,
@@ -236,7 +245,7 @@ struct Wanted {
     stream: bool,
 }
 
-impl Wanted {
+impl ChatRequest {
     fn read(body: &[u8]) -> Result<Self, Reply> {
         let read = serde_json::from_slice::<Self>(body);
         let unclear = |why: &dyn Display| {

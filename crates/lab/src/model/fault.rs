@@ -1,7 +1,7 @@
-//! How the model misbehaves when told to.
+//! How the model misbehaves on demand.
 //!
 //! Some effects spoil the answer's content, some the answer around it, some the connection. Those
-//! that spoil an array leave a summary alone, which has none.
+//! that spoil an array do not affect a summary, which has none.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::task::{Kind, Task};
 use crate::rule;
 pub use crate::rule::When;
 
-/// Which requests a rule looks at; what is left out matches everything.
+/// The requests a rule matches; an omitted field matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Matching {
@@ -18,15 +18,15 @@ pub struct Matching {
     /// Only where a title, or the text to summarise, contains this. Effects that spoil one element
     /// spoil the one that contains it.
     pub contains: Option<String>,
-    /// Only asked of this model.
+    /// Only for this model.
     pub model: Option<String>,
 }
 
-/// What happens to a request that is hit.
+/// The effect on a matching request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Kind words before and after the content.
+    /// Polite words before and after the content.
     Prose,
     /// The same, with square brackets in the words.
     ProseWithBrackets,
@@ -42,7 +42,7 @@ pub enum Effect {
     Shuffled,
     /// The elements from last to first.
     Reversed,
-    /// Two objects claim the same index; strings stay as they are.
+    /// Two objects claim the same index; strings stay unchanged.
     RepeatedIndex,
     /// One element is an empty text.
     ElementEmpty,
@@ -50,7 +50,7 @@ pub enum Effect {
     ElementNull,
     /// The original instead of a translation or a summary.
     Unchanged,
-    /// Words of regret instead of an answer.
+    /// An apology instead of an answer.
     Excuse,
     EmptyContent,
     /// `null` instead of a text.
@@ -67,23 +67,23 @@ pub enum Effect {
     Status(u16),
     /// 429.
     Limited {
-        /// What `Retry-After` says; without it there is no such header.
+        /// Value of `Retry-After`; without it there is no such header.
         retry_after_s: Option<u32>,
         /// As an HTTP date instead of seconds.
         #[serde(default)]
         as_date: bool,
     },
-    /// Answered rightly, but only after so long.
+    /// Answered correctly after a delay.
     Slow {
         /// The wait, in real time.
         wait_ms: u64,
     },
     Hang,
-    /// The connection is cut once the request was taken.
+    /// The connection is cut after the request was received.
     DropReply,
 }
 
-/// Which requests, how often, what.
+/// A rule: which requests, how often, and the effect.
 pub type Rule = rule::Rule<Matching, Effect>;
 
 impl Rule {

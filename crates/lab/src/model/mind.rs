@@ -1,21 +1,21 @@
-//! What the model thinks: small, always the same, and in Simplified Chinese.
+//! The model's answers: short, deterministic, and in Simplified Chinese.
 //!
-//! A translation puts frequent words into Chinese, keeps the others, and ends with a mark that the
-//! original decides. So every translation has a Chinese character, two titles rarely share one, and
-//! markup or quotes in a title survive to trouble whoever prints it.
+//! A translation puts frequent words into Chinese, keeps the others, and ends with a mark derived
+//! from the original. So every translation has a Chinese character, two titles rarely share one,
+//! and markup or quotes in a title survive, as a test for what prints it.
 
 use crate::{chance::Chance, fingerprint::bits};
 
-/// Characters of marks; 32, so that three of them tell 32,768 originals apart.
+/// Characters of marks; 32, so that three of them distinguish 32,768 originals.
 const MARKS: &str = "松石云海山川星河风雪林泉竹梅兰菊江湖春夏秋冬晨暮青白朱玄金玉琴书";
-/// Words too frequent to say what a text is about.
+/// Words too frequent to be a text's topic.
 const IDLE_WORDS: [&str; 16] = [
     "about", "after", "their", "there", "these", "which", "would", "could", "should", "https",
     "where", "other", "because", "being", "while", "comment",
 ];
-/// Shortest word that can say what a text is about.
+/// Shortest word that can be a text's topic.
 const TOPIC_CHARS_MIN: usize = 5;
-/// What a text is about that has no words.
+/// The topic of a text without words.
 const NO_TOPIC: &str = "这一主题";
 const FIRST: [&str; 4] = [
     "这篇文章（MARK）围绕TOPIC展开，交代了它的背景和要解决的问题。",
@@ -51,7 +51,7 @@ pub(super) fn is_chinese(c: char) -> bool {
     ('\u{4e00}'..='\u{9fff}').contains(&c)
 }
 
-/// A title in Chinese. One that has Chinese already stays as it is.
+/// A title in Chinese. One that contains Chinese already stays unchanged.
 pub(super) fn translate(title: &str) -> String {
     if title.chars().any(is_chinese) {
         return title.to_owned();
@@ -68,7 +68,7 @@ pub(super) fn translate(title: &str) -> String {
     format!("{translated}（译文·{}）", mark(title))
 }
 
-/// The word in Chinese with its punctuation, or as it is.
+/// The word in Chinese with its punctuation, or unchanged.
 fn translate_word(word: &str) -> String {
     let core = word.trim_matches(|c: char| !c.is_alphanumeric());
     let lower = core.to_ascii_lowercase();
@@ -82,7 +82,7 @@ fn translate_word(word: &str) -> String {
     }
 }
 
-/// Whether a title holds one of the words.
+/// Whether a title contains one of the words.
 pub(super) fn is_sensitive(title: &str, words: &[String]) -> bool {
     let title = title.to_lowercase();
     let mut words = words.iter();
@@ -133,7 +133,7 @@ fn topics(text: &str) -> Vec<String> {
     counts.into_iter().take(3).map(|(word, _)| word).collect()
 }
 
-/// Three characters that the text decides.
+/// Three characters derived from the text.
 fn mark(text: &str) -> String {
     let marks: Vec<char> = MARKS.chars().collect();
     let mut chance = Chance::new(bits(text));
@@ -148,7 +148,7 @@ pub(super) fn tokens(text: &str) -> usize {
     chinese + others.div_ceil(4)
 }
 
-/// As much of a text as has so many tokens.
+/// The start of a text with at most this many tokens.
 pub(super) fn cut_to_tokens(text: &str, tokens_max: usize) -> String {
     let mut quarters = 0;
     let fits = |c: &char| {

@@ -1,4 +1,4 @@
-//! From a task to what is said: the right answer, and what a fault makes of it.
+//! From a task to its answer: the correct one, and the effect of a fault.
 
 use serde_json::{Value, json};
 
@@ -8,20 +8,20 @@ use super::{
     task::{Shape, Task, Title},
 };
 
-/// How much of a text is given back unchanged instead of a summary.
+/// How much of a text is returned unchanged instead of a summary.
 const UNCHANGED_CHARS: usize = 200;
 
-/// What the model says.
+/// The model's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
-    /// Nothing at all is `None`.
+pub(super) struct Completion {
+    /// `None` for no content.
     pub(super) content: Option<String>,
     /// Whether it stopped before the end.
     pub(super) cut: bool,
 }
 
 /// Answers a task, spoiled where a rule says so.
-pub(super) fn answer(task: &Task, sensitive_words: &[String], rule: Option<&Rule>) -> Said {
+pub(super) fn answer(task: &Task, sensitive_words: &[String], rule: Option<&Rule>) -> Completion {
     let effect = rule.map(|rule| rule.effect);
     let part = rule.and_then(|rule| rule.matching.contains.as_deref());
     let content = match (task, effect) {
@@ -69,7 +69,7 @@ fn spoil_elements(elements: &mut Vec<Value>, effect: Effect, task: &Task, part: 
             let last = elements.last().cloned();
             elements.push(last.unwrap_or(Value::Null));
         }
-        // The halves change places: no element stays where it was.
+        // Swaps the halves: no element keeps its position.
         Effect::Shuffled => {
             let half = elements.len() / 2;
             elements.rotate_left(half);
@@ -107,7 +107,7 @@ fn set(elements: &mut [Value], place: usize, value: &Value) {
     }
 }
 
-/// Gives originals back: one where a place is known, else all.
+/// Returns originals: one if a position is known, else all.
 fn restore(elements: &mut [Value], task: &Task, place: Option<usize>) {
     let Task::Titles { titles, shape } = task else {
         return;
@@ -118,8 +118,8 @@ fn restore(elements: &mut [Value], task: &Task, place: Option<usize>) {
     }
 }
 
-fn spoil_content(content: String, effect: Option<Effect>, titles: usize) -> Said {
-    let whole = |content: String| Said {
+fn spoil_content(content: String, effect: Option<Effect>, titles: usize) -> Completion {
+    let whole = |content: String| Completion {
         content: Some(content),
         cut: false,
     };
@@ -137,13 +137,13 @@ fn spoil_content(content: String, effect: Option<Effect>, titles: usize) -> Said
         },
         Some(Effect::Excuse) => whole("抱歉，我暂时无法完成这个请求。".to_owned()),
         Some(Effect::EmptyContent) => whole(String::new()),
-        Some(Effect::NullContent) => Said {
+        Some(Effect::NullContent) => Completion {
             content: None,
             cut: false,
         },
         Some(Effect::CutOff) => {
             let half = content.chars().count() / 2;
-            Said {
+            Completion {
                 content: Some(content.chars().take(half).collect()),
                 cut: true,
             }

@@ -1,18 +1,18 @@
-//! What is asked of the model, recognised from the messages as a model would: by what they contain.
+//! The task for the model, recognised from the content of the messages.
 //!
 //! - an array of titles in the last message of the user: translate them;
-//! - titles, and the words SAFE and SENSITIVE in what is said around them: classify them;
+//! - titles, and the words SAFE and SENSITIVE around them: classify them;
 //! - anything else: summarise it.
 //!
-//! An article may hold a JSON array too. An array is therefore taken for titles only where the
-//! message is hardly more than that array, ends with it, or JSON is spoken of beforehand.
+//! An article may contain a JSON array too. An array therefore counts as titles only if the message
+//! is hardly more than that array, ends with it, or mentions JSON before it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Deserializer, Value};
 
-/// How many characters a summary may have where nobody says.
+/// Default length of a summary, in characters.
 const SUMMARY_CHARS: usize = 300;
-/// Numbers outside these are no length of a summary: years, ranks, ports.
+/// Numbers outside this range are not a summary's length: years, ranks, ports.
 const SUMMARY_CHARS_ASKED: std::ops::RangeInclusive<usize> = 10..=4_000;
 /// How far into a message instructions are looked for; what follows is the text itself.
 const INSTRUCTION_CHARS: usize = 400;
@@ -65,15 +65,15 @@ fn content<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error
     })
 }
 
-/// A title, and the index its requester gave it; without one, its place from 0.
+/// A title, and its index in the request; without one, its position from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Title {
-    /// By which the requester knows it.
+    /// Its index in the request.
     pub index: i64,
     pub text: String,
 }
 
-/// How the titles were given, which is how they are given back.
+/// The form of the titles in the request, which the answer repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// `["…", "…"]`
@@ -82,7 +82,7 @@ pub enum Shape {
     Objects,
 }
 
-/// What is to be done.
+/// A task for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Task {
     Titles {
@@ -94,13 +94,13 @@ pub enum Task {
     },
     Summary {
         text: String,
-        /// In at most so many characters.
+        /// Most characters.
         chars_max: usize,
     },
 }
 
 impl Task {
-    /// Finds out what the messages ask for.
+    /// Recognises the task from the messages.
     pub fn recognise(messages: &[Message]) -> Self {
         let user = messages.iter().rfind(|message| message.role == "user");
         let user = user.map_or("", |message| message.content.as_str());
@@ -131,7 +131,7 @@ impl Task {
         }
     }
 
-    /// Which kind of work it is.
+    /// The kind of work.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Titles { .. } => Kind::Titles,
@@ -149,7 +149,7 @@ impl Task {
     }
 }
 
-/// An array of titles, and what stands around it.
+/// An array of titles, and the text around it.
 struct Found<'a> {
     titles: Vec<Title>,
     shape: Shape,
@@ -221,7 +221,7 @@ fn as_titles(values: &[Value], alone: bool) -> Option<(Vec<Title>, Shape)> {
     titles.map(|titles| (titles, shape))
 }
 
-/// The length asked for, in the system's words or at the start of the user's.
+/// The requested length, in the system message or at the start of the user's.
 fn asked_length(system: &str, user: &str) -> usize {
     let start: String = user.chars().take(INSTRUCTION_CHARS).collect();
     let asked = length_in(system).or_else(|| length_in(&start));

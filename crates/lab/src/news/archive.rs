@@ -1,4 +1,4 @@
-//! What can be seen of the site at an instant: drawn stories, stories added by hand, their pages.
+//! The visible state of the site at an instant: drawn stories, stories added manually, their pages.
 //!
 //! Every method takes the time, so that the same archive shows a story's comments one after the
 //! other as they are written.
@@ -26,7 +26,7 @@ const COMMENTED_DAYS: i64 = 1;
 /// Most stories on the best list.
 const BEST_MAX: usize = 200;
 
-/// All stories, and what was changed by hand.
+/// All stories, and manual changes.
 #[derive(Debug)]
 pub(super) struct Archive {
     pub(super) site: Site,
@@ -41,7 +41,7 @@ struct Added {
     comments: Vec<Comment>,
 }
 
-/// Something that a search finds.
+/// A hit of a search.
 #[derive(Debug, Clone)]
 pub(super) enum Item {
     /// A story, with as many comments as can be seen.
@@ -50,7 +50,7 @@ pub(super) enum Item {
     Comment(Comment, Arc<Story>),
 }
 
-/// In which order a search shows what it finds.
+/// The order of a search's hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// The most points first.
@@ -68,7 +68,7 @@ impl Archive {
         }
     }
 
-    /// Adds a story, and answers its number.
+    /// Adds a story, and returns its number.
     pub(super) fn add(&mut self, new: NewStory) -> i64 {
         let number = i64::try_from(self.added.len()).unwrap_or(0);
         let id = ADDED_FROM + number * PER_STORY;
@@ -100,12 +100,12 @@ impl Archive {
         id
     }
 
-    /// Changes what a story's page is like.
+    /// Changes a story's page.
     pub(super) fn set_page(&mut self, id: i64, page: Page) {
         self.pages.insert(id, page);
     }
 
-    /// What a story's page is like.
+    /// The kind of a story's page.
     pub(super) fn page(&self, id: i64) -> Page {
         let set = self.pages.get(&id).copied();
         set.unwrap_or_else(|| self.site.page(id))
@@ -124,7 +124,7 @@ impl Archive {
         found.filter(|story| story.id == id && story.created_at <= now)
     }
 
-    /// What has been said about a story, oldest first.
+    /// The comments on a story, oldest first.
     pub(super) fn comments(&self, story: &Story, now: Timestamp) -> Vec<Comment> {
         if let Some(added) = self.added(story.id) {
             return added.comments.clone();
@@ -135,7 +135,7 @@ impl Archive {
             .collect()
     }
 
-    /// How much has been said about a story.
+    /// The number of comments on a story.
     pub(super) fn comment_count(&self, story: &Story, now: Timestamp) -> u32 {
         if self.added(story.id).is_some() {
             return story.comments;
@@ -172,17 +172,17 @@ impl Archive {
         self.between((from_s, i64::MAX), now)
     }
 
-    /// Everything that a question finds, in order.
+    /// All hits of a query, in order.
     pub(super) fn search(&mut self, asked: &Question, order: Order, now: Timestamp) -> Vec<Item> {
         let (from_s, to_s) = asked.span_s;
         let within = |at: Timestamp| (from_s..=to_s).contains(&at.as_second());
         let mut found = Vec::new();
         for story in self.candidates(asked, now) {
             if asked.comments {
-                let said = self.comments(&story, now);
-                let said = said.into_iter().filter(|it| within(it.created_at));
+                let comments = self.comments(&story, now);
+                let comments = comments.into_iter().filter(|it| within(it.created_at));
                 let story = Arc::new(story);
-                found.extend(said.map(|it| Item::Comment(it, story.clone())));
+                found.extend(comments.map(|it| Item::Comment(it, story.clone())));
             } else if within(story.created_at) {
                 let comments = self.comment_count(&story, now);
                 found.push(Item::Story(story, comments));
@@ -231,7 +231,7 @@ impl Item {
         }
     }
 
-    /// The larger the earlier; numbers of items settle what is left open.
+    /// Larger first; item numbers break ties.
     fn rank(&self, order: Order) -> (i64, i64) {
         let (points, at, id) = match self {
             Self::Story(story, _) => (story.points.unwrap_or(0), story.created_at, story.id),
@@ -245,7 +245,7 @@ impl Item {
 }
 
 impl Story {
-    /// Its text, where it leads nowhere.
+    /// Its text, if it has no link.
     pub(super) fn text(&self) -> Option<&str> {
         match &self.link {
             Link::Text(text) => Some(text),

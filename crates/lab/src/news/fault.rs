@@ -1,6 +1,6 @@
-//! How the site misbehaves when told to: which endpoint, how often, what.
+//! How the site misbehaves on demand: which endpoint, how often, what.
 //!
-//! How rules are counted and which of them decides is [`crate::rule`]'s.
+//! [`crate::rule`] counts and decides.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::Endpoint;
 use crate::rule;
 pub use crate::rule::When;
 
-/// Which requests a rule looks at; what is left out matches everything.
+/// The requests a rule matches; an omitted field matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Matching {
@@ -18,36 +18,36 @@ pub struct Matching {
     pub path: Option<String>,
 }
 
-/// What happens to a request that is hit.
+/// The effect on a matching request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Answered with this status.
     Status(u16),
-    /// Answered 429, with a time to come again.
+    /// Answered 429, with a `retry-after`.
     Limited {
-        /// What `retry-after` says.
+        /// Value of `retry-after`.
         retry_after_s: u32,
     },
-    /// Answered rightly, but only after so long.
+    /// Answered correctly after a delay.
     Slow {
         /// The wait, in real time, on top of the usual latency.
         wait_ms: u64,
     },
     Hang,
-    /// The connection is cut before the request is looked at.
+    /// The connection is cut before the request is read.
     DropRequest,
     /// The request is carried out; then the connection is cut.
     DropReply,
     /// The connection is cut in the middle of the body.
     Truncated,
-    /// A whole answer whose JSON stops in the middle.
+    /// A complete response whose JSON is truncated.
     MalformedJson,
     /// JSON whose `hits` are null; where there are none, all of it is null.
     NullHits,
 }
 
-/// Which requests, how often, what.
+/// A rule: which requests, how often, and the effect.
 pub type Rule = rule::Rule<Matching, Effect>;
 
 impl Rule {
@@ -79,7 +79,7 @@ impl Rule {
 }
 
 impl Matching {
-    /// Whether a rule looks at a request, by its path and query.
+    /// Whether a rule matches a request, by its path and query.
     pub(super) fn covers(&self, endpoint: Endpoint, path: &str) -> bool {
         let part = self.path.as_deref();
         self.endpoint.is_none_or(|it| it == endpoint) && part.is_none_or(|it| path.contains(it))
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_looks_only_at_what_it_names() {
+    fn a_rule_matches_only_what_it_names() {
         let by_path = |path: &str| Matching {
             endpoint: None,
             path: Some(path.to_owned()),

@@ -1,6 +1,6 @@
-//! From a request to an answer: fault, answer, journal, in this order.
+//! From a request to a response: fault, answer, journal, in this order.
 //!
-//! What a request gets is decided and noted when it arrives; only then does anybody wait.
+//! A response is decided and recorded on arrival; only then is it delayed.
 
 use axum::{
     body::Bytes,
@@ -43,7 +43,7 @@ impl Endpoint {
     }
 }
 
-/// Everything the site answers.
+/// All routes of the site.
 pub(super) async fn answer(
     State(stand): State<Handle>,
     ConnectInfo(met): ConnectInfo<Met>,
@@ -139,7 +139,7 @@ fn not_found() -> Reply {
 
 fn find(stand: &Handle, uri: &Uri, order: Order) -> Reply {
     let Some(question) = Question::read(uri) else {
-        let body = json!({ "message": "a question the simulated search does not know" });
+        let body = json!({ "message": "query not supported by the simulated search" });
         return Reply::json(400, &body);
     };
     let now = stand.now();
@@ -161,7 +161,7 @@ fn show_page(stand: &Handle, path: &str) -> Option<Reply> {
     Some(stand.story(id?)?.answer(hop?))
 }
 
-/// The story's own page on the site: what a story without an address is linked to.
+/// The story's own page on the site, for stories without a link.
 fn discuss(stand: &Handle, path: &str) -> Option<Reply> {
     let facts = stand.story(story_in(path)?)?;
     let title = markup::escape(&facts.story.title);
@@ -177,7 +177,7 @@ fn discuss(stand: &Handle, path: &str) -> Option<Reply> {
     Some(Reply::new("text/html; charset=utf-8", html))
 }
 
-/// The story whose page an address names: where it leads, or its own on the site.
+/// The story of a page's address: its link, or its own page on the site.
 fn story_in(address: &str) -> Option<i64> {
     let named = address.split_once("/pages/");
     let (_, rest) = named.or_else(|| address.split_once("/item?id="))?;
@@ -204,14 +204,14 @@ fn crawled(stand: &Handle, headers: &HeaderMap, body: &[u8]) -> Reply {
     Reply::json(200, &reading::crawled(found.as_ref())).after_ms(wait_ms(found.as_ref()))
 }
 
-/// The address follows as it is, with its own query.
+/// The address follows unencoded, with its query.
 fn read(stand: &Handle, path: &str) -> Reply {
     let address = path.strip_prefix("/reader/").unwrap_or_default();
     let found = look_at(stand, address);
     reading::read(address, found.as_ref()).after_ms(wait_ms(found.as_ref()))
 }
 
-/// What a reader of pages finds at an address.
+/// The page at an address, for readers.
 fn look_at(stand: &Handle, address: &str) -> Option<Facts> {
     stand.story(story_in(address)?)
 }

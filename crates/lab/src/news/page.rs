@@ -1,10 +1,10 @@
-//! The pages that stories lead to: articles, and everything else that is found in their place.
+//! The pages that stories link to: articles, and everything else found in their place.
 //!
-//! A reader of pages must find the article among navigation, banners and comments, and must know
-//! what is no article at all. Some of the latter say so by their status; the worst do not.
+//! A reader of pages must find the article among navigation, banners and comments, and must detect
+//! pages without an article. Some of these show it by their status; the worst do not.
 //!
 //! - `layout`: what surrounds an article;
-//! - `bad`: what stands where an article should.
+//! - `bad`: pages without an article.
 
 mod bad;
 mod layout;
@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 use super::{prose, story::Facts};
 use crate::{chance::Chance, feeds::language::Language, reply::Reply};
 
-/// How long a slow page takes where only its share was named: longer than anybody waits.
+/// Delay of a drawn slow page: longer than any client waits.
 const SLOW_MS: u64 = 60_000;
 /// Statuses of a chain of redirects, one after the other.
 const MOVES: [u16; 4] = [302, 301, 307, 308];
 
-/// What is found at a story's address.
+/// The page at a story's address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Page {
@@ -31,7 +31,7 @@ pub enum Page {
     Gb18030,
     /// An article in Japanese; only the header says that it is `Shift_JIS`.
     ShiftJis,
-    /// An article behind so many redirects.
+    /// An article behind this many redirects.
     Redirected {
         hops: u32,
     },
@@ -57,7 +57,7 @@ pub enum Page {
     Broken,
 }
 
-/// About what a day's stories lead to: of a thousand pages so many are of a kind; the rest are articles.
+/// Pages per thousand by kind; the rest are articles.
 const USUAL: [(u64, Page); 13] = [
     (10, Page::AboutBlocking),
     (10, Page::Gb18030),
@@ -75,7 +75,7 @@ const USUAL: [(u64, Page); 13] = [
 ];
 
 impl Page {
-    /// What a drawn page is like, on a web that is about as good as the real one.
+    /// Draws a page's kind, with about the quality of the real web.
     pub(super) fn draw(chance: &mut Chance) -> Self {
         let mut drawn = chance.below(1000);
         let found = USUAL.into_iter().find(|(share, _)| {
@@ -86,7 +86,7 @@ impl Page {
         found.map_or(Self::Article, |(_, page)| page)
     }
 
-    /// The paragraphs of its article; none where it holds no article.
+    /// The paragraphs of its article; none without an article.
     pub(super) fn article(self, chance: &mut Chance) -> Option<Vec<String>> {
         match self {
             Self::Article | Self::Redirected { .. } | Self::Slow { .. } => {
@@ -101,7 +101,7 @@ impl Page {
 }
 
 impl Facts {
-    /// What a caller gets who asks for it; `hop` counts the redirects it has followed.
+    /// The response to a request; `hop` counts the redirects followed so far.
     pub(super) fn answer(&self, hop: u32) -> Reply {
         match self.page {
             Page::Redirected { hops } if hop < hops => self.redirect(hop),
@@ -126,7 +126,7 @@ impl Facts {
     fn redirect(&self, hop: u32) -> Reply {
         let index = usize::try_from(hop).unwrap_or(0) % MOVES.len();
         let next = hop.wrapping_add(1);
-        // Relative, as many are: whoever follows must know where it stands.
+        // Relative, as many are: the client must resolve it.
         Reply::redirect(
             MOVES[index],
             &format!("/pages/{}/hop/{next}", self.story.id),
@@ -148,8 +148,7 @@ impl Facts {
         Reply::new(content_type, bytes.into_owned())
     }
 
-    /// What a reader in a browser would copy from it as Markdown; an error's status where there is
-    /// nothing to copy.
+    /// Its text as Markdown, as copied from a browser; an error status if there is none.
     pub(super) fn markdown(&self) -> Result<String, u16> {
         match (self.page, &self.article) {
             (_, Some(article)) => Ok(format!(

@@ -1,7 +1,7 @@
-//! What stories, articles and comments say: drawn sentences that read like news about computers.
+//! Texts of stories, articles and comments: drawn sentences that read like news about computers.
 //!
-//! Paragraphs are long and end in full stops, because extractors judge text by that; titles carry
-//! `&`, `<` and quotes, because whoever forgets to escape them must be found out.
+//! Paragraphs are long and end in full stops, because extractors rate text by that; titles carry
+//! `&`, `<` and quotes, so that missing escapes are detected.
 
 use std::sync::LazyLock;
 
@@ -65,8 +65,8 @@ pub fn paragraphs(language: Language, chance: &mut Chance) -> Vec<String> {
     (0..count).map(paragraph).collect()
 }
 
-/// The paragraphs of an article about being locked out: it says everything a block page says, and
-/// is none.
+/// The paragraphs of an article about being locked out: it contains everything a block page
+/// contains, and is none.
 pub fn about_blocking(chance: &mut Chance) -> Vec<String> {
     let topical = [
         "For a year the author collected every page that greeted a polite crawler with the words \
@@ -74,9 +74,9 @@ pub fn about_blocking(chance: &mut Chance) -> Vec<String> {
          status 200, as if refusing were an article.",
         "A file called robots.txt asks programs to stay away, and it was never meant to be more \
          than a request. Autonomous fetching by assistants has turned that courtesy into a wall: \
-         sites now disallow everything and hope that nobody asks why.",
+         sites now disallow everything and hope that no one asks why.",
         "\"Please enable JavaScript\" and \"verify you are human\" are the two sentences that \
-         appear most often. Neither tells the reader what went wrong, and a program that takes \
+         appear most often. Neither shows the reader what went wrong, and a program that takes \
          them for news will summarise a locked door.",
     ];
     let mut all: Vec<String> = topical.map(str::to_owned).to_vec();
@@ -84,13 +84,13 @@ pub fn about_blocking(chance: &mut Chance) -> Vec<String> {
     all
 }
 
-/// What somebody says about a story, paragraph by paragraph.
+/// A comment on a story, paragraph by paragraph.
 pub fn remarks(chance: &mut Chance) -> Vec<String> {
     let count = chance.between(1, 3);
     (0..count).map(|_| filled(chance, Phrase::Remark)).collect()
 }
 
-/// Somebody's name on the site.
+/// A user name.
 pub fn author(chance: &mut Chance) -> String {
     format!("{}{}", filled(chance, Phrase::Name), chance.below(90) + 10)
 }

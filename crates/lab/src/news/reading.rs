@@ -1,14 +1,14 @@
 //! Services that read pages for others: a crawler API and a reader prefix.
 //!
-//! Both look at the same pages, and both pass on what they found there, bot checks included: that
-//! a service answered "success" does not make its text an article.
+//! Both read the same pages and return what they found, bot checks included: "success" from a
+//! service does not make its text an article.
 
 use serde_json::{Value, json};
 
 use super::story::Facts;
 use crate::reply::Reply;
 
-/// What the crawler API answers about an address; nobody's page is an error.
+/// The crawler API's response for an address; an unknown page is an error.
 pub(super) fn crawled(found: Option<&Facts>) -> Value {
     match found.map(Facts::markdown) {
         Some(Ok(markdown)) if markdown.is_empty() => json!({ "success": true }),
@@ -20,7 +20,7 @@ pub(super) fn crawled(found: Option<&Facts>) -> Value {
     }
 }
 
-/// What the reader answers about an address: always 200, always text.
+/// The reader's response for an address: always 200, always text.
 pub(super) fn read(address: &str, found: Option<&Facts>) -> Reply {
     let text = match found {
         None => format!("[Reader] Error: no such host: {address}\n"),

@@ -1,13 +1,12 @@
-//! The questions that Almanack asks the search, matched, and its hits as Algolia shows them.
+//! The queries that Almanack sends to the search, matched, and hits as Algolia shows them.
 //!
 //! ```text
 //!   tags=story,(story_1,story_2)                                these stories
 //!   tags=story&numericFilters=created_at_i>=1,created_at_i<2    the stories of a time
-//!   tags=comment,story_1                                        what was said about a story
+//!   tags=comment,story_1                                        comments on a story
 //! ```
 //!
-//! The index shows no more than 1,000 hits of any question: whoever wants a busy day must ask for
-//! parts of it.
+//! The index shows at most 1,000 hits per query: a busy day needs several queries.
 
 use axum::{extract::Query, http::Uri};
 use serde::Deserialize;
@@ -18,9 +17,9 @@ use super::{
     story::{Comment, Story},
 };
 
-/// Hits of a question that can be reached at all.
+/// Most hits per query.
 const REACHABLE: usize = 1000;
-/// Hits where nothing is said.
+/// Hits per page by default.
 const HITS: usize = 20;
 
 #[derive(Debug, Default, Deserialize)]
@@ -31,7 +30,7 @@ struct Parameters {
     hits_per_page: Option<usize>,
 }
 
-/// A question that is known.
+/// A supported query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Question {
     /// Comments instead of stories.
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_questions_of_an_edition_are_known() {
+    fn the_queries_of_an_edition_are_supported() {
         let stories = question("tags=story,(story_1,story_2)&hitsPerPage=5000").unwrap();
         assert_eq!(stories.stories, Some(vec![1, 2]));
         assert_eq!((stories.comments, stories.hits_max), (false, 1000));
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn other_questions_are_refused() {
+    fn other_queries_are_refused() {
         for query in [
             "",
             "tags=poll",

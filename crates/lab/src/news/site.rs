@@ -1,13 +1,13 @@
 //! Which stories exist: drawn from a seed, day by day, without keeping any.
 //!
-//! Numbers of items grow with time, as on the real site, and say where an item was drawn from:
+//! Numbers of items grow with time, as on the real site, and encode where an item was drawn from:
 //!
 //! ```text
 //!   id = (day − FIRST_DAY) · PER_DAY + story of the day · PER_STORY + comment, 0 for the story
 //! ```
 //!
-//! Stories added by hand are numbered from two thousand million on, which drawn ones reach in 2034;
-//! all numbers stay below 2³¹.
+//! Stories added manually are numbered from two thousand million on, which drawn ones reach in
+//! 2034; all numbers stay below 2³¹.
 //!
 //! INVARIANT: a day's stories depend on the seed and on how many there are, never on the clock; the
 //! clock only decides which of them can be seen.
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::chance::Chance;
 
-/// The first stories added by hand.
+/// The first stories added manually.
 pub(super) const ADDED_FROM: i64 = 2_000_000_000;
 /// Numbers a story takes: its own, and those of its comments.
 pub(super) const PER_STORY: i64 = 40;
@@ -42,7 +42,7 @@ const COMMENT_EVERY_S: i64 = 120;
 /// Of a thousand stories submitted up to the end of each eighth of a day: mornings are quiet.
 const BY_EIGHTH: [i64; 9] = [0, 90, 165, 240, 345, 500, 680, 840, 1000];
 
-/// Keeps draws about different things apart.
+/// Separates draws of different things.
 mod salt {
     pub(super) const STORY: u64 = 1;
     pub(super) const COMMENT: u64 = 2;
@@ -50,10 +50,10 @@ mod salt {
     pub(super) const ARTICLE: u64 = 4;
 }
 
-/// Everything that decides which stories exist.
+/// The parameters of all stories.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Site {
-    /// Where the chance comes from.
+    /// Seed of the random choices.
     pub seed: u64,
     /// Stories submitted each day (UTC), at most [`STORIES_PER_DAY_MAX`].
     pub stories_per_day: u32,
@@ -73,7 +73,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// None for items that were added by hand or never were.
+    /// None for items that were added manually or do not exist.
     pub(super) fn of(id: i64) -> Option<Self> {
         let drawn = (0..ADDED_FROM).contains(&id);
         drawn.then(|| Self {
@@ -124,7 +124,7 @@ impl Site {
             created_at: Timestamp::from_second(second).unwrap_or_default(),
             title: prose::title(&mut chance),
             author: prose::author(&mut chance),
-            // The search lost them; it happens to few.
+            // The search has lost the points of a few.
             points: (!chance.happens(20)).then_some(points),
             link: Link::Page,
             comments: comment_count(points, &mut chance),
@@ -166,7 +166,7 @@ impl Site {
         Comment {
             id,
             story_id: story.id,
-            // About half answer the story, the others somebody before them.
+            // About half reply to the story, the others to an earlier comment.
             parent_id: if earlier < i64::from(number) {
                 story.id + earlier
             } else {
@@ -179,7 +179,7 @@ impl Site {
         }
     }
 
-    /// What a story's page is like.
+    /// The kind of a story's page.
     pub(super) fn page(&self, id: i64) -> Page {
         let mut chance = Chance::of(self.seed, &[salt::PAGE, id.cast_unsigned()]);
         if self.quiet {
@@ -188,7 +188,7 @@ impl Site {
         Page::draw(&mut chance)
     }
 
-    /// The article of a story's page, if it holds one.
+    /// The article of a story's page, if it has one.
     pub(super) fn article(&self, id: i64, page: Page) -> Option<Vec<String>> {
         let mut chance = Chance::of(self.seed, &[salt::ARTICLE, id.cast_unsigned()]);
         page.article(&mut chance)
@@ -224,7 +224,7 @@ fn points(chance: &mut Chance) -> i64 {
     }
 }
 
-/// Also among the stories that many liked, some are hardly talked about.
+/// Some stories with many points have few comments.
 fn comment_count(points: i64, chance: &mut Chance) -> u32 {
     let (none, few, most) = if points > 50 {
         (80, 180, i64::from(COMMENTS_MAX))

@@ -1,19 +1,19 @@
-//! Stories and comments, as the site keeps them.
+//! Stories and comments of the site.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::page::Page;
 
-/// Where a story leads.
+/// The link of a story.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Link {
     /// To a page of this server.
     Page,
-    /// Nowhere: the story is its own text, as HTML.
+    /// No link: the story is its own text, as HTML.
     Text(String),
-    /// To an address of somebody else.
+    /// To an external address.
     Elsewhere(String),
 }
 
@@ -28,7 +28,7 @@ pub struct Story {
     /// Its points; the search sometimes does not know them.
     pub points: Option<i64>,
     pub link: Link,
-    /// How many comments it gets in the end.
+    /// Its final number of comments.
     pub comments: u32,
 }
 
@@ -38,27 +38,27 @@ pub struct Comment {
     pub id: i64,
     /// The story it belongs to.
     pub story_id: i64,
-    /// What it answers: the story or an earlier comment.
+    /// Its parent: the story or an earlier comment.
     pub parent_id: i64,
     pub author: String,
     /// When, to the second.
     pub created_at: Timestamp,
-    /// What it says, as the site's HTML; sometimes nothing.
+    /// Its text, as the site's HTML; sometimes empty.
     pub html: String,
-    /// What it says, as plain text with a blank line between paragraphs.
+    /// Its text, as plain text with a blank line between paragraphs.
     pub text: String,
 }
 
-/// What there is to know about a story in advance.
+/// The facts about a story.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Facts {
     pub story: Story,
-    /// Where it leads; none for a story that is its own text.
+    /// Its link; none for a story that is its own text.
     pub url: Option<String>,
-    /// What its page is like.
+    /// The kind of its page.
     pub page: Page,
-    /// The paragraphs of its article, or of the text that it is; none where the page holds no
-    /// article or is somebody else's.
+    /// The paragraphs of its article, or its own text; none if the page has no article or is
+    /// external.
     pub article: Option<Vec<String>>,
 }
 
@@ -70,7 +70,7 @@ impl Facts {
     }
 }
 
-/// A story to be added by hand.
+/// A story to add manually.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewStory {
@@ -78,14 +78,14 @@ pub struct NewStory {
     pub created_at: Timestamp,
     pub title: String,
     pub points: Option<i64>,
-    /// Where it leads, if not to an article of this server.
+    /// Its link, if not an article of this server.
     pub url: Option<String>,
-    /// What it says where it leads nowhere, as HTML.
+    /// Its text without a link, as HTML.
     pub text: Option<String>,
-    /// What its page is like.
+    /// The kind of its page.
     #[serde(default)]
     pub page: Page,
-    /// What is said about it, as HTML; all of it at the moment of the story.
+    /// Its comments, as HTML; all written at the moment of the story.
     #[serde(default)]
     pub comments: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! From a request to an answer: carried out and noted at once, under one lock.
+//! From a request to a response: carried out and recorded at once, under one lock.
 
 use std::collections::BTreeMap;
 
@@ -26,14 +26,14 @@ use crate::{
 /// Names to values; numbers and switches are texts here, as in a form.
 type Parameters = BTreeMap<String, String>;
 
-/// A request, as it came.
-pub(super) struct Called {
+/// A request, as received.
+pub(super) struct Call {
     token: String,
     method: String,
     parameters: Result<Parameters, Refusal>,
 }
 
-impl Called {
+impl Call {
     /// Reads `/bot{token}/{method}`, with GET or POST, JSON or a form.
     pub(super) async fn read(request: HttpRequest) -> Self {
         let path = request.uri().path();
@@ -73,13 +73,13 @@ async fn parameters(request: HttpRequest) -> Result<Parameters, Refusal> {
     Ok(fields.map(|(name, value)| (name, text(value))).collect())
 }
 
-/// Carries a request out and notes it.
-pub(super) fn judge(stand: &Handle, called: &Called) -> Answer {
+/// Carries out a request and records it.
+pub(super) fn decide(stand: &Handle, call: &Call) -> Answer {
     let now = stand.now();
     let inside = &mut *stand.lock();
     let (mut effect, mut message_id) = (None, None);
-    let answer = admit(&stand.setup().tokens, called)
-        .and_then(|()| take(inside, called, now, (&mut effect, &mut message_id)));
+    let answer = admit(&stand.setup().tokens, call)
+        .and_then(|()| take(inside, call, now, (&mut effect, &mut message_id)));
     let status = answer
         .as_ref()
         .map_or_else(|refusal| refusal.status, |_| 200);
@@ -92,12 +92,12 @@ pub(super) fn judge(stand: &Handle, called: &Called) -> Answer {
     };
     inside.journal.note(Request {
         at: now,
-        bot: match called.token.as_str() {
+        bot: match call.token.as_str() {
             "" => String::new(),
             token => fingerprint(token),
         },
-        method: called.method.clone(),
-        chat: called.parameter("chat_id").map(str::to_owned),
+        method: call.method.clone(),
+        chat: call.parameter("chat_id").map(str::to_owned),
         message_id,
         effect,
         applied: message_id.is_some(),
@@ -107,12 +107,12 @@ pub(super) fn judge(stand: &Handle, called: &Called) -> Answer {
     answer
 }
 
-/// A token that cannot be one is not found; one that could be is not authorised.
-fn admit(tokens: &[String], called: &Called) -> Result<(), Refusal> {
-    if tokens.contains(&called.token) {
+/// A malformed token is not found; an unknown one is not authorised.
+fn admit(tokens: &[String], call: &Call) -> Result<(), Refusal> {
+    if tokens.contains(&call.token) {
         return Ok(());
     }
-    let (id, secret) = called.token.split_once(':').unwrap_or_default();
+    let (id, secret) = call.token.split_once(':').unwrap_or_default();
     let looks_right = id.parse::<u64>().is_ok() && !secret.is_empty();
     Err(if looks_right {
         Refusal::new(401, "Unauthorized")
@@ -123,25 +123,23 @@ fn admit(tokens: &[String], called: &Called) -> Result<(), Refusal> {
 
 fn take(
     inside: &mut Inside<Telegram>,
-    called: &Called,
+    call: &Call,
     now: Timestamp,
     (effect, message_id): (&mut Option<Effect>, &mut Option<i64>),
 ) -> Result<Value, Refusal> {
-    called.parameters.as_ref().map_err(Clone::clone)?;
-    let [chat, text] = ["chat_id", "text"].map(|it| called.parameter(it).unwrap_or_default());
-    *effect = inside
-        .faults
-        .plan(|it| it.covers(&called.method, chat, text));
+    call.parameters.as_ref().map_err(Clone::clone)?;
+    let [chat, text] = ["chat_id", "text"].map(|it| call.parameter(it).unwrap_or_default());
+    *effect = inside.faults.plan(|it| it.covers(&call.method, chat, text));
     match *effect {
         Some(Effect::FailBefore(status)) => return Err(broken(status)),
         Some(Effect::Limited { retry_after_s }) => return Err(Refusal::limited(retry_after_s)),
-        // Nobody will read the answer.
+        // The response is never read.
         Some(Effect::HangBefore | Effect::CutBefore) => return Err(broken(500)),
         _ => {}
     }
-    let answer = match called.method.to_ascii_lowercase().as_str() {
-        "getme" => Ok(bot(&called.token)),
-        "sendmessage" => send(&mut inside.state, called, now).map(|(sent, id)| {
+    let answer = match call.method.to_ascii_lowercase().as_str() {
+        "getme" => Ok(bot(&call.token)),
+        "sendmessage" => send(&mut inside.state, call, now).map(|(sent, id)| {
             *message_id = i64::try_from(id).ok();
             sent
         }),
@@ -153,28 +151,24 @@ fn take(
     }
 }
 
-fn send(
-    telegram: &mut Telegram,
-    called: &Called,
-    now: Timestamp,
-) -> Result<(Value, usize), Refusal> {
-    let text = read_text(called)?;
-    let chat = called.parameter("chat_id");
+fn send(telegram: &mut Telegram, call: &Call, now: Timestamp) -> Result<(Value, usize), Refusal> {
+    let text = read_text(call)?;
+    let chat = call.parameter("chat_id");
     let chat = chat.ok_or_else(|| Refusal::bad("chat_id is empty"))?;
     let (chat, message) = telegram.send(chat, text, now)?;
     Ok((show_message(chat, message), message.message_id))
 }
 
-fn read_text(called: &Called) -> Result<String, Refusal> {
-    let text = called.parameter("text");
+fn read_text(call: &Call) -> Result<String, Refusal> {
+    let text = call.parameter("text");
     let text = text.ok_or_else(|| Refusal::bad("message text is empty"))?;
-    match called.parameter("parse_mode").unwrap_or_default() {
+    match call.parameter("parse_mode").unwrap_or_default() {
         "HTML" => {
             plain_text(text).map_err(|why| Refusal::bad(format!("can't parse entities: {why}")))
         }
         "" => Ok(text.trim().to_owned()),
         _ => {
-            let why = "Not Implemented: the simulated Telegram knows no parse_mode other than HTML";
+            let why = "Not Implemented: the simulated Telegram supports only parse_mode HTML";
             Err(Refusal::new(501, why))
         }
     }

@@ -1,14 +1,14 @@
-//! How Telegram misbehaves when told to.
+//! How Telegram misbehaves on demand.
 //!
-//! Most faults come in two: before the request took effect and after it. The caller cannot tell them
-//! apart, and that is their point.
+//! Most faults come in two: before the request took effect and after it. The client cannot
+//! distinguish them, which is their purpose.
 
 use serde::{Deserialize, Serialize};
 
 use crate::rule;
 pub use crate::rule::When;
 
-/// Which requests a rule looks at; what is left out matches everything.
+/// The requests a rule matches; an omitted field matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Matching {
@@ -20,13 +20,13 @@ pub struct Matching {
     pub contains: Option<String>,
 }
 
-/// What happens to a request that is hit.
+/// The effect on a matching request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Answered with this status and without effect: 500, 502, 503.
     FailBefore(u16),
-    /// Takes effect, and is answered with this status all the same.
+    /// Takes effect, but is answered with this status.
     FailAfter(u16),
     /// Never answered, without effect.
     HangBefore,
@@ -38,17 +38,17 @@ pub enum Effect {
     CutAfter,
     /// 429, without effect.
     Limited {
-        /// What `retry_after` says.
+        /// Value of `retry_after`.
         retry_after_s: u32,
     },
-    /// Takes effect at once, and is answered rightly, but only after so long.
+    /// Takes effect at once, and is answered correctly after a delay.
     Slow {
         /// The wait, in real time.
         wait_ms: u64,
     },
 }
 
-/// Which requests, how often, what.
+/// A rule: which requests, how often, and the effect.
 pub type Rule = rule::Rule<Matching, Effect>;
 
 impl Rule {
@@ -63,7 +63,7 @@ impl Rule {
 }
 
 impl Matching {
-    /// Whether a rule looks at a request, by its method, chat and text as they were sent.
+    /// Whether a rule matches a request, by its method, chat and text as they were sent.
     pub(super) fn covers(&self, method: &str, chat: &str, text: &str) -> bool {
         let [how, to, contains] = [&self.method, &self.chat, &self.contains].map(Option::as_deref);
         how.is_none_or(|it| it.eq_ignore_ascii_case(method))

@@ -1,8 +1,8 @@
-//! HTML as Telegram's documentation wants it, as far as Almanack writes it: bold text and links.
+//! HTML as Telegram documents it, as far as Almanack writes it: bold text and links.
 //!
-//! The text that counts, for length and for readers, is what remains once tags are gone and
-//! character references are resolved. Everything else is refused, also what Telegram would let pass:
-//! a forgotten escape must show.
+//! The text that counts, for length and for readers, is what remains after tags are removed and
+//! character references are resolved. Everything else is refused, also what Telegram would accept:
+//! a missing escape must be detected.
 
 /// What readers see of HTML, without white space at both ends; or why it is refused, in Telegram's
 /// words. Offsets are in bytes.
@@ -43,7 +43,7 @@ fn reference(text: &str) -> Option<(char, &str)> {
     known.find_map(|(written, read)| Some((read, text.strip_prefix(written)?)))
 }
 
-/// Reads the tag that a text begins with, and answers what follows.
+/// Reads the tag that a text starts with, and returns the rest.
 fn tag<'a>(text: &'a str, at: usize, open: &mut Vec<&'static str>) -> Result<&'a str, String> {
     let (inner, rest) = text.split_once('>').unwrap_or((text, ""));
     let inner = inner.trim_start_matches('<');
@@ -121,7 +121,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_escaped_text_comes_back_as_it_was(text in "\\PC{0,200}") {
+        fn an_escaped_text_is_restored_unchanged(text in "\\PC{0,200}") {
             let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             prop_assert_eq!(plain_text(&escaped).unwrap(), text.trim());
         }

@@ -12,12 +12,12 @@ const TEXT_UNITS_MAX: usize = 4_096;
 /// What messages are counted over.
 const LIMIT_WINDOW: SignedDuration = SignedDuration::from_mins(1);
 
-/// Why Telegram says no, in its words.
+/// Telegram's refusal, in its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) status: u16,
     pub(super) description: String,
-    /// Seconds until trying again makes sense.
+    /// Seconds to wait before a retry.
     pub(super) retry_after_s: Option<u32>,
 }
 
@@ -30,7 +30,7 @@ impl Refusal {
         }
     }
 
-    /// A request that makes no sense.
+    /// An invalid request.
     pub(super) fn bad(why: impl std::fmt::Display) -> Self {
         Self::new(400, format!("Bad Request: {why}"))
     }
@@ -45,7 +45,7 @@ impl Refusal {
     }
 }
 
-/// How the bot stands in a channel.
+/// The bot's membership in a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -60,7 +60,7 @@ pub struct Chat {
     pub id: i64,
     /// Its public name, without `@`.
     pub username: String,
-    /// How the bot stands in it.
+    /// The bot's membership in it.
     pub standing: Standing,
 }
 
@@ -87,21 +87,21 @@ impl Chat {
 pub struct Message {
     /// Counted in its channel, from 1.
     pub message_id: usize,
-    /// When it was taken.
+    /// When it was accepted.
     pub sent_at: Timestamp,
     /// What readers see, without markup.
     pub text: String,
 }
 
 #[derive(Debug)]
-struct Held {
+struct ChannelState {
     chat: Chat,
     messages: Vec<Message>,
 }
 
 #[derive(Debug)]
 pub struct Telegram {
-    channels: Vec<Held>,
+    channels: Vec<ChannelState>,
     pub(super) messages_per_minute: Option<u32>,
 }
 
@@ -117,11 +117,11 @@ impl Telegram {
         telegram
     }
 
-    /// Adds a channel; one of that id keeps its messages and takes what else is new.
+    /// Adds or updates a channel; existing messages stay.
     pub(super) fn add(&mut self, chat: Chat) {
         match self.channels.iter_mut().find(|it| it.chat.id == chat.id) {
             Some(held) => held.chat = chat,
-            None => self.channels.push(Held {
+            None => self.channels.push(ChannelState {
                 chat,
                 messages: Vec::new(),
             }),
@@ -160,13 +160,13 @@ impl Telegram {
     }
 }
 
-impl Held {
+impl ChannelState {
     /// Refuses the message that would be one too many within a minute.
     fn check_limit(&self, now: Timestamp, per_minute: Option<u32>) -> Result<(), Refusal> {
         let Some(most) = per_minute.and_then(|most| usize::try_from(most).ok()) else {
             return Ok(());
         };
-        // Once the message that is so many before this one is a minute old, there is room.
+        // There is room once the message that many places before this one is a minute old.
         let blocking = self.messages.len().checked_sub(most);
         let blocking = blocking.and_then(|index| self.messages.get(index));
         let sent_at = blocking.map_or(now, |message| message.sent_at);

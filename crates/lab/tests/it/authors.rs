@@ -1,4 +1,4 @@
-//! The authors' story against a real service.
+//! The authors' actions against a real service.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ async fn rs_12_authors_write_move_and_withdraw_through_the_service() {
     config.every = Duration::ZERO;
     config.actions_max = Some(60);
     config.clock = std::sync::Arc::new(move || clock.now());
-    let (report, mut reported) = mpsc::channel(100);
+    let (report, mut activities) = mpsc::channel(100);
     within(authors::run(config, report, CancellationToken::new()))
         .await
         .unwrap();
 
     let mut accepted = 0;
-    while let Some(activity) = reported.recv().await {
+    while let Some(activity) = activities.recv().await {
         assert!(
             matches!(activity.outcome, Outcome::Accepted { .. }),
             "{activity:?}"
@@ -46,13 +46,13 @@ async fn rs_12_authors_write_move_and_withdraw_through_the_service() {
 }
 
 #[tokio::test]
-async fn rs_12_authors_report_when_nobody_answers_and_stop_when_reported() {
+async fn rs_12_authors_report_a_service_that_is_down_and_stop_on_request() {
     let mut config = Config::new("http://127.0.0.1:9", 3);
     config.every = Duration::ZERO;
-    let (report, mut reported) = mpsc::channel(1);
+    let (report, mut activities) = mpsc::channel(1);
     let cancel = CancellationToken::new();
     let running = tokio::spawn(authors::run(config, report, cancel.clone()));
-    let activity = within(reported.recv()).await.unwrap();
+    let activity = within(activities.recv()).await.unwrap();
     assert!(matches!(activity.outcome, Outcome::Unanswered { .. }));
     cancel.cancel();
     within(running).await.unwrap().unwrap();

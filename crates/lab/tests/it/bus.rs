@@ -13,7 +13,7 @@ use rdkafka::{
 use crate::support::World;
 
 const TOPIC: &str = "articles";
-/// Nobody listens there, and nobody is asked.
+/// An address without a listener, which is never called.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-//! Told to misbehave, the service still publishes once.
+//! With injected faults, the service still publishes once.
 
 use almanack_lab::{
     article::{Config, activity::Activity},

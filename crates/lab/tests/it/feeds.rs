@@ -1,4 +1,4 @@
-//! Feeds for each test, a clock that tests set, and a client that shows what it is told.
+//! Feeds for each test, a clock that tests set, and a client that shows raw responses.
 
 mod control;
 mod faults;
@@ -16,7 +16,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::support::{ManualClock, client, within};
 
-/// A running server and somebody who looks.
+/// A running server and a client.
 struct World {
     clock: ManualClock,
     running: Running,
@@ -70,18 +70,18 @@ impl World {
         &self.running.handle
     }
 
-    /// The first feed like that.
+    /// The first matching feed.
     fn pick(&self, wanted: impl Fn(&Feed) -> bool) -> u32 {
         self.handle().feeds_where(wanted).next().unwrap()
     }
 
-    /// From now on this goes wrong with a feed.
+    /// Injects a fault into a feed.
     fn disturb(&self, number: u32, fault: Fault) {
         let rule = Rule::feed(number, When::Always, fault);
         self.handle().add_fault(rule);
     }
 
-    /// A feed that gives validators and has entries.
+    /// A feed that sends validators and has entries.
     fn ordinary(&self) -> u32 {
         let now = self.clock.now();
         let lives = |feed: &Feed| !feed.habit.newest(now, 1).is_empty();
@@ -100,7 +100,7 @@ impl World {
         self.get(&self.handle().feed_url(number)).await
     }
 
-    /// Looks again with what the last look gave.
+    /// Checks again with the validators of the last response.
     async fn look_again(&self, number: u32, last: &Answer) -> Answer {
         let url = self.handle().feed_url(number);
         let asked = self.ask(&url).header("if-none-match", last.header("etag"));
@@ -110,19 +110,19 @@ impl World {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "a stranger's client, to see the world as it is"
+    reason = "an independent client, to see raw responses"
 )]
 fn anonymous() -> reqwest::ClientBuilder {
     reqwest::Client::builder().no_proxy()
 }
 
-/// Asks for nothing compressed and unpacks nothing.
+/// Requests no compression and decodes none.
 fn raw_client() -> reqwest::Client {
     let _ = client();
     anonymous().no_gzip().no_brotli().build().unwrap()
 }
 
-/// Goes where it is sent and no further.
+/// Follows no redirects.
 fn staying_client() -> reqwest::Client {
     let stays = reqwest::redirect::Policy::none();
     anonymous().redirect(stays).build().unwrap()

@@ -1,4 +1,4 @@
-//! A GitHub for each test, and a client that shows its token.
+//! A GitHub for each test, and a client with a token.
 
 mod actions;
 mod admission;
@@ -50,7 +50,7 @@ impl Answer {
         self.header(name).parse().unwrap()
     }
 
-    /// Status and message: what a refusal is known by.
+    /// Status and message, which identify a refusal.
     fn refusal(&self) -> (u16, &str) {
         (
             self.status,
@@ -153,7 +153,7 @@ impl GithubStand {
         self.send(Method::POST, path, body).await
     }
 
-    /// The commit `main` stands at.
+    /// The commit of `main`.
     fn head(&self) -> String {
         self.handle().refs("octo", "clock")[MAIN].clone()
     }

@@ -1,4 +1,4 @@
-//! RS-12: the reference article service, and the rest of the simulated outside, over real HTTP on
+//! RS-12: the reference article service, and the other simulated upstreams, over real HTTP on
 //! loopback.
 #![cfg(test)]
 

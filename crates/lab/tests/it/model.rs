@@ -1,4 +1,4 @@
-//! A model for each test, asked by plain HTTP.
+//! A model for each test, called over plain HTTP.
 
 mod faults;
 
@@ -40,7 +40,7 @@ impl Answer {
         serde_json::from_str(self.content()).unwrap()
     }
 
-    /// Status, type and code: what a refusal is known by.
+    /// Status, type and code, which identify a refusal.
     fn refusal(&self) -> (u16, &Value, &Value) {
         let error = &self.body["error"];
         (self.status.as_u16(), &error["type"], &error["code"])
@@ -198,7 +198,7 @@ async fn more_tokens_than_allowed_are_cut_off() {
 }
 
 #[tokio::test]
-async fn strangers_and_nonsense_are_refused_in_the_usual_shapes() {
+async fn unknown_keys_and_invalid_requests_are_refused_in_the_usual_shapes() {
     let model = Model::start_with(|config| config.setup.models = vec!["tide-1".to_owned()]).await;
     let post = |path: &str| model.at(Method::POST, path);
     let good = json!({ "model": "tide-1", "messages": [{ "role": "user", "content": "x" }] });
@@ -267,15 +267,15 @@ async fn the_journal_reports_sizes_and_kinds_but_no_secret() {
     assert!(asked[0].prompt_chars > 20 && asked[0].completion_tokens > 0);
     assert_ne!(asked[0].input, asked[1].input);
     assert_eq!(seen[0].key.len(), 8);
-    let reported = serde_json::to_string(&seen).unwrap() + &format!("{:?}", model.handle());
+    let visible = serde_json::to_string(&seen).unwrap() + &format!("{:?}", model.handle());
     assert!(
-        !reported.contains(KEY) && !reported.contains("yore"),
-        "{reported}"
+        !visible.contains(KEY) && !visible.contains("yore"),
+        "{visible}"
     );
 }
 
 #[tokio::test]
-async fn another_process_disturbs_and_looks() {
+async fn another_process_injects_faults_and_inspects() {
     let model = Model::start().await;
     let fault = json!({
         "matching": { "kind": "titles" },

@@ -1,4 +1,4 @@
-//! A news site for each test, a clock that tests set, and a client that shows what it is told.
+//! A news site for each test, a clock that tests set, and a client that shows raw responses.
 
 mod control;
 mod faults;
@@ -17,12 +17,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::support::{ManualClock, client, within};
 
-/// The morning after the day that most tests ask about.
+/// The morning after the day that most tests use.
 const MORNING: &str = "2026-01-05T08:00:00Z";
 /// That day, from its first second to its last.
 const DAY_S: (i64, i64) = (1_767_484_800, 1_767_571_199);
 
-/// A running site and somebody who looks.
+/// A running site and a client.
 struct News {
     clock: ManualClock,
     running: Running,
@@ -56,7 +56,7 @@ impl Answer {
 }
 
 impl News {
-    /// A site with few stories: most tests look at one.
+    /// A site with few stories: most tests need one.
     async fn quiet() -> Self {
         Self::start(Site::new(3, 40), |_| {}).await
     }
@@ -94,7 +94,7 @@ impl News {
         received(self.client.get(self.url(path))).await
     }
 
-    /// The JSON of something that must be answered with 200.
+    /// The JSON of a response that must be 200.
     async fn json(&self, path: &str) -> Value {
         self.get(path).await.json()
     }
@@ -112,14 +112,14 @@ impl News {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "a stranger's client, to see the world as it is"
+    reason = "an independent client, to see raw responses"
 )]
 fn anonymous() -> reqwest::ClientBuilder {
     let _ = client();
     reqwest::Client::builder().no_proxy()
 }
 
-/// Goes where it is sent and no further.
+/// Follows no redirects.
 fn staying_client() -> reqwest::Client {
     let stays = reqwest::redirect::Policy::none();
     anonymous().redirect(stays).build().unwrap()
@@ -137,7 +137,7 @@ async fn received(request: reqwest::RequestBuilder) -> Answer {
 }
 
 #[tokio::test]
-async fn a_stopped_site_lets_nobody_wait() {
+async fn a_stopped_site_ends_waiting_requests() {
     let news = News::start(Site::new(3, 40), |config| {
         config.latency = Duration::from_hours(1);
     })
@@ -174,7 +174,7 @@ async fn every_answer_takes_the_latency() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_counts_too() {
+async fn invalid_requests_count_too() {
     let news = News::quiet().await;
     for (path, status) in [
         ("/pages/x", 404),

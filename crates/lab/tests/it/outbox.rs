@@ -116,7 +116,7 @@ async fn rs_12_repeated_and_reordered_events_leave_the_newest_request() {
     assert_eq!(
         revisions,
         [1, 2, 3, 4, 5, 6],
-        "every change has a number of its own"
+        "every change has a distinct number"
     );
 
     let wanted = Some(world.clock.after(900));
@@ -128,8 +128,8 @@ async fn rs_12_repeated_and_reordered_events_leave_the_newest_request() {
     assert_eq!(newest_request(&events), wanted);
 }
 
-/// What Almanack believes about the publication after these events, by its rule that an older
-/// revision never overrides a newer one.
+/// Almanack's state of the publication after these events, by its rule that an older revision never
+/// overrides a newer one.
 fn newest_request(events: &[Value]) -> Option<Timestamp> {
     let mut known: BTreeMap<String, (i64, Option<Timestamp>)> = BTreeMap::new();
     for sent in events {
@@ -150,7 +150,7 @@ fn newest_request(events: &[Value]) -> Option<Timestamp> {
 }
 
 #[tokio::test]
-async fn rs_12_a_poisonous_event_is_set_aside_and_stops_nobody() {
+async fn rs_12_a_poisonous_event_is_set_aside_and_blocks_no_other() {
     let almanack = Almanack::start([]).await;
     almanack.refuse("article:1/ARTICLE_PUBLISH");
     let world = World::start(NOWHERE).await;
@@ -180,7 +180,7 @@ async fn rs_12_a_poisonous_event_is_set_aside_and_stops_nobody() {
     let reason = outbox["rejected"][0]["reason"].as_str().unwrap();
     assert!(reason.contains("this event is poison"), "{reason}");
 
-    // Once the reason is gone, the event gets another chance.
+    // Once the reason is fixed, the event is retried.
     almanack.accept_everything();
     let (_, answer) = world.post("/outbox/retry", &json!(null)).await;
     assert_eq!(answer, json!({ "retried": 1 }));

@@ -37,7 +37,7 @@ async fn rs_12_fifty_publish_calls_at_once_take_effect_once() {
 }
 
 #[tokio::test]
-async fn rs_12_a_publish_call_before_the_audit_is_asked_to_come_again() {
+async fn rs_12_a_publish_call_before_the_audit_is_retryable() {
     let almanack = Almanack::start([]).await;
     let world = World::start(&almanack.url).await;
     let id = world.write().await;
@@ -73,7 +73,7 @@ async fn rs_12_an_article_moved_later_is_not_published_by_an_outdated_call() {
     );
     assert_eq!(world.article(id).await["state"], "AUDIT_SUCCESS");
 
-    // At the new time even the outdated call says nothing the author does not want.
+    // At the new time even the outdated call matches what the author wants.
     world.clock.advance(600);
     let (status, answer) = world.call("publish", id, 2).await;
     assert_eq!(
@@ -152,7 +152,7 @@ async fn rs_12_a_published_article_keeps_its_time() {
 }
 
 #[tokio::test]
-async fn rs_12_a_refused_article_waits_for_a_person() {
+async fn rs_12_a_rejected_article_waits_for_review() {
     let almanack = Almanack::start([]).await;
     let world = World::start(&almanack.url).await;
     let body = json!({ "title": "No", "body": "FORBIDDEN", "publish_at": world.clock.after(60) });

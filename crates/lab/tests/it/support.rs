@@ -1,4 +1,4 @@
-//! An article service, a stand-in for Almanack that records, and a clock that tests set.
+//! An article service, a recording fake of Almanack, and a clock that tests set.
 
 use std::{
     collections::VecDeque,
@@ -23,7 +23,7 @@ use tokio::{
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// What a test waits for comes within milliseconds, or there is a bug.
+/// Limit for waits; what a test waits for normally takes milliseconds.
 const WAIT_MAX: Duration = Duration::from_secs(20);
 
 pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
@@ -32,7 +32,7 @@ pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
         .expect("waited in vain")
 }
 
-/// A clock that stands still until it is set.
+/// A clock that changes only when it is set.
 #[derive(Clone)]
 pub(crate) struct ManualClock(Arc<AtomicI64>);
 
@@ -60,7 +60,7 @@ impl ManualClock {
     }
 }
 
-/// How the stand-in answers a request.
+/// How the fake answers a request.
 #[derive(Clone)]
 pub(crate) enum Reply {
     /// 200 with a receipt per event.
@@ -70,7 +70,7 @@ pub(crate) enum Reply {
     Body(Value),
 }
 
-/// Stands in for `POST /api/v1/events`.
+/// A fake of `POST /api/v1/events`.
 pub(crate) struct Almanack {
     pub(crate) url: String,
     recorder: Arc<Recorder>,
@@ -165,7 +165,7 @@ async fn take_events(
     }
 }
 
-/// A running article service with a directory of its own.
+/// A running article service with a separate directory.
 pub(crate) struct World {
     pub(crate) clock: ManualClock,
     pub(crate) database: std::path::PathBuf,
@@ -232,7 +232,7 @@ impl World {
         self.service.url()
     }
 
-    /// Waits until something of the kind happens.
+    /// Waits for a matching activity.
     pub(crate) async fn until(&mut self, wanted: impl Fn(&Activity) -> bool) -> Activity {
         let waiting = async {
             loop {
@@ -267,7 +267,7 @@ impl World {
         format!("{}{path}", self.service.url())
     }
 
-    /// Writes an article due in an hour and answers its id.
+    /// Creates an article due in an hour and returns its id.
     pub(crate) async fn write(&self) -> i64 {
         let publish_at = self.clock.after(3600);
         let body = json!({ "title": "Tides", "body": "In and out.", "publish_at": publish_at });
@@ -276,7 +276,7 @@ impl World {
         article["id"].as_i64().unwrap()
     }
 
-    /// Writes an article and lets it pass its audit; it then has revision 2.
+    /// Creates an article and passes its audit; it then has revision 2.
     pub(crate) async fn write_audited(&self) -> i64 {
         let id = self.write().await;
         let (status, answer) = self.call("audit", id, 1).await;

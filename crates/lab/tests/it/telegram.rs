@@ -1,4 +1,4 @@
-//! A Telegram for each test, called by plain HTTP.
+//! A Telegram for each test, called over plain HTTP.
 
 mod faults;
 
@@ -33,7 +33,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// Status and description: what a refusal is known by.
+    /// Status and description, which identify a refusal.
     fn refusal(&self) -> (u16, &str) {
         assert_eq!(self.body["ok"], false, "{self:?}");
         assert_eq!(self.body["error_code"], self.status);
@@ -149,7 +149,7 @@ async fn json_forms_and_queries_say_the_same() {
 }
 
 #[tokio::test]
-async fn a_bot_says_who_it_is_and_strangers_are_turned_away() {
+async fn a_bot_identifies_itself_and_unknown_tokens_are_refused() {
     let telegram = Telegram::start().await;
     let me = telegram.call("getMe", json!({})).await;
     assert_eq!(
@@ -169,8 +169,8 @@ async fn a_bot_says_who_it_is_and_strangers_are_turned_away() {
         let refused = answer(telegram.at(Method::POST, path)).await;
         assert_eq!(refused.refusal(), expected, "{path}");
     }
-    let reported = serde_json::to_string(&telegram.handle().requests()).unwrap();
-    assert!(!reported.contains("AAH-"), "{reported}");
+    let journal = serde_json::to_string(&telegram.handle().requests()).unwrap();
+    assert!(!journal.contains("AAH-"), "{journal}");
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn texts_are_refused_in_telegrams_words() {
 }
 
 #[tokio::test]
-async fn too_many_messages_a_minute_are_reported_when_to_come_again() {
+async fn too_many_messages_a_minute_are_refused_with_retry_after() {
     let telegram = Telegram::start_with(|it| it.setup.messages_per_minute = Some(2)).await;
     telegram.send("one").await.result();
     telegram.clock.advance(20);
@@ -230,7 +230,7 @@ async fn too_many_messages_a_minute_are_reported_when_to_come_again() {
 }
 
 #[tokio::test]
-async fn a_channel_that_is_not_for_the_bot_says_why() {
+async fn a_channel_without_the_bot_is_refused_with_a_reason() {
     let telegram = Telegram::start().await;
     telegram.handle().add_chat(Chat {
         standing: Standing::Kicked,

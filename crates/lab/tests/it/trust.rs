@@ -1,4 +1,4 @@
-//! A call counts only if it is signed, as it arrived, recently, with the shared secret.
+//! A call is accepted only with a recent signature of its exact bytes by the shared secret.
 
 use almanack_lab::webhook::Secret;
 use serde_json::Value;

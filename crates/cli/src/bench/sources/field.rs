@@ -1,4 +1,4 @@
-//! A store full of sources, and the nodes that look at them.
+//! A store full of sources, and the nodes that check them.
 
 use std::sync::Arc;
 
@@ -28,16 +28,16 @@ use crate::{
 };
 
 const BATCH: usize = 1_000;
-/// Sources that come together are first looked at a tenth of a second apart. Added so long ago, all of a batch
-/// are due.
+/// The first checks of sources added together are a tenth of a second apart. Added this long ago,
+/// the whole batch is due.
 const ADDED_AGO: SignedDuration = SignedDuration::from_mins(2);
 const BY: &str = "bench";
 
-/// A store, and what looks at it while it is started.
+/// A store and, while started, its nodes.
 pub(super) struct Field {
     location: Location,
     settings: Settings,
-    /// One of its own for every node, as if each were a process.
+    /// A separate one for every node, as if each were a process.
     stores: Vec<Arc<dyn Store>>,
     meter: Meter,
     running: Vec<RunningNode>,
@@ -45,7 +45,7 @@ pub(super) struct Field {
     ids: Vec<SourceId>,
 }
 
-/// Late by as much as sources are to be overdue.
+/// A clock that is behind by as much as sources are to be overdue.
 struct Late;
 
 impl Clock for Late {
@@ -105,12 +105,12 @@ impl Field {
         self.ids.len()
     }
 
-    /// From now on, nodes that start look at a source again after so long.
+    /// Nodes started from now on check a source again after `interval`.
     pub(super) fn come_again_after(&mut self, interval: SignedDuration) {
         self.settings.sources.policy = Policy::Fixed(interval);
     }
 
-    /// Has the next `count` sources come due then; whoever was longest not asked for is next.
+    /// Makes the next `count` sources due at `due_at`, least recently used first.
     pub(super) async fn put(&mut self, count: usize, due_at: Timestamp) -> Result<(), Error> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let sources = self.sources(&clock)?;
@@ -142,12 +142,12 @@ impl Field {
 
     fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>, Error> {
         let checker =
-            wiring::checker(&self.settings, clock.clone()).map_err(|failure| reported(&failure))?;
+            wiring::checker(&self.settings, clock.clone()).map_err(|failure| wrong(&failure))?;
         let meter = self.meter.clone();
         Ok(Arc::new(Counting { checker, meter }))
     }
 
-    /// Counts what the nodes do.
+    /// The meter of all nodes.
     pub(super) fn meter(&self) -> Meter {
         self.meter.clone()
     }
@@ -175,7 +175,7 @@ impl Field {
         let handlers = Handlers::new(Arc::new(super::super::Counting::default()));
         let handlers = lookout.looking(handlers, &subscriptions);
         let ports = Ports {
-            handlers: handlers.map_err(|failure| reported(&failure))?.into(),
+            handlers: handlers.map_err(|failure| wrong(&failure))?.into(),
             store,
             sleeper: wiring::sleeper(clock.clone()),
             clock,
@@ -184,11 +184,11 @@ impl Field {
         };
         let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));
         let node = node::admit(ports, settings).await?;
-        lookout.hear().await.map_err(|failure| reported(&failure))?;
+        lookout.hear().await.map_err(|failure| wrong(&failure))?;
         Ok(RunningNode::start(node.caring_for(lookout.keeper())))
     }
 
-    /// Stops all nodes; what is under way ends first.
+    /// Stops all nodes after their running work.
     pub(super) async fn stop(&mut self) -> Result<(), Error> {
         for running in &self.running {
             running.stop.cancel();
@@ -200,6 +200,6 @@ impl Field {
     }
 }
 
-fn reported(failure: &crate::failure::Failure) -> Error {
+fn wrong(failure: &crate::failure::Failure) -> Error {
     Error::Wrong(failure.text())
 }

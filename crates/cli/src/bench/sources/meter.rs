@@ -1,4 +1,4 @@
-//! Counting what looks bring, and what they cost this process.
+//! Counts the results of checks, and their cost for this process.
 
 use std::{
     ops::{Add, Sub},
@@ -17,7 +17,7 @@ use almanack_core::source::{
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-/// Counts the looks of all nodes.
+/// Counts the checks of all nodes.
 #[derive(Debug, Clone)]
 pub(super) struct Meter(Arc<Counts>);
 
@@ -30,7 +30,7 @@ struct Counts {
     last_failure: Mutex<Option<String>>,
 }
 
-/// What happened between two moments; up to one, since the beginning.
+/// Counts between two moments, or since the start.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Span {
     pub(super) checks: u64,
@@ -51,7 +51,7 @@ impl Meter {
         }))
     }
 
-    /// What has happened so far.
+    /// The counts so far.
     pub(super) fn mark(&self) -> Span {
         let counts = &self.0;
         Span {
@@ -63,7 +63,7 @@ impl Meter {
         }
     }
 
-    /// What the last look that failed said. None should: the feeds answer all and always.
+    /// The error of the last failed check. None should fail: the feeds answer every request.
     pub(super) fn last_failure(&self) -> MutexGuard<'_, Option<String>> {
         let last = self.0.last_failure.lock();
         last.unwrap_or_else(PoisonError::into_inner)
@@ -119,14 +119,14 @@ impl Span {
         self.checks as f64 / self.seconds.max(f64::MIN_POSITIVE)
     }
 
-    /// Microseconds of processor time per check.
+    /// Microseconds of CPU time per check.
     pub(super) fn processor_us(&self) -> f64 {
         self.processor_s * 1e6 / self.checks.max(1) as f64
     }
 }
 
-/// Looks, counts, and does not hear that a publisher wants to be left alone for an hour: a measurement cannot
-/// wait for it, and the feeds are ours.
+/// Checks, counts, and ignores a publisher's request for a pause of an hour: a measurement cannot
+/// wait for it, and the feeds are simulated.
 pub(super) struct Counting {
     pub(super) checker: Arc<dyn Checker>,
     pub(super) meter: Meter,

@@ -1,4 +1,4 @@
-//! The feeds, in a process of their own: this binary as `almanack world feeds`.
+//! The feeds, in a separate process: this binary as `almanack world feeds`.
 
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
@@ -16,21 +16,22 @@ use url::Url;
 
 use super::Error;
 
-/// As `almanack world feeds` has it.
+/// The default of `almanack world feeds`.
 const SEED: u64 = 1;
-/// How long the feeds may take until they answer.
+/// How long the feeds may take to start.
 const START_WITHIN: Duration = Duration::from_secs(30);
-/// Of a hundred addresses of the fleet a few are pages, which need rules to be read; these are left out.
+/// A few of a hundred addresses of the fleet are pages, which need extraction rules; they are left
+/// out.
 const SPARE: usize = 4;
 
-/// Where the feeds are: every address under 127.0.0.0/8 is a host.
+/// The networks of the feeds: every address under 127.0.0.0/8 is a host.
 pub(super) fn networks() -> Vec<IpNet> {
     IpNet::new(Ipv4Addr::new(127, 0, 0, 0).into(), 8)
         .into_iter()
         .collect()
 }
 
-/// Feeds that answer as long as this is kept.
+/// Feeds that run until this is dropped.
 pub(super) struct Outside {
     fleet: Fleet,
     port: u16,
@@ -38,7 +39,7 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// Starts enough feeds for so many sources.
+    /// Starts enough feeds for `sources`.
     pub(super) async fn start(sources: usize) -> Result<Self, Error> {
         let feeds = u32::try_from(sources + sources / SPARE + 100).unwrap_or(u32::MAX);
         let program = std::env::current_exe().map_err(|error| wrong(&error))?;
@@ -51,13 +52,13 @@ impl Outside {
             .kill_on_drop(true)
             .spawn()
             .map_err(|error| wrong(&error))?;
-        let said = process.stderr.take();
-        let said = said.ok_or_else(|| wrong(&"they say nothing"))?;
-        let mut said = BufReader::new(said).lines();
-        let port = timeout(START_WITHIN, port(&mut said)).await;
-        let port = port.map_err(|_| wrong(&"they do not answer"))??;
-        // Whoever writes into a pipe that nobody reads is stopped by it.
-        tokio::spawn(async move { while let Ok(Some(_)) = said.next_line().await {} });
+        let lines = process.stderr.take();
+        let lines = lines.ok_or_else(|| wrong(&"no output"))?;
+        let mut lines = BufReader::new(lines).lines();
+        let port = timeout(START_WITHIN, port(&mut lines)).await;
+        let port = port.map_err(|_| wrong(&"no response"))??;
+        // Read on: a process that writes into a full pipe blocks.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Ok(Self {
             fleet: Fleet::new(SEED, feeds),
             port,
@@ -65,7 +66,7 @@ impl Outside {
         })
     }
 
-    /// The same error; if the feeds are gone, it is about that.
+    /// The same error, or that the feeds have ended.
     pub(super) fn explain(&mut self, error: Error) -> Error {
         match self.process.try_wait() {
             Ok(Some(status)) => Error::Wrong(format!("the feeds have ended ({status}): {error}")),
@@ -87,8 +88,8 @@ impl Outside {
 }
 
 /// Reads the port from the address of the first feed.
-async fn port(said: &mut Lines<BufReader<ChildStderr>>) -> Result<u16, Error> {
-    while let Some(line) = said.next_line().await.map_err(|error| wrong(&error))? {
+async fn port(lines: &mut Lines<BufReader<ChildStderr>>) -> Result<u16, Error> {
+    while let Some(line) = lines.next_line().await.map_err(|error| wrong(&error))? {
         let address = line
             .split_whitespace()
             .find(|word| word.starts_with("http://"));

@@ -20,7 +20,7 @@ use crate::{
     wiring::Time,
 };
 
-/// What the node reads instead of a file: nothing.
+/// The node reads no configuration file.
 const NO_FILE: &str = "/dev/null";
 
 pub(super) async fn run(
@@ -45,7 +45,7 @@ async fn measure(
     drop(almanack_store::open(location, durability).await?);
     let first = SystemClock.now().as_microsecond() + FAR_US;
     scratch::load_far(location, first, arguments.tasks).await?;
-    // It agrees to everything, and stays until the node has ended.
+    // It accepts every call, and runs until the node has stopped.
     let service_stop = CancellationToken::new();
     let _stops = service_stop.clone().drop_guard();
     let here = hooks::Config::new(([127, 0, 0, 1], 0).into());
@@ -57,7 +57,7 @@ async fn measure(
     let (store, address) = (process.store.clone(), process.address);
     let stop = CancellationToken::new();
     let node = tokio::spawn(process.run(stop.clone()));
-    output.note(&format!("abandoning {} lists\n", arguments.lists));
+    output.note(&format!("aborting {} list requests\n", arguments.lists));
     let measured = bench::readers(&store, address, &service.handle, arguments).await;
     stop.cancel();
     let left = node.await;
@@ -65,7 +65,7 @@ async fn measure(
     measured.map_err(failed)
 }
 
-/// A node of its own on the scratch store.
+/// The configuration of a node on the scratch store.
 fn inputs(location: &Location, durability: Durability, service: &str) -> Inputs {
     let url = match location {
         Location::Sqlite(path) => format!("sqlite:{}", path.display()),
@@ -94,25 +94,24 @@ fn show(tasks: i64, figures: &ReaderFigures, output: &mut Output) -> Result<(), 
     if output.json {
         return output.value(figures);
     }
-    let spread = |[half, most, all]: [f64; 3]| {
-        format!("{half} ms for half of them, at most {most} ms for 99 %, {all} ms for all")
-    };
+    let spread =
+        |[half, most, all]: [f64; 3]| format!("p50 {half} ms, p99 {most} ms, max {all} ms");
     let abandoned = format!("{} in {:.1} s", figures.abandoned, figures.abandoned_s);
     let due = format!(
-        "{}, of which {} are done after {} calls",
+        "{}, of which {} done after {} calls",
         figures.due, figures.done, figures.calls
     );
     let (changes, refused) = (figures.changes, figures.refused);
     let figures = [
         ("tasks in the store", tasks.to_string()),
-        ("lists abandoned", abandoned),
+        ("lists aborted", abandoned),
         ("tasks due meanwhile", due),
-        ("late when started", spread(figures.late_ms)),
+        ("lateness at start", spread(figures.late_ms)),
         (
             "changes meanwhile",
-            format!("{changes}, of which {refused} were refused"),
+            format!("{changes}, of which {refused} refused"),
         ),
-        ("a change took", spread(figures.change_ms)),
+        ("time per change", spread(figures.change_ms)),
         ("leases lost", figures.leases_lost.to_string()),
     ];
     lines(figures, output)

@@ -29,7 +29,7 @@ pub(super) async fn run(
     };
     let stop = stop_signal()?;
     let report = |doing: &str| output.note(&format!("{doing}\n"));
-    // Whoever is stopped in the middle leaves neither feeds nor stores behind.
+    // Stopped in the middle, it leaves neither feeds nor stores behind.
     let measured = tokio::select! {
         measured = bench::sources(places, settings, arguments, report) => measured.map_err(failed),
         () = stop.cancelled() => Err(Failure::new(Exit::Failed, "measure: stopped")),
@@ -48,10 +48,10 @@ fn show(figures: &SourceFigures, output: &mut Output) -> Result<(), Failure> {
     }
     let compared = &figures.compared;
     let figures = [
-        ("as many due at once", String::new()),
-        ("  the few", phase(&compared.small)),
-        ("  the many", phase(&compared.large)),
-        ("  many to few", compared.cost_ratio.to_string()),
+        ("same number due at once", String::new()),
+        ("  small store", phase(&compared.small)),
+        ("  large store", phase(&compared.large)),
+        ("  large to small", compared.cost_ratio.to_string()),
         ("nodes", figures.nodes.to_string()),
         ("memory", megabytes(figures.rss_kb)),
     ];
@@ -61,15 +61,15 @@ fn show(figures: &SourceFigures, output: &mut Output) -> Result<(), Failure> {
 fn show_store(store: &StoreFigures, output: &mut Output) -> Result<(), Failure> {
     let growth = store.growth_bytes;
     let bytes = format!(
-        "{:.0} per source added, {:.0} with its entries, {:.1} per later look",
+        "{:.0} per source added, {:.0} with its entries, {:.1} per later check",
         growth.added_source, growth.source, growth.check
     );
     let added = format!("{:.0} per second", store.added_per_second);
     let figures = [
         ("sources", store.sources.to_string()),
         ("  added", added),
-        ("  first looks", phase(&store.first)),
-        ("  later looks", phase(&store.later)),
+        ("  first checks", phase(&store.first)),
+        ("  later checks", phase(&store.later)),
         ("  bytes", bytes),
     ];
     lines(figures, output)
@@ -77,7 +77,7 @@ fn show_store(store: &StoreFigures, output: &mut Output) -> Result<(), Failure> 
 
 fn phase(figures: &PhaseFigures) -> String {
     format!(
-        "{:.0} per second, {:.0} µs of processor time each; {} looks, {} not modified, {} failed",
+        "{:.0} per second, {:.0} µs of CPU time each; {} checks, {} not modified, {} failed",
         figures.per_second, figures.processor_us, figures.checks, figures.unchanged, figures.failed
     )
 }

@@ -1,7 +1,7 @@
-//! The demo's configuration: a file as anybody would write it, and what only a fast clock needs.
+//! The demo's configuration: an ordinary file, plus what only a fast clock needs.
 //!
-//! What stands in the file makes sense to `almanack serve` as well. Leases and the like that must be long because the
-//! clock is fast are put over it in memory: kept for a clock that is not, they would only be slow.
+//! The file also works with `almanack serve`. Leases and timeouts that must be long because the
+//! clock is fast are overridden in memory: at normal speed they would only be slow.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -17,17 +17,17 @@ use crate::{
     when::show_duration,
 };
 
-/// What the node is called.
+/// The node's name.
 const NODE: &str = "demo";
-/// What the file is called.
+/// The file's name.
 pub(super) const FILE: &str = "almanack.toml";
-/// The kind of the task that a schedule puts, and the hook that its callback goes to.
+/// The kind of the task that a schedule creates, and the hook its callback calls.
 pub(super) const OWN_KIND: &str = "NEWSLETTER_SEND";
 const NEWSLETTER_HOOK: &str = "newsletter";
 /// A hook that behaves.
 const FRONT_PAGE_HOOK: &str = "front-page";
 
-/// Writes the configuration into its folder, and what it says is kept beside it.
+/// Writes the configuration and the files it refers to into its folder.
 pub(super) fn write(folder: &Path, plan: &Plan, outside: &Outside) -> io::Result<()> {
     fs::write(folder.join("model.key"), KEY)?;
     fs::write(folder.join("github.token"), KEY)?;
@@ -41,7 +41,7 @@ pub(super) fn write(folder: &Path, plan: &Plan, outside: &Outside) -> io::Result
     fs::write(folder.join(FILE), parts.join("\n"))
 }
 
-/// Reads it as `serve` does, and puts what a fast clock needs over it.
+/// Reads it as `serve` does, and overrides what a fast clock needs.
 pub(super) fn load(
     folder: &Path,
     plan: &Plan,
@@ -54,7 +54,7 @@ pub(super) fn load(
         file: Some(folder.join(FILE)),
         flags: vec![
             flag("--listen", "server.listen", listen),
-            // Nobody balances load here, and a person waits for the end.
+            // No load balancer to wait for, and the user waits for the end.
             flag("--set", "server.shutdown_delay", "0s"),
             flag("demo", "node.name", NODE),
         ],
@@ -72,14 +72,14 @@ pub(super) fn load(
 fn head(folder: &Path, plan: &Plan) -> String {
     let database = toml_text(&format!("sqlite:{}", folder.join("almanack.db").display()));
     format!(
-        "# Written by `almanack demo`. `almanack serve --config FILE` opens the same database without the show; the\n\
-         # simulated world ends with the demo, so whoever is called then is not there.\n\
+        "# Written by `almanack demo`. `almanack serve --config FILE` opens the same database.\n\
+         # The simulated services end with the demo; calls to them then fail.\n\
          [database]\n\
          url = {database}\n\n\
          [outbound]\n\
-         allow = [\"127.0.0.1\"]        # the article service tells with every task where to call\n\n\
+         allow = [\"127.0.0.1\"]        # callback URLs of the article service\n\n\
          [sources]\n\
-         allow = [\"127.0.0.0/8\"]      # the feeds have hosts of their own on this machine\n\
+         allow = [\"127.0.0.0/8\"]      # each feed's host is a loopback address\n\
          floor = \"{floor}\"\n\
          checks_per_day = {checks}\n\
          timeout = \"3s\"\n\
@@ -113,7 +113,7 @@ fn edition(folder: &Path, plan: &Plan, outside: &Outside) -> String {
          title = \"The Demo Daily\"\n\
          language = \"en\"\n\
          schedule = \"{ticks}\"\n\
-         tz = \"{zone}\"             # where it was morning when the demo was started\n\
+         tz = \"{zone}\"             # where it was morning when the demo started\n\
          stories = 24\n\
          batch_size = 6\n\
          chain = {chain}\n\n\
@@ -143,7 +143,7 @@ fn edition(folder: &Path, plan: &Plan, outside: &Outside) -> String {
     )
 }
 
-/// A few of everything: zones, ways to write it, targets, and two that do not go well.
+/// A variety of zones, expressions and targets, and two schedules that fail.
 fn schedules(plan: &Plan, outside: &Outside) -> String {
     let hook = |name: &str| {
         format!(
@@ -192,7 +192,7 @@ fn schedules(plan: &Plan, outside: &Outside) -> String {
     )
 }
 
-/// A text as TOML writes it; folders may have any name.
+/// A TOML string; folders may have any name.
 fn toml_text(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }

@@ -1,4 +1,4 @@
-//! How editions come about, step by step.
+//! Reports how editions are built, step by step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,21 +11,21 @@ use jiff::{Timestamp, civil::Date};
 use super::line::{Line, counted};
 use crate::{failure::Failure, output::Ink};
 
-/// Editions looked at: the newest, and the one before, which may still be under way.
+/// Editions to read: the newest, and the previous one, which may still be open.
 const EDITIONS_MAX: usize = 2;
 
-/// What was told of one edition.
+/// What was printed about one edition.
 #[derive(Debug, Default)]
-struct Reported {
+struct Progress {
     state: Option<State>,
     batches: BTreeSet<u32>,
-    /// What destinations said who did not take it.
+    /// Reasons of destinations that refused it.
     refusals: BTreeSet<String>,
     version: i64,
 }
 
-impl Reported {
-    /// What has not been told of it yet.
+impl Progress {
+    /// What has not been printed yet.
     fn news(&mut self, account: &Account) -> Vec<(Ink, String)> {
         let mut news = Vec::new();
         let (state, before) = (
@@ -33,7 +33,7 @@ impl Reported {
             self.state.replace(account.edition.state),
         );
         if before.is_none() {
-            news.push((Ink::Plain, "begun".to_owned()));
+            news.push((Ink::Plain, "started".to_owned()));
         }
         if before.is_none_or(|it| it < State::ListFetched) && !account.stories.is_empty() {
             let stories = counted(account.counts().total.into(), "story");
@@ -41,7 +41,7 @@ impl Reported {
         }
         for batch in &account.batches {
             if batch.status != batch::Status::Running && self.batches.insert(batch.index) {
-                news.push((batch_ink(batch.status), batch_reported(batch, account)));
+                news.push((batch_ink(batch.status), batch_line(batch, account)));
             }
         }
         if before != Some(state) {
@@ -52,10 +52,7 @@ impl Reported {
             let Some(why) = delivery.detail.as_deref().filter(|_| refused) else {
                 continue;
             };
-            let what = format!(
-                "{} did not take it and is asked again: {why}",
-                delivery.destination
-            );
+            let what = format!("{} refused it, will retry: {why}", delivery.destination);
             if self.refusals.insert(what.clone()) {
                 news.push((Ink::Bad, what));
             }
@@ -64,11 +61,11 @@ impl Reported {
     }
 }
 
-/// What is told of an edition that has just come to where it is.
+/// The line for an edition that has just reached its state.
 fn arrived(account: &Account) -> Option<(Ink, String)> {
     let state = account.edition.state;
     match state {
-        State::Aggregating => Some((Ink::Plain, "written; being delivered".to_owned())),
+        State::Aggregating => Some((Ink::Plain, "rendered; delivering".to_owned())),
         State::Published => Some((Ink::Good, published(account))),
         State::Empty | State::Archived => {
             let why = account.edition.reason.as_deref().unwrap_or_default();
@@ -78,16 +75,16 @@ fn arrived(account: &Account) -> Option<(Ink, String)> {
     }
 }
 
-/// What has been seen of editions.
+/// What has been printed about editions.
 #[derive(Debug, Default)]
 pub(super) struct Editions {
-    reported: BTreeMap<Date, Reported>,
+    progress: BTreeMap<Date, Progress>,
     published: BTreeMap<Date, (u32, usize)>,
     requests: BTreeMap<Date, u32>,
 }
 
 impl Editions {
-    /// Reads what is new of the newest editions.
+    /// Reads the newest editions for changes.
     pub(super) async fn look(
         &mut self,
         store: &dyn Store,
@@ -100,11 +97,11 @@ impl Editions {
         };
         for line in store.list_editions(&filter).await?.into_iter().rev() {
             let edition = line.edition;
-            let reported = self.reported.entry(edition.date).or_default();
-            if reported.version == edition.version && reported.state.is_some() {
+            let progress = self.progress.entry(edition.date).or_default();
+            if progress.version == edition.version && progress.state.is_some() {
                 continue;
             }
-            reported.version = edition.version;
+            progress.version = edition.version;
             if let Some(account) = store.load_account(edition.date).await? {
                 self.account(&account, now, lines);
             }
@@ -115,8 +112,8 @@ impl Editions {
     fn account(&mut self, account: &Account, now: Timestamp, lines: &mut Vec<Line>) {
         let date = account.edition.date;
         self.requests.insert(date, account.requests());
-        let reported = self.reported.entry(date).or_default();
-        let news = reported.news(account).into_iter();
+        let progress = self.progress.entry(date).or_default();
+        let news = progress.news(account).into_iter();
         lines.extend(
             news.map(|(ink, what)| Line::new(now, "edition", ink, format!("{date}: {what}"))),
         );
@@ -129,19 +126,19 @@ impl Editions {
     pub(super) fn prepares(&self) -> String {
         let requests: u32 = self.requests.values().sum();
         let batches: usize = self
-            .reported
+            .progress
             .values()
-            .map(|reported| reported.batches.len())
+            .map(|progress| progress.batches.len())
             .sum();
         format!(
             "{} in {}, {} to news site, pages and model",
-            counted(self.reported.len() as u64, "edition"),
+            counted(self.progress.len() as u64, "edition"),
             counted(batches as u64, "batch"),
             counted(requests.into(), "request"),
         )
     }
 
-    /// What was published where.
+    /// What was published, and where.
     pub(super) fn publishes(&self) -> String {
         if self.published.is_empty() {
             return "no edition yet".to_owned();
@@ -164,11 +161,11 @@ fn batch_ink(status: batch::Status) -> Ink {
     }
 }
 
-fn batch_reported(batch: &batch::Batch, account: &Account) -> String {
+fn batch_line(batch: &batch::Batch, account: &Account) -> String {
     let before = account.batches.iter().filter(|it| it.index <= batch.index);
     let taken: u32 = before.map(|it| it.story_count).sum();
     format!(
-        "batch {} read, translated and summed up {} stories for {}; {taken} of {} taken",
+        "batch {} read, translated and summarized {} stories with {}; {taken} of {} done",
         batch.index,
         batch.story_count,
         counted(batch.spend.requests.into(), "request"),
@@ -176,7 +173,7 @@ fn batch_reported(batch: &batch::Batch, account: &Account) -> String {
     )
 }
 
-/// The destinations that have all their parts.
+/// The destinations that have confirmed all parts.
 fn destinations(account: &Account) -> BTreeSet<&str> {
     let confirmed = account
         .deliveries
@@ -193,7 +190,7 @@ fn published(account: &Account) -> String {
     let took = took.map(|at| at.duration_since(account.edition.started_at));
     let took = took.map(crate::when::took).unwrap_or_default();
     format!(
-        "PUBLISHED with {} stories to {} and its own pages, {took} after it began",
+        "PUBLISHED with {} stories to {} and its own pages, {took} after it started",
         account.counts().completed,
         places.join(", "),
     )

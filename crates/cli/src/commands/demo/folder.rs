@@ -1,10 +1,10 @@
-//! Where the demo keeps its files, and what becomes of them.
+//! The demo's folder, and its removal.
 //!
-//! A folder that is not to be kept is removed at the end, or by a later demo if there was none: killed, a demo cannot tidy up. As
-//! long as it lives it holds a lock in its folder, which the system gives up with the process.
+//! A temporary folder is removed at the end, or by a later demo if this one is killed. A running
+//! demo holds a lock in its folder, which the system releases with the process.
 //!
-//! INVARIANT: only a folder of this user's with a lock that nobody holds is removed. A lock gets its name when it is held, so a
-//! demo that has just begun has none or a held one.
+//! INVARIANT: only a folder of this user with a lock that no process holds is removed. A lock gets
+//! its name when it is held, so a demo that has just started has none or a held one.
 
 use std::{
     fs::{self, File},
@@ -20,15 +20,15 @@ use crate::{
     wiring,
 };
 
-/// What the names of folders begin with that are not to be kept.
+/// Prefix of temporary folders.
 const PREFIX: &str = "almanack-demo-";
-/// In such a folder: held for as long as its demo lives.
+/// The lock in such a folder, held while its demo runs.
 const LOCK: &str = "demo.lock";
 
 /// A folder that is removed at the end, unless it is to be kept.
 pub(super) struct Folder {
     path: PathBuf,
-    /// None where the folder is to be kept.
+    /// None if the folder is to be kept.
     lock: Option<File>,
 }
 
@@ -43,7 +43,7 @@ impl Folder {
         Ok(Self { path, lock: None })
     }
 
-    /// A new one, in the place of those whose demos are gone.
+    /// A new one; removes those of ended demos.
     fn passing(temporary: &Path) -> Result<Self, Failure> {
         let chance = wiring::entropy().next_u64() >> 32;
         let path = temporary.join(format!("{PREFIX}{chance:08x}"));
@@ -60,12 +60,12 @@ impl Folder {
         &self.path
     }
 
-    /// Says what becomes of it.
+    /// Prints whether it is kept.
     pub(super) fn part(&self, output: &mut Output) -> Result<(), Failure> {
         if self.lock.is_none() {
             let file = self.path.join(FILE);
             output.line(&format!(
-                "\nIt stays in {}; look around in it with\n  almanack serve --config {}",
+                "\nFiles kept in {}; open them with\n  almanack serve --config {}",
                 self.path.display(),
                 file.display()
             ))?;
@@ -73,7 +73,7 @@ impl Folder {
         output.flush()
     }
 
-    /// That it cannot be used.
+    /// The failure to use it.
     pub(super) fn failed(&self, error: &io::Error) -> Failure {
         failed(&self.path, error)
     }
@@ -92,7 +92,8 @@ fn hold(folder: &Path) -> io::Result<File> {
     Ok(lock)
 }
 
-/// Removes the folders beside `own` whose demos are gone. What cannot be removed stays: it is in nobody's way.
+/// Removes the folders beside `own` whose demos have ended. What cannot be removed stays and does
+/// no harm.
 fn sweep(own: &Path) {
     let Ok(user) = fs::metadata(own).map(|own| own.uid()) else {
         return;
@@ -100,7 +101,7 @@ fn sweep(own: &Path) {
     let beside = own.parent().and_then(|folder| fs::read_dir(folder).ok());
     for entry in beside.into_iter().flatten().flatten() {
         let is_named = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        // Of the entry itself: what a link leads to is not ours to remove.
+        // Of the entry itself: never remove what a link points to.
         let found = entry.metadata();
         if !is_named || !found.is_ok_and(|it| it.is_dir() && it.uid() == user) {
             continue;
@@ -113,7 +114,7 @@ fn sweep(own: &Path) {
     }
 }
 
-/// A folder that can be kept: none that is a file, none with a demo in it whose clock has run ahead.
+/// Refuses a file, and a folder with an earlier demo, whose clock is ahead.
 fn wanted(path: &Path) -> Result<PathBuf, Failure> {
     let shown = path.display();
     let refused =
@@ -122,10 +123,10 @@ fn wanted(path: &Path) -> Result<PathBuf, Failure> {
         return Err(refused(format!("--keep: `{shown}` is not a folder")));
     }
     if path.join(FILE).exists() {
-        let what = format!("--keep: `{shown}` holds an {FILE} already");
+        let what = format!("--keep: `{shown}` already contains {FILE}");
         let file = path.join(FILE);
         return Err(Failure::new(Exit::Usage, what).hint(format!(
-            "choose another folder, or look around in this one with `almanack serve --config {}`",
+            "choose another folder, or open this one with `almanack serve --config {}`",
             file.display()
         )));
     }
@@ -135,7 +136,7 @@ fn wanted(path: &Path) -> Result<PathBuf, Failure> {
 impl Drop for Folder {
     fn drop(&mut self) {
         if self.lock.is_some() {
-            // What cannot be removed is in the machine's temporary folder and goes with it.
+            // On failure it stays in the system's temporary folder, which is cleaned up anyway.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
@@ -151,7 +152,7 @@ mod tests {
             .unwrap()
     }
 
-    /// Its process is gone, and nothing was tidied up.
+    /// A demo that was killed and removed nothing.
     fn kill(mut folder: Folder) -> PathBuf {
         drop(folder.lock.take());
         folder.path.clone()

@@ -1,4 +1,4 @@
-//! One line of the telling: when, who, what.
+//! One line of the demo's output: when, who, what.
 
 use almanack_core::text::shorten;
 use jiff::{SignedDuration, Timestamp};
@@ -14,7 +14,7 @@ const TITLE_CHARS_MAX: usize = 48;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
-    /// When, by the demo's clock.
+    /// By the demo's clock.
     pub(super) at: Timestamp,
     pub(super) who: &'static str,
     pub(super) ink: Ink,
@@ -33,7 +33,7 @@ impl Line {
     }
 }
 
-/// So many of something.
+/// A count with its noun.
 pub(super) fn counted(count: u64, what: &str) -> String {
     match (count, what.strip_suffix('y')) {
         (1, _) => format!("1 {what}"),
@@ -48,7 +48,7 @@ pub(super) fn quoted(name: &str) -> String {
     format!("“{}”", shorten(name, TITLE_CHARS_MAX))
 }
 
-/// A distance people can feel.
+/// The time left, in words.
 pub(super) fn until(now: Timestamp, at: Timestamp) -> String {
     let left = at.duration_since(now);
     if left <= SignedDuration::ZERO {
@@ -64,13 +64,13 @@ mod tests {
 
     #[test]
     fn things_are_counted_in_english() {
-        for (count, what, reported) in [
+        for (count, what, expected) in [
             (1, "new entry", "1 new entry"),
             (0, "new entry", "0 new entries"),
             (3, "batch", "3 batches"),
             (2, "slot", "2 slots"),
         ] {
-            assert_eq!(counted(count, what), reported);
+            assert_eq!(counted(count, what), expected);
         }
     }
 

@@ -1,8 +1,8 @@
-//! What the demo's speed means for everything that happens in it.
+//! Derives every interval of the demo from its speed.
 //!
-//! People live in real time: whatever the speed, something should be seen every few seconds and every part within a
-//! minute. So the demo thinks in real seconds and turns them into the clock's. A lease is the other way round: what
-//! guards against a slow machine must be long in real time, however fast the clock runs.
+//! Whatever the speed, users should see something every few real seconds and every part within a
+//! minute. So the plan uses real seconds and converts them to the clock's. Leases also need real
+//! time: a guard against a slow machine must be long in real time, however fast the clock runs.
 
 use std::time::Duration;
 
@@ -11,20 +11,21 @@ use jiff::{SignedDuration, Timestamp, Unit, tz::TimeZone};
 
 use crate::when::show_duration;
 
-/// From the start of the show to the first tick of the day's edition, in real seconds.
+/// From the demo's start to the first tick of the day's edition, in real seconds.
 const LEAD_S: u64 = 4;
-/// How long a node may be away in real time before its claims pass on.
+/// How long a node's lease lasts, in real time.
 const LEASE: Duration = Duration::from_secs(20);
 /// How long a batch of an edition and a delivery may take, in real time.
 const BATCH_TIME: Duration = Duration::from_secs(20);
 const DELIVERY_TIME: Duration = Duration::from_secs(10);
-/// How long work may go on after Ctrl-C, in real time.
+/// How long the node drains after Ctrl-C, in real time.
 const DRAIN: Duration = Duration::from_secs(3);
-/// Up to this speed an edition grows batch by batch, a tick every few real seconds. Beyond, its day would be over first.
+/// Up to this speed an edition grows batch by batch, a tick every few real seconds. At higher
+/// speeds its day would end first.
 const BATCHWISE_MAX: f64 = 300.0;
-/// Below this, quarters of an hour are long.
+/// Below this speed, a quarter of an hour is long.
 const SLOW: f64 = 20.0;
-/// The least speed that intervals of yesterday are chosen for.
+/// The lowest speed used to choose yesterday's intervals.
 const YESTERDAY: f64 = 120.0;
 /// From tick to tick, in real seconds.
 const TICK_S: u64 = 5;
@@ -34,7 +35,8 @@ const SECONDS: [u64; 5] = [5, 10, 15, 20, 30];
 const MINUTES: [u64; 8] = [1, 2, 5, 10, 15, 20, 30, 60];
 const HOURS: [u64; 7] = [1, 2, 3, 4, 6, 8, 12];
 
-/// Zones without summer time, with how many hours they are ahead of UTC. At every hour it is morning in one of them.
+/// Zones without summer time, with how many hours they are ahead of UTC. At any hour it is morning
+/// in one of them.
 const MORNINGS: [(&str, i8); 6] = [
     ("Asia/Shanghai", 8),
     ("Asia/Dubai", 4),
@@ -45,27 +47,28 @@ const MORNINGS: [(&str, i8); 6] = [
 ];
 /// Morning, in hours of the day.
 const MORNING: std::ops::RangeInclusive<i8> = 5..=9;
-/// Telegram wants to be left alone for so many real seconds, from so fast a clock on.
+/// `Retry-After` of Telegram in real seconds, and the clock speed from which it applies.
 const LIMITED_S: u64 = 2;
 const LIMITED_FROM: f64 = 10.0;
 
 /// When the demo begins, how fast it runs, and what follows from that.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Plan {
-    /// How fast the clock runs.
+    /// The clock's speed.
     pub(super) speed: Speed,
-    /// What the clock shows at first: a little before a full hour, so that the edition begins before people's eyes.
+    /// What the clock shows at first: a little before a full hour, so that the edition starts while
+    /// users watch.
     pub(super) starts_at: Timestamp,
-    /// Where it is morning then: whose days editions are of.
+    /// The editions' time zone: where it is morning then.
     pub(super) zone: &'static str,
     /// The hour there at which editions begin.
     pub(super) hour: i8,
-    /// Whether one tick makes all of an edition; otherwise it grows batch by batch.
+    /// Whether one tick builds the whole edition; otherwise it grows batch by batch.
     pub(super) chain: bool,
 }
 
 impl Plan {
-    /// The plan of a demo that is started when the machine's clock shows `wall`.
+    /// The plan of a demo that starts at `wall`.
     pub(super) fn new(wall: Timestamp, speed: Speed) -> Self {
         let hour_at = full_hour(wall);
         let lead = speed.shown(Duration::from_secs(LEAD_S));
@@ -80,12 +83,12 @@ impl Plan {
         }
     }
 
-    /// The same with guards for a clock of another speed.
+    /// The same plan with timeouts for another clock speed.
     pub(super) fn at(&self, speed: Speed) -> Self {
         Self { speed, ..*self }
     }
 
-    /// The plan of a day that nobody watches: nothing more often than every few minutes.
+    /// The plan of the simulated yesterday: nothing more often than every few minutes.
     pub(super) fn yesterday(&self) -> Self {
         let quiet = Speed::new(YESTERDAY).unwrap_or(self.speed);
         Self {
@@ -99,24 +102,24 @@ impl Plan {
         }
     }
 
-    /// How long Telegram wants to be left alone once it has refused a message. Who is refused waits
-    /// for half a minute by the clock at least; at a slow clock that would be half of what people see.
+    /// Telegram's `Retry-After` for a refused message. The client waits for at least half a minute
+    /// by the clock, which is too long for a slow demo.
     pub(super) fn limited_s(&self) -> Option<u32> {
         let limits = self.speed.times() >= LIMITED_FROM;
         limits.then(|| u32::try_from(self.shown(LIMITED_S).as_secs()).unwrap_or(u32::MAX))
     }
 
-    /// Whether a check may take longer to come than people watch.
+    /// Whether the next check may be further away than users watch.
     pub(super) fn is_slow(&self) -> bool {
         self.speed.times() < SLOW
     }
 
-    /// What the clock shows of so many real seconds.
+    /// Real seconds as time of the clock.
     pub(super) fn shown(&self, real_s: u64) -> SignedDuration {
         self.speed.shown(Duration::from_secs(real_s))
     }
 
-    /// A schedule that fires about every so many real seconds, at round times of its zone.
+    /// A schedule that fires about every `real_s` real seconds, at round times of its zone.
     pub(super) fn every(&self, real_s: u64) -> String {
         match self.step(real_s) {
             (step, 1) => format!("*/{step} * * * * *"),
@@ -128,7 +131,8 @@ impl Plan {
         }
     }
 
-    /// The first round period that is not shorter than so many real seconds, and its unit in seconds.
+    /// The first round period that is not shorter than `real_s` real seconds, and its unit in
+    /// seconds.
     fn step(&self, real_s: u64) -> (u64, u64) {
         let seconds = self.shown(real_s).as_secs().unsigned_abs().max(1);
         let least = |steps: &[u64], unit: u64| {
@@ -141,13 +145,13 @@ impl Plan {
             .unwrap_or((24, 3_600))
     }
 
-    /// The same at any time: for work that takes longer than its interval.
+    /// The same without round times: for work that takes longer than its interval.
     pub(super) fn every_exactly(&self, real_s: u64) -> String {
         let seconds = SignedDuration::from_secs(self.shown(real_s).as_secs().max(1));
         format!("@every {}", show_duration(seconds))
     }
 
-    /// When ticks come: from the hour of the edition to the end of its day.
+    /// The tick schedule: from the hour of the edition to the end of its day.
     pub(super) fn ticks(&self) -> String {
         let hour = self.hour;
         match self.step(TICK_S) {
@@ -157,30 +161,32 @@ impl Plan {
         }
     }
 
-    /// The shortest time between two checks of a source: as polite as ever where a day passes quickly.
+    /// The shortest time between two checks of a source: the usual floor where a day passes
+    /// quickly.
     pub(super) fn floor(&self) -> SignedDuration {
         let (shortest, usual) = (SignedDuration::from_secs(10), SignedDuration::from_mins(15));
         self.shown(15).clamp(shortest, usual)
     }
 
-    /// Checks a day and source: one about every real quarter of a minute, and never less than the usual 24.
+    /// Checks per day and source: about one every 15 real seconds, and never less than the default:
+    /// 24.
     pub(super) fn checks_per_day(&self) -> u64 {
         let apart = self.shown(15).as_secs().unsigned_abs().max(1);
         (86_400 / apart).clamp(24, 1_440)
     }
 
-    /// How often the configuration is looked at.
+    /// How often the configuration is reloaded.
     pub(super) fn reload(&self) -> SignedDuration {
         self.shown(2)
             .clamp(SignedDuration::from_secs(2), SignedDuration::from_hours(1))
     }
 
-    /// How long claims hold.
+    /// The lease.
     pub(super) fn lease(&self) -> SignedDuration {
         self.speed.shown(LEASE)
     }
 
-    /// How long work may go on after Ctrl-C.
+    /// The drain period after Ctrl-C.
     pub(super) fn drain(&self) -> SignedDuration {
         self.speed.shown(DRAIN)
     }

@@ -12,19 +12,19 @@ use jiff::Timestamp;
 use super::line::{Line, counted};
 use crate::{config::settings::edition, failure::Failure, output::Ink};
 
-/// Rows of a ledger that are read at a look; more than that are not fired between two looks.
+/// Ledger rows read per look; fewer fire between two looks.
 const ROWS_MAX: usize = 50;
 const SCHEDULES_MAX: usize = 50;
-/// What became of a slot that fired, on time or later.
+/// The outcome of a slot that fired, on time or later.
 const FIRED: &str = "fired";
 
-/// What has been seen of schedules.
+/// What has been printed about schedules.
 #[derive(Debug, Default)]
 pub(super) struct Schedules {
-    /// How many slots of each row were counted, by schedule and first slot.
+    /// Slots counted per row, by schedule and first slot.
     seen: BTreeMap<(i64, Timestamp), u64>,
     reported: BTreeSet<(String, &'static str)>,
-    /// Counted but not told yet.
+    /// Counted since the last summary.
     unreported: BTreeMap<&'static str, u64>,
     fired: u64,
     skipped: u64,
@@ -32,7 +32,7 @@ pub(super) struct Schedules {
 }
 
 impl Schedules {
-    /// Reads what is new in all ledgers. The ticks of editions are told with the editions.
+    /// Reads new rows of all ledgers. Ticks of editions are reported with the editions.
     pub(super) async fn look(
         &mut self,
         store: &dyn Store,
@@ -89,7 +89,7 @@ impl Schedules {
         lines.push(Line::new(now, "schedule", ink, what));
     }
 
-    /// What was seen so far is the past: nothing of it counts or has been told.
+    /// Starts counting anew.
     pub(super) fn begin(&mut self) {
         let seen = std::mem::take(&mut self.seen);
         *self = Self {
@@ -98,7 +98,7 @@ impl Schedules {
         };
     }
 
-    /// What was counted since the last time.
+    /// Prints what was counted since the last summary.
     pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
         let mut unreported = std::mem::take(&mut self.unreported);
         let fired = unreported.remove(FIRED);
@@ -112,7 +112,7 @@ impl Schedules {
         lines.push(Line::new(now, "schedule", Ink::Faint, parts.join(", ")));
     }
 
-    /// What it came to.
+    /// The counts in words.
     pub(super) fn summary(&self) -> String {
         let targets = self.by_target.iter();
         let targets: Vec<String> = targets
@@ -131,7 +131,7 @@ impl Schedules {
     }
 }
 
-/// The first time that a schedule does something is worth a line.
+/// The line for a schedule's first firing or skip.
 fn first(name: &str, definition: &Definition, row: &Slot) -> (Ink, String) {
     if !row.verdict.is_fired() {
         let why = why(row.verdict);
@@ -145,8 +145,8 @@ fn first(name: &str, definition: &Definition, row: &Slot) -> (Ink, String) {
 
 fn why(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Skipped(Reason::Overlap) => "overlap, the firing before it had not ended",
-        Verdict::Skipped(Reason::TooLate) => "too_late, nothing planned it within its grace",
+        Verdict::Skipped(Reason::Overlap) => "overlap, the previous firing was still running",
+        Verdict::Skipped(Reason::TooLate) => "too_late, its grace had passed",
         other => other.as_str(),
     }
 }
@@ -156,6 +156,6 @@ fn aimed_at(target: &Target) -> String {
         Target::Webhook { .. } => "a webhook".to_owned(),
         Target::Workflow { workflow, .. } => format!("the workflow {workflow} on GitHub"),
         Target::Command { .. } => "a command".to_owned(),
-        Target::Task { kind, .. } => format!("a task of its own, {kind}"),
+        Target::Task { kind, .. } => format!("a task of kind {kind}"),
     }
 }

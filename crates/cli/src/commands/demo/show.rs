@@ -1,7 +1,8 @@
-//! The show: follows everything at once and tells it in few lines.
+//! Follows all parts of the demo and prints what they do in few lines.
 //!
-//! What happens to articles is heard from the article service; schedules, sources and editions are read from the store
-//! every half second. First times are told at once, repetitions are summed up every few seconds.
+//! The article service and its authors report what they do; schedules, sources and editions are
+//! read from the store every half second. The first occurrence of something is printed at once,
+//! repetitions are summarized every few seconds.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,24 +25,23 @@ use crate::{
     output::{Ink, Output},
 };
 
-/// The store is looked at this often, in real time.
+/// How often the store is read, in real time.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Looks from one summing-up to the next.
+/// Looks between two summaries.
 const LOOKS_PER_SUM: u64 = 8;
-/// Looks from one interruption of a publication to the next, and before the first.
+/// Looks between two interrupted publications, and before the first.
 const LOOKS_PER_SCENE: u64 = 40;
 const LOOKS_BEFORE_SCENE: u64 = 6;
-/// So much later an interrupted publication is to appear, in real seconds.
+/// How much later an interrupted publication is rescheduled, in real seconds.
 const MOVED_BY_S: u64 = 6;
 
-/// What people hear from.
-pub(super) struct Heard {
-    /// What the article service does.
-    pub(super) event_delivery: broadcast::Receiver<Activity>,
-    pub(super) acts: mpsc::Receiver<authors::AuthorActivity>,
+/// What the article service and the authors report.
+pub(super) struct Reports {
+    pub(super) service: broadcast::Receiver<Activity>,
+    pub(super) authors: mpsc::Receiver<authors::AuthorActivity>,
 }
 
-/// Everything that is followed.
+/// The state of everything that is followed.
 pub(super) struct Show {
     store: Arc<dyn Store>,
     clock: Arc<SpedClock>,
@@ -77,22 +77,22 @@ impl Show {
         }
     }
 
-    /// Takes what is there for the past.
+    /// Ignores everything up to now: it belongs to the warm-up.
     pub(super) async fn begin(&mut self) -> Result<(), Failure> {
         let (store, now) = (self.store.as_ref(), self.clock.now());
-        let mut unreported = Vec::new();
-        self.schedules.look(store, now, &mut unreported).await?;
-        self.sources.look(store, now, &mut unreported).await?;
-        self.editions.look(store, now, &mut unreported).await?;
+        let mut ignored = Vec::new();
+        self.schedules.look(store, now, &mut ignored).await?;
+        self.sources.look(store, now, &mut ignored).await?;
+        self.editions.look(store, now, &mut ignored).await?;
         self.schedules.begin();
         self.sources.begin();
         Ok(())
     }
 
-    /// Tells what happens until `stop`.
+    /// Prints what happens until `stop`.
     pub(super) async fn follow(
         &mut self,
-        mut heard: Heard,
+        mut reports: Reports,
         stop: &CancellationToken,
         output: &mut Output,
     ) -> Result<(), Failure> {
@@ -106,8 +106,8 @@ impl Show {
                     self.look(&mut lines).await?;
                     waiting = Box::pin(pause(LOOK_EVERY));
                 }
-                Some(act) = heard.acts.recv() => self.story.author(&act, &mut lines),
-                activity = heard.event_delivery.recv() => match activity {
+                Some(act) = reports.authors.recv() => self.story.author(&act, &mut lines),
+                activity = reports.service.recv() => match activity {
                     Ok(activity) => {
                         self.story.service(&activity, self.clock.now(), &mut lines).await?;
                     }
@@ -141,17 +141,18 @@ impl Show {
         Ok(())
     }
 
-    /// What it all came to.
+    /// Prints the summary.
     pub(super) async fn end(
         &mut self,
         outside: &Outside,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        // What happened since the last look counts, too.
+        // Include what happened since the last look.
         self.look(&mut Vec::new()).await?;
         let faults = self.story.faults + outside.refused();
         let survived = format!(
-            "{faults} refused, lost or late answers of services and partners; {} messages on Telegram",
+            "{faults} refused, lost or late responses of services and partners; \
+             {} messages on Telegram",
             outside.messages()
         );
         let rows = [
@@ -163,10 +164,10 @@ impl Show {
             ("fires", self.schedules.summary()),
             ("survives", survived),
         ];
-        output.line("\nWhat it came to")?;
-        for (part, came_to) in rows {
+        output.line("\nSummary")?;
+        for (part, result) in rows {
             let part = output.paint(Ink::Faint, &format!("{part:10}"));
-            output.line(&format!("  {part} {came_to}"))?;
+            output.line(&format!("  {part} {result}"))?;
         }
         output.flush()
     }

@@ -1,4 +1,4 @@
-//! What sources brought and what was learned of them.
+//! What checks of sources found, and the rhythms learned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::line::{Line, counted, quoted, until};
 use crate::{failure::Failure, output::Ink};
 
 const SOURCES_MAX: usize = 200;
-/// Sources whose learning is told each by itself; the others are counted.
+/// Sources whose learned rhythm is highlighted; later ones are printed faintly.
 const LEARNED_REPORTED_MAX: usize = 3;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,23 +23,23 @@ struct Counts {
     learned: usize,
 }
 
-/// What has been seen of sources.
+/// What has been printed about sources.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
-    /// Up to when the looks at each source were counted.
+    /// Until when the checks of each source were counted.
     seen: BTreeMap<i64, Timestamp>,
     learned: BTreeSet<i64>,
     needy: BTreeMap<i64, Attention>,
     counts: Counts,
-    /// What of them was told.
+    /// The counts at the last summary.
     reported: Counts,
-    /// Of whom something can be said, and what.
+    /// A source to mention in the next summary, and the sentence.
     next: Option<(String, String)>,
     highlighted: usize,
 }
 
 impl Sources {
-    /// Reads what is new of all sources.
+    /// Reads all sources for new checks.
     pub(super) async fn look(
         &mut self,
         store: &dyn Store,
@@ -59,7 +59,7 @@ impl Sources {
         Ok(())
     }
 
-    /// Counts the looks that are new; answers whether there are any.
+    /// Counts new checks; returns whether there are any.
     fn count(&mut self, source: &Source) -> bool {
         let seen = self.seen.entry(source.id.0).or_insert(Timestamp::MIN);
         let looks = source.recent.looks().iter().filter(|look| look.at > *seen);
@@ -86,27 +86,27 @@ impl Sources {
             self.counts.learned += 1;
         }
         let why = source.reason.clone().unwrap_or_default();
-        let said = format!("is checked again {}: {why}", until(now, next));
-        self.next = Some((source.definition.name.clone(), said));
+        let sentence = format!("next check {}: {why}", until(now, next));
+        self.next = Some((source.definition.name.clone(), sentence));
     }
 
     fn attend(&mut self, source: &Source, now: Timestamp, lines: &mut Vec<Line>) {
         let Some(attention) = source.attention else {
             return;
         };
-        let reported = self.needy.values().any(|known| *known == attention);
+        let known = self.needy.values().any(|it| *it == attention);
         self.needy.insert(source.id.0, attention);
-        if reported {
+        if known {
             return;
         }
-        let usual = "quiet for longer than ever was its habit";
+        let usual = "unusually quiet";
         let error = source.stats.last_error.as_deref().unwrap_or(usual);
         let (name, why) = (quoted(&source.definition.name), attention.as_str());
-        let what = format!("{name} needs a person ({why}): {error}");
+        let what = format!("{name} needs attention ({why}): {error}");
         lines.push(Line::new(now, "sources", Ink::Bad, what));
     }
 
-    /// What was seen so far is the past: what was learned stays, nothing of it counts or has been told.
+    /// Starts counting anew; learned rhythms stay.
     pub(super) fn begin(&mut self) {
         let (seen, learned) = (
             std::mem::take(&mut self.seen),
@@ -119,40 +119,40 @@ impl Sources {
         };
     }
 
-    /// What was counted since the last time.
+    /// Prints what was counted since the last summary.
     pub(super) fn sum_up(&mut self, now: Timestamp, lines: &mut Vec<Line>) {
-        let (reported, counts) = (self.reported, self.counts);
+        let (before, counts) = (self.reported, self.counts);
         self.reported = counts;
-        if counts.checks == reported.checks {
+        if counts.checks == before.checks {
             return;
         }
-        let failed = match counts.failed - reported.failed {
+        let failed = match counts.failed - before.failed {
             0 => String::new(),
             some => format!(", {some} failed"),
         };
-        let learned = match counts.learned - reported.learned {
+        let learned = match counts.learned - before.learned {
             0 => String::new(),
             _ => format!("; {} of {} learned", self.learned.len(), self.seen.len()),
         };
         let what = format!(
             "{}: {}{failed}{learned}",
-            counted(counts.checks - reported.checks, "check"),
-            counted(counts.entries - reported.entries, "new entry")
+            counted(counts.checks - before.checks, "check"),
+            counted(counts.entries - before.entries, "new entry")
         );
         lines.push(Line::new(now, "sources", Ink::Plain, what));
-        if let Some((name, said)) = self.next.take() {
+        if let Some((name, sentence)) = self.next.take() {
             let early = self.highlighted < LEARNED_REPORTED_MAX;
             self.highlighted += 1;
             let ink = if early { Ink::Notable } else { Ink::Faint };
-            let what = format!("{} {said}", quoted(&name));
+            let what = format!("{}: {sentence}", quoted(&name));
             lines.push(Line::new(now, "sources", ink, what));
         }
     }
 
-    /// What it came to.
+    /// The counts in words.
     pub(super) fn summary(&self) -> String {
         format!(
-            "{} of {}: {}, {} failed; the rhythm of {} learned, {} need a person",
+            "{} of {}: {}, {} failed; rhythm of {} learned, {} need attention",
             counted(self.counts.checks, "check"),
             counted(self.seen.len() as u64, "source"),
             counted(self.counts.entries, "new entry"),

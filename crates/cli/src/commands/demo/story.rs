@@ -1,4 +1,5 @@
-//! Authors and their articles: who requested what, which rule Almanack applied, and what the service made of it.
+//! Authors and their articles: what authors request, which rule Almanack applies, and what the
+//! service does.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +21,7 @@ use jiff::Timestamp;
 use super::line::{Line, counted, quoted, until};
 use crate::{failure::Failure, output::Ink};
 
-/// What has been told so far.
+/// What has been printed so far.
 pub(super) struct Story {
     store: Arc<dyn Store>,
     titles: BTreeMap<i64, String>,
@@ -35,7 +36,7 @@ pub(super) struct Story {
 }
 
 impl Story {
-    /// Nothing was told yet.
+    /// A story with no events yet.
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         Self {
             store,
@@ -49,11 +50,11 @@ impl Story {
         }
     }
 
-    /// An author did something.
+    /// Reports what an author did.
     pub(super) fn author(&mut self, act: &authors::AuthorActivity, lines: &mut Vec<Line>) {
         let mut report = |ink, what: String| lines.push(Line::new(act.at, "author", ink, what));
         let Outcome::Accepted { article_id, .. } = act.outcome else {
-            return report(Ink::Faint, "came too late; nothing changed".to_owned());
+            return report(Ink::Faint, "too late; nothing changed".to_owned());
         };
         let (name, did) = match &act.action {
             Action::Write {
@@ -63,14 +64,17 @@ impl Story {
                 let when = until(act.at, *publish_at);
                 (
                     "written",
-                    format!("wrote {}, to appear {when}", quoted(title)),
+                    format!("wrote {}, to be published {when}", quoted(title)),
                 )
             }
             Action::MoveEarlier(change) | Action::MoveLater(change) => {
                 let when = until(act.at, change.publish_at);
                 (
-                    "moved",
-                    format!("moved {} to appear {when}", self.title(article_id)),
+                    "rescheduled",
+                    format!(
+                        "rescheduled {} to be published {when}",
+                        self.title(article_id)
+                    ),
                 )
             }
             Action::Withdraw { .. } => {
@@ -82,7 +86,7 @@ impl Story {
         report(Ink::Plain, did);
     }
 
-    /// An editor moves a publication that is just being tried, if there is one. Answers whether there was.
+    /// Reschedules an article during its publish attempt. Returns whether there was one.
     pub(super) async fn interrupt(
         &mut self,
         editor: &Editor,
@@ -111,10 +115,13 @@ impl Story {
         let Outcome::Accepted { .. } = editor.move_article(change).await else {
             return Ok(false);
         };
-        *self.acts.entry("moved while being published").or_default() += 1;
+        *self
+            .acts
+            .entry("rescheduled during an attempt")
+            .or_default() += 1;
         self.awaited.insert(article_id);
         let what = format!(
-            "moved {} to appear {}, while it was being published",
+            "rescheduled {} to be published {}, during a publish attempt",
             self.title(article_id),
             until(now, publish_at)
         );
@@ -122,7 +129,7 @@ impl Story {
         Ok(true)
     }
 
-    /// The article service saw something.
+    /// Reports what the article service did.
     pub(super) async fn service(
         &mut self,
         activity: &Activity,
@@ -140,7 +147,7 @@ impl Story {
                 state: State::AutoAuditFailed,
             } => (
                 Ink::Bad,
-                format!("the audit refused {}", self.title(*article_id)),
+                format!("audit rejected {}", self.title(*article_id)),
             ),
             Activity::WithoutEffect { article_id, code } => {
                 self.without_effect += 1;
@@ -157,14 +164,16 @@ impl Story {
                     None => return Ok(()),
                 }
             }
-            Activity::AlmanackAway { reason } => (Ink::Bad, format!("Almanack is away: {reason}")),
+            Activity::AlmanackAway { reason } => {
+                (Ink::Bad, format!("Almanack does not respond: {reason}"))
+            }
             Activity::Audited { .. } => return Ok(()),
         };
         lines.push(Line::new(now, "service", ink, what));
         Ok(())
     }
 
-    /// What Almanack decided about the changes it has just been told of.
+    /// What Almanack decided about the changes it has just received.
     async fn answers(&mut self, now: Timestamp, lines: &mut Vec<Line>) -> Result<(), Failure> {
         for article_id in std::mem::take(&mut self.awaited) {
             let Some(identity) = publication(article_id) else {
@@ -192,7 +201,7 @@ impl Story {
         Ok(())
     }
 
-    /// What authors requested and what came of it.
+    /// What authors requested, and the results.
     pub(super) fn summary(&self) -> String {
         let twice = self.published.values().filter(|times| **times > 1).count();
         format!(
@@ -203,7 +212,7 @@ impl Story {
         )
     }
 
-    /// Which rules answered them.
+    /// How often each rule was applied.
     pub(super) fn rules(&self) -> String {
         list(&self.rules)
     }
@@ -225,24 +234,23 @@ fn list(counts: &BTreeMap<&str, u64>) -> String {
     parts.join(", ")
 }
 
-/// The rule by its name, and what it means where that is not plain.
+/// The rule's name, with an explanation where it needs one.
 fn explained(rule: Rule) -> String {
     let name = rule.as_str();
     match rule {
         Rule::CancelledAndInserted => {
-            format!("{name} (the attempt under way no longer counts; a new task takes its place)")
+            format!("{name} (the running attempt no longer counts; a new task replaces it)")
         }
         _ => name.to_owned(),
     }
 }
 
-/// What the service did on purpose, so that it can be seen what comes of it; that it takes its time is only seen by who
-/// looks.
+/// The injected fault in words; a delay is not printed.
 fn misbehaved(fault: Fault) -> Option<&'static str> {
     match fault {
         Fault::None | Fault::Delay(_) => None,
-        Fault::Refuse => Some("refused a call; Almanack will try again"),
-        Fault::LoseReply => Some("did its work and lost the answer; Almanack will try again"),
+        Fault::Refuse => Some("refused a call; Almanack will retry"),
+        Fault::LoseReply => Some("did its work and lost the response; Almanack will retry"),
     }
 }
 

@@ -1,8 +1,9 @@
-//! Yesterday, run through in a few seconds, so that there is a day to look at when the show begins.
+//! Simulates yesterday in a few seconds, so that the demo starts with a day of history.
 //!
-//! A node of its own does it, with guards that fit its speed, and ends before the node of the show starts. The clock runs
-//! only as fast as the node keeps up: while much is due or an edition is under way it slows down, so that ledgers tell of
-//! yesterday what would have happened. Nothing of it counts in the process's metrics: they are about the show.
+//! A separate node does it, with timeouts that fit its speed, and stops before the demo's node
+//! starts. The clock runs only as fast as the node keeps up: while many tasks are due or an edition
+//! is open it slows down, so that the ledgers are realistic. It is excluded from the process's
+//! metrics.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,26 +22,26 @@ use crate::{
     commands::progress::progress, failure::Failure, output::Output, process, wiring::Time,
 };
 
-/// How much of the past is run through.
+/// How much of the past to simulate.
 pub(super) const PAST: SignedDuration = SignedDuration::from_hours(24);
-/// How fast the clock runs while there is little to do, and while there is much.
+/// Clock speeds while the node is idle and while it is busy.
 const FAST: f64 = 7_200.0;
 const SLOW: f64 = 600.0;
-/// More due tasks than this are much.
+/// The node is busy with more due tasks than this.
 const DUE_MAX: u64 = 8;
-/// How often it is looked at how much there is, in real time.
+/// How often the load is checked, in real time.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// A machine that is this slow is not waited for any longer: yesterday then looks as late as it was.
+/// How long to wait for a slow machine; after that, tasks of yesterday run late.
 const WAIT_MAX_S: f64 = 20.0;
-/// How long the node may take to end, in real time.
+/// How long the node may take to stop, in real time.
 const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 
-/// How fast it begins.
+/// The initial speed.
 pub(super) fn speed(usual: Speed) -> Speed {
     Speed::new(FAST).unwrap_or(usual)
 }
 
-/// Who is needed for yesterday.
+/// What the warm-up needs.
 pub(super) struct WarmUp<'a> {
     pub(super) folder: &'a Folder,
     pub(super) plan: &'a Plan,
@@ -49,13 +50,14 @@ pub(super) struct WarmUp<'a> {
 }
 
 impl WarmUp<'_> {
-    /// Runs through yesterday until the clock shows when the show begins; then it has the speed of the show.
+    /// Simulates yesterday until the clock reaches the demo's start; then sets the demo's speed.
     pub(super) async fn run(
         &self,
         stop: &CancellationToken,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        output.line("Yesterday is run through first, so that there is a day to look at (--no-warm-up begins at once).\n")?;
+        output
+            .line("Simulating yesterday first, for a day of history (skip with --no-warm-up).\n")?;
         output.flush()?;
         self.clock.hold_at(Some(self.plan.starts_at));
         let path = self.folder.path();
@@ -110,7 +112,7 @@ impl WarmUp<'_> {
     }
 }
 
-/// Whether the clock had better wait for the node.
+/// Whether the clock must slow down for the node.
 async fn is_busy(store: &dyn Store, now: Timestamp) -> Result<bool, Failure> {
     let due: u64 = store.load_depths(now).await?.iter().map(|it| it.due).sum();
     let newest = EditionFilter {
@@ -118,8 +120,8 @@ async fn is_busy(store: &dyn Store, now: Timestamp) -> Result<bool, Failure> {
         ..EditionFilter::default()
     };
     let editions = store.list_editions(&newest).await?;
-    let making = editions.iter().any(|line| line.edition.state.is_open());
-    Ok(making || due > DUE_MAX)
+    let open = editions.iter().any(|line| line.edition.state.is_open());
+    Ok(open || due > DUE_MAX)
 }
 
 fn minutes(span: SignedDuration) -> u64 {

@@ -1,6 +1,7 @@
-//! What breaks below the nodes while they work: the database server, and the disk.
+//! Faults below the nodes while they work: the database server and the disk.
 //!
-//! `almanack chaos` has the world, the promises and the judge; nobody but a test can break a server or fill a disk, so it does that meanwhile.
+//! `almanack chaos` simulates the world and checks the promises. It cannot break a server or fill a
+//! disk, so the test does that meanwhile.
 
 use std::{
     fs::{self, File},
@@ -14,23 +15,23 @@ use serde_json::Value;
 use super::{QUICK, assert_held};
 use crate::{failures::postgres::Cluster, harness::Home, process::eventually};
 
-/// A run of chaos under way. Its nodes go with it.
+/// A running `chaos`. Its nodes end with it.
 struct Running {
     child: Child,
-    verdict: PathBuf,
+    report: PathBuf,
     notes: PathBuf,
 }
 
 impl Running {
     fn start(home: &Home, mut command: Command) -> Self {
-        let (verdict, notes) = (home.path().join("verdict"), home.path().join("notes"));
+        let (report, notes) = (home.path().join("report"), home.path().join("notes"));
         command
             .stdin(Stdio::null())
-            .stdout(File::create(&verdict).unwrap())
+            .stdout(File::create(&report).unwrap())
             .stderr(File::create(&notes).unwrap());
         Self {
             child: command.spawn().unwrap(),
-            verdict,
+            report,
             notes,
         }
     }
@@ -40,25 +41,25 @@ impl Running {
     }
 
     async fn until_up(&mut self) {
-        eventually("all nodes are up", async || {
+        eventually("all nodes are running", async || {
             let ended = self.child.try_wait().unwrap();
-            assert!(ended.is_none(), "it ended: {ended:?}\n{}", self.notes());
-            self.notes().contains("all nodes are up").then_some(())
+            assert!(ended.is_none(), "it exited: {ended:?}\n{}", self.notes());
+            self.notes().contains("All nodes are running").then_some(())
         })
         .await;
     }
 
-    /// Waits for its end, and what it says.
-    fn verdict(mut self) -> Value {
+    /// Waits for its end and returns its report.
+    fn report(mut self) -> Value {
         let ended = self.child.wait().unwrap();
-        let reported = fs::read_to_string(&self.verdict).unwrap();
-        assert!(ended.success(), "{reported}{}", self.notes());
-        serde_json::from_str(&reported).unwrap()
+        let report = fs::read_to_string(&self.report).unwrap();
+        assert!(ended.success(), "{report}{}", self.notes());
+        serde_json::from_str(&report).unwrap()
     }
 }
 
 impl Drop for Running {
-    /// It ends its nodes if it is asked to end; killed, it could not.
+    /// Stopped by SIGTERM it stops its nodes; killed, it could not.
     fn drop(&mut self) {
         if let Ok(None) = self.child.try_wait() {
             let pid = self.child.id().to_string();
@@ -68,7 +69,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits until nodes have written slots into the ledger. A server that has crashed counts from nothing.
+/// Waits until nodes have written slots into the ledger. After a crash the server counts from zero.
 async fn until_slots(server: &str) {
     let count =
         "select coalesce(sum(n_tup_ins), 0)::bigint from pg_stat_all_tables where relname = 'slot'";
@@ -78,7 +79,8 @@ async fn until_slots(server: &str) {
     .await;
 }
 
-/// The primary commits only what its standby has, so nothing is lost with it; and what it has, no crash takes away.
+/// The primary commits only what its standby has, so a failover loses nothing; a crash loses no
+/// commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_08_dp_16_a_crash_and_then_a_failover_of_postgres_lose_and_double_nothing() {
     let primary = Cluster::start();
@@ -102,13 +104,13 @@ async fn rs_08_dp_16_a_crash_and_then_a_failover_of_postgres_lose_and_double_not
     until_slots(&primary.url).await;
     primary.pause();
     standby.promote();
-    assert_held(&running.verdict(), &[]);
+    assert_held(&running.report(), &[]);
 }
 
-/// Files beyond this cannot be written. The store is larger from its beginning.
+/// Largest writable file size. The store is larger from the start.
 const FULL: &str = "--fsize=65536:";
 
-/// A limit on the size of files stands in for a full disk: it can be set and lifted while the node runs.
+/// A file size limit simulates a full disk: it can be set and removed while the node runs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rs_08_dp_16_a_full_disk_loses_and_doubles_nothing() {
     let home = Home::new();
@@ -117,7 +119,8 @@ async fn rs_08_dp_16_a_full_disk_loses_and_doubles_nothing() {
     let home = home.set("TMPDIR", scratch.to_str().unwrap());
     let further = ["--minutes", "0.18", "--faults", "none"];
     let plain = home.command(&[&QUICK[..], &further].concat());
-    // Who passes the limit gets a signal that would end it; ignored, the write fails as on a full disk.
+    // A process over the limit gets a signal that would end it; ignored, the write fails as on a
+    // full disk.
     let mut command = Command::new("sh");
     command
         .args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"])
@@ -136,7 +139,7 @@ async fn rs_08_dp_16_a_full_disk_loses_and_doubles_nothing() {
     })
     .await;
     limit(&node, "--fsize=unlimited:");
-    assert_held(&running.verdict(), &[]);
+    assert_held(&running.report(), &[]);
 }
 
 fn limit(process: &str, what: &str) {
@@ -146,7 +149,7 @@ fn limit(process: &str, what: &str) {
     assert!(done.unwrap().success(), "prlimit {what}");
 }
 
-/// The one process that another has started.
+/// The only child process of another.
 fn child_of(parent: u32) -> String {
     let line = format!("PPid:\t{parent}");
     let mut processes = fs::read_dir("/proc").unwrap().flatten();

@@ -30,7 +30,7 @@ pub(super) fn home(database: &str) -> Home {
     ))
 }
 
-/// A quiet world of feeds.
+/// Simulated feeds without faults.
 pub(super) async fn world(home: &Home, feeds: usize) -> Process {
     let address = free_address();
     let (listen, feeds) = (format!("0.0.0.0:{}", address.port()), feeds.to_string());

@@ -67,7 +67,7 @@ fn almanack_reads_a_withdrawal() {
 }
 
 #[test]
-fn what_is_requested_for_is_said() {
+fn optional_settings_are_in_the_event() {
     let requests = ChangeRequests {
         callback_url: true,
         max_retry: Some(20),

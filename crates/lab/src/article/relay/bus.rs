@@ -1,7 +1,7 @@
 //! Events to Almanack over a message bus instead of HTTP.
 //!
-//! The service then knows nothing of Almanack: an event has left the outbox when the bus has confirmed it, and nobody refuses
-//! it. What Almanack makes of it stands in Almanack's history, or among its dead letters.
+//! The service then does not know Almanack: an event leaves the outbox when the bus has confirmed
+//! it, and is never refused. Almanack's history or its dead letters show the result.
 
 #[cfg(not(feature = "kafka"))]
 #[path = "bus/absent.rs"]
@@ -27,7 +27,7 @@ pub enum Bus {
         brokers: String,
         topic: String,
     },
-    /// A subject that a stream of a NATS server keeps.
+    /// A subject that a stream of a NATS server stores.
     Nats {
         /// The server: `nats://127.0.0.1:4222`.
         server: String,
@@ -36,7 +36,7 @@ pub enum Bus {
 }
 
 impl Bus {
-    /// Where events go, for people.
+    /// The destination of events, for people.
     pub fn place(&self) -> String {
         match self {
             Self::Kafka { brokers, topic } => format!("Kafka topic {topic} at {brokers}"),

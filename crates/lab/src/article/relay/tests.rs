@@ -1,7 +1,7 @@
 use super::*;
 
 fn check(status: u16, body: &str, count: usize) -> RelayOutcome {
-    judge(StatusCode::from_u16(status).unwrap(), body, count)
+    interpret(StatusCode::from_u16(status).unwrap(), body, count)
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_success_settles_each_event_for_itself() {
             r#"{"receipts":[{}]}"#,
             vec![
                 Item::Taken,
-                later("Almanack answered for fewer events than it got"),
+                later("Almanack answered for fewer events than it received"),
             ],
         ),
         ("", vec![Item::Taken, Item::Taken]),

@@ -160,7 +160,7 @@ fn a_withdrawn_article_accepts_nothing_but_another_withdrawal() {
 }
 
 #[test]
-fn only_a_call_that_came_too_early_is_asked_to_come_again() {
+fn only_an_early_call_is_retryable() {
     let status = |state| why_not_published(&article(state)).map(Refusal::status);
     assert_eq!(status(State::Draft), Some(425));
     assert_eq!(status(State::PendingAudit), Some(425));

@@ -1,4 +1,4 @@
-//! The forms themselves: the RSS family, Atom, sitemaps, JSON, and pages for people.
+//! The formats: the RSS family, Atom, sitemaps, JSON, and pages for people.
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn whole(
     head + &items + tail
 }
 
-/// The XML declaration, with the charset where the feed tells it inside.
+/// The XML declaration, with the charset if the feed declares it inside.
 fn declaration(feed: &Feed) -> String {
     let charset = match feed.declared {
         Declared::Header => String::new(),
@@ -45,7 +45,7 @@ fn declaration(feed: &Feed) -> String {
     format!("<?xml version=\"1.0\"{charset}?>\n")
 }
 
-/// RSS 2.0, with whatever the feed says about being looked at.
+/// RSS 2.0, with the feed's polling hints.
 pub(super) fn rss2(feed: &Feed, entries: &[Entry], base_url: &str) -> String {
     let head = format!(
         "{}<rss version=\"2.0\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n\
@@ -265,7 +265,7 @@ pub(super) fn json_feed(feed: &Feed, entries: &[Entry], base_url: &str) -> Strin
     .to_string()
 }
 
-/// An API that nobody standardised. Half of these tell the time as text, the others as seconds.
+/// A non-standard API. Half of these show the time as text, the others as seconds.
 pub(super) fn api(feed: &Feed, entries: &[Entry]) -> String {
     let item = |entry: &Entry| {
         let at = entry.published_at;

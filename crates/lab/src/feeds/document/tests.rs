@@ -106,7 +106,7 @@ fn dates_carry_the_offset_of_the_feeds_zone() {
 }
 
 #[test]
-fn charsets_are_reported_where_the_feed_reports_them_and_decode_to_the_same_text() {
+fn charsets_are_declared_as_drawn_and_decode_to_the_same_text() {
     for charset in [
         encoding_rs::GB18030,
         encoding_rs::WINDOWS_1251,
@@ -145,7 +145,7 @@ fn written_json_type(feed: &Feed) -> String {
 }
 
 #[test]
-fn hints_stand_in_rss() {
+fn rss_contains_the_hints() {
     let feed = feed(|feed| {
         let hints = &feed.hints;
         hints.ttl_min.is_some() && hints.update_period.is_some() && !hints.skip_hours.is_empty()

@@ -89,7 +89,7 @@ fn all_rhythms_forms_zones_and_charsets_occur() {
 }
 
 #[test]
-fn nobody_publishes_when_they_ask_not_to_be_looked_at() {
+fn no_feed_publishes_at_times_it_asks_to_skip() {
     let fleet = fleet();
     for feed in (0..fleet.feeds).filter_map(|number| fleet.feed(number)) {
         let hints = &feed.hints;
@@ -129,5 +129,5 @@ fn every_title_fits_every_feed() {
         .filter_map(|n| fleet.feed(n))
         .map(|it| it.title())
         .collect();
-    assert_eq!(titles.len(), 1000, "feeds are told apart by name");
+    assert_eq!(titles.len(), 1000, "names of feeds are distinct");
 }

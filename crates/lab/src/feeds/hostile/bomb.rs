@@ -1,7 +1,7 @@
 //! Small on the wire, large in memory: compression, entities, depth.
 //!
 //! The compressed ones are put together from one packed block repeated, not by packing all of it: a
-//! test that asks for a bomb should not pay for 256 MiB of compression.
+//! test that requests a bomb should not pay for 256 MiB of compression.
 
 use std::{fmt::Write as _, io::Write as _, sync::LazyLock};
 
@@ -82,7 +82,7 @@ pub(super) fn answer(name: &str, place: &Place<'_>) -> Option<Answer> {
     }))
 }
 
-/// Built when first asked for.
+/// Built on first use.
 static GZIP_BOMB: LazyLock<Bytes> = LazyLock::new(|| gzip_bomb().unwrap_or_default().into());
 static BROTLI_BOMB: LazyLock<Bytes> = LazyLock::new(|| brotli_bomb().unwrap_or_default().into());
 
@@ -110,8 +110,8 @@ fn around() -> (String, String) {
     (head.to_owned(), tail.to_owned())
 }
 
-/// A block that ends in a full flush refers to nothing before it, so it can stand any number of
-/// times in a row.
+/// A block that ends in a full flush refers to nothing before it, so it can be repeated any number
+/// of times.
 fn gzip_bomb() -> Option<Vec<u8>> {
     let (head, tail) = around();
     let block = vec![b' '; MIB];

@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use super::{Answer, HTML, Place, RSS, feed, feed_with, item};
 use crate::reply::{Piece, Reply};
 
-/// What `huge.xml` weighs.
+/// The size of `huge.xml`.
 pub(super) const HUGE_BYTES: usize = 200 * 1024 * 1024;
 /// How many items `many-items.xml` has.
 pub(super) const MANY_ITEMS: usize = 50_000;
@@ -38,7 +38,7 @@ pub(super) const DATES: &[&str] = &[
     "2026年1月5日 16:00",
 ];
 
-/// Times nobody should believe.
+/// Implausible times.
 pub(super) const FUTURES: &[&str] = &[
     "Tue, 05 Jan 2106 08:00:00 GMT",
     "Fri, 31 Dec 9999 23:59:59 GMT",

@@ -35,7 +35,7 @@ fn location(name: &str) -> String {
     reply.header("location").unwrap_or_default().to_owned()
 }
 
-/// What comes out of a reader, without keeping it.
+/// Counts what a reader yields, without keeping it.
 fn unpacked(mut reader: impl std::io::Read) -> std::io::Result<u64> {
     std::io::copy(&mut reader, &mut std::io::sink())
 }
@@ -79,7 +79,7 @@ fn truncated_documents_end_inside_an_entry() {
 }
 
 #[test]
-fn the_huge_body_is_200_mib_of_whole_entries_and_its_length_can_be_reported() {
+fn the_huge_body_is_200_mib_of_whole_entries_with_a_known_length() {
     for name in ["huge.xml", "huge-declared.xml"] {
         let reply = reply(name);
         let declared = reply
@@ -236,12 +236,12 @@ fn the_dates_that_say_their_offset_name_one_instant() {
             .ok()
             .or_else(|| text.parse().ok())
     };
-    let said: Vec<Timestamp> = content::DATES
+    let instants: Vec<Timestamp> = content::DATES
         .iter()
         .filter_map(|text| read(text))
         .collect();
-    assert!(said.len() >= 7, "{said:?}");
-    assert!(said.iter().all(|it| *it == instant), "{said:?}");
+    assert!(instants.len() >= 7, "{instants:?}");
+    assert!(instants.iter().all(|it| *it == instant), "{instants:?}");
     let seconds: i64 = content::DATES
         .iter()
         .find_map(|text| text.parse().ok())
@@ -299,7 +299,7 @@ fn bodies_that_do_not_arrive_are_cut_dripped_or_of_another_length() {
 }
 
 #[test]
-fn limits_say_when_to_come_again_in_both_ways() {
+fn limits_have_a_retry_after_in_both_formats() {
     let after = |name: &str| reply(name).header("retry-after").unwrap().to_owned();
     assert_eq!(after("limited-seconds.xml"), "1800");
     assert_eq!(after("limited-date.xml"), "Mon, 05 Jan 2026 08:30:00 GMT");

@@ -1,4 +1,4 @@
-//! Compression of bodies, at speeds a benchmark can live with.
+//! Compression of bodies, fast enough for benchmarks.
 
 use std::{cell::RefCell, io::Write as _};
 
@@ -10,11 +10,12 @@ pub(in crate::feeds) const GZIP_HEAD: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 
 const SPARE: usize = 1024;
 
 thread_local! {
-    /// Its tables weigh 300 kB: making them anew for every answer costs more than packing a feed.
+    /// Its tables weigh 300 kB: creating them for every response costs more than compressing a
+    /// feed.
     static DEFLATE: RefCell<Compress> = RefCell::new(Compress::new(Compression::fast(), false));
 }
 
-/// Writing to memory cannot fail; were it to, the plain body would do.
+/// Writing to memory cannot fail; if it did, the plain body is sent.
 pub(in crate::feeds) fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut packed = Vec::with_capacity(bytes.len() + bytes.len() / 8 + SPARE);
     packed.extend(GZIP_HEAD);

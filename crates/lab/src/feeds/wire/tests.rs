@@ -15,7 +15,7 @@ fn feed(wanted: impl Fn(&Feed) -> bool) -> Feed {
         .unwrap()
 }
 
-fn ask(feed: &Feed, announced: &[Announced], asked: &Asked) -> Reply {
+fn ask(feed: &Feed, announced: &[Announced], asked: &RequestHeaders) -> Reply {
     answer(
         feed,
         Document::Rss2,
@@ -25,17 +25,17 @@ fn ask(feed: &Feed, announced: &[Announced], asked: &Asked) -> Reply {
     )
 }
 
-fn with_tag(tag: &str) -> Asked {
-    Asked {
+fn with_tag(tag: &str) -> RequestHeaders {
+    RequestHeaders {
         if_none_match: Some(tag.to_owned()),
-        ..Asked::default()
+        ..RequestHeaders::default()
     }
 }
 
-fn since(date: &str) -> Asked {
-    Asked {
+fn since(date: &str) -> RequestHeaders {
+    RequestHeaders {
         if_modified_since: Some(date.to_owned()),
-        ..Asked::default()
+        ..RequestHeaders::default()
     }
 }
 
@@ -49,7 +49,7 @@ fn by_hand() -> Vec<Announced> {
 #[test]
 fn the_same_state_is_304_by_tag_and_by_time_and_a_new_entry_is_200() {
     let feed = feed(|feed| feed.etag && feed.last_modified);
-    let first = ask(&feed, &[], &Asked::default());
+    let first = ask(&feed, &[], &RequestHeaders::default());
     assert_eq!(first.status, 200);
     let tag = first.header("etag").unwrap().to_owned();
     let modified = first.header("last-modified").unwrap().to_owned();
@@ -77,8 +77,8 @@ fn the_same_state_is_304_by_tag_and_by_time_and_a_new_entry_is_200() {
 #[test]
 fn a_tag_that_differs_outweighs_a_time_that_does_not() {
     let feed = feed(|feed| feed.etag && feed.last_modified);
-    let first = ask(&feed, &[], &Asked::default());
-    let asked = Asked {
+    let first = ask(&feed, &[], &RequestHeaders::default());
+    let asked = RequestHeaders {
         if_none_match: Some("\"older\"".to_owned()),
         ..since(first.header("last-modified").unwrap())
     };
@@ -88,7 +88,7 @@ fn a_tag_that_differs_outweighs_a_time_that_does_not() {
 #[test]
 fn what_a_feed_does_not_give_it_does_not_honour() {
     let silent = feed(|feed| !feed.etag && !feed.last_modified);
-    let first = ask(&silent, &[], &Asked::default());
+    let first = ask(&silent, &[], &RequestHeaders::default());
     assert_eq!(
         (first.header("etag"), first.header("last-modified")),
         (None, None)
@@ -100,24 +100,24 @@ fn what_a_feed_does_not_give_it_does_not_honour() {
         200
     );
     assert_eq!(
-        ask(&by_tag, &[], &Asked::default()).header("last-modified"),
+        ask(&by_tag, &[], &RequestHeaders::default()).header("last-modified"),
         None
     );
 }
 
 #[test]
-fn bodies_are_compressed_for_who_takes_it_and_their_tags_differ() {
+fn bodies_are_compressed_on_request_and_their_tags_differ() {
     let feed = feed(|feed| feed.gzip && feed.brotli && feed.etag && feed.last_modified);
-    let plain = ask(&feed, &[], &Asked::default());
-    let gzip = Asked {
+    let plain = ask(&feed, &[], &RequestHeaders::default());
+    let gzip = RequestHeaders {
         gzip: true,
-        ..Asked::default()
+        ..RequestHeaders::default()
     };
-    let both = Asked {
+    let both = RequestHeaders {
         brotli: true,
         ..gzip.clone()
     };
-    let tags = [&Asked::default(), &gzip, &both]
+    let tags = [&RequestHeaders::default(), &gzip, &both]
         .map(|asked| ask(&feed, &[], asked).header("etag").unwrap().to_owned());
     assert!(
         tags[0] != tags[1] && tags[1] != tags[2],
@@ -150,7 +150,13 @@ fn the_tag_changes_exactly_when_the_entries_do() {
     let feed = feed(|feed| feed.etag && feed.last_modified && feed.habit.rhythm.name == "news");
     let look = |minute: i64| {
         let at = now() + jiff::SignedDuration::from_mins(minute);
-        let reply = answer(&feed, Document::Atom, &[], &Asked::default(), (at, ""));
+        let reply = answer(
+            &feed,
+            Document::Atom,
+            &[],
+            &RequestHeaders::default(),
+            (at, ""),
+        );
         (
             reply.header("etag").unwrap().to_owned(),
             feed.entries(&[], at, ""),
@@ -165,7 +171,7 @@ fn the_tag_changes_exactly_when_the_entries_do() {
 #[test]
 fn max_age_is_reported_with_200_and_304() {
     let feed = feed(|feed| feed.hints.max_age_s == Some(1800) && feed.etag && feed.last_modified);
-    let first = ask(&feed, &[], &Asked::default());
+    let first = ask(&feed, &[], &RequestHeaders::default());
     assert_eq!(first.header("cache-control"), Some("public, max-age=1800"));
     let again = ask(&feed, &[], &with_tag(first.header("etag").unwrap()));
     assert_eq!(again.header("cache-control"), Some("public, max-age=1800"));

@@ -1,12 +1,12 @@
 //! References, created at most once, and files on branches, each write a commit.
 //!
-//! A file's name is the one Git computes, because clients compute it too, to see whether a file is
-//! already as it should be. Commits and tags are named by a digest of what they say; nobody outside
-//! can tell that from Git's own.
+//! A file's name is the one Git computes, because clients compute it too, to see whether a file
+//! already has the right content. Commits and tags are named by a digest of their content; clients
+//! cannot distinguish that from Git's names.
 //!
-//! A write says which version of the file it replaces, by the file's object name. Missing for a
-//! file that exists, it is refused (422); another than the present one, it is refused as outdated
-//! (409); given for a file that does not exist, it is ignored. The branch is looked up first.
+//! A write names the version of the file it replaces, by the file's object name. Missing for a file
+//! that exists, it is refused (422); another than the present one, it is refused as outdated (409);
+//! given for a file that does not exist, it is ignored. The branch is looked up first.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -16,7 +16,7 @@ use sha1::{Digest, Sha1};
 use super::Hosted;
 use crate::github::refusal::Refusal;
 
-/// Files by path; contents are shared by all commits that hold them.
+/// Files by path; contents are shared by all commits that contain them.
 pub(super) type Tree = BTreeMap<String, Arc<[u8]>>;
 
 /// A change of one file.
@@ -95,13 +95,13 @@ impl Hosted {
         done
     }
 
-    /// Makes a tag object on a commit and answers its name; for a reference to point to.
-    pub(crate) fn create_tag(&mut self, object: &str, said: &str) -> Result<String, Refusal> {
+    /// Creates a tag object on a commit and returns its name; for a reference to point to.
+    pub(crate) fn create_tag(&mut self, object: &str, text: &str) -> Result<String, Refusal> {
         check_sha(object)?;
         if !self.commits.contains_key(object) {
             return Err(Refusal::OBJECT_MISSING);
         }
-        let id = object_id("tag", format!("object {object}\n{said}").as_bytes());
+        let id = object_id("tag", format!("object {object}\n{text}").as_bytes());
         self.tags.insert(id.clone());
         Ok(id)
     }
@@ -111,13 +111,13 @@ impl Hosted {
         self.tags.contains(id)
     }
 
-    /// What a file on a branch says.
+    /// The content of a file on a branch.
     pub(crate) fn read(&self, path: &str, branch: &str) -> Option<Arc<[u8]>> {
         let head = self.refs.get(&format!("refs/heads/{branch}"))?;
         self.commits.get(head)?.get(path).cloned()
     }
 
-    /// Creates or replaces a file; answers whether it is new, and the commit.
+    /// Creates or replaces a file; returns whether it is new, and the commit.
     pub(crate) fn write(
         &mut self,
         change: Change<'_>,
@@ -140,11 +140,11 @@ impl Hosted {
         }
         let file = blob_id(&content);
         tree.insert(change.path.to_owned(), content.into());
-        let said = format!(
+        let text = format!(
             "parent {head}\nfile {} {file}\nat {now}\n\n{}",
             change.path, change.message
         );
-        let commit = object_id("commit", said.as_bytes());
+        let commit = object_id("commit", text.as_bytes());
         self.commits.insert(commit.clone(), tree);
         self.refs.insert(full, commit.clone());
         Ok((present.is_none(), commit))

@@ -1,13 +1,13 @@
-//! Workflows, their runs, and who asked for them.
+//! Workflows, their runs and dispatches.
 //!
 //! ```text
 //!   dispatch ──► queued ──► in_progress ──► completed (success, failure, cancelled, …)
 //!                  └──────────── cancel ───────▲
 //! ```
 //!
-//! Nothing here executes anything. Whoever plays the runner (a test with a real process, or nobody)
-//! is told of each queued and each cancelled run and says when it begins and ends. Cancelling ends a
-//! run at once; GitHub lets the runner's last steps finish first.
+//! Nothing here executes anything. The runner (a test with a real process, or none) is notified of
+//! each queued and each cancelled run and reports when it starts and ends. Cancelling ends a run at
+//! once; GitHub lets the runner's last steps finish first.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -21,10 +21,10 @@ use crate::github::{
 
 /// Most inputs of one dispatch.
 const INPUTS_MAX: usize = 25;
-/// Run ids start here, so that nobody mistakes one for a run number.
+/// Run ids start here, so that they cannot be mistaken for run numbers.
 const FIRST_RUN_ID: u64 = 9_000_000_000;
 
-/// How far a run has come.
+/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -57,19 +57,19 @@ pub struct Run {
     pub event: String,
     /// The branch or tag it runs on, by its short name.
     pub head_branch: String,
-    /// How far it has come.
+    /// Its status.
     pub status: Status,
     pub conclusion: Option<Conclusion>,
-    /// What its dispatcher told it.
+    /// The inputs of its dispatch.
     pub inputs: Map<String, Value>,
-    /// When it was asked for.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
 }
 
 impl Run {
-    /// Ends it as cancelled; answers what its runner must know.
+    /// Ends it as cancelled; returns the notification for its runner.
     fn stop(&mut self, now: Timestamp) -> RunEvent {
         self.status = Status::Completed;
         self.conclusion = Some(Conclusion::Cancelled);
@@ -83,12 +83,12 @@ impl Run {
     }
 }
 
-/// What a runner must know.
+/// A notification for runners.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEvent {
     /// A run waits for a runner.
     Queued(Run),
-    /// A run was stopped; whatever executes it must stop, too.
+    /// A run was cancelled; its process must stop, too.
     Cancelled(Run),
 }
 
@@ -102,18 +102,18 @@ pub struct Dispatch {
     pub workflow: String,
     /// The branch or tag, as the caller wrote it.
     pub git_ref: String,
-    /// What the caller told the workflow.
+    /// The inputs for the workflow.
     pub inputs: Map<String, Value>,
     pub at: Timestamp,
-    /// Who sent it, by the token's name.
+    /// The name of the token that sent it.
     pub token: String,
-    /// The run it made.
+    /// Its run.
     pub run_id: u64,
 }
 
-/// A dispatch as the caller asks for it.
+/// A requested dispatch.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct DispatchRequest<'a> {
     pub(crate) repository: (&'a str, &'a str),
     pub(crate) workflow: &'a str,
     /// The branch or tag.
@@ -122,11 +122,11 @@ pub(crate) struct Asked<'a> {
 }
 
 impl GitHub {
-    /// Takes a dispatch and queues its run; answers the run and what a runner must know.
+    /// Accepts a dispatch and queues its run; returns the run and the notifications for runners.
     pub(crate) fn dispatch(
         &mut self,
         caller: Option<&Token>,
-        asked: Asked<'_>,
+        asked: DispatchRequest<'_>,
         now: Timestamp,
     ) -> Result<(Run, Vec<RunEvent>), Refusal> {
         let next_id = self.next_run_id();
@@ -154,7 +154,7 @@ impl GitHub {
         Ok((run, events))
     }
 
-    /// A run that nobody dispatched: a push started it, say. It begins as queued.
+    /// A run without a dispatch, for example by a push. It starts as queued.
     pub(crate) fn start_run(
         &mut self,
         (owner, name): (&str, &str),
@@ -170,7 +170,7 @@ impl GitHub {
         self.change_run(next_id, |run| "push".clone_into(&mut run.event))
     }
 
-    /// Says how far a run has come, on behalf of its runner.
+    /// Sets a run's status, on behalf of its runner.
     pub(crate) fn set_run(
         &mut self,
         id: u64,

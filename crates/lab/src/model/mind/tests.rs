@@ -1,4 +1,4 @@
-//! That the mind is always the same, always Chinese, and never longer than asked.
+//! Answers are deterministic, in Chinese, and never longer than requested.
 
 use proptest::prelude::*;
 
@@ -25,7 +25,7 @@ fn a_sensitive_word_is_found_in_any_case() {
 }
 
 #[test]
-fn a_summary_speaks_of_what_the_text_speaks_of() {
+fn a_summary_is_about_the_topic_of_its_text() {
     let text = "Harbour tides. The harbour is deep; sailors like the harbour and its tides.";
     let summary = summarise(text, 300);
     assert!(summary.contains("harbour") && summary.contains("tides"));

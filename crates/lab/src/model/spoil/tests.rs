@@ -1,4 +1,4 @@
-//! What each fault makes of an answer.
+//! The effect of each fault on an answer.
 
 use super::*;
 use crate::model::fault::When;

@@ -1,4 +1,4 @@
-//! What stands where an article should: bot checks, shells, floods and files.
+//! Pages without an article: bot checks, empty apps, endless pages and files.
 
 use axum::body::Bytes;
 
@@ -8,15 +8,15 @@ use crate::{
 };
 
 const HTML: &str = "text/html; charset=utf-8";
-/// Beyond what anybody should read of one page.
+/// More than a client should read of one page.
 pub(super) const OVERSIZED_BYTES: usize = 12 * 1024 * 1024;
 /// What the flood consists of.
 pub(super) const LINE: &str = "The tide table continues, and continues, and continues. ";
-/// What a bot check says.
+/// The text of a bot check.
 pub(super) const BLOCKED: &str = "Just a moment. We are checking that you are human before you \
     proceed. You have been blocked by network security. If you think this is a mistake, sign in \
     or file a ticket. Ray ID: 7f3a11c09d";
-/// What a page says that is only a program.
+/// The text of a page that needs JavaScript.
 pub(super) const SHELL: &str =
     "You need to enable JavaScript to run this app. Alternatively, try one of the native apps.";
 
@@ -41,7 +41,7 @@ fn check(title: &str, text: &str) -> String {
     )
 }
 
-/// A program that would fetch the article, if it ran.
+/// A script that would fetch the article.
 pub(super) fn shell(title: &str) -> Reply {
     let title = escape(title);
     let html = format!(
@@ -51,7 +51,7 @@ pub(super) fn shell(title: &str) -> Reply {
     Reply::new(HTML, html)
 }
 
-/// A page that does not end before anybody should have stopped reading.
+/// A page longer than a client should read.
 pub(super) fn oversized(title: &str) -> Reply {
     let begin = format!(
         "<!doctype html><html><head><title>{}</title></head><body><article>\n",
@@ -74,7 +74,7 @@ pub(super) fn pdf() -> Reply {
     Reply::new("application/pdf", bytes)
 }
 
-/// An error with a page of its own.
+/// An error page.
 pub(super) fn status(status: u16, sentence: &str) -> Reply {
     Reply::new(HTML, check(sentence, sentence)).at(status)
 }

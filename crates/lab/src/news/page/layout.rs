@@ -1,6 +1,7 @@
 //! What surrounds an article: banner, navigation, asides, comments, footer.
 //!
-//! Two builds, taken in turn: one says `<article>`, the other is `<div>`s whose classes only hint.
+//! Two layouts, alternating: one uses `<article>`, the other `<div>`s whose classes only hint at
+//! it.
 
 use crate::{
     feeds::document::escape,
@@ -21,7 +22,7 @@ const COMMENTS: &str = "<section id=\"comments\" class=\"comments\"><h2>2 commen
 const FOOTER: &str = "<footer><p>© The Coast Gazette. All rights reserved. <a \
     href=\"/imprint\">Imprint</a> · <a href=\"/privacy\">Privacy</a></p></footer>";
 
-/// The page as text; a charset that is named stands in the document.
+/// The page as text; a given charset is declared in the document.
 pub(super) fn write(facts: &Facts, charset: &str) -> String {
     let title = escape(&facts.story.title);
     let paragraphs = facts.article.iter().flatten();

@@ -23,7 +23,7 @@ fn bytes(reply: Reply) -> Vec<u8> {
 }
 
 #[test]
-fn an_article_stands_among_everything_else_in_both_builds() {
+fn an_article_is_among_other_content_in_both_layouts() {
     for id in [0, 40] {
         let (article, reply) = written(Page::Article, id);
         let html = String::from_utf8(bytes(reply)).unwrap();

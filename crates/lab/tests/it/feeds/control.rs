@@ -1,4 +1,4 @@
-//! The control API: what a handle does, from another process.
+//! The control API: the same as the handle, for other processes.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ async fn send(world: &World, method: Method, path: &str, body: Option<Value>) ->
 }
 
 #[tokio::test]
-async fn a_feed_is_disturbed_and_looked_at_from_outside() {
+async fn faults_and_inspection_of_a_feed_work_over_http() {
     let world = World::quiet().await;
     let limited = json!({ "limited": { "status": 429, "retry_after_s": 60 } });
     for (matching, effect) in [
@@ -57,7 +57,7 @@ async fn an_entry_is_published_from_outside() {
 }
 
 #[tokio::test]
-async fn cards_report_what_each_feed_is_like() {
+async fn cards_show_the_properties_of_each_feed() {
     let world = World::quiet().await;
     let cards = send(&world, Method::GET, "/feeds?first=395&count=10", None).await;
     let numbers: Vec<_> = cards

@@ -1,4 +1,4 @@
-//! What goes wrong when a test says so.
+//! Injected faults of feeds.
 
 use almanack_lab::feeds::fault::{Fault, Rule, When};
 
@@ -6,7 +6,7 @@ use super::{World, staying_client};
 use crate::support::within;
 
 #[tokio::test]
-async fn a_feed_fails_as_reported_for_as_long_as_reported() {
+async fn a_feed_fails_as_configured_for_as_long_as_configured() {
     let world = World::quiet().await;
     let rule = Rule::feed(7, When::Next(2), Fault::Status(500));
     world.handle().add_fault(rule);
@@ -20,7 +20,7 @@ async fn a_feed_fails_as_reported_for_as_long_as_reported() {
 }
 
 #[tokio::test]
-async fn a_feed_that_moved_is_found_at_its_second_home() {
+async fn a_moved_feed_is_found_at_its_second_address() {
     let world = World::quiet().await;
     let number = world.ordinary();
     let before = world.look(number).await;
@@ -63,7 +63,7 @@ async fn a_hanging_feed_hangs_until_the_server_stops_and_a_cut_one_gives_nothing
 }
 
 #[tokio::test]
-async fn a_caller_that_goes_away_is_no_longer_under_way() {
+async fn a_disconnected_client_is_no_longer_in_flight() {
     let world = World::quiet().await;
     let hang = Rule::host(0, When::Always, Fault::Hang);
     world.handle().add_fault(hang);
@@ -74,7 +74,7 @@ async fn a_caller_that_goes_away_is_no_longer_under_way() {
 }
 
 #[tokio::test]
-async fn a_hostile_document_can_stand_in_the_place_of_a_feed() {
+async fn a_hostile_document_can_replace_a_feed() {
     let world = World::quiet().await;
     world.disturb(5, Fault::Serve("login.html".to_owned()));
     assert!(world.look(5).await.text().contains("Sign in to continue"));

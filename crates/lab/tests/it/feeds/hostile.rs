@@ -1,4 +1,4 @@
-//! Hostile documents over the wire; what they hold is tested where they are made.
+//! Hostile documents over HTTP; unit tests check their content.
 
 use super::{World, staying_client};
 use crate::support::within;
@@ -54,7 +54,7 @@ async fn bodies_end_early_or_late_as_their_names_say() {
 }
 
 #[tokio::test]
-async fn the_huge_body_really_comes_and_in_pieces() {
+async fn the_huge_body_arrives_in_pieces() {
     let world = World::quiet().await;
     let url = world.handle().hostile_url("huge.xml");
     let mut response = within(world.ask(&url).send()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Looking at feeds that behave.
+//! Checking feeds without faults.
 
 use almanack_lab::feeds::document::Document;
 
@@ -35,7 +35,7 @@ async fn an_unchanged_feed_is_304_until_it_publishes() {
 }
 
 #[tokio::test]
-async fn the_clock_alone_brings_new_entries() {
+async fn the_clock_alone_adds_new_entries() {
     let world = World::quiet().await;
     let number = world.pick(|feed| {
         let news = feed.habit.rhythm.name == "news";

@@ -1,4 +1,4 @@
-//! Workflows: dispatched, listed, cancelled, and executed by whoever plays the runner.
+//! Workflows: dispatched, listed, cancelled, and executed by a test as the runner.
 
 use almanack_lab::github::state::run::{Conclusion, RunEvent, Status};
 use reqwest::Method;
@@ -184,7 +184,7 @@ async fn a_run_is_cancelled_while_it_has_not_ended() {
 
     assert_eq!(runner.try_recv().unwrap(), RunEvent::Queued(run.clone()));
     let RunEvent::Cancelled(ended) = runner.try_recv().unwrap() else {
-        panic!("the runner must be told");
+        panic!("the runner must be notified");
     };
     assert_eq!(
         (ended.id, ended.conclusion),
@@ -193,7 +193,7 @@ async fn a_run_is_cancelled_while_it_has_not_ended() {
 }
 
 #[tokio::test]
-async fn a_test_plays_the_runner() {
+async fn a_test_can_be_the_runner() {
     let github = GithubStand::start().await;
     let mut runner = github.handle().runner();
     dispatch(&github, "tick-a.yml").await;
@@ -220,7 +220,7 @@ async fn a_test_plays_the_runner() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_dispatch_is_woken_by_it() {
+async fn a_waiting_test_is_woken_by_a_dispatch() {
     let github = GithubStand::start().await;
     let handle = github.handle().clone();
     let waiting = tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! What holds for every endpoint: who may call, what it costs, what the answer says of itself.
+//! What holds for every endpoint: who may call, what it costs, the response headers.
 
 use almanack_lab::github::{limit::Resource, setup::Token};
 use reqwest::Method;
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{GithubStand, REPO, answer};
 
 #[tokio::test]
-async fn strangers_are_reported_what_github_reports_them() {
+async fn refusals_for_unknown_callers_are_githubs() {
     let github = GithubStand::start().await;
     let path = format!("{REPO}/git/ref/heads/main");
     let ask = |secret: &str| github.ask(Method::GET, &path, secret);
@@ -74,16 +74,16 @@ async fn writing_needs_the_permission_to_write() {
 }
 
 #[tokio::test]
-async fn a_caller_without_user_agent_is_turned_away_at_the_door() {
+async fn a_request_without_user_agent_is_refused_first() {
     let github = GithubStand::start().await;
     let request = github.bare(Method::GET, REPO).bearer_auth("s-chain");
     let refused = answer(request).await;
     assert_eq!(refused.status, 403);
     assert_eq!(refused.header("content-type"), "text/html; charset=utf-8");
-    let reported = refused.body.as_str().unwrap();
+    let message = refused.body.as_str().unwrap();
     assert!(
-        reported.contains("Request forbidden by administrative rules."),
-        "{reported}"
+        message.contains("Request forbidden by administrative rules."),
+        "{message}"
     );
     assert_eq!(github.handle().charged("chain"), 0);
 }
@@ -131,10 +131,10 @@ async fn the_last_request_passes_and_the_next_waits_for_the_reset() {
 
     let refused = github.get(REPO).await;
     assert_eq!(refused.status, 403);
-    let reported = refused.body["message"].as_str().unwrap();
+    let message = refused.body["message"].as_str().unwrap();
     assert!(
-        reported.starts_with("API rate limit exceeded for "),
-        "{reported}"
+        message.starts_with("API rate limit exceeded for "),
+        "{message}"
     );
     assert_eq!(refused.number("x-ratelimit-remaining"), 0);
     assert_eq!(refused.header("retry-after"), "");
@@ -188,7 +188,7 @@ async fn of_many_at_once_no_more_pass_than_there_is_room_for() {
 }
 
 #[tokio::test]
-async fn what_the_caller_has_already_costs_nothing() {
+async fn unchanged_content_costs_nothing() {
     let github = GithubStand::start().await;
     let path = format!("{REPO}/git/matching-refs/tags/lock");
     let ask = |etag: &str| {

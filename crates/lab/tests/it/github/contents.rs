@@ -1,4 +1,4 @@
-//! Files: what a write must say about the version it replaces.
+//! Files: a write must name the version it replaces.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::Method;

@@ -1,4 +1,4 @@
-//! The control API: what another process uses instead of a handle.
+//! The control API: the same as the handle, for other processes.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ async fn change(github: &GithubStand, method: Method, path: &str, body: Value) {
 }
 
 #[tokio::test]
-async fn another_process_sets_up_disturbs_and_looks() {
+async fn another_process_sets_up_injects_faults_and_inspects() {
     let github = GithubStand::start().await;
     let token = json!({ "name": "new", "secret": "s-new", "repositories": ["a/b"] });
     change(&github, Method::POST, "/tokens", token).await;

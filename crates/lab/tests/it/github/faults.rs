@@ -1,4 +1,4 @@
-//! A GitHub that has a bad day.
+//! Injected faults of GitHub.
 
 use almanack_lab::github::fault::{Effect, Matching, Rule, When};
 use reqwest::Method;
@@ -45,7 +45,7 @@ async fn a_failing_github_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_storm_of_403_says_when_to_come_back() {
+async fn a_secondary_limit_has_a_retry_after() {
     let github = GithubStand::start().await;
     let effect = Effect::SecondaryLimit { retry_after_s: 60 };
     github.handle().add_fault(rule("", When::Every(2), effect));
@@ -53,10 +53,10 @@ async fn a_storm_of_403_says_when_to_come_back() {
     let refused = github.get(REPO).await;
     assert_eq!((refused.status, refused.header("retry-after")), (403, "60"));
     assert_ne!(refused.number("x-ratelimit-remaining"), 0);
-    let reported = refused.body["message"].as_str().unwrap();
+    let message = refused.body["message"].as_str().unwrap();
     assert!(
-        reported.starts_with("You have exceeded a secondary rate limit."),
-        "{reported}"
+        message.starts_with("You have exceeded a secondary rate limit."),
+        "{message}"
     );
     github.handle().clear_faults();
     for _ in 0..4 {
@@ -85,11 +85,11 @@ async fn a_lost_reply_leaves_its_effect_behind() {
     let again = github.post(&refs, body).await;
     assert_eq!(again.refusal(), (422, "Reference already exists"));
     let seen = github.handle().requests();
-    let reported: Vec<(u16, bool, bool)> = seen
+    let requests: Vec<(u16, bool, bool)> = seen
         .iter()
         .map(|it| (it.kind.status, it.kind.charged, it.replied))
         .collect();
-    assert_eq!(reported, [(201, true, false), (422, true, true)]);
+    assert_eq!(requests, [(201, true, false), (422, true, true)]);
 }
 
 #[tokio::test]

@@ -104,6 +104,6 @@ async fn an_exhausted_graphql_limit_is_answered_200() {
     assert_eq!(
         github.get(REPO).await.status,
         200,
-        "the REST API counts apart"
+        "the REST API is counted separately"
     );
 }

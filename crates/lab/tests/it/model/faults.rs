@@ -1,4 +1,4 @@
-//! A model, and services before it, on a bad day.
+//! Injected faults of the model and the services before it.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::support::within;
 
 #[tokio::test]
-async fn a_rule_hits_its_kind_of_work_as_often_as_it_says() {
+async fn a_rule_hits_its_kind_of_work_as_often_as_configured() {
     let model = Model::start().await;
     let rule = Rule::of(Kind::Titles, When::Next(2), Effect::OneLess);
     model.handle().add_fault(rule);
@@ -118,7 +118,7 @@ async fn a_request_can_be_taken_and_never_answered() {
 }
 
 #[tokio::test]
-async fn stopping_ends_those_who_hang() {
+async fn stopping_ends_hanging_requests() {
     let cancel = CancellationToken::new();
     let config = Config::new(([127, 0, 0, 1], 0).into(), KEY);
     let running = model::start(config, cancel.clone()).await.unwrap();
@@ -134,7 +134,7 @@ async fn stopping_ends_those_who_hang() {
 }
 
 #[tokio::test]
-async fn how_many_are_under_way_at_once_is_seen() {
+async fn concurrent_requests_are_counted() {
     let model = Model::start().await;
     let handle = model.handle();
     handle.set_latency(Duration::from_mins(10));

@@ -1,11 +1,11 @@
-//! The control API does what the handle does.
+//! The control API does the same as the handle.
 
 use serde_json::json;
 
 use super::{News, received};
 
 #[tokio::test]
-async fn another_process_can_add_disturb_and_look() {
+async fn another_process_can_add_inject_faults_and_inspect() {
     let news = News::quiet().await;
     let post = |path: &str, body: serde_json::Value| news.client.post(news.url(path)).json(&body);
     let story = json!({
@@ -36,7 +36,7 @@ async fn another_process_can_add_disturb_and_look() {
 }
 
 #[tokio::test]
-async fn somebody_with_a_browser_is_reported_what_this_is() {
+async fn a_browser_shows_the_welcome_text() {
     let news = News::quiet().await;
     let welcome = news.get("/_world").await.text();
     assert!(welcome.contains("/api/v1/search_by_date"));

@@ -1,4 +1,4 @@
-//! A site that has a bad day.
+//! Injected faults of the site.
 
 use almanack_lab::news::{
     Endpoint, RequestKind,
@@ -18,7 +18,7 @@ impl News {
 }
 
 #[tokio::test]
-async fn a_rule_hits_its_endpoint_as_often_as_said() {
+async fn a_rule_hits_its_endpoint_as_often_as_configured() {
     let news = News::quiet().await;
     news.disturb(When::Next(2), Effect::Status(503));
     assert_eq!(news.get(SEARCH).await.status, 503);
@@ -36,7 +36,7 @@ async fn a_rule_hits_its_endpoint_as_often_as_said() {
 }
 
 #[tokio::test]
-async fn a_limit_says_when_to_come_back() {
+async fn a_limit_has_a_retry_after() {
     let news = News::quiet().await;
     let effect = Effect::Limited { retry_after_s: 7 };
     news.disturb(When::Always, effect);
@@ -80,7 +80,7 @@ async fn bodies_are_cut_short_broken_or_without_hits() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_never_answered_is_counted_and_under_way() {
+async fn a_request_that_is_never_answered_is_counted_and_in_flight() {
     let news = News::quiet().await;
     for _ in 0..5 {
         assert_eq!(news.get(SEARCH).await.status, 200);

@@ -1,4 +1,4 @@
-//! What stories lead to.
+//! The pages that stories link to.
 
 use almanack_lab::news::{Endpoint, page::Page, site::Site};
 
@@ -19,7 +19,7 @@ async fn a_page_holds_the_article_that_the_facts_promise() {
     assert!(text.contains("<h1>Tides &amp; &lt;clocks&gt;</h1>"));
 }
 
-/// What an extractor takes for the article; none where it finds none.
+/// The article an extractor finds, if any.
 fn extracted(html: &str) -> Option<String> {
     let mut reader = dom_smoothie::Readability::new(html, None, None).unwrap();
     let article = reader.parse().ok()?;
@@ -108,7 +108,7 @@ async fn an_oversized_page_really_arrives() {
     assert_eq!(
         answer.header("content-length"),
         "",
-        "its length is not told"
+        "it has no content-length"
     );
 }
 
@@ -153,7 +153,7 @@ async fn a_slow_page_keeps_its_caller_waiting() {
 }
 
 #[tokio::test]
-async fn pages_have_hosts_of_their_own_where_the_site_listens_on_all() {
+async fn pages_have_separate_hosts_if_the_site_listens_on_all() {
     let news = News::start(Site::new(3, 40), |config| {
         config.listen = ([0, 0, 0, 0], 0).into();
     })

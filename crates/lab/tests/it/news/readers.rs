@@ -70,9 +70,9 @@ async fn both_pass_on_what_a_bad_page_says() {
             .await
             .json();
         assert_eq!(crawled["success"], success, "{page:?}");
-        let said = if success { "markdown" } else { "error" };
-        let said = crawled[said].as_str().unwrap_or_default();
-        assert!(said.contains(says), "{page:?}: {said}");
+        let field = if success { "markdown" } else { "error" };
+        let text = crawled[field].as_str().unwrap_or_default();
+        assert!(text.contains(says), "{page:?}: {text}");
     }
     assert_eq!(
         read(&news, &url).await.text().matches("robots.txt").count(),

@@ -1,4 +1,4 @@
-//! The search: what it finds, and what it hides.
+//! The search: its hits and its limits.
 
 use std::collections::BTreeSet;
 

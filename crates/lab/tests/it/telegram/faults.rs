@@ -1,4 +1,4 @@
-//! A Telegram that takes messages and does not say so.
+//! A Telegram that accepts messages without a response.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::support::within;
 
 #[tokio::test]
-async fn before_and_after_look_alike_to_the_caller() {
+async fn before_and_after_look_alike_to_the_client() {
     let telegram = Telegram::start().await;
     let handle = telegram.handle();
     handle.add_fault(Rule::on_send(When::Next(1), Effect::FailBefore(500)));
@@ -33,12 +33,12 @@ async fn a_cut_connection_may_leave_a_message_behind() {
         assert!(lost.unwrap_err().is_request());
     }
     assert_eq!(telegram.texts(), ["after"]);
-    let reported: Vec<(bool, bool)> = handle
+    let requests: Vec<(bool, bool)> = handle
         .requests()
         .iter()
         .map(|it| (it.applied, it.replied))
         .collect();
-    assert_eq!(reported, [(false, false), (true, false)]);
+    assert_eq!(requests, [(false, false), (true, false)]);
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn a_slow_answer_comes_after_the_message() {
 }
 
 #[tokio::test]
-async fn a_rule_looks_only_at_what_it_names() {
+async fn a_rule_matches_only_what_it_names() {
     let telegram = Telegram::start().await;
     let handle = telegram.handle();
     let of = |method: Option<&str>, chat: Option<&str>, contains: Option<&str>| Rule {
@@ -114,7 +114,7 @@ async fn a_rule_looks_only_at_what_it_names() {
 }
 
 #[tokio::test]
-async fn another_process_sets_up_disturbs_and_reads() {
+async fn another_process_sets_up_injects_faults_and_reads() {
     let telegram = Telegram::start().await;
     let change = async |method: Method, path: &str, body: Value| {
         let done = answer(telegram.at(method, path).json(&body)).await;

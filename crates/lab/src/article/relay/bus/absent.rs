@@ -1,4 +1,4 @@
-//! In place of the client in a build that has none.
+//! Replaces the Kafka client in a build without it.
 
 use super::Waiting;
 
@@ -9,7 +9,7 @@ impl Producer {
         Self
     }
 
-    #[expect(clippy::unused_async, reason = "stands in for one that waits")]
+    #[expect(clippy::unused_async, reason = "same signature as the Kafka client")]
     pub(super) async fn send(&self, _: &str, _: &str, _: &Waiting) -> Result<(), String> {
         Err("this build of Almanack has no Kafka client".to_owned())
     }

@@ -1,4 +1,4 @@
-//! Events to a topic, by librdkafka.
+//! Sends events to a topic with librdkafka.
 
 use std::time::Duration;
 
