@@ -47,7 +47,8 @@ impl Handler for EventDeliveryHandler {
         };
         let outcome = publisher.publish(&event).await;
         if let (Outcome::Done { .. }, Some(what)) = (&outcome, Type::parse(&event.r#type)) {
-            metrics::counter!("almanack_events_total", "type" => what.as_str()).increment(1);
+            metrics::counter!("almanack_events_delivered_total", "type" => what.as_str())
+                .increment(1);
         }
         outcome
     }

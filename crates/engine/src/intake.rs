@@ -73,7 +73,7 @@ fn runs(requests: Vec<ChangeRequest>) -> Vec<Run> {
 fn answer(decided: Result<almanack_core::reschedule::Receipt, Error>) -> Answer {
     match decided {
         Ok(receipt) => {
-            metrics::counter!("almanack_reschedule_total", "path" => receipt.rule.as_str())
+            metrics::counter!("almanack_reschedule_total", "rule" => receipt.rule.as_str())
                 .increment(1);
             Answer::Taken(receipt)
         }

@@ -232,7 +232,7 @@ impl Watch {
         let answers = watching.notifier.notify(&notices).await;
         for answer in &answers {
             let (channel, outcome) = (answer.channel.clone(), answer.outcome.as_str());
-            metrics::counter!("almanack_alerts_told_total", "channel" => channel, "outcome" => outcome)
+            metrics::counter!("almanack_alerts_notified_total", "channel" => channel, "outcome" => outcome)
                 .increment(1);
         }
         self.note(watching, &notices, &answers).await

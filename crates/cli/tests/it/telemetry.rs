@@ -188,7 +188,7 @@ async fn a_node_shows_its_counters_from_the_start_and_the_size_of_its_store() {
     let text = metrics(node.address).await;
     for line in [
         "almanack_lease_expired_total 0",
-        r#"almanack_tasks_failed_total{queue="ARTICLE_PUBLISH"} 0"#,
+        r#"almanack_tasks_failed_total{kind="ARTICLE_PUBLISH"} 0"#,
     ] {
         assert!(text.lines().any(|it| it == line), "{line}\n{text}");
     }

@@ -20,16 +20,16 @@ const OUTCOMES: [&str; 5] = ["done", "again", "retry", "give_up", "handed_back"]
 /// Exports the counters of a kind before anything of it has run: what first appears when it has counted hides its first time from
 /// everybody who asks how much it increased.
 pub fn export_kind(kind: &str) {
-    metrics::counter!("almanack_tasks_failed_total", "queue" => kind.to_owned()).increment(0);
+    metrics::counter!("almanack_tasks_failed_total", "kind" => kind.to_owned()).increment(0);
     for outcome in OUTCOMES {
-        metrics::counter!("almanack_runs_total", "queue" => kind.to_owned(), "outcome" => outcome)
+        metrics::counter!("almanack_runs_total", "kind" => kind.to_owned(), "outcome" => outcome)
             .increment(0);
     }
 }
 
 /// The handles of one kind.
 pub(super) struct KindMeasures {
-    queue: String,
+    kind: String,
     /// From due to started.
     pub(super) wait: Histogram,
     /// From started to ended.
@@ -42,23 +42,23 @@ pub(super) struct KindMeasures {
 }
 
 impl KindMeasures {
-    fn new(queue: &str) -> Self {
-        let queue = queue.to_owned();
+    fn new(kind: &str) -> Self {
+        let kind = kind.to_owned();
         Self {
-            wait: metrics::histogram!("almanack_run_wait_seconds", "queue" => queue.clone()),
-            duration: metrics::histogram!("almanack_run_duration_seconds", "queue" => queue.clone()),
-            running: metrics::gauge!("almanack_running", "queue" => queue.clone()),
-            failed: metrics::counter!("almanack_tasks_failed_total", "queue" => queue.clone()),
-            queue,
+            wait: metrics::histogram!("almanack_run_wait_seconds", "kind" => kind.clone()),
+            duration: metrics::histogram!("almanack_run_duration_seconds", "kind" => kind.clone()),
+            running: metrics::gauge!("almanack_running", "kind" => kind.clone()),
+            failed: metrics::counter!("almanack_tasks_failed_total", "kind" => kind.clone()),
+            kind,
             runs: BTreeMap::new(),
         }
     }
 
     /// How often attempts ended so.
     pub(super) fn runs(&mut self, outcome: &'static str) -> &Counter {
-        let queue = &self.queue;
+        let kind = &self.kind;
         self.runs.entry(outcome).or_insert_with(|| {
-            metrics::counter!("almanack_runs_total", "queue" => queue.clone(), "outcome" => outcome)
+            metrics::counter!("almanack_runs_total", "kind" => kind.clone(), "outcome" => outcome)
         })
     }
 }
@@ -94,10 +94,10 @@ mod tests {
         }
         assert_eq!(measures.kinds.len(), KINDS_MAX);
         assert_eq!(
-            measures.of(&kind(7)).queue,
+            measures.of(&kind(7)).kind,
             "KIND_7",
             "once by itself, always"
         );
-        assert_eq!(measures.of(&kind(19_999)).queue, OTHER);
+        assert_eq!(measures.of(&kind(19_999)).kind, OTHER);
     }
 }
