@@ -31,11 +31,11 @@ pub(crate) enum Exit {
 /// The codes as `--help` shows them.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
-  0  it worked
-  1  it failed, or part of it did
-  2  the arguments or the configuration are wrong
-  3  what was asked about does not exist
-  4  the database, or the server, is not available";
+  0  success
+  1  failure, or partial failure
+  2  wrong arguments or configuration
+  3  not found
+  4  database or server not available";
 
 impl Exit {
     pub(crate) fn code(self) -> u8 {
