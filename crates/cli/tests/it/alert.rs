@@ -134,7 +134,10 @@ fn channels_can_be_tried_before_anything_runs() {
 #[test]
 fn channels_that_are_wrong_are_refused() {
     for (text, what) in [
-        ("[alerts]\nquiet = \"22-7\"", "`22-7` is no span of hours"),
+        (
+            "[alerts]\nquiet = \"22-7\"",
+            "`22-7` is not a span of hours",
+        ),
         ("[alerts]\nquiet = \"7:00-7:00\"", "begins when it ends"),
         ("[alerts]\nquiet_tz = \"Mars\"", "`Mars` is not a time zone"),
         (

@@ -84,7 +84,7 @@ fn half_a_bus_is_a_mistake() {
         ),
         (
             "[events.kafka]\nbrokers = [\"a:1\"]\ntopic = \"a\"\ndead_letter = \"a\"\n",
-            "dead letters must not go back to where they came from",
+            "dead letters must not go to the topic that is read",
         ),
         (
             "[events.kafka]\nbrokers = [\"kafka://a:1\"]\n",
@@ -92,7 +92,7 @@ fn half_a_bus_is_a_mistake() {
         ),
         (
             "[events.nats]\nservers = [\"nats://a:1\"]\nstream = \"S\"\nsubject = \"a.>\"\ndead_letter = \"a.b\"\n",
-            "`a.>` would bring dead letters back to where they came from",
+            "`a.>` would read dead letters again",
         ),
     ] {
         let notes = complaint(toml);
@@ -104,7 +104,7 @@ fn half_a_bus_is_a_mistake() {
 fn a_password_in_the_address_of_a_server_is_refused_and_not_shown() {
     let notes = complaint("[events.nats]\nservers = [\"nats://bob:hunter2@a:1\"]\n");
     assert!(
-        notes.contains("`nats://bob:***@a:1` holds who signs in"),
+        notes.contains("`nats://bob:***@a:1` contains credentials"),
         "{notes}"
     );
     assert!(!notes.contains("hunter2"), "{notes}");

@@ -158,7 +158,7 @@ fn a_database_of_another_make() {
       |
     2 | url = ***
       |       ^^^
-      = hint: Almanack lives in SQLite or PostgreSQL
+      = hint: Almanack supports SQLite and PostgreSQL
 
     1 error
     ");
@@ -181,12 +181,12 @@ fn a_literal_secret_is_refused_and_not_shown() {
 #[test]
 fn a_literal_password_is_refused_and_not_shown() {
     insta::assert_snapshot!(complaint("[database]\nurl = \"postgres://bob:hunter2@db/x\"\n"), @r#"
-    error: database.url: a password may not be written here, only where it is kept
+    error: database.url: do not write the password here
      --> almanack.toml:2:7
       |
     2 | url = ***
       |       ^^^
-      = hint: take it out of the address and write password = "env:NAME"
+      = hint: remove it from the address and write password = "env:NAME"
 
     1 error
     "#);
@@ -225,7 +225,7 @@ fn a_secret_that_cannot_sign() {
       |
     2 | secret = "env:HOOK"
       |          ^^^^^^^^^^
-      = hint: this makes one: echo whsec_$(openssl rand -base64 32)
+      = hint: create one: echo whsec_$(openssl rand -base64 32)
 
     1 error
     exit 2
@@ -306,12 +306,12 @@ fn a_number_out_of_range() {
 fn one_wrong_item_of_a_list() {
     let toml = "[kinds.NEWS]\nalready_done = [\"409:published\", \"done\"]\n";
     insta::assert_snapshot!(complaint(toml), @r#"
-    error: kinds.NEWS.already_done: `done` is not an answer
+    error: kinds.NEWS.already_done: `done` is not a response
      --> almanack.toml:2:34
       |
     2 | already_done = ["409:published", "done"]
       |                                  ^^^^^^
-      = hint: write a status from 400 to 599, alone or with the code the answer must name: "409:already_published"
+      = hint: write a status from 400 to 599, alone or with a code in the response: "409:already_published"
 
     1 error
     "#);
@@ -334,7 +334,7 @@ fn a_misspelt_word() {
 #[test]
 fn two_values_that_contradict_each_other() {
     insta::assert_snapshot!(complaint("[retry]\nbase = \"1h\"\ncap = \"10m\"\n"), @r#"
-    error: retry.cap is shorter than retry.base, so waits could not grow
+    error: retry.cap is shorter than retry.base
      --> almanack.toml:3:7
       |
     3 | cap = "10m"
@@ -350,7 +350,7 @@ fn a_password_without_a_user() {
     let home = Home::with("[database]\nurl = \"postgres://db/x\"\npassword = \"env:PW\"\n");
     let ran = home.set("PW", "hunter2").run(&["check"]);
     insta::assert_snapshot!(ran, @r#"
-    error: database.password: the address names no user it could belong to
+    error: database.password: the address has no user name
      --> almanack.toml:3:12
       |
     3 | password = "env:PW"
@@ -542,7 +542,7 @@ fn what_is_in_force_and_why() {
     database.url                        "postgres://almanack@db.internal/almanack"  almanack.toml:3
     database.password                   *** (file:password)                         almanack.toml:4
     database.durability                 "full"                                      default
-    backup.directory                    (none are made)                             default
+    backup.directory                    (no backups)                                default
     backup.every                        "24h"                                       default
     backup.keep                         7                                           default
     server.listen                       "127.0.0.1:8080"                            default
@@ -551,7 +551,7 @@ fn what_is_in_force_and_why() {
     server.shutdown_delay               "3s"                                        default
     server.connections                  512                                         default
     server.header_timeout               "30s"                                       default
-    node.name                           (host name and a random ending)             default
+    node.name                           (host name and a random suffix)             default
     node.slots                          8                                           ALMANACK_NODE_SLOTS
     node.lease                          "30s"                                       default
     node.drain                          "20s"                                       default
@@ -611,14 +611,14 @@ fn what_is_in_force_and_why() {
     alerts.quiet_tz                     "UTC"                                       default
     alerts.quiet_except                 "critical"                                  default
     alerts.language                     (the edition's, or English)                 default
-    heartbeat.url                       (nobody hears it)                           default
+    heartbeat.url                       (no heartbeat is sent)                      default
     heartbeat.every                     "1m"                                        default
     heartbeat.method                    "get"                                       default
     events.kafka.brokers                (none)                                      default
     events.nats.servers                 (none)                                      default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
-    telemetry.otlp_endpoint             (nothing is traced)                         default
+    telemetry.otlp_endpoint             (no traces)                                 default
     telemetry.headers                   (none)                                      default
     telemetry.sample                    1                                           default
     telemetry.service                   "almanack"                                  default
@@ -661,7 +661,7 @@ fn warnings_do_not_stop_anything() {
     let ran = home.run(&["check"]);
     assert_eq!(ran.code, 0, "{ran}");
     insta::assert_snapshot!(ran.notes, @r#"
-    warning: database.password has no effect here
+    warning: database.password has no effect
      --> almanack.toml:2:12
       |
     2 | password = "env:PW"
@@ -739,7 +739,7 @@ allow = [\"10.0.0.0/8\", \"home\"]
       |                  ^
       = hint: write 1 to 1440
 
-    error: sources.ceiling is shorter than sources.floor, so no gap between checks would fit
+    error: sources.ceiling is shorter than sources.floor
      --> almanack.toml:5:11
       |
     5 | ceiling = "1h"
@@ -758,14 +758,14 @@ allow = [\"10.0.0.0/8\", \"home\"]
       |
     7 | host_pace = "5 per 10s"
       |             ^^^^^^^^^^^
-      = hint: write how many requests within how long, like "5/10s" or "60/1m"
+      = hint: write requests per time, like "5/10s" or "60/1m"
 
     error: sources.allow: `home` is not a network
      --> almanack.toml:8:24
       |
     8 | allow = ["10.0.0.0/8", "home"]
       |                        ^^^^^^
-      = hint: write a network or one address: "10.0.0.0/8", "192.168.1.7", "fd00::/8"; names are judged by what they resolve to
+      = hint: write a network or an address: "10.0.0.0/8", "192.168.1.7", "fd00::/8"; host names are checked by the addresses they resolve to
 
     6 errors
     "#);

@@ -219,10 +219,10 @@ mode = \"binnary\"
         .filter(|line| line.starts_with("error: "));
     insta::assert_snapshot!(reported.collect::<Vec<_>>().join("\n"), @r#"
     error: a subscription's name has 1 to 64 letters, digits, `-` or `_`
-    error: subscription `two` says url and kafka_topic: one of them
+    error: subscription `two` has url and kafka_topic; only one is allowed
     error: another subscription is called `two` too
-    error: subscription `silent` does not say where to tell
-    error: subscription.odd.events: `almanack.task.finished` is nothing that happens
+    error: subscription `silent` has no destination
+    error: subscription.odd.events: `almanack.task.finished` is not an event type
     error: subscription.odd.mode: `binnary` is not one of "structured" or "binary"
     "#);
 }

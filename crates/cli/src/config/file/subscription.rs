@@ -10,7 +10,7 @@ use toml::{
 
 use super::{super::key::SUBSCRIPTIONS, Walk, cover};
 
-const EXPECTED: &str = "write `[[subscription]]` on a line of its own, then `name = …`";
+const EXPECTED: &str = "write `[[subscription]]` on its own line, then `name = …`";
 
 impl Walk {
     /// All subscriptions.
@@ -36,7 +36,7 @@ impl Walk {
             }
         };
         if table.len() == 1 {
-            let what = format!("subscription `{name}` does not say where to tell");
+            let what = format!("subscription `{name}` has no destination");
             self.complain(what, item.span(), "give it a url");
         }
         others.for_each(|entry| self.value(SUBSCRIPTIONS, Some(&name), entry));
@@ -64,7 +64,7 @@ impl Walk {
             .any(|path| path.is_of(SUBSCRIPTIONS, name))
         {
             let what = format!("another subscription is called `{name}` too");
-            return Err((what, given.span(), "give each a name of its own"));
+            return Err((what, given.span(), "give each a different name"));
         }
         Ok(name.to_string())
     }

@@ -125,7 +125,7 @@ async fn ed_19_ed_21_a_node_warns_of_a_short_interval_and_makes_an_edition_on_re
     let home = Home::with(&world.stories()).set("CRON_INTERVAL_MINUTES", "3");
     let node = Process::node(&home, free_address(), &[]).ready().await;
     assert!(
-        node.notes().contains("quotas go quickly"),
+        node.notes().contains("uses up quotas quickly"),
         "{}",
         node.notes()
     );
