@@ -162,7 +162,7 @@ impl Connector<'_> {
         if self.server.is_none() {
             return Ok(());
         }
-        let what = format!("`almanack {command}` works on this machine's configuration");
+        let what = format!("`almanack {command}` uses this machine's configuration");
         Err(Failure::usage(what)
             .hint("run it where the node runs, without --server and ALMANACK_SERVER"))
     }

@@ -156,9 +156,9 @@ fn server(
     );
     let flag = arguments.global.server.clone();
     if !asks && flag.is_some() {
-        let what = "--server: this command works on this machine, and asks no node";
+        let what = "--server: this command works on this machine only";
         return Err(Failure::usage(what).hint(
-            "task, schedule, source, edition, subscription, alert, token, user and why ask one",
+            "these commands take --server: task, schedule, source, edition, subscription, alert, token, user, why",
         ));
     }
     let variable = environment.get(SERVER_VARIABLE).cloned();

@@ -189,8 +189,8 @@ fn read_source(inputs: &Inputs) -> Result<Option<Source>, Problem> {
         Err(error) if error.kind() == ErrorKind::NotFound && !asked => Ok(None),
         Err(error) => {
             let hint = match inputs.file {
-                Some(_) => "is the name right? it is looked for from the folder you are in",
-                None => "ALMANACK_CONFIG names it: correct that, or give --config FILE",
+                Some(_) => "check the name; a relative path starts at the current folder",
+                None => "correct ALMANACK_CONFIG, or pass --config FILE",
             };
             Err(Problem::error(format!("cannot read `{name}`: {error}"), None).hint(hint))
         }

@@ -230,8 +230,8 @@ impl From<store::Error> for Failure {
                 Self::new(Exit::Unavailable, what).hint(hint)
             }
             store::Error::Incompatible { what } if what.contains("is not a database") => {
-                Self::failed("this is not a SQLite database, but some other file")
-                    .hint("check the name in database.url; a file that is not there is created")
+                Self::failed("the file is not a SQLite database")
+                    .hint("check the name in database.url; a missing file is created")
             }
             store::Error::Incompatible { what: ref reported } if reported.contains("malformed") => {
                 Self::failed(what).hint(DAMAGED)
@@ -240,7 +240,7 @@ impl From<store::Error> for Failure {
                 Self::failed(what).hint("use the version of Almanack that wrote it")
             }
             store::Error::Unreadable { .. } => Self::failed(what)
-                .hint("use the version of Almanack that wrote it, or put the row right"),
+                .hint("use the version of Almanack that wrote it, or correct the row"),
             store::Error::Taken { .. } | store::Error::Refused { .. } | store::Error::Busy => {
                 Self::failed(what)
             }
@@ -249,14 +249,14 @@ impl From<store::Error> for Failure {
 }
 
 /// What to do about a file that is cut short or overwritten.
-pub(crate) const DAMAGED: &str = "the file is damaged: stop the node, keep a copy of it, and put the newest backup in its place \
-     (`almanack restore BACKUP --force`)";
+pub(crate) const DAMAGED: &str = "the file is damaged: stop the node, keep a copy of the file, \
+     and restore the newest backup (`almanack restore BACKUP --force`)";
 
 /// What to do about a database that does not answer. The server's words are English unless somebody
 /// chose otherwise; words that are not recognised get the general advice.
 pub(crate) fn advice(what: &str) -> &'static str {
     if what.contains("cannot be written") {
-        "may this user write the file and its folder, and is there space left?"
+        "check that this user may write the file and its folder, and that the disk has space"
     } else if what.contains("FATAL: database") && what.contains("does not exist") {
         "the server answers, but has no such database: `createdb NAME` makes one, or correct the \
          name at the end of database.url"
@@ -274,7 +274,7 @@ pub(crate) fn advice(what: &str) -> &'static str {
     } else if what.contains("too many") {
         "the server has no connection left; raise its max_connections or run fewer nodes"
     } else {
-        "is the database running and its address right? `almanack check` shows it"
+        "check that the database runs and its address is right; `almanack check` shows it"
     }
 }
 

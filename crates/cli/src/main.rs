@@ -79,7 +79,7 @@ fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {
 /// The one place that reads the environment. A variable that is not Unicode cannot be one of ours.
 #[expect(
     clippy::disallowed_methods,
-    reason = "this is the one reader everybody else is told of"
+    reason = "the only place that reads the environment; everything else gets a copy"
 )]
 fn read_environment() -> BTreeMap<String, String> {
     std::env::vars_os()

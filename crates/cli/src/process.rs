@@ -286,7 +286,7 @@ impl Process {
         tokio::select! {
             ended = Box::pin(self.work(stop)) => ended,
             () = overdue(&reported, leave_within) => {
-                tracing::error!("stopped without an answer from the database; the leases have passed");
+                tracing::error!("stopped without an answer from the database; the leases have expired");
                 Ok(())
             }
         }
@@ -307,7 +307,7 @@ impl Process {
             tokio::select! {
                 () = serving => {}
                 () = too_late(&drained, &leaving) => {
-                    tracing::warn!("left requests unanswered that their clients did not finish");
+                    tracing::warn!("closed requests that their clients did not complete");
                 }
             }
         };
@@ -367,8 +367,8 @@ fn hear(kind: SignalKind) -> Result<Signal, Failure> {
 /// Takes an address, and tells which one it became where any port was asked for.
 pub(crate) async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
-        Failure::failed(format!("listen at {address}: {error}"))
-            .hint("another process may be using it; choose one with --listen ADDRESS:PORT")
+        Failure::failed(format!("listen on {address}: {error}"))
+            .hint("another process may use it; choose another with --listen ADDRESS:PORT")
     })?;
     let taken = listener.local_addr();
     let taken = taken.map_err(|error| Failure::failed(format!("listen: {error}")))?;
@@ -379,7 +379,7 @@ fn refused(error: node::Error) -> Failure {
     match error {
         node::Error::Store(error) => Failure::from(error).during("start node"),
         node::Error::NameTaken { .. } => Failure::failed(format!("start node: {error}"))
-            .hint("set node.name, or leave it out to get one of its own"),
+            .hint("set node.name to another name, or leave it out for a generated one"),
     }
 }
 
@@ -397,7 +397,7 @@ pub(crate) async fn would_answer(
 /// The same where nothing is stored yet: nobody is known then.
 pub(crate) fn refuse_unguarded(listen: SocketAddr) -> Result<&'static str, Failure> {
     if listen.ip().is_loopback() {
-        return Ok("only this machine is answered; there are no tokens and no users yet");
+        return Ok("only from this machine; no sign-in yet: `almanack user create NAME`");
     }
     Err(unguarded(listen))
 }
@@ -422,27 +422,24 @@ pub(crate) async fn is_guarded(store: &dyn Store) -> Result<bool, Failure> {
 
 fn unguarded(listen: SocketAddr) -> Failure {
     let what =
-        format!("{listen} can be reached from elsewhere, and no token or password guards it");
+        format!("{listen} is reachable from other machines, and no token or user protects it");
     Failure::usage(what).hint(
-        "`almanack token create NAME --scope admin` makes a token, `almanack user create NAME` somebody with a \
-         password; or listen at 127.0.0.1",
+        "run `almanack token create NAME --scope admin` or `almanack user create NAME`, or listen \
+         on 127.0.0.1",
     )
 }
 
 async fn whom(access: &Access, store: &dyn Store, now: Timestamp) -> Result<&'static str, Failure> {
     let lets_in = |tokens: &[Token]| tokens.iter().any(|token| token.is_valid(now));
     Ok(match access {
-        Access::Open => {
-            "open: anybody on this machine may ask it, until the first token or user is made"
-        }
+        Access::Open => "no sign-in yet: `almanack user create NAME`",
         Access::Tokens
             if store.load_users().await?.is_empty() && !lets_in(&store.load_tokens().await?) =>
         {
-            "guarded: no token is valid and there is no user, so nobody gets in; `almanack token create NAME --scope admin` makes a token"
+            "no valid token and no user, so every request is refused: \
+             `almanack token create NAME --scope admin`"
         }
-        Access::Tokens | Access::Local(_) => {
-            "guarded: whoever asks it must show a token, or sign in"
-        }
+        Access::Tokens | Access::Local(_) => "token or sign-in required",
     })
 }
 

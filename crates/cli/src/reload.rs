@@ -100,11 +100,11 @@ impl Reload {
                 Ok((reload, read)) => {
                     self = reload;
                     if let Err(error) = read {
-                        tracing::warn!(%error, "schedules were not brought in line; trying again");
+                        tracing::warn!(%error, "could not update the schedules; trying again");
                     }
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the configuration is not read again: the duty has died");
+                    tracing::error!(%error, "the configuration is no longer reloaded: its task has died");
                     return;
                 }
             }
@@ -115,7 +115,7 @@ impl Reload {
         if cause == Cause::Changed {
             return self.read_changed().await;
         }
-        tracing::info!("told to read the configuration again");
+        tracing::info!("Reloading the configuration");
         supervisor::reloading();
         let read = self.read_all().await;
         supervisor::reloaded();
@@ -134,7 +134,7 @@ impl Reload {
             let all = difference.at_once.iter().chain(&difference.next_start);
             tracing::info!(
                 settings = names(all.map(String::as_str)),
-                "settings have changed; SIGHUP puts in force what can be"
+                "settings have changed; send SIGHUP to apply the reloadable ones"
             );
         }
         let in_force = self.in_force.settings().clone();
@@ -168,12 +168,12 @@ impl Reload {
         }
         let settings = self.in_force.settings().adopted(read);
         if difference.at_once.is_empty() {
-            tracing::info!("no setting that can be changed while running has changed");
+            tracing::info!("no reloadable setting has changed");
         } else {
             let outbound = self.make(&settings).map_err(|failure| one_line(&failure))?;
             self.files.go_out(outbound);
             let settings = names(difference.at_once.iter().map(String::as_str));
-            tracing::info!(settings, "changed settings are in force");
+            tracing::info!(settings, "applied the changed settings");
         }
         self.in_force.adopt(settings, loaded);
         Ok(())

@@ -60,6 +60,6 @@ pub(crate) async fn watch(watchdog: Arc<Watchdog>, beat: SignedDuration) {
 
 fn report(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::debug!(%error, "the service manager could not be told");
+        tracing::debug!(%error, "could not notify the service manager");
     }
 }

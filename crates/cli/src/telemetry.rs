@@ -111,7 +111,7 @@ impl Telemetry {
         if let Some(exporting) = self.exporting
             && tokio::time::timeout(LAST_BATCH, exporting).await.is_err()
         {
-            tracing::warn!("the last traces were not sent: the collector does not answer");
+            tracing::warn!("lost the last traces: the collector does not answer");
         }
     }
 }

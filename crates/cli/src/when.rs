@@ -38,7 +38,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<SignedDuration, Unclear> {
         ),
         Err(_) if is_too_long(text) => unclear(
             format!("`{text}` is too long"),
-            "the longest is some 19000 years, and times end with the year 9999",
+            "the longest is about 19000 years, and times end with the year 9999",
         ),
         Err(_) => unclear(
             format!("`{text}` is not a duration"),
@@ -153,13 +153,13 @@ fn in_zone(civil: &str, zone: &str) -> Result<Timestamp, Unclear> {
         AmbiguousOffset::Gap { .. } => {
             return unclear(
                 format!("{civil} does not exist in {name}: the clocks skip it"),
-                "choose a time before or after the change",
+                "choose a time before or after the clock change",
             );
         }
         AmbiguousOffset::Fold { before, after } => {
             return unclear(
-                format!("{civil} happens twice in {name}"),
-                format!("say which: {wall}{before} or {wall}{after}"),
+                format!("{civil} occurs twice in {name}"),
+                format!("choose one: {wall}{before} or {wall}{after}"),
             );
         }
     }

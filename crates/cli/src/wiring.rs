@@ -172,7 +172,7 @@ pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>,
                  or use PostgreSQL for several nodes",
             ),
             sqlite::Occupied::File { .. } => {
-                failure.hint("may this user write the folder of the database?")
+                failure.hint("check that this user may write the folder of the database")
             }
         }
     })

@@ -121,7 +121,7 @@ impl List {
         } else if cursor.is_some() {
             let more = self.limit.saturating_mul(2);
             let or_all = self.or_all;
-            output.note(&format!("there are more: --limit {more}{or_all}\n"));
+            output.note(&format!("more rows: --limit {more}{or_all}\n"));
         }
         Ok(Exit::Ok)
     }

@@ -48,7 +48,7 @@ impl Remote {
         let url = address::parse(server).map_err(|_| {
             let what = format!("--server: `{server}` is not the address of a node");
             Failure::usage(what)
-                .hint("write http or https, host and port, like https://almanack.example.org")
+                .hint("write scheme, host and port, like https://almanack.example.org")
         })?;
         let token = environment.get(TOKEN_VARIABLE);
         let token = token.map(|text| Secret::new(text.trim()));
@@ -133,10 +133,9 @@ impl Remote {
         let what = format!("no answer from {}: {error}", self.server);
         let failure = Failure::new(Exit::Unreachable, what);
         match error {
-            Error::Tls { .. } => failure.hint(
-                "the certificate must be for this name and of an authority that this machine trusts",
-            ),
-            Error::Dns { .. } => failure.hint("is the name in --server or ALMANACK_SERVER right?"),
+            Error::Tls { .. } => failure
+                .hint("the certificate must match this name and come from a trusted authority"),
+            Error::Dns { .. } => failure.hint("check the name in --server or ALMANACK_SERVER"),
             _ => failure.hint(
                 "is the node running there, and the address in --server or ALMANACK_SERVER right? \
                  Without them, commands work on the configured database",
@@ -147,7 +146,7 @@ impl Remote {
     /// Whoever answers is not one of us.
     pub(super) fn unexpected(&self, reply: &Reply) -> Failure {
         let (server, status) = (&self.server, reply.status);
-        let what = format!("{server} does not answer as an Almanack node does (status {status})");
+        let what = format!("{server} is not an Almanack node (status {status})");
         Failure::new(Exit::Unreachable, what).hint(
             "name the node itself, or its address behind a proxy: scheme, host, port and path \
              without /api or /ui",

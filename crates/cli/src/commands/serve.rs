@@ -27,12 +27,12 @@ async fn serve(settings: &Settings, inputs: &Inputs, level: LogLevel) -> Done {
     let process = process::start(settings, inputs, &Time::Machine).await?;
     let process = process.turning(level);
     let (name, address) = (process.node_name.clone(), process.address);
-    tracing::info!(node.name = %name, %address, "the node runs; {}", process.answers);
-    supervisor::ready(&format!("node {name} answers at {address}"));
+    tracing::info!(node.name = %name, %address, "Listening on http://{address}/ui ({})", process.answers);
+    supervisor::ready(&format!("node {name} listens on {address}"));
     let beat = settings.node.lease_policy().beat;
     tokio::spawn(supervisor::watch(process.watchdog(), beat));
     tokio::spawn(supervisor::leave(stop.clone()));
     process.run(stop).await?;
-    tracing::info!(node.name = %name, "the node has stopped");
+    tracing::info!(node.name = %name, "Stopped");
     Ok(Exit::Ok)
 }

@@ -112,7 +112,7 @@ fn unknown_flag_key(flag: &str, key: &str) -> Problem {
     let problem = Problem::error(format!("unknown key `{key}`"), Some(place));
     match suggest::nearest(key, known.iter().map(String::as_str)) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None => problem.hint("a key is written section.key, like node.lease"),
+        None => problem.hint("write section.key, like node.lease"),
     }
 }
 
@@ -179,7 +179,7 @@ fn unexpected(variable: &str, rest: &str) -> Option<Problem> {
         rest.strip_prefix(&variable_form(section))
             .is_some_and(|key| key.starts_with('_'))
     });
-    let what = format!("variable `{variable}` sets nothing: there is no such key");
+    let what = format!("variable `{variable}` has no effect: there is no such key");
     ours.then(|| Problem::warning(what, Some(place)))
 }
 

@@ -88,11 +88,11 @@ fn syntax_problem(message: &str, text: &str, span: Range<usize>) -> Problem {
     let place = Some(Place::File { span: span.clone() });
     if message.contains("duplicate key") {
         let name = text.get(span).unwrap_or("a key").trim();
-        return Problem::error(format!("`{name}` stands here for the second time"), place)
-            .hint("a key may stand only once in its table; remove one of them");
+        return Problem::error(format!("`{name}` is set twice"), place)
+            .hint("set a key only once in its table; remove one of them");
     }
     if message.contains("must be quoted") || message.contains("unquoted") {
-        return Problem::error("text must stand in quotes", place).hint("for example \"30s\"");
+        return Problem::error("text must be quoted", place).hint("for example \"30s\"");
     }
     Problem::error(message.trim_end(), place)
 }
@@ -149,7 +149,7 @@ impl Walk {
     /// The table of the section of this name, with the sections inside it.
     fn table(&mut self, section: &str, value: &Spanned<DeValue<'_>>) {
         let DeValue::Table(table) = value.get_ref() else {
-            let hint = format!("write `[{section}]` on a line of its own");
+            let hint = format!("write `[{section}]` on its own line");
             return self.refuse(
                 value,
                 format!("`{section}` is a section, not a value"),
@@ -214,7 +214,7 @@ impl Walk {
             .iter()
             .find(|key| key.name == given.as_ref() && !key::is_named(key.section));
         let hint = match (suggest::nearest(given, key::sections()), home) {
-            (None, Some(key)) => format!("`{given}` belongs into [{}]", key.section),
+            (None, Some(key)) => format!("`{given}` belongs in [{}]", key.section),
             _ => value::known(given, &key::sections()),
         };
         let what = if is_table {

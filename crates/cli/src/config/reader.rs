@@ -264,7 +264,7 @@ impl Reader<'_> {
     /// Says what is missing of a section of which there is something.
     pub(crate) fn half(&mut self, section: &str, missing: &str, hint: &str) {
         let place = self.first_place(|path| path.is_within(section));
-        let what = format!("[{section}] is only half there: {missing} is missing");
+        let what = format!("[{section}] is incomplete: {missing} is missing");
         self.push(Severity::Error, (what, place), hint);
     }
 
@@ -306,7 +306,8 @@ impl Reader<'_> {
             Ok(address) => Some(Raw::Text(address.expose().trim().to_owned())),
             Err(_) if self.need != Need::Everything => None,
             Err(error) => {
-                let hint = "set it, or say where the address is: \"env:NAME\" or \"file:/path\"";
+                let hint =
+                    "set it, or write where the address is kept: \"env:NAME\" or \"file:/path\"";
                 self.complain(path, Complaint::new(error.to_string(), hint))
             }
         }
@@ -395,15 +396,16 @@ fn find_secret(
     let reference = given.raw.as_text().and_then(Reference::parse);
     match (reference, &given.raw, &given.place) {
         (Some(reference), _, _) => reference.resolve(environment, base).map_err(|error| {
-            let hint = "set it, or say where the secret is: \"env:NAME\" or \"file:/path\"";
+            let hint = "set it, or write where the secret is kept: \"env:NAME\" or \"file:/path\"";
             Missing::Kept(Complaint::new(error.to_string(), hint))
         }),
         (None, Raw::Bare(text), Place::Environment { .. }) if !text.is_empty() => {
             Ok(Secret::new(text))
         }
         _ => {
-            let what = "a secret may not be written here, only where it is kept";
-            let hint = "write \"env:NAME\" and set NAME, or write \"file:/path\" and put it there";
+            let what = "do not write the secret itself, only where it is kept";
+            let hint =
+                "write \"env:NAME\" and set NAME, or write \"file:/path\" and put it in that file";
             Err(Missing::Literal(Complaint::new(what, hint)))
         }
     }

@@ -35,7 +35,7 @@ use shape::{Field, SCHEDULE, TARGET_TYPE_FIELD, fields_of_target};
 
 /// What the tables are called.
 pub(crate) const SCHEDULES: &str = "schedule";
-const EXPECTED: &str = "write `[[schedule]]` on a line of its own, then `name = …`";
+const EXPECTED: &str = "write `[[schedule]]` on its own line, then `name = …`";
 
 /// The schedules of a file.
 #[derive(Debug, Clone, Default)]
@@ -79,8 +79,8 @@ pub(super) fn read(value: &Spanned<DeValue<'_>>, text: &str) -> (FileSchedules, 
         let mut reading = Reading::new(index + 1, item, text);
         match reading.schedule(&zones) {
             Some(wanted) if found.wanted.iter().any(|it| it.name == wanted.name) => {
-                let what = "this name is taken by a schedule further up";
-                reading.refuse::<()>("name", Complaint::new(what, "give each a name of its own"));
+                let what = "an earlier schedule has the same name";
+                reading.refuse::<()>("name", Complaint::new(what, "give each a different name"));
             }
             Some(wanted) => {
                 let place = reading.spans.remove("target.kind");
@@ -201,7 +201,7 @@ impl<'a> Reading<'a> {
         for field in fields {
             let path = format!("{prefix}{}", field.name);
             if let Some(example) = field.needed.filter(|_| !self.spans.contains_key(&path)) {
-                self.refuse::<()>(&path, Complaint::new("it is missing", example));
+                self.refuse::<()>(&path, Complaint::new("is missing", example));
             }
         }
         read
@@ -230,7 +230,7 @@ impl<'a> Reading<'a> {
             return self.refuse("target", complaint);
         };
         let Some((_, type_name)) = table.iter().find(|(key, _)| key.get_ref() == "type") else {
-            let complaint = Complaint::new("its type is missing", shape::TARGET_EXAMPLE);
+            let complaint = Complaint::new("the type is missing", shape::TARGET_EXAMPLE);
             return self.refuse("target", complaint);
         };
         self.spans

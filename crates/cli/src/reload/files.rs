@@ -104,9 +104,7 @@ impl Files {
             self.sync_dispatch(settings).await?;
         } else {
             let reported = first_error(&loaded.report);
-            tracing::error!(
-                "the configuration does not read; schedules stay as they are: {reported}"
-            );
+            tracing::error!("the configuration is invalid; schedules stay unchanged: {reported}");
         }
         self.seen = seen;
         Ok(())
@@ -197,7 +195,7 @@ impl Files {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(()),
             Err(unreadable) => {
-                tracing::error!("{unreadable}; its schedules stay as they are");
+                tracing::error!("{unreadable}; its schedules stay unchanged");
                 return Ok(());
             }
         };
@@ -253,7 +251,7 @@ fn log_synced(file: &str, synced: &Synced) {
             changed = names(&synced.changed),
             removed = names(&synced.removed),
             unchanged = synced.unchanged,
-            "schedules of {file} are in force"
+            "applied the schedules of {file}"
         );
     }
 }

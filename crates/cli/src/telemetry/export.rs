@@ -109,7 +109,7 @@ impl Exporter {
                 metrics::counter!("almanack_trace_spans_dropped_total", "why" => "collector")
                     .increment(spans);
                 if !std::mem::replace(&mut self.away, true) {
-                    tracing::warn!(%error, "the collector of traces does not take them; they are dropped until it does");
+                    tracing::warn!(%error, "the trace collector rejects spans; dropping them until it accepts");
                 }
             }
         }

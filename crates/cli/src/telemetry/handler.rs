@@ -110,7 +110,7 @@ impl<'a> Open<'a> {
             started_at: now,
             ended_at: now,
             outcome: "cut_off",
-            error: Some("stopped before it was over".to_owned()),
+            error: Some("stopped before it ended".to_owned()),
         };
         Self { tracing, attempt }
     }

@@ -71,7 +71,7 @@ impl Buses {
         let ended = async {
             while let Some(ended) = listening.join_next().await {
                 if let Err(error) = ended {
-                    tracing::error!(%error, "listening to a message bus broke off");
+                    tracing::error!(%error, "the connection to a message bus broke off");
                 }
             }
         };
@@ -81,7 +81,7 @@ impl Buses {
         };
         tokio::select! {
             () = ended => {}
-            () = too_late => tracing::warn!("left a message bus without a goodbye; what was not committed comes again"),
+            () = too_late => tracing::warn!("left a message bus without signing off; uncommitted messages will be redelivered"),
         }
     }
 }
@@ -117,6 +117,6 @@ pub(crate) fn nats_publisher(
 }
 
 fn nowhere(key: &str, section: &str, name: &str) -> Failure {
-    let what = format!("{key} names no place while [{section}] is not configured");
-    Failure::usage(what).hint(format!("say where it is: {name} in [{section}]"))
+    let what = format!("{key} needs [{section}], which is not configured");
+    Failure::usage(what).hint(format!("set {name} in [{section}]"))
 }

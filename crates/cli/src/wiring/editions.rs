@@ -153,11 +153,13 @@ struct Elsewhere(Arc<dyn Clock>);
 #[async_trait]
 impl Handler for Elsewhere {
     async fn attempt(&self, _: &ClaimedTask) -> Outcome {
-        tracing::warn!("a task of editions came to a node without editions; it is left to another");
+        tracing::warn!(
+            "editions are off on this node; leaving a task of an edition to another node"
+        );
         let now = self.0.now();
         Outcome::NotNow {
             at: now.saturating_add(ELSEWHERE_AFTER).unwrap_or(now),
-            why: "waits for a node that makes editions",
+            why: "waits for a node that produces editions",
         }
     }
 }

@@ -21,7 +21,7 @@ impl Opml for Lists {
         let mut broken: Vec<String> = imported.problems.iter().map(ToString::to_string).collect();
         if imported.left_out > 0 {
             let beyond = imported.left_out;
-            broken.push(format!("{beyond} more, beyond what one file may hold"));
+            broken.push(format!("{beyond} more, above the limit of one file"));
         }
         Ok(Outline {
             definitions: imported.subscriptions.into_iter().map(definition).collect(),

@@ -64,11 +64,11 @@ fn half_a_bus_is_a_mistake() {
     for (toml, reported) in [
         (
             "[events.kafka]\ntopic = \"a\"\n",
-            "[events.kafka] is only half there: brokers is missing",
+            "[events.kafka] is incomplete: brokers is missing",
         ),
         (
             "[events.kafka]\nbrokers = [\"a:1\"]\nusername = \"x\"\n",
-            "[events.kafka] is only half there: sasl is missing",
+            "[events.kafka] is incomplete: sasl is missing",
         ),
         (
             "[events.kafka]\nbrokers = [\"a:1\"]\ntopic = \"a\"\nformat = \"json\"\n",

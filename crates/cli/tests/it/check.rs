@@ -46,7 +46,7 @@ fn an_unknown_key_without_a_neighbour_gets_the_list() {
       |
     2 | port = ***
       | ^^^^
-      = hint: there are `listen`, `allowed_hosts`, `trusted_proxies`, `shutdown_delay`, `connections`, `header_timeout`
+      = hint: use one of `listen`, `allowed_hosts`, `trusted_proxies`, `shutdown_delay`, `connections`, `header_timeout`
 
     1 error
     ");
@@ -74,7 +74,7 @@ fn a_key_outside_its_section() {
       |
     1 | listen = ***
       | ^^^^^^
-      = hint: `listen` belongs into [server]
+      = hint: `listen` belongs in [server]
 
     1 error
     ");
@@ -125,12 +125,12 @@ fn a_duration_out_of_range() {
 #[test]
 fn a_bad_address_to_call() {
     insta::assert_snapshot!(complaint("[kinds.NEWS]\nurl = \"ftp://example.org/x\"\n"), @r#"
-    error: kinds.NEWS.url: `ftp://example.org/***` is not an address of the web
+    error: kinds.NEWS.url: `ftp://example.org/***` is not a web address
      --> almanack.toml:2:7
       |
     2 | url = ***
       |       ^^^
-      = hint: it starts with http:// or https://
+      = hint: start it with http:// or https://
 
     1 error
     "#);
@@ -139,7 +139,7 @@ fn a_bad_address_to_call() {
 #[test]
 fn a_bad_address_to_listen_at() {
     insta::assert_snapshot!(complaint("[server]\nlisten = \"localhost:8080\"\n"), @r#"
-    error: server.listen: `localhost:8080` is not an address to listen at
+    error: server.listen: `localhost:8080` is not an address to listen on
      --> almanack.toml:2:10
       |
     2 | listen = "localhost:8080"
@@ -167,12 +167,12 @@ fn a_database_of_another_make() {
 #[test]
 fn a_literal_secret_is_refused_and_not_shown() {
     insta::assert_snapshot!(complaint("[callback]\nsecret = \"hunter2\"\n"), @r#"
-    error: callback.secret: a secret may not be written here, only where it is kept
+    error: callback.secret: do not write the secret itself, only where it is kept
      --> almanack.toml:2:10
       |
     2 | secret = ***
       |          ^^^
-      = hint: write "env:NAME" and set NAME, or write "file:/path" and put it there
+      = hint: write "env:NAME" and set NAME, or write "file:/path" and put it in that file
 
     1 error
     "#);
@@ -200,7 +200,7 @@ fn a_secret_that_is_not_where_it_should_be() {
       |
     2 | secret = "env:HOOK"
       |          ^^^^^^^^^^
-      = hint: set it, or say where the secret is: "env:NAME" or "file:/path"
+      = hint: set it, or write where the secret is kept: "env:NAME" or "file:/path"
 
     1 error
     "#);
@@ -210,7 +210,7 @@ fn a_secret_that_is_not_where_it_should_be() {
       |
     2 | secret = "file:/no/such/file"
       |          ^^^^^^^^^^^^^^^^^^^^
-      = hint: set it, or say where the secret is: "env:NAME" or "file:/path"
+      = hint: set it, or write where the secret is kept: "env:NAME" or "file:/path"
 
     1 error
     "#);
@@ -235,12 +235,12 @@ fn a_secret_that_cannot_sign() {
 #[test]
 fn a_key_twice() {
     insta::assert_snapshot!(complaint("[node]\nslots = 4\nslots = 5\n"), @"
-    error: `slots` stands here for the second time
+    error: `slots` is set twice
      --> almanack.toml:3:1
       |
     3 | slots = 5
       | ^^^^^
-      = hint: a key may stand only once in its table; remove one of them
+      = hint: set a key only once in its table; remove one of them
 
     1 error
     ");
@@ -249,7 +249,7 @@ fn a_key_twice() {
 #[test]
 fn text_without_quotes() {
     insta::assert_snapshot!(complaint("[log]\nformat = json\n"), @r#"
-    error: text must stand in quotes
+    error: text must be quoted
      --> almanack.toml:2:10
       |
     2 | format = json
@@ -380,7 +380,7 @@ fn all_mistakes_are_reported_at_once_from_the_top_down() {
       | ^^^^^
       = hint: did you mean `lease`?
 
-    error: text must stand in quotes
+    error: text must be quoted
      --> almanack.toml:6:10
       |
     6 | format = yaml
@@ -392,7 +392,7 @@ fn all_mistakes_are_reported_at_once_from_the_top_down() {
       |
     7 | level = 5
       |         ^
-      = hint: for example "some text"; text stands in quotes
+      = hint: for example "some text"; put text in quotes
 
     4 errors
     "#);
@@ -448,7 +448,7 @@ fn mistakes_outside_the_file_are_shown_where_they_are() {
 fn a_missing_file_that_was_asked_for() {
     insta::assert_snapshot!(Home::new().run(&["check", "--config", "there.toml"]), @"
     error: cannot read `there.toml`: No such file or directory (os error 2)
-     = hint: is the name right? it is looked for from the folder you are in
+     = hint: check the name; a relative path starts at the current folder
 
     1 error
     exit 2
@@ -668,7 +668,7 @@ fn warnings_do_not_stop_anything() {
       |            ^^^^^^^^
       = hint: SQLite has no password
 
-    warning: variable `ALMANACK_SERVER_SERVICE_HOST` sets nothing: there is no such key
+    warning: variable `ALMANACK_SERVER_SERVICE_HOST` has no effect: there is no such key
     --> environment
      |
      | ALMANACK_SERVER_SERVICE_HOST=***

@@ -220,7 +220,7 @@ mode = \"binnary\"
     insta::assert_snapshot!(reported.collect::<Vec<_>>().join("\n"), @r#"
     error: a subscription's name has 1 to 64 letters, digits, `-` or `_`
     error: subscription `two` has url and kafka_topic; only one is allowed
-    error: another subscription is called `two` too
+    error: an earlier subscription has the name `two`
     error: subscription `silent` has no destination
     error: subscription.odd.events: `almanack.task.finished` is not an event type
     error: subscription.odd.mode: `binnary` is not one of "structured" or "binary"
@@ -231,7 +231,7 @@ mode = \"binnary\"
 fn a_event_cannot_be_made_up() {
     let home = Home::new();
     let subject = "event:task-1-1@audit";
-    let refused = home.run(&["task", "put", "EVENT", subject, "--at", "now"]);
+    let refused = home.run(&["task", "put", "EVENT_DELIVERY", subject, "--at", "now"]);
     assert_eq!(refused.code, 2, "{refused}");
     assert!(
         refused

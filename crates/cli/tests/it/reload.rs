@@ -55,7 +55,7 @@ async fn what_can_change_does_and_nothing_under_way_is_dropped() {
         "retention.days changed; takes effect at the next start",
     )
     .await;
-    until_reported(&node, "changed settings are in force").await;
+    until_reported(&node, "applied the changed settings").await;
     let reported = format!("settings=\"kinds.{KIND}.url, kinds.OTHER.url, log.level\"");
     assert!(node.notes().contains(&reported), "{}", node.notes());
 

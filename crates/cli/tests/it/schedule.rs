@@ -237,7 +237,7 @@ fn dp_17_a_pause_is_reported_with_its_note_and_ends() {
     ");
     insta::assert_snapshot!(home.run(&["schedule", "pause", "nobody"]), @"
     error: no schedule `nobody`
-    hint: `almanack schedule list` shows all
+    hint: `almanack schedule list` lists all
     exit 3
     ");
 }
@@ -283,7 +283,7 @@ fn a_schedule_is_fired_by_hand_and_its_past_is_filled() {
     let again = home.run(&["schedule", "fire", "paper"]);
     assert_eq!(again.code, 1, "{again}");
     assert!(
-        again.notes.contains("hint: --force fires all the same"),
+        again.notes.contains("hint: use --force to fire anyway"),
         "{again}"
     );
     home.run(&["schedule", "fire", "paper", "--force"])
@@ -398,12 +398,12 @@ fn a_schedule_of_a_file_is_changed_there() {
     home.run(&["tick"]).expect_data();
     insta::assert_snapshot!(put(&home, "paper", "@daily", &HOOK), @"
     error: schedule `paper` belongs to the configuration file; change it there
-    hint: change it in its file, or take it out there
+    hint: change or remove it in its file
     exit 1
     ");
     insta::assert_snapshot!(home.run(&["schedule", "remove", "paper"]), @"
     error: schedule `paper` belongs to the configuration file; change it there
-    hint: change it in its file, or take it out there
+    hint: change or remove it in its file
     exit 1
     ");
     let left = home
@@ -530,7 +530,7 @@ fn a_target_that_nobody_can_fire_at_is_put_with_a_warning() {
     let command = ["--target-command", "/bin/true"];
     insta::assert_snapshot!(put(&home, "b", "@daily", &command).notes, @"
     warning: commands are off
-    hint: command.enabled = true lets schedules run programs on this machine
+    hint: set command.enabled = true to let schedules run programs on this machine
     ");
     let on = ["--set", "command.enabled=true"];
     let on = put(&home, "b", "@daily", &[&command[..], &on].concat());

@@ -38,7 +38,7 @@ async fn a_service_manager_is_reported_of_every_turn() {
     let mut node = Process::node(&home, free_address(), &["--node-name", "n1"]);
     let ready = manager.hears(&["READY=1"]);
     assert!(
-        ready.contains("STATUS=node n1 answers at 127.0.0.1:"),
+        ready.contains("STATUS=node n1 listens on 127.0.0.1:"),
         "{ready}"
     );
     manager.hears(&["WATCHDOG_USEC=2000000"]);

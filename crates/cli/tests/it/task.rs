@@ -211,7 +211,7 @@ fn lists_are_filtered_and_cut() {
     assert_eq!(subjects(&["--subject", "article:3"]), "3");
     assert_eq!(subjects(&["--kind", "OTHER"]), "");
     let cut = home.run(&["task", "list", "--limit", "2"]);
-    assert_eq!(cut.notes, "there are more: --limit 4 or --all\n");
+    assert_eq!(cut.notes, "more rows: --limit 4 or --all\n");
     let whole = home.run(&["task", "list", "--limit", "5"]);
     assert_eq!(whole.notes, "");
     assert_eq!(home.run(&["task", "list", "--status", "DONE"]).code, 2);

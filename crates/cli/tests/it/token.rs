@@ -31,7 +31,7 @@ fn a_token_is_shown_once_listed_and_taken_back() {
     assert_eq!(
         again.to_string(),
         "error: token `editor` already exists\n\
-         hint: choose another name; the history shows it for whoever did something\nexit 1"
+         hint: choose another name; the history still shows this one\nexit 1"
     );
 
     let second = home.run(&["token", "create", "viewer", "--scope", "read"]);

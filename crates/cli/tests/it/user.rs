@@ -66,7 +66,7 @@ fn a_user_and_a_token_do_not_share_a_name() {
     let ran = home.run_with_input(&create("ci"), PASSWORD);
     insta::assert_snapshot!(ran, @r"
     error: a token is called `ci`
-    hint: choose another name; the history shows it for whoever did something
+    hint: choose another name; the history still shows this one
     exit 1
     ");
     home.run_with_input(&create("ada"), PASSWORD).expect_data();

@@ -37,7 +37,7 @@ impl Walk {
         };
         if table.len() == 1 {
             let what = format!("subscription `{name}` has no destination");
-            self.complain(what, item.span(), "give it a url");
+            self.complain(what, item.span(), "set its url");
         }
         others.for_each(|entry| self.value(SUBSCRIPTIONS, Some(&name), entry));
     }
@@ -63,7 +63,7 @@ impl Walk {
             .keys()
             .any(|path| path.is_of(SUBSCRIPTIONS, name))
         {
-            let what = format!("another subscription is called `{name}` too");
+            let what = format!("an earlier subscription has the name `{name}`");
             return Err((what, given.span(), "give each a different name"));
         }
         Ok(name.to_string())

@@ -26,8 +26,8 @@ pub(in super::super) fn complaint(unfit: &Unfit) -> (&'static str, Complaint) {
         }
         Unfit::NeverFires { .. } => {
             let complaint = Complaint::new(
-                "expression: this never fires",
-                "no date fits; see `almanack next`",
+                "expression: it never fires",
+                "no date matches; see `almanack next`",
             );
             ("expression", complaint)
         }

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::{suggest, wiring};
 
-const COMMAND_HINT: &str = "command.enabled = true lets schedules run programs on this machine";
+const COMMAND_HINT: &str =
+    "set command.enabled = true to let schedules run programs on this machine";
 
 /// A warning for each type of target that nobody here fires at.
 pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
@@ -24,7 +25,7 @@ pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
     let command = |target: &Target| matches!(target, Target::Command { .. });
     let mut warnings = Vec::new();
     if settings.github.token.is_none() {
-        let hint = "set github.token to \"env:NAME\", or set the variable PAT or GH_TOKEN";
+        let hint = "set github.token to \"env:NAME\", or the variable PAT or GH_TOKEN";
         let reported = warning(wanted, workflow, "workflow", "github.token is not set");
         warnings.extend(reported.map(|reported| reported.hint(hint)));
     }
@@ -70,7 +71,7 @@ fn unknown_kind(target: &Target, settings: &Settings) -> Option<(String, String)
         return None;
     }
     if of_editions && !own_kind {
-        let what = "editions are off, so its work waits for a node that makes them";
+        let what = "editions are off, so its tasks wait for a node that produces them";
         let hint = "put `enabled = true` under [edition]";
         return Some((what.to_owned(), hint.to_owned()));
     }

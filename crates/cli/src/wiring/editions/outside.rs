@@ -121,7 +121,7 @@ fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>, Failure>
     };
     let bearer = Bearer::new(secret.expose());
     bearer.map(Some).ok_or_else(|| {
-        let what = format!("{key}: this is no token: it has letters that no header can hold");
+        let what = format!("{key}: the token contains characters that an HTTP header cannot");
         Failure::usage(what)
     })
 }

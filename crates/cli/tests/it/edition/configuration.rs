@@ -386,15 +386,15 @@ fn variables_of_the_compat_setup_without_effect_are_reported() {
 const HALVES: &[(&[(&str, &str)], &str)] = &[
     (
         &[("TARGET_REPO", "acme/news")],
-        "[edition.github] is only half there: the token is missing",
+        "[edition.github] is incomplete: the token is missing",
     ),
     (
         &[("GITHUB_TOKEN", "s"), ("TASK_BATCH_SIZE", "6")],
-        "[edition.github] is only half there: the repository is missing",
+        "[edition.github] is incomplete: the repository is missing",
     ),
     (
         &[("TELEGRAM_ENABLED", "true"), ("TELEGRAM_CHANNEL_ID", "@d")],
-        "[edition.telegram] is only half there: the bot's token is missing",
+        "[edition.telegram] is incomplete: the bot's token is missing",
     ),
     (
         &[
@@ -404,25 +404,25 @@ const HALVES: &[(&[(&str, &str)], &str)] = &[
                 "42:AAhush-hush_0123456789abcdefghijkl",
             ),
         ],
-        "[edition.telegram] is only half there: the chat is missing",
+        "[edition.telegram] is incomplete: the chat is missing",
     ),
     (
         &[(
             "ALMANACK_EDITION_WEBHOOK_SECRET",
             "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
         )],
-        "[edition.webhook] is only half there: the address is missing",
+        "[edition.webhook] is incomplete: the address is missing",
     ),
     (
         &[("ALMANACK_EDITION_DIRECTORY_FILE", "{date}.md")],
-        "[edition.directory] is only half there: the folder is missing",
+        "[edition.directory] is incomplete: the folder is missing",
     ),
     (
         &[
             ("ALMANACK_ALERTS_TELEGRAM_CHAT", "@d"),
             ("TASK_BATCH_SIZE", "6"),
         ],
-        "[alerts.telegram] is only half there: the bot's token is missing",
+        "[alerts.telegram] is incomplete: the bot's token is missing",
     ),
     (
         &[("LLM_PROVIDER", "deepseek")],

@@ -82,7 +82,7 @@ async fn a_node_without_editions_leaves_their_ticks_to_others() {
         .await
         .expect_data();
     run(&home, &["tick"]).await.expect_data();
-    let waits = "waits for a node that makes editions";
+    let waits = "waits for a node that produces editions";
     let [(task, said)] = <[_; 1]>::try_from(tasks(&home).await).unwrap();
     assert_eq!((task.as_str(), said), ("DISPATCH INIT", waits.into()));
 }

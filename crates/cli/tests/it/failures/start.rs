@@ -95,7 +95,7 @@ async fn a_port_that_is_taken() {
     let reported = node.notes();
     assert!(
         reported.contains(&format!(
-            "error: listen at {address}: Address already in use"
+            "error: listen on {address}: Address already in use"
         )),
         "{reported}"
     );
@@ -185,7 +185,10 @@ async fn sf_03_a_node_that_was_guarded_starts_guarded() {
         }
         let node = Process::node(&home, free_address(), &[]).ready().await;
         let reported = node.notes();
-        assert!(reported.contains("so nobody gets in"), "{reported}");
+        assert!(
+            reported.contains("so every request is refused"),
+            "{reported}"
+        );
         let body = json!({ "execute_at": NOW, "callback": { "url": "http://127.0.0.1:1025/" } });
         let (api, path) = (node.api(), task("K", "s"));
         let answer = api.ask(Method::PUT, &path, Some(&body)).await.unwrap();

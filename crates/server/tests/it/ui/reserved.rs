@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::reading::{all, fill};
 use crate::harness::{Answer, World, with};
 
-const KINDS: [&str; 4] = ["DISPATCH", "EVENT", "SOURCE_CHECK", "EDITION_RUN"];
+const KINDS: [&str; 4] = ["DISPATCH", "EVENT_DELIVERY", "SOURCE_CHECK", "EDITION_RUN"];
 const SLOT: &str = "schedule:nightly@2026-01-05T08:00:10Z";
 
 fn refused(answer: &Answer, what: &str) {
