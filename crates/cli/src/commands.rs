@@ -235,7 +235,7 @@ pub(crate) struct CommandContext {
     environment: BTreeMap<String, String>,
 }
 
-/// Whether a command can do anything on a database that is not there yet.
+/// Whether a command can do anything on a database that does not exist yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DatabaseNeed {
     /// It is about what is there already.

@@ -78,7 +78,7 @@ pub(crate) struct Process {
     shutdown_delay: Duration,
     /// Held as long as the node works.
     node_lock: Option<NodeLock>,
-    /// How long after it was told to stop there is nothing left to wait for: attempts had their
+    /// How long after a stop request there is nothing left to wait for: attempts had their
     /// drain, and what a database that hangs did not take has passed on with its lease.
     leave_within: Duration,
 }

@@ -40,11 +40,11 @@ impl<'a> ActionsEnvironment<'a> {
 
     /// The repository the workflow runs in.
     pub(super) fn repository(&self) -> Result<Repository, Failure> {
-        let hint =
-            "GitHub Actions sets it; elsewhere write owner/name of the repository with the chains";
+        let hint = "GitHub Actions sets it; elsewhere, set it to owner/name of the repository with the chains";
         let text = self.needed("GITHUB_REPOSITORY", hint)?;
-        Repository::parse(text)
-            .ok_or_else(|| Failure::usage("GITHUB_REPOSITORY is not written owner/name").hint(hint))
+        Repository::parse(text).ok_or_else(|| {
+            Failure::usage("GITHUB_REPOSITORY is not of the form owner/name").hint(hint)
+        })
     }
 
     /// The token of the repository itself.

@@ -43,8 +43,8 @@ pub(super) async fn refuse_alive(
         .iter()
         .map(|node| format!("`{}` (seen at {})", node.name, node.seen_at))
         .collect();
-    let what = format!("nodes are at work on this database: {}", names.join(", "));
-    let hint = format!("stop them; one that was killed counts as alive for {lease:#}");
+    let what = format!("nodes are running on this database: {}", names.join(", "));
+    let hint = format!("stop them; a killed node counts as running for {lease:#}");
     Err(Failure::failed(what).hint(hint))
 }
 

@@ -84,9 +84,8 @@ pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mu
     let held = restored.map_err(|error| reported(error, Direction::Restore))?;
     show("restored", &to, &held, output)?;
     if !output.json {
-        output.note(
-            "what happened after the backup was made is not in it: what was due since then is tried again\n",
-        );
+        output
+            .note("changes since the backup are lost: tasks that were due since then run again\n");
     }
     Ok(Exit::Ok)
 }
@@ -97,12 +96,12 @@ fn report_left(to: &Path, output: &mut Output) {
         let reported = match left {
             Left::Partial(path) => {
                 format!(
-                    "`{}` was left by a restore that was stopped; it is made anew",
+                    "`{}` is left from an interrupted restore; writing it again",
                     path.display()
                 )
             }
             Left::Twin(path) => format!(
-                "`{}` is the store itself under a second name: a restore was stopped before it was replaced; going on from there",
+                "`{}` is a second name of the store, left from an interrupted restore; continuing from there",
                 path.display()
             ),
             // These are refused where they are in the way.
@@ -172,9 +171,9 @@ fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Done {
         output.table(&["TABLE", "ROWS"], &rows)?;
     }
     let read = if held.tables.is_empty() {
-        "not read again"
+        "not verified"
     } else {
-        "read from end to end"
+        "verified"
     };
     let (name, bytes) = (file.display(), held.bytes);
     output.line(&format!("{what}: {name}, {bytes} bytes, {read}"))?;
@@ -198,10 +197,10 @@ fn sqlite_file(settings: &Settings, tool: Tool<'_>) -> Result<PathBuf, Failure> 
 }
 
 fn with_its_own_tools(url: &str, tool: Tool<'_>) -> Failure {
-    let what = "the database is PostgreSQL, which has its own tools for this";
+    let what = "the database is PostgreSQL: use its own tools";
     let hint = match tool {
         Tool::Dump(file) => format!(
-            "pg_dump --format=custom --file='{}' '{url}'; for all databases of the server, with its log: \
+            "pg_dump --format=custom --file='{}' '{url}'; for all databases of the server, with WAL: \
              pg_basebackup --pgdata=FOLDER --wal-method=stream",
             file.display()
         ),
@@ -235,34 +234,40 @@ fn reported(error: Error, direction: Direction) -> Failure {
     match (error, direction) {
         (Error::Store(error), _) => Failure::from(error),
         (Error::Exists { .. }, Direction::Restore) => failed.hint(
-            "it is the store that an earlier --force replaced; move it away, or remove it; nothing was changed",
+            "it is the store that an earlier --force replaced; move or remove it; nothing was changed",
         ),
         (Error::InUse { .. }, _) => {
-            failed.hint("stop whoever works in it and try again; nothing was replaced")
+            failed.hint("stop the process that uses it and try again; nothing was replaced")
         }
         (Error::AtWork { .. }, _) => {
-            failed.hint("wait until it has ended, and try again; nothing was changed")
+            failed.hint("wait until it ends, and try again; nothing was changed")
         }
         (Error::Log { path }, _) => {
-            let what = "a store was removed or moved without its log, or a restore of an earlier version was stopped";
+            let what = "a store was removed or moved without its log, or a restore by an earlier version \
+                        was interrupted";
             let log = path.display();
             failed.hint(format!(
-                "{what}: move it beside its store, under that store's name, or remove it (rm '{log}'); nothing was changed"
+                "{what}: move it beside its store, under that store's name, or remove it \
+                 (rm '{log}'); nothing was changed"
             ))
         }
         (Error::Exists { .. }, _) => failed.hint("choose another name, or replace it with --force"),
         (Error::NotEmpty { .. }, _) => {
-            failed.hint("restore into another file with --database sqlite:FILE, or put this one aside with --force")
+            failed.hint(
+                "restore into another file with --database sqlite:FILE, or move this one aside with \
+                 --force",
+            )
         }
         (Error::Damaged { .. }, Direction::Save) => {
-            failed.hint("nothing was written; is the disk sound? `almanack doctor` looks at the store")
+            failed.hint("nothing was written; check the disk, and the store with `almanack doctor`")
         }
         (Error::Unsealed { .. }, _) => failed.hint(
-            "its end is missing, or another tool made it; --no-checksum checks its structure alone; nothing was changed",
+            "it is truncated, or another tool wrote it; --no-checksum checks the structure only; \
+             nothing was changed",
         ),
         (Error::Damaged { .. }, _) => failed.hint("use an earlier backup; nothing was changed"),
         (Error::File { .. }, _) => {
-            failed.hint("may this user write there, and is there space left?")
+            failed.hint("check that this user may write there, and that the disk has space")
         }
     }
 }

@@ -84,7 +84,7 @@ fn settings(
     arguments: &ChainArguments,
     actions: &ActionsEnvironment<'_>,
 ) -> Result<Settings, Failure> {
-    let hint = "name the chain after its workflow's file, like --self tick-a";
+    let hint = "pass the name of its workflow file, like --self tick-a";
     let name = match &arguments.name {
         Some(name) => name,
         None => actions.needed("GITHUB_WORKFLOW", hint)?,
@@ -94,7 +94,7 @@ fn settings(
     let round = period("--round", &arguments.round)?;
     if !(ROUND_MIN..=ROUND_MAX).contains(&round) {
         return Err(Failure::usage(
-            "--round must be 100ms to 10s: with longer rounds slots count as missed",
+            "--round must be 100ms to 10s: with longer rounds, slots count as missed",
         ));
     }
     let length = arguments.length.as_deref();
@@ -109,7 +109,7 @@ fn settings(
 
 /// Off GitHub there are no runs that could be newer.
 fn run_id(arguments: &ChainArguments, actions: &ActionsEnvironment<'_>) -> Result<u64, Failure> {
-    let hint = "GitHub Actions sets it; off GitHub, keep locks elsewhere: --lock git:URL";
+    let hint = "GitHub Actions sets it; elsewhere, use --lock git:URL";
     if off_github(arguments) && actions.given("GITHUB_RUN_ID").is_none() {
         return Ok(u64::MAX);
     }
@@ -130,7 +130,7 @@ fn read_dispatch(
     arguments: &ChainArguments,
     actions: &ActionsEnvironment<'_>,
 ) -> Result<Dispatch, Failure> {
-    let hint = "one line per schedule, like: */5 * * * *  owner/repo  check.yml";
+    let hint = "write one line per schedule, like: */5 * * * *  owner/repo  check.yml";
     let text = match &arguments.dispatch {
         Some(file) => fs::read_to_string(file).map_err(|error| {
             let shown = file.display();
@@ -142,7 +142,7 @@ fn read_dispatch(
     if dispatch.lines.is_empty() {
         let first = dispatch.problems.first().map(ToString::to_string);
         let why = first.unwrap_or_else(|| "it has no lines".to_owned());
-        let what = format!("DISPATCH holds no schedule: {why}");
+        let what = format!("DISPATCH contains no schedule: {why}");
         return Err(Failure::usage(what).hint(hint));
     }
     Ok(dispatch)

@@ -88,7 +88,7 @@ fn summary(reports: &[Report]) -> String {
     ];
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     if counts.is_empty() {
-        "the configuration is good".to_owned()
+        "the configuration is valid".to_owned()
     } else {
         counts.join(", ")
     }

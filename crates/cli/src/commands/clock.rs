@@ -52,16 +52,17 @@ fn show(context: &CommandContext, output: &mut Output) -> Done {
 
 async fn accept(context: &CommandContext, output: &mut Output) -> Done {
     if context.store.database_time().await?.is_some() {
-        let what = "nodes on PostgreSQL go by the database's clock, not by this machine's";
+        let what = "nodes on PostgreSQL use the database's clock, not this machine's";
         return Err(Failure::usage(what).hint("set the clock of the database's machine"));
     }
     let known = context.store.load_clock().await?;
     let mark = Mark::accept(&MachineTime::new(), known.as_ref());
     context.store.save_clock(&mark).await?;
     let at = mark.at;
-    let reported = format!("accepted: it is {at}; a running node follows with its next heartbeat");
+    let reported = format!("accepted: it is {at}; a running node follows at its next heartbeat");
     output.say(&json!({ "now": at }), &reported)?;
-    output
-        .aside("hint: if schedules were planned ahead of this time: `almanack schedule rewind`\n");
+    output.aside(
+        "hint: if schedules were planned ahead of this time, run `almanack schedule rewind`\n",
+    );
     Ok(Exit::Ok)
 }

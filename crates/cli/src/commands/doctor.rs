@@ -87,16 +87,16 @@ pub(super) fn run(arguments: &DoctorArguments, inputs: &Inputs, output: &mut Out
         (None, Some(settings)) => {
             findings.extend(files::look(settings, inputs));
             findings.extend(wait_for(stored(arguments, settings, &expectations))?);
-            let what = "not looked at: the configuration is wrong";
-            let hint = "correct it first: `almanack check` shows every place";
+            let what = "not checked: the configuration is invalid";
+            let hint = "correct it first; `almanack check` shows each problem";
             findings.push(Finding::warning("everything else", what).hint(hint));
         }
         (None, None) => findings.push(
             Finding::failed(
                 "database",
-                "not looked at: the configuration does not say where it is",
+                "not checked: the configuration names no valid database",
             )
-            .hint("correct the configuration first: `almanack check`"),
+            .hint("correct the configuration first; see `almanack check`"),
         ),
     }
     findings.push(watch.stop());
@@ -147,7 +147,7 @@ fn configuration(loaded: &Loaded, inputs: &Inputs) -> Vec<Finding> {
         findings.extend(found);
     }
     if findings.is_empty() {
-        findings.push(Finding::ok(check, "it is good"));
+        findings.push(Finding::ok(check, "valid"));
     }
     findings
 }

@@ -40,7 +40,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &m
 /// A command may be the only process that makes an edition: people hear of what it leaves wrong.
 async fn alert(mut watch: Watch) {
     if let Err(error) = watch.round_of_editions().await {
-        tracing::warn!(error = error.chain(), "alerts were not looked for");
+        tracing::warn!(error = error.chain(), "could not evaluate the alert rules");
     }
 }
 
@@ -141,7 +141,7 @@ async fn day(client: &Client, given: &EditionArguments) -> Result<String, Failur
 fn parse_date(text: &str) -> Result<Date, Failure> {
     let shaped = text.len() == "2026-01-31".len();
     text.parse().ok().filter(|_| shaped).ok_or_else(|| {
-        Failure::usage(format!("`{text}` is not a day"))
+        Failure::usage(format!("`{text}` is not a date"))
             .hint("write year, month and day, like 2026-01-31")
     })
 }
@@ -203,7 +203,7 @@ async fn publish(client: &Client, given: &EditionArguments, output: &mut Output)
     }
     if done["left_out"].as_u64() > Some(0) {
         let left_out = stories(&done["left_out"]);
-        output.note(&format!("left out: {left_out} that were not completed\n"));
+        output.note(&format!("left out: {left_out}, not completed\n"));
     }
     Ok(status::ending(&edition, output))
 }
@@ -219,25 +219,25 @@ async fn retry(
     let call = Call::post(&["editions", &date, "retry"]).json(&json!({ "retries_max": max }));
     let answer = client.call(call).await?;
     output.report(&answer, |done| match done["stories"].as_u64() {
-        Some(0) => format!("nothing changed: no failed story of {date} has tries left"),
+        Some(0) => format!("No change: no failed story of {date} has retries left"),
         _ => format!(
-            "put back {} of {date}; {GOES_ON}",
+            "retrying {} of {date}; {GOES_ON}",
             stories(&done["stories"])
         ),
     })
 }
 
 /// Who works on an edition that has something to do again.
-const GOES_ON: &str = "a node goes on, or `almanack edition run`";
+const GOES_ON: &str = "a node continues, or run `almanack edition run`";
 
 /// Begins anew. What was written is written again, and paid for again, so this is asked for twice.
 async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mut Output) -> Done {
     let date = day(client, given).await?;
     if !yes {
-        let unasked = Failure::usage(format!("begin the edition of {date} anew?"))
-            .hint("--yes says so; `almanack edition retry` puts only failed stories back");
+        let unasked = Failure::usage(format!("restart the edition of {date}?"))
+            .hint("confirm with --yes; `almanack edition retry` retries only failed stories");
         let question =
-            format!("begin the edition of {date} anew? Every story is read and written again.");
+            format!("restart the edition of {date}? All stories are read and written again.");
         if !confirmed(&question, unasked, output)? {
             output.note("nothing was reset\n");
             return Ok(Exit::Failed);

@@ -18,7 +18,7 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// What to do about a node that is not found.
 const WHERE: &str =
-    "does `almanack serve` run with this configuration? server.listen says where it is asked";
+    "check that `almanack serve` runs with this configuration, and check server.listen";
 
 /// What a node is asked.
 #[derive(Debug, Clone, Copy)]
@@ -75,18 +75,17 @@ pub(super) fn run(arguments: &HealthArguments, inputs: &Inputs, output: &mut Out
             output.line(&what)?;
             if !state.degraded.is_empty() {
                 let names = state.degraded.join(", ");
-                output.note(&format!("not working: {names}; its log says why\n"));
+                output.note(&format!("not working: {names}; see its log\n"));
             }
         }
         Answer::NotReady(why) => {
             let what = format!("the node at {listen} is up, but {why}");
-            return Err(Failure::new(Exit::Unavailable, what)
-                .hint("`almanack doctor` looks at the database"));
+            return Err(
+                Failure::new(Exit::Unavailable, what).hint("`almanack doctor` checks the database")
+            );
         }
         Answer::Other { status } => {
-            let what = format!(
-                "whoever answers at {listen} does not answer as a node does (status {status})"
-            );
+            let what = format!("the server at {listen} is not an Almanack node (status {status})");
             return Err(Failure::failed(what).hint(WHERE));
         }
         Answer::Nobody(error) => {
@@ -130,8 +129,8 @@ fn judge(status: u16, body: &[u8]) -> Answer {
         let problem = serde_json::from_slice::<Problem>(body).ok()?;
         Some(match problem.code.as_str() {
             "database_unavailable" => "its database does not answer",
-            "database_unwritable" => "nothing can be written to its database",
-            "shutting_down" => "it was told to stop",
+            "database_unwritable" => "its database cannot be written",
+            "shutting_down" => "it is stopping",
             _ => return None,
         })
     };

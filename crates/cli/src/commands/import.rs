@@ -53,7 +53,7 @@ fn check(arguments: &ImportArguments) -> Result<(), Failure> {
     let usage = |what: String| Failure::usage(what);
     let format = arguments.format;
     if arguments.system && format != ImportFormat::Crontab {
-        return Err(usage("--system is for crontabs alone".to_owned()));
+        return Err(usage("--system is only for crontabs".to_owned()));
     }
     if let Some(tz) = &arguments.tz {
         TimeZone::get(tz).map_err(|_| {
@@ -66,8 +66,8 @@ fn check(arguments: &ImportArguments) -> Result<(), Failure> {
         ImportFormat::SystemdTimer | ImportFormat::GithubWorkflow
     );
     if named && arguments.file == STANDARD_INPUT && arguments.file_name.is_none() {
-        let what = "from standard input nobody knows what the file is called".to_owned();
-        return Err(usage(what).hint("name it: --as backup.timer, --as daily.yml"));
+        let what = "standard input has no file name".to_owned();
+        return Err(usage(what).hint("pass it: --as backup.timer, --as daily.yml"));
     }
     if format == ImportFormat::GithubWorkflow {
         check_repository(arguments)?;
@@ -86,7 +86,7 @@ fn check_repository(arguments: &ImportArguments) -> Result<(), Failure> {
     };
     target.check().map_err(|unusable| {
         let failure = Failure::usage(unusable);
-        failure.hint("name the workflow's repository: --repository owner/repo")
+        failure.hint("pass the workflow's repository: --repository owner/repo")
     })
 }
 

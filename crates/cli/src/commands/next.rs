@@ -71,7 +71,7 @@ fn show(
     let rows: Vec<Vec<Cell>> = answer.next.iter().map(shown).collect();
     output.table(&["LOCAL", "UTC"], &rows)?;
     if answer.next.len() < question.count {
-        output.note("there are no more before the year 2200\n");
+        output.note("no more times before the year 2200\n");
     }
     for warning in warnings(answer, question.from) {
         output.note(&format!("warning: {}\n", warning.lint));

@@ -8,7 +8,7 @@ mod plan;
 mod put;
 mod show;
 
-/// Only writing one makes sense on a database that is not there yet.
+/// Only writing one makes sense on a database that does not exist yet.
 fn database_need(command: &ScheduleCommand) -> DatabaseNeed {
     match command {
         ScheduleCommand::Put(_) => DatabaseNeed::New,
@@ -80,7 +80,7 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
     let name = &given.name;
     check_name(name)?;
     let Some(written) = &given.time else {
-        let what = format!("at what time should {name} have fired?");
+        let what = format!("pass the time of a slot of {name}");
         let hint = format!("for example almanack why {name} \"2026-01-05 08:00\"");
         return Err(Failure::usage(what).hint(hint));
     };
@@ -124,7 +124,7 @@ fn state(state: &Value, now: Timestamp) -> Cell {
 /// Why no time stands where the next one would.
 fn no_next(schedule: &Value) -> &'static str {
     match schedule["state"].as_str().unwrap_or_default() {
-        // Nobody knows when it is resumed.
+        // The time of the resume is unknown.
         "paused" if schedule["paused"]["until"].is_null() => "paused",
         "active" | "paused" => "never",
         _ => "",
@@ -207,7 +207,7 @@ async fn rewind(client: &Client, name: Option<&str>, output: &mut Output) -> Don
     }
     let answer = client.call(Call::post(&["schedules:rewind"])).await?;
     output.report(&answer, |done| match text(&done["rewound"]) {
-        names if names.is_empty() => "no schedule is planned ahead of its time".to_owned(),
+        names if names.is_empty() => "no schedule needs a rewind".to_owned(),
         names => format!("rewound {names}"),
     })
 }
@@ -221,9 +221,9 @@ const BACKFILL: &[Column] = &[
         match (time(&slot["execute_at"]), slot["found"].as_str()) {
             (Some(at), _) => Cell::new(format!("fires at {}", instant(at))).ink(Ink::Notable),
             (None, Some(status)) => {
-                Cell::new(format!("left alone: fired, {status}")).ink(Ink::Faint)
+                Cell::new(format!("no change: fired, {status}")).ink(Ink::Faint)
             }
-            (None, None) => Cell::new("left alone").ink(Ink::Faint),
+            (None, None) => Cell::new("no change").ink(Ink::Faint),
         }
     }),
 ];
@@ -295,7 +295,7 @@ impl Named {
         let answer = client.call(call).await?;
         output.report(&answer, |done| {
             if done["revision"] == self.now["revision"] {
-                format!("nothing changed: {} was already so", self.name)
+                format!("No change: {} is already in that state", self.name)
             } else {
                 sentence(&answer)
             }

@@ -43,7 +43,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
             output.report(&answer, |it| {
                 let name = called(it);
                 format!(
-                    "paused source {}: {name}; nothing is checked until it is resumed",
+                    "paused source {}: {name}; no checks until you resume it",
                     before.id
                 )
             })
@@ -54,9 +54,9 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
             output.report(&answer, |it| {
                 let (id, name) = (before.id, called(it));
                 if before.now["state"] == "active" {
-                    return format!("nothing changed: source {id} is active");
+                    return format!("No change: source {id} is active");
                 }
-                format!("resumed source {id}: {name}; it is checked as soon as a node has room")
+                format!("resumed source {id}: {name}; the next check starts as soon as a node has a free slot")
             })
         }
         SourceCommand::Set(given) => set(client, given, output).await,
@@ -84,7 +84,7 @@ fn database_need(command: &SourceCommand) -> DatabaseNeed {
 /// `almanack why source:17`
 pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Output) -> Done {
     if given.time.is_some() {
-        let what = "a source is asked about without a time: its answer is about its next check";
+        let what = "`why` takes no time for a source: it explains the next check";
         let hint = format!("almanack why {}", given.name);
         return Err(Failure::usage(what).hint(hint));
     }
@@ -127,7 +127,7 @@ async fn load(client: &Client, given: &str) -> Result<Found, Failure> {
         Ok(number) => number.to_string(),
         Err(_) if given.contains("://") => find(client, given).await?,
         Err(_) => {
-            let what = format!("`{given}` names no source");
+            let what = format!("`{given}` is not a source");
             return Err(Failure::usage(what).hint(
                 "write its number or its address; `almanack source list --containing TEXT` \
                  finds it",
@@ -231,7 +231,7 @@ async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -
     output.report(&answer, |it| {
         let said = ["name", "category", "policy", "cadence_by_hand", "state"];
         if said.iter().all(|key| it[*key] == before.now[*key]) {
-            return format!("nothing changed: source {} was already so", before.id);
+            return format!("No change: source {} is already in that state", before.id);
         }
         let next = match (it["state"].as_str(), time(&it["next_due_at"])) {
             (Some("active"), Some(at)) => format!("; next check {}", moment_of(at, answer.now)),
@@ -247,9 +247,9 @@ async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mu
     let (id, name) = (source.id, called(&source.now));
     if !yes {
         let question =
-            format!("remove source {id} ({name}) and its entries? They cannot be brought back.");
+            format!("remove source {id} ({name}) and its entries? This cannot be undone.");
         let unasked = Failure::usage(format!("remove source {id} and its entries?"))
-            .hint("--yes says so; `almanack source pause` keeps what was collected");
+            .hint("confirm with --yes; `almanack source pause` keeps the entries");
         if !confirmed(&question, unasked, output)? {
             output.note("nothing was removed\n");
             return Ok(Exit::Failed);
@@ -317,7 +317,7 @@ fn since_of(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     }
     when::parse_at_in(text, now, "UTC").map_err(|unclear| {
         Failure::usage(format!("--since: {}", unclear.what))
-            .hint("write how long ago, like 2h or 7d, or a time, like 2026-01-05T08:00Z")
+            .hint("write an age, like 2h or 7d, or a time, like 2026-01-05T08:00Z")
     })
 }
 
@@ -329,7 +329,7 @@ const STATS: &[Column] = &[
     column("due now", "/due_now", plain),
     column("waiting after failures", "/in_backoff", plain),
     column("need attention", "/attention", counts),
-    column("checks that find something", "/avg_hit_rate", |rate, _| {
+    column("checks with new entries", "/avg_hit_rate", |rate, _| {
         Cell::new(format!("{:.1} %", rate.as_f64().unwrap_or_default()))
     }),
 ];

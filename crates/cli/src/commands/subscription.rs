@@ -32,10 +32,10 @@ pub(super) async fn run(
     let SubscriptionCommand::List = command;
     let client = at.open(DatabaseNeed::Existing).await?;
     let answer = client.call(Call::get(&["subscriptions"])).await?;
-    let none = "no subscriptions; docs/guide/event_delivery.md shows how to make one";
+    let none = "no subscriptions; docs/guide/event-subscriptions.md shows how to add one";
     output.all(&answer, ("subscriptions", LIST), none)?;
     if answer.value()["counted_some"] == true {
-        output.note("there are more than could be counted\n");
+        output.note("more deliveries than can be counted\n");
     }
     Ok(Exit::Ok)
 }

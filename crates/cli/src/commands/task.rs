@@ -89,7 +89,7 @@ const PAGE: &[Column] = &[
     column("task", "/task_id", plain),
     column("status", "", |task, _| {
         let left = match (task["status"].as_str(), task["live"] == true) {
-            (Some("FAIL"), true) => ", will be tried again",
+            (Some("FAIL"), true) => ", will be retried",
             (Some("FAIL"), false) => ", no retries left",
             _ => "",
         };
@@ -192,7 +192,7 @@ fn payload(given: &str) -> Result<Box<RawValue>, Failure> {
     };
     RawValue::from_string(text.trim_ascii_end().to_owned()).map_err(|error| {
         Failure::usage(format!("payload is not JSON: {error}"))
-            .hint("JSON text stands in double quotes: --payload '{\"lang\":\"en\"}'")
+            .hint("put JSON text in double quotes: --payload '{\"lang\":\"en\"}'")
     })
 }
 
@@ -216,7 +216,7 @@ async fn cancel(
     let now = answer.now;
     let reported = output.report(&answer, |receipt| sentence(receipt, now));
     if before == "RUNNING" && answer.value()["rule"] == "cancelled" {
-        output.warn("it was running; its call is not recalled and may still take effect");
+        output.warn("the task was running; its call is not aborted and may still take effect");
     }
     reported
 }
@@ -229,10 +229,10 @@ async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) 
     let reported = output.report(&answer, |receipt| sentence(receipt, now));
     match (before.as_str(), answer.value()["rule"].as_str()) {
         ("CANCELLED", Some("reinserted")) => {
-            output.warn("it had been withdrawn; now it runs again");
+            output.warn("the task had been cancelled; it is scheduled again");
         }
         (_, Some("cancelled_and_inserted")) => {
-            output.warn("the call under way is not recalled; the new one goes out beside it");
+            output.warn("the running call is not aborted; the new one runs in parallel");
         }
         _ => {}
     }
@@ -250,7 +250,7 @@ fn sentence(receipt: &Value, now: Timestamp) -> String {
     let at = moved.map_or_else(String::new, |at| moment_of(at, now));
     match receipt["rule"].as_str().unwrap_or_default() {
         "created" => format!("created {task}: {who} at {at}"),
-        "reinserted" => format!("put again as {task}: {who} at {at}"),
+        "reinserted" => format!("created again as {task}: {who} at {at}"),
         "updated" => match time(&receipt["old_execute_at"]) {
             Some(_) if receipt["old_execute_at"] == receipt["execute_at"] => {
                 format!("changed {task}: {who}, still at {at}")
@@ -263,21 +263,21 @@ fn sentence(receipt: &Value, now: Timestamp) -> String {
         },
         "cancelled_and_inserted" => {
             let old = of("cancelled_task_id");
-            format!("cancelled task {old}, which was running, and put {task}: {who} at {at}")
+            format!("cancelled the running task {old}, and created {task}: {who} at {at}")
         }
         // A withdrawal that wrote a row itself found none.
         "cancelled" if of("receipt").ends_with(".0") => format!(
-            "nothing to withdraw yet: {who}; changes up to revision {} will be ignored",
+            "nothing to cancel yet: {who}; later changes up to revision {} will be ignored",
             of("revision")
         ),
-        "cancelled" => format!("withdrew {task}: {who}"),
-        "ignored_done" => format!("nothing changed: {task} is already done: {who}"),
+        "cancelled" => format!("cancelled {task}: {who}"),
+        "ignored_done" => format!("No change: {task} is already done: {who}"),
         "ignored_stale" => {
             format!(
-                "nothing changed: revision {} of {who} is already known",
+                "No change: revision {} of {who} is already known",
                 of("revision")
             )
         }
-        _ => format!("nothing changed: {who} was already so"),
+        _ => format!("No change: {who} is already in that state"),
     }
 }

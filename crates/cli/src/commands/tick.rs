@@ -76,7 +76,7 @@ async fn pass(
     sources.hear().await?;
     // One round, before the pass: what it finds lost is due in it.
     if let Err(error) = sources.keeper().round(&mut Walk::whole()).await {
-        tracing::warn!(%error, "the round of sources failed; the next tick tries again");
+        tracing::warn!(%error, "could not check sources; the next tick tries again");
     }
     let mut alerts = equipment.watch();
     files.sync(settings).await?;
@@ -98,7 +98,7 @@ async fn pass(
     if let Err(error) = alerts.round().await {
         tracing::warn!(
             error = error.chain(),
-            "the watch's round failed; the next tick tries again"
+            "could not evaluate the alert rules; the next tick tries again"
         );
     }
     ticked
@@ -138,7 +138,7 @@ fn report(ticked: &Ticked, output: &mut Output) -> Result<(), Failure> {
         next.as_deref().unwrap_or("nothing")
     ))?;
     if !ticked.complete {
-        output.note("the budget was spent before everything was done; the next tick goes on\n");
+        output.note("the time budget ended before everything was done; the next tick continues\n");
     }
     Ok(())
 }

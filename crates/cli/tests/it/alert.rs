@@ -84,7 +84,7 @@ async fn check_reported_once(home: &Home) {
     let over = home.run(&["alert", "list"]);
     assert_eq!(
         (over.data.as_str(), over.notes.as_str()),
-        ("", "nothing is wrong\n")
+        ("", "no open alerts\n")
     );
     let kept = home
         .run(&["alert", "list", "--all", "--json"])

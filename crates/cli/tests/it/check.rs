@@ -622,7 +622,7 @@ fn what_is_in_force_and_why() {
     telemetry.headers                   (none)                                      default
     telemetry.sample                    1                                           default
     telemetry.service                   "almanack"                                  default
-    the configuration is good
+    the configuration is valid
     exit 0
     "#);
 }

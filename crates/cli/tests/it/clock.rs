@@ -56,5 +56,5 @@ fn dp_24_a_schedule_that_was_planned_ahead_is_found_and_taken_back() {
     assert_eq!(rewound, "rewound often\n");
     assert_eq!(doctor(&home, &[], "planned ahead").0, "ok");
     let again = home.run(&["schedule", "rewind"]).expect_data();
-    assert_eq!(again, "no schedule is planned ahead of its time\n");
+    assert_eq!(again, "no schedule needs a rewind\n");
 }

@@ -53,7 +53,7 @@ async fn readiness_fails_before_the_address_is_given_up() {
     let listen = format!("server.listen={}", node.address);
     let asked = home.run(&["health", "--ready", "--set", &listen]);
     assert_eq!(asked.code, 4, "{asked}");
-    assert!(asked.notes.contains("it was told to stop"), "{asked}");
+    assert!(asked.notes.contains("it is stopping"), "{asked}");
     node.until_refused().await;
     assert_eq!(node.exit_code().await, Some(0), "{}", node.notes());
 }

@@ -30,7 +30,7 @@ fn a_schedule_is_put_changed_and_listed() {
         &[&HOOK[..], &["--tz", "Europe/Berlin"]].concat(),
     );
     insta::assert_snapshot!(same, @"
-    nothing changed: paper was already so
+    No change: paper is already in that state
     exit 0
     ");
     let changed = put(
@@ -226,7 +226,7 @@ fn dp_17_a_pause_is_reported_with_its_note_and_ends() {
     assert!(why.contains(expected), "{why}");
     insta::assert_snapshot!(settled(&home.run(&["schedule", "resume", "paper"]).expect_data()), @"resumed paper; next at TIME AGO");
     insta::assert_snapshot!(home.run(&["schedule", "resume", "paper"]), @"
-    nothing changed: paper was already so
+    No change: paper is already in that state
     exit 0
     ");
     let past = home.run(&["schedule", "pause", "paper", "--until", "2020-01-01T00:00Z"]);
@@ -541,8 +541,8 @@ fn a_target_that_nobody_can_fire_at_is_put_with_a_warning() {
 fn what_a_target_would_drop_is_refused() {
     let home = Home::new();
     insta::assert_snapshot!(put(&home, "x", "@daily", &[&HOOK[..], &["--target-ref", "main"]].concat()), @"
-    error: --target-ref goes with --target-workflow only
-    hint: leave it out, or see `almanack schedule put --help`
+    error: --target-ref needs --target-workflow
+    hint: remove it, or see `almanack schedule put --help`
     exit 2
     ");
     let input = [&HOOK[..], &["--target-input", "a=b"]].concat();

@@ -44,10 +44,10 @@ fn a_task_is_created_moved_withdrawn_and_put_again() {
     created task 1: ARTICLE_PUBLISH article:42 at 2999-01-05 08:00:00Z AGO
     moved task 1: ARTICLE_PUBLISH article:42 from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z AGO
     changed task 1: ARTICLE_PUBLISH article:42, still at 2999-01-06 07:00:00Z AGO
-    nothing changed: revision 7 of ARTICLE_PUBLISH article:42 is already known
+    No change: revision 7 of ARTICLE_PUBLISH article:42 is already known
     withdrew task 1: ARTICLE_PUBLISH article:42
-    nothing changed: ARTICLE_PUBLISH article:42 was already so
-    put again as task 2: ARTICLE_PUBLISH article:42 at TIME AGO
+    No change: ARTICLE_PUBLISH article:42 is already in that state
+    created again as task 2: ARTICLE_PUBLISH article:42 at TIME AGO
     ");
 
     let history = home
@@ -59,11 +59,11 @@ fn a_task_is_created_moved_withdrawn_and_put_again() {
     TIME  AGO  1  cli:anna  created for 2999-01-05 08:00:00Z
     TIME  AGO  1  cli:anna  moved from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z
     TIME  AGO  1  cli:anna  changed, still for 2999-01-06 07:00:00Z
-    TIME  AGO  1  cli:anna  asked for 2999-01-05 08:00:00Z (revision 6), an old revision: nothing changed
+    TIME  AGO  1  cli:anna  asked for 2999-01-05 08:00:00Z (revision 6), no change: old revision
     TIME  AGO  1  cli:anna  withdrawn
-    TIME  AGO  1  cli:anna  asked to withdraw it, it was so: nothing changed
+    TIME  AGO  1  cli:anna  requested to cancel it, no change: already in that state
     TIME  AGO  1  cli:anna  replaced by task 2
-    TIME  AGO  2  cli:anna  put again for TIME
+    TIME  AGO  2  cli:anna  created again for TIME
     ");
 
     let list = home.run(&["task", "list"]).expect_data();
@@ -96,7 +96,7 @@ fn a_withdrawal_of_nothing_says_that_it_left_a_mark() {
     let again = home.run(&["task", "retry", "ARTICLE_PUBLISH", "article:42"]);
     assert_eq!(
         again.notes,
-        "warning: it had been withdrawn; now it runs again\n"
+        "warning: the task had been cancelled; it is scheduled again\n"
     );
 }
 

@@ -265,7 +265,7 @@ fn a_target_that_this_node_may_not_fire_at_is_a_warning() {
         .set("DISPATCH", "@daily o/r a.yml\n")
         .set("PAT", "ghp_hunter2");
     let ran = home.run(&["check"]);
-    assert_eq!(ran.notes, "the configuration is good\n");
+    assert_eq!(ran.notes, "the configuration is valid\n");
     assert!(
         ran.data.contains("github.token") && !ran.data.contains("hunter2"),
         "{ran}"

@@ -108,11 +108,11 @@ fn hint(what: &str) -> &'static str {
     } else if what.contains("HTTP 403") {
         "GH_TOKEN may not write tags; in the workflow: permissions: contents: write"
     } else if what.contains("HTTP 404") {
-        "GITHUB_REPOSITORY is not there, or GH_TOKEN cannot see it; \
+        "GITHUB_REPOSITORY does not exist, or GH_TOKEN cannot see it; \
          in the workflow: permissions: contents: write"
     } else if what.contains("HTTP 422") {
         "GITHUB_SHA must be a commit of GITHUB_REPOSITORY; GitHub Actions sets both"
     } else {
-        "the locks are tags, and whoever keeps the chain must be allowed to write them"
+        "locks are tags; the token must be allowed to write them"
     }
 }

@@ -46,14 +46,11 @@ fn reported<'a>(
 fn judge(check: &str, found: Result<Vec<String>, Error>, create: &str) -> Vec<Finding> {
     match found {
         Err(error) => {
-            let hint = "a node waits for it and reads nothing meanwhile; the words before say which keys to look at";
+            let hint = "a node reads nothing until it can connect; check the keys named above";
             vec![Finding::failed(check, error.to_string()).hint(hint)]
         }
         Ok(missing) if missing.is_empty() => {
-            vec![Finding::ok(
-                check,
-                "signed in, and what is configured is there",
-            )]
+            vec![Finding::ok(check, "connected; all configured names exist")]
         }
         Ok(missing) => {
             let failed = |what: String| Finding::failed(check, what).hint(create);

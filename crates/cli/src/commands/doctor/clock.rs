@@ -34,13 +34,13 @@ impl Stopwatch {
 fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
     let parted = wall.duration_since(steady);
     if wall < WRITTEN_AT {
-        return Finding::failed("clock", format!("the machine says it is {wall}"))
-            .hint("set the clock; `timedatectl` shows whether it is kept right");
+        return Finding::failed("clock", format!("the machine's clock shows {wall}"))
+            .hint("set the clock; `timedatectl` shows whether it is synchronised");
     }
     if parted.abs() > PARTED {
-        let what = format!("it was set by {parted:#} during this look");
+        let what = format!("it was set by {parted:#} during this check");
         return Finding::warning("clock", what)
-            .hint("let it be corrected slowly (chrony, systemd-timesyncd), not in steps");
+            .hint("correct it gradually (chrony, systemd-timesyncd), not in steps");
     }
     Finding::ok("clock", format!("{wall}, and steady"))
 }
@@ -82,7 +82,7 @@ async fn is_current(settings: &Settings) -> bool {
 fn trusted(standing: Standing) -> Finding {
     let check = "clock and database";
     match standing {
-        Standing::Steady => Finding::ok(check, "the clock is where the database expects it"),
+        Standing::Steady => Finding::ok(check, "the clock agrees with the database"),
         Standing::InDoubt(doubt) => Finding::failed(check, doubt.english()).hint(Doubt::HINT),
     }
 }
@@ -90,12 +90,12 @@ fn trusted(standing: Standing) -> Finding {
 fn planned_ahead(names: &[ScheduleName]) -> Finding {
     let check = "planned ahead";
     if names.is_empty() {
-        return Finding::ok(check, "no schedule is planned ahead of its time");
+        return Finding::ok(check, "no schedule needs a rewind");
     }
     let names: Vec<&str> = names.iter().map(ScheduleName::as_str).collect();
     let names = names.join(", ");
-    let what = format!("a clock that was ahead planned {names}; they do not fire before that time");
-    Finding::failed(check, what).hint("`almanack schedule rewind` takes them back to the present")
+    let what = format!("a clock that was ahead planned {names}; they do not fire until that time");
+    Finding::failed(check, what).hint("`almanack schedule rewind` plans them again from now")
 }
 
 /// Which zones are used: the system's where it has any, else those built in.
@@ -107,9 +107,9 @@ pub(super) fn zones() -> Finding {
     });
     match (jiff::tz::db().get("Europe/Berlin"), version) {
         (Err(error), _) => Finding::failed("time zones", error.to_string())
-            .hint("the system's zones are damaged: install its tzdata anew"),
+            .hint("the system's time zones are damaged: reinstall tzdata"),
         (Ok(_), Some(version)) => Finding::ok("time zones", format!("the system's, {version}")),
-        (Ok(_), None) => Finding::ok("time zones", "found; their version is not told"),
+        (Ok(_), None) => Finding::ok("time zones", "found; their version is unknown"),
     }
 }
 

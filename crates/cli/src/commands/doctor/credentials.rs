@@ -19,7 +19,8 @@ use crate::{commands::prelude::*, config::settings::AlertWay};
 /// How long one probe may take.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Where tokens of GitHub come from.
-const GITHUB_HINT: &str = "make a token with \"contents: write\" for the repository and put it where edition.github.token says";
+const GITHUB_HINT: &str =
+    "create a token with \"contents: write\" for the repository and set edition.github.token";
 
 /// Asks for everything that has credentials.
 pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
@@ -59,12 +60,12 @@ fn github_client(settings: &Settings, client: &Client, token: &Secret) -> Option
 async fn of_token(settings: &Settings, client: &Client, token: &Secret) -> Finding {
     let check = "github.token";
     let Some(github) = github_client(settings, client, token) else {
-        return Finding::failed(check, "the token has characters that no token has");
+        return Finding::failed(check, "the token contains invalid characters");
     };
     match github.check_token().await {
         Ok(()) => Finding::ok(check, "GitHub accepts it"),
         Err(error) => Finding::failed(check, error.to_string())
-            .hint("make a new token and put it where github.token says"),
+            .hint("create a new token and set github.token"),
     }
 }
 
@@ -75,7 +76,7 @@ async fn github(
 ) -> Finding {
     let check = "edition.github";
     let Some(github) = github_client(settings, client, token) else {
-        return Finding::failed(check, "the token has characters that no token has");
+        return Finding::failed(check, "the token contains invalid characters");
     };
     judge_github(check, github.access(repository).await)
 }
@@ -102,7 +103,7 @@ async fn of_bot(check: &str, client: &Client, settings: &BotSettings) -> Finding
     match bot.reach(None).await {
         Ok(name) => Finding::ok(check, format!("the bot is @{name}")),
         Err(Refusal { detail, .. }) => Finding::failed(check, detail).hint(format!(
-            "ask @BotFather for the token and put it where {check}.token says"
+            "get the token from @BotFather and set {check}.token"
         )),
     }
 }
@@ -118,7 +119,7 @@ async fn model(client: &Client, of: &model::Settings) -> Finding {
         Ok(Probed::Accepted) => Finding::ok(check, "the service accepts the key"),
         Ok(Probed::Unsaid) => Finding::ok(
             check,
-            "the service answers; it has no list of models by which to try the key",
+            "the service answers; it cannot list models, so the key was not checked",
         ),
         Err(Refusal { detail, .. }) => Finding::failed(check, detail)
             .hint("check the key and the address of the model in the configuration"),

@@ -43,7 +43,9 @@ fn parse(text: &str) -> Result<Expectation, Failure> {
     }
     match (schedule, within) {
         (Some(schedule), Some(within)) => Ok(Expectation { schedule, within }),
-        _ => Err(unclear("both schedule= and within= are needed".to_owned())),
+        _ => Err(unclear(
+            "schedule= and within= are both required".to_owned(),
+        )),
     }
 }
 
@@ -110,7 +112,7 @@ async fn newest(store: &dyn Store, expected: &Expectation) -> Result<Newest, Fai
 fn judge(expected: &Expectation, newest: Newest, now: Timestamp) -> Finding {
     let check = format!("expected {}", expected.schedule);
     let hint = format!(
-        "`almanack why {} TIME` tells why a slot did not fire",
+        "`almanack why {} TIME` explains why a slot did not fire",
         expected.schedule
     );
     let resting = |state: &State| match state {
@@ -119,9 +121,9 @@ fn judge(expected: &Expectation, newest: Newest, now: Timestamp) -> Finding {
     };
     match newest {
         Newest::Unknown => Finding::failed(check, "there is no such schedule")
-            .hint("`almanack schedule list` shows all"),
+            .hint("`almanack schedule list` lists all"),
         Newest::Never(state) => {
-            let what = format!("no slot of it has fired{}", resting(&state));
+            let what = format!("no slot has fired{}", resting(&state));
             Finding::failed(check, what).hint(hint)
         }
         Newest::Fired(at, state) => {

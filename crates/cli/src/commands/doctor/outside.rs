@@ -35,11 +35,10 @@ pub(super) async fn port(settings: &Settings) -> Result<Finding, Failure> {
     };
     Ok(match ask(listen, Question::Up).await? {
         Answer::Yes(_) => Finding::ok(check, format!("a node answers at {listen}")),
-        Answer::NotReady(_) | Answer::Other { .. } | Answer::Nobody(_) => Finding::failed(
-            check,
-            format!("{listen}: {taken}"),
-        )
-        .hint("another program listens there, or this user may not; choose one with server.listen"),
+        Answer::NotReady(_) | Answer::Other { .. } | Answer::Nobody(_) => {
+            Finding::failed(check, format!("{listen}: {taken}"))
+                .hint("another program listens there, or this user may not; set server.listen")
+        }
     })
 }
 
@@ -118,8 +117,9 @@ fn judge(origin: &str, who: &str, answered: Result<(), Error>) -> Finding {
                 reported = format!("{reported}: {next}");
                 cause = next.source();
             }
-            Finding::failed(check, reported)
-                .hint("is it running, is the name right, and does a firewall or outbound.allow stand in between?")
+            Finding::failed(check, reported).hint(
+                "check that it runs and the name is right, and check firewalls and outbound.allow",
+            )
         }
     }
 }

@@ -155,15 +155,15 @@ impl Observer for Onlooker {
 /// What an action does, in words.
 fn words(account: &Account, action: &Action) -> String {
     match action {
-        Action::Reopen => "taking the edition up again".to_owned(),
+        Action::Reopen => "reopening the edition".to_owned(),
         Action::Fetch => "fetching the stories".to_owned(),
-        Action::Recover => "giving back the stories of a batch that was left behind".to_owned(),
-        Action::PutBack(keys) => format!("putting {} failed stories back", keys.len()),
+        Action::Recover => "recovering the stories of an interrupted batch".to_owned(),
+        Action::PutBack(keys) => format!("retrying {} failed stories", keys.len()),
         Action::Process(keys) => {
             let index = account.batches.last().map_or(0, |batch| batch.index) + 1;
             format!("batch {index}: {} stories", keys.len())
         }
-        Action::Aggregate => "printing the edition".to_owned(),
+        Action::Aggregate => "rendering the edition".to_owned(),
         Action::GiveUp => "giving up: no story was completed".to_owned(),
         Action::Deliver(due) => {
             let mut to: Vec<&str> = due.iter().map(|due| due.destination.as_str()).collect();

@@ -78,7 +78,7 @@ async fn watched(
             () = stop.cancelled(), if again.is_none() => {
                 again = Some(process::stop_signal()?);
                 onlooker.stop();
-                bar.suspend(|| output.note("stopping after this step; once more to leave at once\n"));
+                bar.suspend(|| output.note("stopping after this step; press Ctrl-C again to stop now\n"));
             }
             () = cancelled(again.as_ref()), if again.is_some() => {
                 bar.finish_and_clear();
@@ -103,9 +103,8 @@ async fn cancelled(token: Option<&CancellationToken>) {
 /// Whoever does not want to wait may go: what was begun is somebody else's once its lease has
 /// passed.
 fn left() -> Failure {
-    Failure::failed("left in the middle of a step").hint(
-        "what it was working on is taken up again after some minutes, by a tick or another run",
-    )
+    Failure::failed("stopped in the middle of a step")
+        .hint("a tick or another run takes up the step again after some minutes")
 }
 
 /// Stories, and everything else in words: what is left is told by the forecast, not by the bar's
@@ -141,15 +140,16 @@ fn draw(bar: &ProgressBar, progress: Option<Progress>) {
 fn advice(end: &End, stop: &CancellationToken) -> String {
     let next = match end {
         End::More if stop.is_cancelled() => {
-            "it was stopped; the next tick goes on, or another run".to_owned()
+            "stopped; the next tick or another run continues".to_owned()
         }
-        End::More | End::Failed => "the next tick tries again, or another run".to_owned(),
+        End::More | End::Failed => "the next tick or another run tries again".to_owned(),
         End::Waits(waiting) => format!("{waiting}, with a tick or another run"),
         End::Rests(State::Aggregating) => {
-            "`almanack edition resend DESTINATION` sends it again, `skip` leaves it out".to_owned()
+            "`almanack edition resend DESTINATION` sends it again, `skip` skips it".to_owned()
         }
         End::Rests(_) => {
-            "`almanack edition retry` puts failed stories back, `reset` begins anew".to_owned()
+            "`almanack edition retry` retries failed stories, `reset` restarts the edition"
+                .to_owned()
         }
     };
     format!("hint: {next}\n")

@@ -24,11 +24,11 @@ pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
         let difference = first_difference(&text(&reported["kept"]), &text(&reported["body"]));
         let what = match difference {
             Some(difference) => {
-                format!("the edition of {date} comes out differently: {difference}")
+                format!("the edition of {date} renders differently: {difference}")
             }
-            None => format!(
-                "the edition of {date} comes out as it was, but what was kept of it was changed"
-            ),
+            None => {
+                format!("the edition of {date} renders the same, but its stored copy was changed")
+            }
         };
         return Err(Failure::failed(what));
     }

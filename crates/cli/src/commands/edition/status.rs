@@ -32,10 +32,10 @@ const FAILED: &[Column] = &[
     column("STORY", "", |it, _| {
         Cell::new(format!("{}. {}", it["rank"], text(&it["original_title"])))
     }),
-    column("PUT BACK", "/retry_count", |count, _| {
+    column("RETRIES", "/retry_count", |count, _| {
         Cell::new(format!("{count}×"))
     }),
-    column("WHY IT FAILED", "/error", bad),
+    column("ERROR", "/error", bad),
 ];
 
 const BATCHES: &[Column] = &[
@@ -155,7 +155,7 @@ fn undelivered(delivery: &Value) -> String {
     let next = if !delivery["retry_at"].is_null() {
         format!("; next try {}", instant_of(&delivery["retry_at"]))
     } else if is_held(delivery) {
-        "; not tried again: `almanack edition resend` or `skip` it".to_owned()
+        "; no more attempts: run `almanack edition resend` or `skip`".to_owned()
     } else {
         String::new()
     };
@@ -170,7 +170,7 @@ fn undelivered(delivery: &Value) -> String {
 fn in_doubt(delivery: &Value) -> String {
     let (destination, part) = (text(&delivery["destination"]), &delivery["part"]);
     format!(
-        "{destination} may lack part {part}: nobody knows whether it arrived; `almanack edition \
+        "{destination} may lack part {part}: its delivery was not confirmed; `almanack edition \
          resend {destination} --part {part}` sends it again, `skip` accepts it\n"
     )
 }

@@ -139,11 +139,11 @@ impl Reader<'_> {
                 self.leave();
                 self.misshapen(
                     None,
-                    "`schedule` is a list: each entry begins with `- cron:`",
+                    "`schedule` is a list: each entry starts with `- cron:`",
                 );
             }
             Value::Scalar(_, place) | Value::Other(place) => {
-                let what = "`schedule` is a list: each entry begins with `- cron:`";
+                let what = "`schedule` is a list: each entry starts with `- cron:`";
                 self.misshapen(Some(place), what);
             }
         }

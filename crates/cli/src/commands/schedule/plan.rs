@@ -226,7 +226,7 @@ fn show(effects: &[Effect], loaded: &Loaded, output: &mut Output) -> Result<(), 
     let reported = report.render(Severity::Error);
     if !reported.is_empty() {
         output.note(&format!(
-            "{reported}\nwhat is wrong would stay as it is in force\n"
+            "{reported}\nschedules with errors would stay unchanged\n"
         ));
     }
     Ok(())

@@ -36,7 +36,7 @@ pub(super) async fn run(
         let tz = text(&now["definition"]["tz"]);
         let done_as = match &before {
             Some(before) if before["revision"] == now["revision"] => {
-                output.line(&format!("nothing changed: {name} was already so"))?;
+                output.line(&format!("No change: {name} is already in that state"))?;
                 return Ok(Exit::Ok);
             }
             Some(before) if before["state"] != "removed" => "changed",
@@ -164,8 +164,8 @@ fn refuse_strays(given: &SchedulePutArguments) -> Result<(), Failure> {
         (None, false) => "--target-input",
         (None, true) => return Ok(()),
     };
-    let what = format!("{flag} goes with --target-workflow only");
-    Err(Failure::usage(what).hint("leave it out, or see `almanack schedule put --help`"))
+    let what = format!("{flag} needs --target-workflow");
+    Err(Failure::usage(what).hint("remove it, or see `almanack schedule put --help`"))
 }
 
 fn json_of(flag: &str, text: &str) -> Result<Value, Failure> {

@@ -37,13 +37,13 @@ pub(super) async fn run(client: &Client, given: &SourceAddArguments, output: &mu
         let (id, name) = (&source["source_id"], called(source));
         match answer.status {
             201 => format!("added source {id}: {name}"),
-            _ => format!("source {id} is that already: {name}"),
+            _ => format!("No change: source {id} already exists: {name}"),
         }
     });
     if answer.status == 201 && !output.json {
         let id = &answer.value()["source_id"];
         output.note(&format!(
-            "a node looks at it next; `almanack source check {id} --wait` waits for that\n"
+            "a node checks it next; `almanack source check {id} --wait` waits for the result\n"
         ));
     }
     reported
@@ -77,9 +77,9 @@ fn no_feed(address: &str, refusal: &Refusal) -> Failure {
         ("not_a_feed", _) => failure.exiting(Exit::NotFound),
         ("invalid_value", "address") => refusal
             .failure()
-            .hint("sources.allow lists the networks that sources may be in besides public ones"),
+            .hint("sources.allow lists the private networks that sources may be in"),
         ("unreachable", _) => failure
-            .hint("--no-discover adds the address as it is; it is then tried until it answers"),
+            .hint("--no-discover adds the address unchanged; nodes then retry until it answers"),
         _ => failure,
     }
 }
@@ -108,7 +108,7 @@ fn several(given: &SourceAddArguments, found: &Value, output: &mut Output) -> Do
     };
     output.columns(CANDIDATES, feeds, jiff::Timestamp::UNIX_EPOCH, true)?;
     let what = format!(
-        "{} names several feeds; say which",
+        "{} links to several feeds; choose one",
         with_scheme(&given.address)
     );
     let hint = format!("almanack source add {}", text(&first["address"]));

@@ -27,7 +27,9 @@ pub(super) async fn run(
     let answer = client.call(before.post("check")).await?;
     let Some(wait_max) = wait_max else {
         let (id, name) = (before.id, called(&before.now));
-        let reported = format!("source {id} is checked as soon as a node has room: {name}");
+        let reported = format!(
+            "source {id} is due: the check starts as soon as a node has a free slot: {name}"
+        );
         return output.report(&answer, |_| reported);
     };
     let until = client
@@ -50,9 +52,9 @@ pub(super) async fn run(
 
 fn nobody(id: i64, wait_max: SignedDuration) -> Failure {
     let wait_max = when::show_duration(wait_max);
-    let what = format!("nobody has looked at source {id} within {wait_max}; it stays due");
+    let what = format!("no node checked source {id} within {wait_max}; it stays due");
     Failure::failed(what).hint(
-        "does a node run on this database? `almanack serve` is one; its host may also be busy",
+        "check that a node runs on this database (`almanack serve`); the host may also be busy",
     )
 }
 
@@ -94,7 +96,7 @@ fn sentence(source: &Value, look: &Value) -> String {
             format!("{name}: {new} ({took})")
         }
         "nothing" => format!("{name}: nothing new ({took})"),
-        "unchanged" => format!("{name}: nothing new, its server says ({took})"),
+        "unchanged" => format!("{name}: not modified ({took})"),
         _ => {
             let why = source["last_error"].as_str().unwrap_or("failed");
             format!("{name}: {why} ({took})")

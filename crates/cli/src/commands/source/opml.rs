@@ -20,7 +20,7 @@ pub(super) async fn import(client: &Client, file: &str, output: &mut Output) -> 
         "invalid_body" => refusal
             .failure()
             .during(file)
-            .hint("export the list as OPML from the reader that has it"),
+            .hint("export the list as OPML from your feed reader"),
         _ => refusal.failure(),
     })?;
     let done = answer.value();

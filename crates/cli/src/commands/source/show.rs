@@ -34,7 +34,7 @@ const HEAD: &[Column] = &[
     column("waits until", "/backoff_until", moment),
     column("moves", "/moving", |it, _| {
         Cell::new(format!(
-            "to {} (told {} times)",
+            "to {} (redirected {} times)",
             text(&it["address"]),
             it["times"]
         ))
@@ -140,14 +140,14 @@ fn next(source: &Value, now: Timestamp) -> Cell {
     let why = source["reason"].as_str().map(|why| format!("; {why}"));
     let live = task["live"] == true;
     Cell::new(match source["state"].as_str().unwrap_or_default() {
-        "active" if live && task["status"] == "RUNNING" => "it is being checked now".to_owned(),
+        "active" if live && task["status"] == "RUNNING" => "running now".to_owned(),
         "active" if live => {
             let at = time(&task["execute_at"]).unwrap_or(now);
             format!("{}{}", moment_of(at, now), why.unwrap_or_default())
         }
-        "active" => "soon: a node gives it a task again".to_owned(),
-        "paused" => "when it is resumed".to_owned(),
-        _ => "never, unless it is resumed".to_owned(),
+        "active" => "soon: a node will schedule it again".to_owned(),
+        "paused" => "after you resume it".to_owned(),
+        _ => "never, unless you resume it".to_owned(),
     })
 }
 

@@ -28,7 +28,7 @@ pub(super) async fn run(client: &Client, file: &str, output: &mut Output) -> Don
         let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else {
             break;
         };
-        let between = format!("put lines {} to {}", first.number, last.number);
+        let between = format!("send lines {} to {}", first.number, last.number);
         let done = put_chunk(client, &chunk, &mut counters, output).await;
         done.map_err(|failure| interrupted(failure, &between))?;
         progress.inc(chunk.iter().map(|line| line.text.len() as u64 + 1).sum());
@@ -43,7 +43,7 @@ fn interrupted(failure: Failure, between: &str) -> Failure {
         Failure::NobodyReads => Failure::NobodyReads,
         other => other
             .during(between)
-            .hint("earlier lines are stored; putting the same file again is harmless"),
+            .hint("earlier lines are stored; you can safely send the same file again"),
     }
 }
 

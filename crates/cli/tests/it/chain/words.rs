@@ -44,7 +44,7 @@ fn what_is_missing_is_reported_with_where_it_comes_from() {
     let reported: Vec<String> = reported.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(reported.join("\n\n"), @"
     error: GITHUB_RUN_ID is not set
-    hint: GitHub Actions sets it; off GitHub, keep locks elsewhere: --lock git:URL
+    hint: GitHub Actions sets it; elsewhere, use --lock git:URL
     exit 2
 
     error: GH_TOKEN is not set
@@ -52,26 +52,26 @@ fn what_is_missing_is_reported_with_where_it_comes_from() {
     exit 2
 
     error: GITHUB_REPOSITORY is not set
-    hint: GitHub Actions sets it; elsewhere write owner/name of the repository with the chains
+    hint: GitHub Actions sets it; elsewhere, set it to owner/name of the repository with the chains
     exit 2
 
     error: DISPATCH is not set
-    hint: one line per schedule, like: */5 * * * *  owner/repo  check.yml
+    hint: write one line per schedule, like: */5 * * * *  owner/repo  check.yml
     exit 2
 
-    error: DISPATCH holds no schedule: it has no lines
-    hint: one line per schedule, like: */5 * * * *  owner/repo  check.yml
+    error: DISPATCH contains no schedule: it has no lines
+    hint: write one line per schedule, like: */5 * * * *  owner/repo  check.yml
     exit 2
 
-    error: DISPATCH holds no schedule: line 1, column 22: the workflow is missing
-    hint: one line per schedule, like: */5 * * * *  owner/repo  check.yml
+    error: DISPATCH contains no schedule: line 1, column 22: the workflow is missing
+    hint: write one line per schedule, like: */5 * * * *  owner/repo  check.yml
     exit 2
 
-    error: --round must be 100ms to 10s: with longer rounds slots count as missed
+    error: --round must be 100ms to 10s: with longer rounds, slots count as missed
     exit 2
 
     error: a chain is named after its workflow's file, like tick-a
-    hint: name the chain after its workflow's file, like --self tick-a
+    hint: pass the name of its workflow file, like --self tick-a
     exit 2
 
     error: GH_TOKEN is not set

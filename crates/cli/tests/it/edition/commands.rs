@@ -92,7 +92,7 @@ async fn what_a_run_looks_like_to_a_script() {
     fetching the stories
     batch 1: 6 stories
     batch 2: 6 stories
-    printing the edition
+    rendering the edition
     delivering to directory
     published
     ");
@@ -211,9 +211,9 @@ fn bad_input_is_refused_with_a_reason() {
         "https://example.org",
     ]);
     for (arguments, code, words) in [
-        (&["run", "tomorrow"][..], 2, "`tomorrow` is not a day"),
-        (&["run", "2026-02-30"], 2, "`2026-02-30` is not a day"),
-        (&["run", "26-01-01"], 2, "`26-01-01` is not a day"),
+        (&["run", "tomorrow"][..], 2, "`tomorrow` is not a date"),
+        (&["run", "2026-02-30"], 2, "`2026-02-30` is not a date"),
+        (&["run", "26-01-01"], 2, "`26-01-01` is not a date"),
         (&["run", "9000-01-01"], 2, "9000-01-01 has not come yet"),
         (
             &["status", "2020-01-01"],

@@ -92,7 +92,7 @@ async fn a_run_that_is_interrupted_ends_its_step_and_leaves_nothing_behind() {
     assert_eq!(ended.status.code(), Some(1), "{notes}");
     assert!(notes.contains("stopping after this step"), "{notes}");
     assert!(
-        notes.contains("hint: it was stopped; the next tick goes on, or another run"),
+        notes.contains("hint: stopped; the next tick or another run continues"),
         "{notes}"
     );
     let view = run(&home, &["edition", "status", "--json"])
