@@ -162,7 +162,7 @@ fn server(
         ));
     }
     let variable = environment.get(SERVER_VARIABLE).cloned();
-    // Whoever names a database means that one.
+    // A named database takes precedence over a server.
     let variable = variable.filter(|_| asks && arguments.global.database.is_none());
     Ok(flag.or(variable).filter(|server| !server.is_empty()))
 }
@@ -229,7 +229,7 @@ pub(crate) struct CommandContext {
     pub(crate) clock: Arc<dyn Clock>,
     /// Who may be called from here.
     pub(crate) reach: Reloadable<Reach>,
-    /// Who asks, as the history will show it.
+    /// The requester, as the history will show it.
     pub(crate) origin: String,
     /// What programs that are started may see some of.
     environment: BTreeMap<String, String>,

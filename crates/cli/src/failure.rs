@@ -13,18 +13,18 @@ use crate::{
     when::Unclear,
 };
 
-/// What the process answers its caller with.
+/// The exit status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Ok,
     Failed,
-    /// It was asked for in a way that cannot work: arguments, configuration.
+    /// The arguments or the configuration are wrong.
     Usage,
-    /// What it was asked about does not exist.
+    /// The requested thing does not exist.
     NotFound,
     /// The database did not answer, or cannot be written.
     Unavailable,
-    /// The server that was named did not answer, or is not one of ours.
+    /// The given server did not answer, or is not an Almanack node.
     Unreachable,
 }
 
@@ -60,15 +60,15 @@ impl Exit {
     }
 }
 
-/// What became of a command.
+/// The result of a command.
 pub(crate) type Done = Result<Exit, Failure>;
 
 /// Why a command stopped.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Whoever read the output has gone (`almanack task list | head`). Nothing is wrong.
+    /// The reader of the output has closed it (`almanack task list | head`). Nothing is wrong.
     NobodyReads,
-    /// The configuration is wrong; all of it is said at once.
+    /// The configuration is wrong; all problems are reported at once.
     Configuration(Box<Report>),
     Reported {
         exit: Exit,
@@ -82,13 +82,13 @@ pub(crate) enum Failure {
 impl Failure {
     /// What failed, with all its causes.
     pub(crate) fn caused(what: &str, error: &dyn std::error::Error) -> Self {
-        let mut reported = format!("{what}: {error}");
+        let mut text = format!("{what}: {error}");
         let mut source = error.source();
         while let Some(cause) = source {
-            reported = format!("{reported}: {cause}");
+            text = format!("{text}: {cause}");
             source = cause.source();
         }
-        Self::failed(reported)
+        Self::failed(text)
     }
 
     /// A failure with a code and a sentence.
@@ -141,7 +141,7 @@ impl Failure {
         }
     }
 
-    /// What to tell people.
+    /// The message for people.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::NobodyReads => String::new(),
@@ -156,7 +156,7 @@ impl Failure {
         }
     }
 
-    /// What is wrong, and what to do about it, each by itself.
+    /// The problem and the hint, separately.
     pub(crate) fn reported(&self) -> (String, String) {
         let text = self.text();
         let (what, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
@@ -164,7 +164,7 @@ impl Failure {
         (what.to_owned(), hint.trim().to_owned())
     }
 
-    /// What to tell programs.
+    /// The message for programs.
     pub(crate) fn json(&self) -> serde_json::Value {
         match self {
             Self::NobodyReads => serde_json::Value::Null,
@@ -183,7 +183,7 @@ impl Failure {
     reason = "`map_err` hands over what it has"
 )]
 impl Failure {
-    /// It was asked for in a way that cannot work.
+    /// Wrong arguments or configuration.
     pub(crate) fn usage(what: impl ToString) -> Self {
         Self::new(Exit::Usage, what.to_string())
     }
@@ -192,7 +192,7 @@ impl Failure {
         Self::new(Exit::Failed, what.to_string())
     }
 
-    /// What it was asked about does not exist.
+    /// The requested thing does not exist.
     pub(crate) fn not_found(what: impl ToString) -> Self {
         Self::new(Exit::NotFound, what.to_string())
     }
@@ -215,7 +215,7 @@ impl From<Unclear> for Failure {
 }
 
 impl Unclear {
-    /// The same about what a flag says.
+    /// The same about the value of a flag.
     pub(crate) fn of(self, flag: &str) -> Failure {
         Failure::usage(format!("{flag}: {}", self.what)).hint(self.hint)
     }
@@ -248,12 +248,12 @@ impl From<store::Error> for Failure {
     }
 }
 
-/// What to do about a file that is cut short or overwritten.
+/// What to do about a truncated or overwritten file.
 pub(crate) const DAMAGED: &str = "the file is damaged: stop the node, keep a copy of the file, \
      and restore the newest backup (`almanack restore BACKUP --force`)";
 
-/// What to do about a database that does not answer. The server's words are English unless somebody
-/// chose otherwise; words that are not recognised get the general advice.
+/// What to do about a database that does not answer. The server's messages are usually English;
+/// unknown messages get the general advice.
 pub(crate) fn advice(what: &str) -> &'static str {
     if what.contains("cannot be written") {
         "check that this user may write the file and its folder, and that the disk has space"
@@ -284,7 +284,7 @@ impl From<Problem> for Failure {
     }
 }
 
-/// What the engine refuses a command that works without the API is told in the API's words.
+/// A refusal of the engine to a command that works without the API has the API's words.
 macro_rules! reported_as_problem {
     ($($error:ty),+) => {$(
         impl From<$error> for Failure {

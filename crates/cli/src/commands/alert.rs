@@ -40,7 +40,7 @@ const LIST: &[Column] = &[
     }),
 ];
 
-/// Does what was asked with alerts.
+/// Runs a command of `almanack alert`.
 pub(super) async fn run(at: &Connector<'_>, command: &AlertCommand, output: &mut Output) -> Done {
     match command {
         AlertCommand::List { all } => {
@@ -58,7 +58,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &AlertCommand, output: &mut
     }
 }
 
-/// Needs no database: whether people can be reached must be known before anything runs.
+/// Needs no database: you can test the channels before anything runs.
 async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Everything))?;
     let outbound = wiring::Outbound::new(&settings)?;

@@ -1,6 +1,6 @@
 //! `almanack backup`, `almanack backup verify`, `almanack restore`.
 //!
-//! SQLite only: PostgreSQL has tools of its own that are better than ours could be, and we say how they are called.
+//! SQLite only: PostgreSQL has its own, better tools; for it, the command to run is printed.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use almanack_store::{
 use super::{alive::refuse_alive, no_database, progress::progress};
 use crate::{commands::prelude::*, config::secret::without_password};
 
-/// Makes a backup, or reads one.
+/// Writes a backup, or verifies one.
 pub(super) fn run(arguments: &BackupArguments, inputs: &Inputs, output: &mut Output) -> Done {
     match (&arguments.command, &arguments.file) {
         (Some(BackupCommand::Verify { file, no_checksum }), _) => {
@@ -60,7 +60,7 @@ fn verify(file: &Path, checksum: Checksum, output: &mut Output) -> Done {
     show("whole", file, &held, output)
 }
 
-/// Makes a backup the store.
+/// Restores the store from a backup.
 pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Database))?;
     let to = sqlite_file(&settings, Tool::Restore(&arguments.file))?;
@@ -90,7 +90,7 @@ pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mu
     Ok(Exit::Ok)
 }
 
-/// Says what an earlier restore left, where this one goes on from it.
+/// Reports what an earlier restore left, if this one continues from it.
 fn report_left(to: &Path, output: &mut Output) {
     for left in backup::left_behind(to) {
         let reported = match left {
@@ -104,7 +104,7 @@ fn report_left(to: &Path, output: &mut Output) {
                 "`{}` is a second name of the store, left from an interrupted restore; continuing from there",
                 path.display()
             ),
-            // These are refused where they are in the way.
+            // These are refused later, if they block the restore.
             Left::AtWork(_) | Left::Replaced(_) | Left::Log(_) => continue,
         };
         output.note(&format!("note: {reported}\n"));
@@ -127,7 +127,7 @@ fn checksum(ignored: bool) -> Checksum {
     }
 }
 
-/// Copies with a bar, where somebody watches.
+/// Copies with a progress bar, on a terminal.
 fn copying<T>(output: &Output, copy: impl FnOnce(backup::Reported<'_>) -> T) -> T {
     let bar = progress(Some(0), output);
     let done = copy(&mut |left, pages| {
@@ -186,7 +186,7 @@ enum Tool<'a> {
     Restore(&'a Path),
 }
 
-/// The file that is meant, or how PostgreSQL does it.
+/// The file of the store, or the commands for PostgreSQL.
 fn sqlite_file(settings: &Settings, tool: Tool<'_>) -> Result<PathBuf, Failure> {
     let url = settings.database.url.expose();
     match Location::parse(url) {

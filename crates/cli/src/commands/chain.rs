@@ -1,7 +1,7 @@
-//! `almanack chain`: keeps schedules in rounds until its time is over.
+//! `almanack chain`: fires schedules in rounds until its time is over.
 //!
-//! Wiring only: `engine::chain` does the work. What it tells goes to standard output line by line, because
-//! that is what the log of a workflow shows; nothing else is written there.
+//! Wiring only: `engine::chain` does the work. Its events go to standard output line by line, because
+//! the log of a workflow shows that; nothing else is written there.
 
 mod watch;
 
@@ -66,7 +66,7 @@ pub(super) fn run(
     })
 }
 
-/// Prints until everybody who tells something has gone.
+/// Prints until all senders are dropped.
 async fn print(mut reported: UnboundedReceiver<Note>, offset: Offset, output: &mut Output) {
     while let Some(note) = reported.recv().await {
         let line = if output.json {
@@ -74,7 +74,7 @@ async fn print(mut reported: UnboundedReceiver<Note>, offset: Offset, output: &m
         } else {
             note.text(offset)
         };
-        // That nobody reads the log is no reason to stop firing.
+        // A closed output is no reason to stop firing.
         let _ = output.line(&line);
         let _ = output.flush();
     }

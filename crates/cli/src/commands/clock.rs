@@ -5,7 +5,7 @@ use almanack_core::clock::{Doubt, Mark, Standing, TimeSource as _};
 
 use crate::commands::prelude::*;
 
-/// Does what was asked about the clock.
+/// Runs a command of `almanack clock`.
 pub(super) async fn run(
     context: &CommandContext,
     command: &ClockCommand,
@@ -17,7 +17,7 @@ pub(super) async fn run(
     }
 }
 
-/// The exit code says whether all is well, as `doctor` does.
+/// The exit code is as for `doctor`.
 fn show(context: &CommandContext, output: &mut Output) -> Done {
     let (now, machine_at) = (context.clock.now(), MachineTime::new().read().wall);
     let standing = context.clock.standing();

@@ -1,8 +1,8 @@
 //! `almanack edition …`
 //!
-//! An edition is changed only by whoever saw it as it is, so a command and a node never undo each
-//! other's work. On this machine, `run` and `publish` go out by themselves; on a node that was
-//! named, the node does.
+//! An edition is changed only by a process that saw its current state, so a command and a node never
+//! undo each other's work. On this machine, `run` and `publish` call the outside services themselves;
+//! with `--server`, the node does.
 
 use std::{io, sync::Arc};
 
@@ -24,7 +24,7 @@ mod run;
 mod show;
 mod status;
 
-/// Does what was asked with editions.
+/// Runs a command of `almanack edition`.
 pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &mut Output) -> Done {
     if let EditionCommand::Run(given) = command {
         return run::run(at, given, output).await;
@@ -37,7 +37,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &m
     done
 }
 
-/// A command may be the only process that makes an edition: people hear of what it leaves wrong.
+/// A command may be the only process that produces an edition: it evaluates the alerts, too.
 async fn alert(mut watch: Watch) {
     if let Err(error) = watch.round_of_editions().await {
         tracing::warn!(error = error.chain(), "could not evaluate the alert rules");
@@ -89,7 +89,7 @@ async fn open(
 }
 
 impl CommandContext {
-    /// Who looks for what people should hear about.
+    /// Evaluates the alert rules.
     fn watch(&self) -> Result<Watch, Failure> {
         let outbound = Outbound::new(&self.settings)?;
         let (settings, environment) = (&self.settings, &self.environment);
@@ -129,7 +129,7 @@ impl CommandContext {
     }
 }
 
-/// The day that was named, or today by the clock of editions.
+/// The given day, or today in the time zone of editions.
 async fn day(client: &Client, given: &EditionArguments) -> Result<String, Failure> {
     if let Some(text) = &given.date {
         return Ok(parse_date(text)?.to_string());
@@ -166,7 +166,7 @@ fn state(state: &Value, now: Timestamp) -> Cell {
     })
 }
 
-/// Prints a document as it was kept, or what differs from it.
+/// Prints a stored document, or what differs from it.
 async fn show(client: &Client, given: &EditionShowArguments, output: &mut Output) -> Done {
     let date = day(client, &given.edition).await?;
     let template = given.template.as_ref().map(|file| {
@@ -208,7 +208,7 @@ async fn publish(client: &Client, given: &EditionArguments, output: &mut Output)
     Ok(status::ending(&edition, output))
 }
 
-/// Puts failed stories back (ED-24).
+/// Retries failed stories (ED-24).
 async fn retry(
     client: &Client,
     given: &EditionArguments,
@@ -227,10 +227,10 @@ async fn retry(
     })
 }
 
-/// Who works on an edition that has something to do again.
+/// What continues an edition.
 const GOES_ON: &str = "a node continues, or run `almanack edition run`";
 
-/// Begins anew. What was written is written again, and paid for again, so this is asked for twice.
+/// Restarts an edition. The model writes, and costs, again, so this asks for confirmation.
 async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mut Output) -> Done {
     let date = day(client, given).await?;
     if !yes {
@@ -252,7 +252,7 @@ async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mu
     })
 }
 
-/// Has what a destination lacks sent again (ED-41).
+/// Sends again what a destination lacks (ED-41).
 async fn resend(client: &Client, given: &RedeliveryArguments, output: &mut Output) -> Done {
     let answer = redeliver(client, given, "resend").await?;
     let chosen = chosen(given);

@@ -1,7 +1,7 @@
 //! `almanack guard`: finds dead chains and starts them again (DP-09).
 //!
-//! Every failed step is followed by a new look: a start whose answer got lost shows as a run, and is not
-//! repeated.
+//! After every failed step it lists the runs again: a start whose answer got lost shows as a run, and
+//! is not repeated.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ const WAIT_MAX: Duration = Duration::from_mins(2);
 /// Runs that are looked at.
 const RUNS: u8 = 10;
 
-/// What became of a chain.
+/// The result for a chain.
 struct Report {
     chain: ChainName,
     found: Option<ChainHealth>,
@@ -41,7 +41,7 @@ struct Report {
 enum Did {
     Nothing,
     Started,
-    /// Left alone: it would only fail again.
+    /// Not restarted: it would only fail again.
     LeftAlone,
 }
 

@@ -1,7 +1,7 @@
-//! `almanack health`: asks the node of this configuration, at its own address, how it is.
+//! `almanack health`: checks the node of this configuration at its address.
 //!
-//! For supervisors that have no HTTP client at hand, such as those of an image that holds nothing but this binary. The
-//! database is left alone: a node whose database is away is up, and says itself that it is not ready.
+//! For supervisors without an HTTP client, such as in an image that contains only this binary. It does
+//! not use the database: a node whose database is away is up, and reports itself not ready.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -37,13 +37,13 @@ impl Question {
     }
 }
 
-/// What became of asking.
+/// The result of the check.
 #[derive(Debug)]
 pub(super) enum Answer {
     Yes(State),
-    /// It is up, and says why it cannot work.
+    /// It is up, and reports why it cannot work.
     NotReady(&'static str),
-    /// Something else, by somebody.
+    /// An answer of another server.
     Other {
         status: u16,
     },
@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &HealthArguments, inputs: &Inputs, output: &mut Out
     Ok(Exit::Ok)
 }
 
-/// Asks whoever listens there. A node that listens at every address of the machine is asked at loopback.
+/// Asks the server at that address. A node that listens on every address is asked on loopback.
 pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer, Failure> {
     let asked = SocketAddr::new(reachable(listen.ip()), listen.port());
     let address = format!("http://{asked}/{}", question.path());
@@ -119,7 +119,7 @@ fn reachable(listen: IpAddr) -> IpAddr {
     }
 }
 
-/// What a node says when it is not ready is a problem with a code, as everywhere in the API.
+/// A node that is not ready answers with a problem and its code, as everywhere in the API.
 fn judge(status: u16, body: &[u8]) -> Answer {
     #[derive(Deserialize)]
     struct Problem {

@@ -1,7 +1,7 @@
 //! `almanack import FORMAT FILE`: schedules of other programs as Almanack's own.
 //!
-//! Three steps that know nothing of each other: [`load`] reads the text, [`read`] finds out what it means,
-//! and one of [`show`] and [`json_of`] tells it. Whatever carries an import out takes the middle one.
+//! Three independent steps: [`load`] reads the text, [`read`] parses it, and [`show`] or [`json_of`]
+//! prints it.
 
 use std::{
     fs::File,
@@ -30,7 +30,7 @@ mod yaml;
 const TEXT_BYTES_MAX: u64 = 1_048_576;
 const STANDARD_INPUT: &str = "-";
 
-/// Shows what a foreign text becomes.
+/// Shows the converted schedules.
 pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Done {
     check(arguments)?;
     let text = load(&arguments.file)?;
@@ -75,7 +75,7 @@ fn check(arguments: &ImportArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A workflow does not say whose it is.
+/// A workflow does not name its repository.
 fn check_repository(arguments: &ImportArguments) -> Result<(), Failure> {
     let repository = arguments.repository.clone().unwrap_or_default();
     let target = Target::Workflow {
@@ -119,7 +119,7 @@ fn load(file: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8"))
 }
 
-/// Finds out what a text means.
+/// Parses a text.
 fn read(arguments: &ImportArguments, text: &str) -> Import {
     let options = Options {
         file: file_name(arguments),
@@ -143,7 +143,7 @@ fn read(arguments: &ImportArguments, text: &str) -> Import {
     }
 }
 
-/// Schedules to one side, what to know about them to the other.
+/// Schedules to standard output, remarks to standard error.
 fn show(
     arguments: &ImportArguments,
     text: String,

@@ -1,4 +1,4 @@
-//! `almanack migrate FROM TO`: a whole store into a database of the other make.
+//! `almanack migrate FROM TO`: copies a whole store to a database of the other type.
 
 use almanack_store::{
     Location,
@@ -14,7 +14,7 @@ use crate::{
     config::secret::{has_password, without_password},
 };
 
-/// Moves everything, or nothing.
+/// Copies everything or nothing.
 pub(super) fn run(arguments: &MigrateArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let lease = checked(config::load(inputs, Need::Database))?.node.lease;
     let from = place("FROM", &arguments.from, inputs, output)?;
@@ -81,7 +81,7 @@ async fn report_alive(
     Ok(())
 }
 
-/// A database as it is written on the command line, or in a variable that is named there.
+/// A database as written on the command line, or in a variable that is named there.
 fn place(
     argument: &str,
     text: &str,

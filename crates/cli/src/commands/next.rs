@@ -14,7 +14,7 @@ use crate::commands::prelude::*;
 mod batch;
 mod question;
 
-/// How often a host looks for due occurrences unless it is told otherwise.
+/// How often a host looks for due times by default.
 pub(super) const ROUND_S: u32 = 10;
 
 /// Answers one question, or a stream of them.

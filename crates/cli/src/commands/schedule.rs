@@ -8,7 +8,7 @@ mod plan;
 mod put;
 mod show;
 
-/// Only writing one makes sense on a database that does not exist yet.
+/// Only writing a schedule may create a database.
 fn database_need(command: &ScheduleCommand) -> DatabaseNeed {
     match command {
         ScheduleCommand::Put(_) => DatabaseNeed::New,
@@ -16,7 +16,7 @@ fn database_need(command: &ScheduleCommand) -> DatabaseNeed {
     }
 }
 
-/// Does what was asked with schedules.
+/// Runs a command of `almanack schedule`.
 pub(super) async fn run(
     at: &Connector<'_>,
     command: &ScheduleCommand,
@@ -121,7 +121,7 @@ fn state(state: &Value, now: Timestamp) -> Cell {
     })
 }
 
-/// Why no time stands where the next one would.
+/// Why there is no next time.
 fn no_next(schedule: &Value) -> &'static str {
     match schedule["state"].as_str().unwrap_or_default() {
         // The time of the resume is unknown.
@@ -221,7 +221,7 @@ const BACKFILL: &[Column] = &[
         match (time(&slot["execute_at"]), slot["found"].as_str()) {
             (Some(at), _) => Cell::new(format!("fires at {}", instant(at))).ink(Ink::Notable),
             (None, Some(status)) => {
-                Cell::new(format!("no change: fired, {status}")).ink(Ink::Faint)
+                Cell::new(format!("no change: fired, {}", status_word(status))).ink(Ink::Faint)
             }
             (None, None) => Cell::new("no change").ink(Ink::Faint),
         }
@@ -260,7 +260,7 @@ async fn backfill(client: &Client, given: &BackfillArguments, output: &mut Outpu
     Ok(Exit::Ok)
 }
 
-/// A schedule as it is before something is done to it; removed ones are looked at, too.
+/// A schedule before a change; removed ones are included.
 struct Named {
     name: String,
     now: Value,
@@ -278,13 +278,13 @@ impl Named {
         })
     }
 
-    /// A time as people type it; one without a zone is by the schedule's clock.
+    /// A time as people type it; without a zone, in the schedule's.
     fn time(&self, what: &str, text: &str) -> Result<Timestamp, Failure> {
         let zone = self.now["definition"]["tz"].as_str().unwrap_or("UTC");
         when::parse_at_in(text, self.seen_at, zone).map_err(|unclear| unclear.of(what))
     }
 
-    /// Does something to it, and tells what became of it.
+    /// Changes it, and reports the result.
     async fn change(
         &self,
         client: &Client,

@@ -1,4 +1,4 @@
-//! `almanack serve`: one node, its API, until it is told to stop.
+//! `almanack serve`: one node and its API, until it is asked to stop.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     wiring::Time,
 };
 
-/// How long what is left behind may take once the node has stopped.
+/// How long remaining tasks may take once the node has stopped.
 const GOODBYES: Duration = Duration::from_secs(5);
 
 /// Runs a node until SIGTERM or Ctrl-C.

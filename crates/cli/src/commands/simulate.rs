@@ -1,4 +1,4 @@
-//! `almanack simulate`: what the configuration would do, told by the planner itself (DP-14).
+//! `almanack simulate`: what the configuration would do, by the planner itself (DP-14).
 
 mod picture;
 

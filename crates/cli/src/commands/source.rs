@@ -17,7 +17,7 @@ mod show;
 mod week;
 mod why;
 
-/// Does what was asked with sources.
+/// Runs a command of `almanack source`.
 pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mut Output) -> Done {
     // Recorded times need no database at all.
     if let SourceCommand::Replay(given) = command {
@@ -74,7 +74,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
 
 fn database_need(command: &SourceCommand) -> DatabaseNeed {
     match command {
-        // What only looks at an address must not leave a database behind.
+        // A dry run must not leave a database behind.
         SourceCommand::Add(given) if given.dry_run => DatabaseNeed::Nothing,
         SourceCommand::Add(_) | SourceCommand::Import { .. } => DatabaseNeed::New,
         _ => DatabaseNeed::Existing,
@@ -94,7 +94,7 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
 /// What the subjects of sources begin with, on the command line as in tasks.
 pub(super) const PREFIX: &str = "source:";
 
-/// A source that somebody named.
+/// A source given by the user.
 struct Found {
     id: i64,
     now: Value,
@@ -158,7 +158,7 @@ fn unknown(what: &str) -> Failure {
         .hint("`almanack source list --containing TEXT` finds sources by name or address")
 }
 
-/// What people recognise a source by.
+/// The name of a source for people.
 fn called(source: &Value) -> String {
     match text(&source["name"]) {
         name if name.is_empty() => text(&source["address"]),
@@ -201,7 +201,7 @@ fn list(given: &SourceListArguments) -> List {
     List::new(call, ("sources", LIST), none).limit_or_all(given.many.limit())
 }
 
-/// Gives back to Almanack what a person had decided.
+/// `auto` returns a manual setting to the default.
 const AUTO: &str = "auto";
 
 async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -> Done {
@@ -241,7 +241,7 @@ async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -
     })
 }
 
-/// Forgets a source. Its entries go with it, so this is asked for twice.
+/// Deletes a source and its entries, after a confirmation.
 async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mut Output) -> Done {
     let source = load(client, &given.id).await?;
     let (id, name) = (source.id, called(&source.now));
@@ -261,7 +261,7 @@ async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mu
     output.say(&json!({ "removed": id }), &reported)
 }
 
-/// Asks whoever sits there; where nobody does, nothing is done.
+/// Asks for a confirmation; without a terminal, nothing is done.
 pub(super) fn confirmed(
     question: &str,
     unasked: Failure,

@@ -23,7 +23,7 @@ const LIST: &[Column] = &[
     }),
 ];
 
-/// Does what was asked with subscriptions.
+/// Runs a command of `almanack subscription`.
 pub(super) async fn run(
     at: &Connector<'_>,
     command: &SubscriptionCommand,
@@ -40,7 +40,7 @@ pub(super) async fn run(
     Ok(Exit::Ok)
 }
 
-/// What it wants, in a few words.
+/// Its filter in a few words.
 fn wants(subscription: &Value) -> String {
     let events = text(&subscription["events"]);
     let mut words = if events.is_empty() {

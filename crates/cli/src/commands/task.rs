@@ -10,7 +10,7 @@ use crate::commands::prelude::*;
 mod batch;
 mod history;
 
-/// Who withdraws with a revision leaves a mark even where nothing is; the others need a task.
+/// Cancelling with a revision leaves a tombstone even without a task; the others need a task.
 fn database_need(command: &TaskCommand) -> DatabaseNeed {
     match command {
         TaskCommand::Put(_) | TaskCommand::Cancel { .. } => DatabaseNeed::New,
@@ -18,7 +18,7 @@ fn database_need(command: &TaskCommand) -> DatabaseNeed {
     }
 }
 
-/// Does what was asked with tasks.
+/// Runs a command of `almanack task`.
 pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut Output) -> Done {
     let client = at.open(database_need(command)).await?;
     match command {
@@ -36,7 +36,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut 
     }
 }
 
-/// The path of a task and what lies below it; a slip in its name is told in the order of the
+/// The path of a task and what is below it. A mistake in its name is reported in the order of the
 /// command line.
 fn segments<'a>(given: &'a IdentityArguments, below: &[&'a str]) -> Result<Vec<&'a str>, Failure> {
     identity(given)?;
@@ -62,20 +62,20 @@ fn list(given: &ListArguments) -> List {
     List::new(call, ("tasks", LIST), "no tasks").limit_or_all(given.many.limit())
 }
 
-/// How a status looks. A failure says whether it is the last word; its day stands beside it.
+/// A status in words. A failure shows whether it is final; its day is in another column.
 fn status(task: &Value, _: Timestamp) -> Cell {
     let live = task["live"] == true;
     match (task["status"].as_str().unwrap_or_default(), live) {
         ("FAIL", true) => {
             let at = time(&task["execute_at"]).map(|at| at.strftime("%H:%M:%SZ").to_string());
-            let again = format!("FAIL (retry at {})", at.unwrap_or_default());
+            let again = format!("Failed (retry at {})", at.unwrap_or_default());
             Cell::new(again).ink(Ink::Notable)
         }
-        ("FAIL", false) => Cell::new("FAIL (final)").ink(Ink::Bad),
-        (status @ "SUCCESS", _) => Cell::new(status).ink(Ink::Good),
-        (status @ "RUNNING", _) => Cell::new(status).ink(Ink::Notable),
-        (status @ "CANCELLED", _) => Cell::new(status).ink(Ink::Faint),
-        (status, _) => Cell::new(status),
+        ("FAIL", false) => Cell::new("Failed (final)").ink(Ink::Bad),
+        (status @ "SUCCESS", _) => Cell::new(status_word(status)).ink(Ink::Good),
+        (status @ "RUNNING", _) => Cell::new(status_word(status)).ink(Ink::Notable),
+        (status @ "CANCELLED", _) => Cell::new(status_word(status)).ink(Ink::Faint),
+        (status, _) => Cell::new(status_word(status)),
     }
 }
 
@@ -93,7 +93,8 @@ const PAGE: &[Column] = &[
             (Some("FAIL"), false) => ", no retries left",
             _ => "",
         };
-        Cell::new(format!("{}{left}", text(&task["status"])))
+        let status = task["status"].as_str().unwrap_or_default();
+        Cell::new(format!("{}{left}", status_word(status)))
     }),
     column("execute at", "/execute_at", moment),
     column("attempt", "", |task, _| {
@@ -122,7 +123,7 @@ async fn get(client: &Client, given: &IdentityArguments, output: &mut Output) ->
         return Ok(Exit::Ok);
     }
     let mut task = answer.value();
-    // As it was given, blanks included.
+    // As given, blanks included.
     task["payload"] = answer.raw("payload").into();
     output.line(&format!("{} {}", given.kind, given.subject))?;
     output.page(PAGE, &task, answer.now)?;
@@ -196,8 +197,8 @@ fn payload(given: &str) -> Result<Box<RawValue>, Failure> {
     })
 }
 
-/// The status just before a change, so that its consequences can be told. Another may come between;
-/// then the telling is off, never the change.
+/// The status just before a change, for warnings about its consequences. Another change may come in
+/// between; then the warning is wrong, never the change.
 async fn status_before(client: &Client, segments: &[&str]) -> Result<String, Failure> {
     let found = client.find(Call::get(segments)).await?;
     Ok(found.map_or_else(String::new, |task| text(&task.value()["status"])))
@@ -265,7 +266,7 @@ fn sentence(receipt: &Value, now: Timestamp) -> String {
             let old = of("cancelled_task_id");
             format!("cancelled the running task {old}, and created {task}: {who} at {at}")
         }
-        // A withdrawal that wrote a row itself found none.
+        // A cancellation that wrote a row found no task.
         "cancelled" if of("receipt").ends_with(".0") => format!(
             "nothing to cancel yet: {who}; later changes up to revision {} will be ignored",
             of("revision")

@@ -1,7 +1,7 @@
 //! `almanack tick`: one pass of everything that is due, without a node that stays.
 //!
-//! It is a node for as long as it takes: admitted under a name of its own, so that ticks may overlap each
-//! other and nodes that run; it reads the schedules as `serve` does, plans, runs, drains and leaves.
+//! It is a short-lived node: admitted under its own name, so that ticks may overlap with each other
+//! and with running nodes. It reads the schedules as `serve` does, plans, runs, drains and exits.
 
 use almanack_engine::{
     node::AdmittedNode,
@@ -92,9 +92,9 @@ async fn pass(
         ticked
     };
     let ((), ticked) = tokio::join!(running, ticking);
-    // What nobody counts looks like a fleet that may be asked more often.
+    // Uncounted checks would make the fleet look cheaper than it is.
     sources.report().await?;
-    // Who is only driven from outside has nobody else who would look.
+    // With ticks only, no other process evaluates the alert rules.
     if let Err(error) = alerts.round().await {
         tracing::warn!(
             error = error.chain(),

@@ -9,7 +9,7 @@ const FIRST_TOKEN: &str = "\
 This is the first token: nodes that were open ask everybody for one from now on. Revoking it does not open them again.
 ";
 
-/// Only making a token makes sense on a database that does not exist yet.
+/// Only creating a token may create a database.
 fn database_need(command: &TokenCommand) -> DatabaseNeed {
     match command {
         TokenCommand::Create { .. } => DatabaseNeed::New,

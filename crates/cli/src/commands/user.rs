@@ -13,7 +13,7 @@ use almanack_core::{
 use super::token::still_taken;
 use crate::commands::prelude::*;
 
-/// Open nodes close when they hear of this, and stay closed.
+/// Open nodes require a sign-in after this, for good.
 const FIRST_USER: &str = "\
 This is the first user: from now on, nodes require a sign-in or a token. Removing the user does not open them \
 again.
@@ -26,7 +26,7 @@ const LIST: &[Column] = &[
     column("PASSWORD SET", "/changed_at", ago),
 ];
 
-/// Only making a user makes sense on a database that does not exist yet.
+/// Only creating a user may create a database.
 fn database_need(command: &UserCommand) -> DatabaseNeed {
     match command {
         UserCommand::Create { .. } => DatabaseNeed::New,

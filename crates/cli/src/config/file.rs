@@ -1,7 +1,7 @@
 //! The file as a layer: `almanack.toml` read with the place of every value.
 //!
 //! The document is walked by hand instead of being deserialized into structs, because serde stops
-//! at the first mistake and we want them all.
+//! at the first error and we report them all.
 
 mod subscription;
 
@@ -27,12 +27,12 @@ use crate::suggest;
 
 type Entry<'a> = (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>);
 
-/// What a file says.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     /// Its settings.
     pub(crate) layer: Layer,
-    /// What is wrong with their shape.
+    /// Problems with their shape.
     pub(crate) problems: Vec<Problem>,
     /// Its schedules, and what is wrong with them.
     pub(crate) schedules: FileSchedules,
@@ -104,8 +104,8 @@ fn line_of(source: &Source, problem: &Problem) -> Option<usize> {
     }
 }
 
-/// On a line that cannot be read nobody knows what the value is; unless its key is one of ours and
-/// harmless, it may be a secret someone forgot to quote.
+/// On an invalid line the value is unknown; unless its key is one of ours and harmless, it may be a
+/// secret without quotes.
 fn cover_broken_line(source: &mut Source, text: &str, byte: usize) {
     let byte = (0..=byte.min(text.len()))
         .rev()
@@ -264,7 +264,7 @@ pub(super) fn cover(covered: &mut Vec<Range<usize>>, value: &Spanned<DeValue<'_>
     }
 }
 
-/// A value as the readers of settings want it.
+/// A value for the readers of settings.
 pub(super) fn raw(value: &DeValue<'_>) -> Raw {
     match value {
         DeValue::String(text) => Raw::Text(text.to_string()),

@@ -1,8 +1,8 @@
 //! `[[schedule]]` in the file: schedules as people write them, each checked for itself.
 //!
-//! Unlike a setting, a schedule that is wrong stops nobody (DP-18): `serve` runs the good ones and says
-//! what is wrong with the others, while `check` counts every mistake. So they are kept apart from the
-//! settings, and what is wrong with them from what is wrong with everything else.
+//! Unlike a setting, an invalid schedule prevents no start (DP-18): `serve` runs the valid ones and
+//! reports the others, while `check` counts every problem. So schedules are separate from the
+//! settings, and so are their problems.
 //!
 //! Every value is first read by its [`Shape`], which knows the place and the words for a refusal, and
 //! only then put together to a definition.
@@ -46,12 +46,12 @@ pub(crate) struct FileSchedules {
     pub(crate) problems: Vec<Problem>,
     /// The names of those others, where they have one: they are neither changed nor removed.
     pub(crate) keep: BTreeSet<ScheduleName>,
-    /// Where the kinds of those to be kept stand: whether there is one only the settings know.
+    /// Where the kinds of the valid ones are written: only the settings know which kinds exist.
     kinds: BTreeMap<ScheduleName, Range<usize>>,
 }
 
 impl FileSchedules {
-    /// Refuses a schedule of this name, if the name is taken by somebody else.
+    /// Refuses a schedule of this name, if the name is taken.
     pub(super) fn leave_name(&mut self, name: &str, taken: bool) {
         let before = self.wanted.len();
         if taken {
@@ -109,10 +109,10 @@ fn at(what: impl Into<String>, span: Range<usize>) -> Problem {
 struct Reading<'a> {
     item: &'a Spanned<DeValue<'a>>,
     text: &'a str,
-    /// How complaints name it.
+    /// Its name in error messages.
     title: String,
     name: Option<ScheduleName>,
-    /// Where each value stands, by its path: `grace`, `target.url`.
+    /// The place of each value, by its path: `grace`, `target.url`.
     spans: BTreeMap<String, Range<usize>>,
     problems: Vec<Problem>,
     covered: Vec<Range<usize>>,

@@ -1,4 +1,4 @@
-//! From what was written to what it means: one function per shape of value.
+//! Parses values: one function per shape.
 
 use std::{
     net::SocketAddr,
@@ -37,7 +37,7 @@ impl Complaint {
     }
 }
 
-/// What reading a value comes to.
+/// The result of reading a value.
 pub(crate) type Read<T> = Result<T, Complaint>;
 
 /// The text, if it fits; otherwise what is wrong with it.
@@ -53,7 +53,7 @@ pub(crate) fn fitting(
     Err(Complaint::new(what, hint))
 }
 
-/// What to write instead of a name that nobody knows.
+/// What to write instead of an unknown name.
 pub(crate) fn known(given: &str, names: &[&str]) -> String {
     if let Some(near) = suggest::nearest(given, names.iter().copied()) {
         return format!("did you mean `{near}`?");
@@ -206,7 +206,7 @@ pub(crate) fn texts<T>(item: impl Fn(&str) -> Read<T>) -> impl Fn(&Raw) -> Read<
     }
 }
 
-/// An address to listen at.
+/// An address to listen on.
 pub(crate) fn socket(raw: &Raw) -> Read<SocketAddr> {
     let text = raw
         .as_text()

@@ -45,7 +45,7 @@ fn recorder() -> Result<PrometheusRecorder, Failure> {
     Ok(bounded.map_err(failed)?.build_recorder())
 }
 
-/// Observations wait in memory until somebody reads the metrics; where nobody does, they would wait for ever.
+/// Folds waiting observations: without a reader of the metrics they would wait forever.
 pub(super) async fn fold(metrics: &PrometheusHandle, drained: &CancellationToken) {
     while drained
         .run_until_cancelled(pause(FOLD_EVERY))

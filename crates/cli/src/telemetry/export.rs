@@ -26,7 +26,7 @@ use url::Url;
 use super::{Seen, handler::Attempt};
 use crate::config::settings::Telemetry as Settings;
 
-/// Spans that leave together.
+/// Spans per batch.
 const BATCH: usize = 512;
 /// How long the first span of a batch waits for others.
 const GATHER: Duration = Duration::from_secs(2);
@@ -38,7 +38,7 @@ const SCHEDULE: &str = "schedule:";
 pub(super) struct Exporter {
     collector: SpanExporter,
     scope: InstrumentationScope,
-    /// Whether the collector was away at the last batch: said once, not every two seconds.
+    /// Whether the last batch failed: logged once, not every two seconds.
     away: bool,
 }
 
@@ -79,7 +79,7 @@ impl Exporter {
         })
     }
 
-    /// Until nobody can hand in spans any more.
+    /// Runs until all senders are dropped.
     pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Seen>) {
         while let Some(first) = queue.recv().await {
             let mut batch = vec![first];

@@ -138,7 +138,10 @@ fn channels_that_are_wrong_are_refused() {
             "[alerts]\nquiet = \"22-7\"",
             "`22-7` is not a span of hours",
         ),
-        ("[alerts]\nquiet = \"7:00-7:00\"", "begins when it ends"),
+        (
+            "[alerts]\nquiet = \"7:00-7:00\"",
+            "is an empty span of hours",
+        ),
         ("[alerts]\nquiet_tz = \"Mars\"", "`Mars` is not a time zone"),
         (
             "[alerts.ntfy]\nurl = \"https://ntfy.sh/\"",

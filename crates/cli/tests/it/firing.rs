@@ -220,7 +220,7 @@ async fn dp_18_changes_of_the_files_take_effect_and_mistakes_do_not() {
     until_reported(&node, "almanack.toml:6:19: schedule `a`: expression: hour").await;
 
     write(&home, "[[schedule\n");
-    until_reported(&node, "the configuration does not read").await;
+    until_reported(&node, "the configuration is invalid").await;
     assert_eq!(names(&home), ["a", "c", "daily"], "all stays as it was");
     let dispatch = home.path().join("DISPATCH");
     let named_badly = "0 88 * * *  owner/repo  daily.yml  name=daily\n";

@@ -135,8 +135,8 @@ fn a_restore_that_was_stopped_is_reported_and_gone_on_with() {
     assert_eq!(itself.code, 2, "{itself}");
     let ran = home.run(&["restore", "kept.db", "--force"]);
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.notes.contains("it is made anew"), "{ran}");
-    assert!(ran.notes.contains("going on from there"), "{ran}");
+    assert!(ran.notes.contains("writing it again"), "{ran}");
+    assert!(ran.notes.contains("continuing from there"), "{ran}");
     for store in ["almanack.db", "almanack.db.replaced"] {
         home.run(&["backup", "verify", store, "--no-checksum"])
             .expect_data();
@@ -169,7 +169,7 @@ fn of_two_restores_at_once_the_second_is_refused() {
     assert!(refused.notes.contains("is at work"), "{refused}");
     assert!(!refused.notes.contains("was stopped"), "{refused}");
     let doctor = home.run(&["doctor", elsewhere]);
-    assert!(doctor.data.contains("a restore is at work"), "{doctor}");
+    assert!(doctor.data.contains("a restore is running"), "{doctor}");
     let half = fs::read(home.path().join("new.db.partial")).unwrap();
     assert_eq!(half, b"half", "the first one's copy stays");
     drop(lock);
@@ -335,7 +335,7 @@ fn the_doctor_creates_no_database() {
     let listen = format!("server.listen={}", free_address());
     let ran = home.run(&["doctor", "--set", &listen]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.data.contains("is not there yet"), "{ran}");
+    assert!(ran.data.contains("does not exist yet"), "{ran}");
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
 }
 
@@ -346,7 +346,7 @@ fn the_doctor_refuses_an_open_address_as_serve_does() {
     for home in [Home::new(), stored()] {
         let serve = home.run(&[&["serve"][..], &listen].concat());
         let doctor = home.run(&[&["doctor"][..], &listen].concat());
-        let refusal = "can be reached from elsewhere";
+        let refusal = "is reachable from other machines";
         assert!(serve.notes.contains(refusal), "{serve}");
         assert_eq!(doctor.code, 2, "{doctor}");
         assert!(doctor.data.contains(refusal), "{doctor}");
@@ -376,7 +376,7 @@ fn the_doctor_shows_every_mistake_and_looks_at_the_database_all_the_same() {
     let home = stored().file("almanack.toml", "[node\n");
     let unclear = home.run(&["doctor"]);
     assert!(
-        unclear.data.contains("does not say where it is"),
+        unclear.data.contains("names no valid database"),
         "{unclear}"
     );
     let given = home.run(&["doctor", "--json", "--database", "sqlite:almanack.db"]);
@@ -487,13 +487,8 @@ async fn a_node_without_its_database_is_reported_from_whoever_is_no_node() {
     let away = r#"{"code":"database_unavailable","status":503}"#;
     for (status, body, code, reported) in [
         (503, away, 4, "its database does not answer"),
-        (503, "", 1, "does not answer as a node does (status 503)"),
-        (
-            200,
-            "hello",
-            1,
-            "does not answer as a node does (status 200)",
-        ),
+        (503, "", 1, "is not an Almanack node (status 503)"),
+        (200, "hello", 1, "is not an Almanack node (status 200)"),
     ] {
         let address = other_server(StatusCode::from_u16(status).unwrap(), body).await;
         let listen = format!("server.listen={address}");

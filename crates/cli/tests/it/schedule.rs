@@ -453,7 +453,7 @@ async fn a_firing_that_failed_is_reported_wherever_its_slot_is() {
     let home = with_a_failed_firing().await;
     let slots = home.run(&["schedule", "slots", "touch"]).expect_data();
     assert!(slots.lines().next().unwrap().contains("FIRING"), "{slots}");
-    let failed = "FAIL: ";
+    let failed = "Failed: ";
     assert!(slots.contains(failed), "{slots}");
     let reported = home
         .run(&["schedule", "slots", "touch", "--limit", "1", "--json-lines"])
@@ -478,7 +478,7 @@ fn a_firing_by_hand_is_reported_with_its_state() {
     home.run(&["schedule", "fire", "paper"]).expect_data();
     let shown = home.run(&["schedule", "show", "paper"]).expect_data();
     assert!(shown.contains("@manual-"), "{shown}");
-    assert!(shown.contains("INIT"), "{shown}");
+    assert!(shown.contains("Waiting"), "{shown}");
 }
 
 #[test]

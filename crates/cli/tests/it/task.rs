@@ -59,8 +59,8 @@ fn a_task_is_created_moved_withdrawn_and_put_again() {
     TIME  AGO  1  cli:anna  created for 2999-01-05 08:00:00Z
     TIME  AGO  1  cli:anna  moved from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z
     TIME  AGO  1  cli:anna  changed, still for 2999-01-06 07:00:00Z
-    TIME  AGO  1  cli:anna  asked for 2999-01-05 08:00:00Z (revision 6), no change: old revision
-    TIME  AGO  1  cli:anna  withdrawn
+    TIME  AGO  1  cli:anna  requested for 2999-01-05 08:00:00Z (revision 6), no change: old revision
+    TIME  AGO  1  cli:anna  cancelled
     TIME  AGO  1  cli:anna  requested to cancel it, no change: already in that state
     TIME  AGO  1  cli:anna  replaced by task 2
     TIME  AGO  2  cli:anna  created again for TIME
@@ -69,8 +69,8 @@ fn a_task_is_created_moved_withdrawn_and_put_again() {
     let list = home.run(&["task", "list"]).expect_data();
     insta::assert_snapshot!(settled(&list), @"
     TASK  STATUS  KIND  SUBJECT  EXECUTE AT  ATTEMPT
-    2  INIT  ARTICLE_PUBLISH  article:42  TIME  AGO  0/4
-    1  CANCELLED  ARTICLE_PUBLISH  article:42  2999-01-06 07:00:00Z  AGO  0/4
+    2  Waiting  ARTICLE_PUBLISH  article:42  TIME  AGO  0/4
+    1  Cancelled  ARTICLE_PUBLISH  article:42  2999-01-06 07:00:00Z  AGO  0/4
     ");
 }
 
@@ -83,12 +83,12 @@ fn a_withdrawal_of_nothing_says_that_it_left_a_mark() {
     };
     assert_eq!(
         cancel("7").expect_data(),
-        "nothing to withdraw yet: ARTICLE_PUBLISH article:42; changes up to revision 7 will be \
+        "nothing to cancel yet: ARTICLE_PUBLISH article:42; later changes up to revision 7 will be \
          ignored\n"
     );
     for revision in ["6", "7"] {
         let reported = put(&home, AT, &["--revision", revision]).expect_data();
-        assert!(reported.starts_with("nothing changed"), "{reported}");
+        assert!(reported.starts_with("No change"), "{reported}");
     }
     put(&home, AT, &["--revision", "8"]).expect_data();
     let withdrawn = cancel("9").expect_data();
@@ -136,8 +136,8 @@ async fn a_list_reports_a_failure_that_will_be_retried_from_the_last_one() {
     }
     let list = home.run(&["task", "list"]).expect_data();
     let line = |subject: &str| list.lines().find(|line| line.contains(subject)).unwrap();
-    assert!(line("never").contains("FAIL (final)"), "{list}");
-    assert!(line("again").contains("FAIL (retry at "), "{list}");
+    assert!(line("never").contains("Failed (final)"), "{list}");
+    assert!(line("again").contains("Failed (retry at "), "{list}");
 }
 
 #[test]

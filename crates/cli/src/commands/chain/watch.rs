@@ -1,8 +1,8 @@
-//! Locks, watched: a chain that may not use its locks fires nothing, however long it works, and whoever
-//! set it up learns of it only if the run fails.
+//! Watched locks: a chain that may not use its locks fires nothing, and its operator notices only if
+//! the run fails.
 //!
-//! What is refused before anything has worked is a mistake in the setup: the run stops at once. Later it is
-//! trouble like any other, which may pass; then the last look at the locks decides.
+//! A refusal before anything has worked is an error in the setup: the run stops immediately. Later
+//! refusals may be temporary; then the last access to the locks decides.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::commands::prelude::*;
 
-/// What became of the locks so far.
+/// The state of the locks so far.
 #[derive(Debug, Default)]
 struct Seen {
     /// Whether a list has come.
@@ -21,7 +21,7 @@ struct Seen {
     created: bool,
     /// What stopped the run.
     refused: Option<String>,
-    /// What went wrong at the last look.
+    /// The error of the last access.
     trouble: Option<String>,
 }
 
@@ -32,10 +32,10 @@ pub(super) struct Watched {
     stop: CancellationToken,
 }
 
-/// What the run comes to by its locks.
+/// The result of the run, by its locks.
 pub(super) struct Verdict(Arc<Mutex<Seen>>);
 
-/// Watches locks; what must not go on is told by `stop`.
+/// Watches locks; cancels `stop` on a refusal.
 pub(super) fn watch(lock: Arc<dyn SlotLock>, stop: CancellationToken) -> (Watched, Verdict) {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let verdict = Verdict(Arc::clone(&seen));

@@ -1,11 +1,11 @@
-//! Message buses: signed in to, and whether what is configured is there. Nothing is created or read.
+//! Message buses: whether sign-in works and the configured names exist. Nothing is created or read.
 
 use almanack_bus::{Error, kafka, nats};
 
 use super::Finding;
 use crate::config::{Settings, settings::Way};
 
-/// Looks at those that are configured.
+/// Checks the configured ones.
 pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(kafka) = &settings.events.kafka {
@@ -34,7 +34,7 @@ pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
     findings
 }
 
-/// Where event delivery are told.
+/// The topics or subjects that events are delivered to.
 fn reported<'a>(
     settings: &'a Settings,
     place: impl Fn(&'a Way) -> Option<&'a str>,

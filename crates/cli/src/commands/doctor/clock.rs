@@ -1,4 +1,4 @@
-//! The machine's clock against itself and against what the store remembers, and what is known about time zones.
+//! The machine's clock compared with its uptime and with the store, and the time zones.
 
 use almanack_adapters::clock::{SteadyClock, SystemClock};
 use almanack_core::{
@@ -13,7 +13,7 @@ use crate::commands::prelude::*;
 
 /// Before this version was written; a machine without a battery starts in 1970.
 const WRITTEN_AT: Timestamp = Timestamp::constant(1_767_225_600, 0);
-/// How far the two may part while the doctor looks; a clock that is being corrected slowly stays below.
+/// How far the two may part during the check; a clock that is corrected gradually stays below.
 const PARTED: SignedDuration = SignedDuration::from_millis(200);
 /// Where systems keep the zones, with their version in the first line.
 const ZONES: &str = "/usr/share/zoneinfo/tzdata.zi";
@@ -48,8 +48,8 @@ fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
 /// Schedules named in a finding.
 const NAMED_MAX: usize = 5;
 
-/// The clock against what the store remembers, and what a clock that was ahead left behind. A store that is not there, or that opening
-/// would migrate, is not looked at.
+/// The clock compared with the store, and what a clock that was ahead left behind. A store that does
+/// not exist, or that opening would migrate, is not checked.
 pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
     if !is_current(settings).await {
         return Vec::new();

@@ -1,7 +1,7 @@
-//! Whether the credentials of editions and of GitHub are accepted, asked where they are used.
+//! Whether the credentials of editions and of GitHub are accepted by their services.
 //!
-//! Each probe is one request that costs and changes nothing: GitHub's repository or limit, Telegram's `getMe`, the model's list of models. A
-//! server that answers says nothing about a wrong token; an edition at six in the morning does.
+//! Each probe is one request that costs and changes nothing: GitHub's repository or limit, Telegram's
+//! `getMe`, the model's list of models. So a wrong token is found now, not by the next edition.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ async fn github(
     judge_github(check, github.access(repository).await)
 }
 
-/// Names no repository, as nothing about GitHub does: what is said here may stand in a public log.
+/// Names no repository, as no message about GitHub does: the output may be in a public log.
 fn judge_github(check: &str, access: Result<Access, Error>) -> Finding {
     match access {
         Ok(Access::Write) => Finding::ok(check, "the token may write to the repository"),

@@ -1,4 +1,4 @@
-//! The database, what it survives, and who works on it.
+//! The database, its durability, and the nodes that use it.
 
 use almanack_adapters::{clock::SystemClock, disk};
 use almanack_core::{store::Node, time::Clock as _};
@@ -19,13 +19,13 @@ use crate::{
 const POSTGRES_MIN: i32 = 150_000;
 /// Less than this, and a log of writes may not find room.
 const FREE_BYTES: u64 = 256 * 1024 * 1024;
-/// A node corrects its clock by the database's; so far off, the machine's is worth a look all the same.
+/// A node follows the database's clock; a machine this far off is still worth a warning.
 const SKEW: SignedDuration = SignedDuration::from_secs(1);
 /// What to do about a server whose tables do not hold together.
 const DAMAGED_SERVER: &str = "stop the nodes, dump what can still be read, and restore the server's newest \
      backup; `reindex` rebuilds a damaged index";
 
-/// Looks at the database, if it is there.
+/// Checks the database, if it exists.
 pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>, Failure> {
     let url = settings.database.url.expose();
     let location = Location::parse(url).map_err(Failure::usage)?;
@@ -91,7 +91,7 @@ async fn deeply(location: &Location) -> Vec<Finding> {
     }
 }
 
-/// What a database holds of ours.
+/// Which of our tables a database has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Filled {
     No,
@@ -111,7 +111,7 @@ impl Filled {
     }
 }
 
-/// Whether `serve` would refuse to listen, by the rule that it goes by.
+/// Whether `serve` would refuse to listen, by the same rule.
 async fn access(settings: &Settings, filled: Filled) -> Option<Finding> {
     let judged = match filled {
         Filled::No => process::refuse_unguarded(settings.server.listen),
@@ -288,7 +288,7 @@ fn judge_skew(database: Timestamp, machine: Timestamp) -> Finding {
     Finding::ok("clock of the database", what)
 }
 
-/// Who works on it.
+/// The nodes that use it.
 fn nodes(alive: &[Node]) -> Vec<Finding> {
     if alive.is_empty() {
         return vec![Finding::ok("nodes", "no node is running")];

@@ -1,4 +1,5 @@
-//! `--expect schedule=NAME,within=PERIOD`: whether a schedule fired lately, for a cron job that watches the watcher.
+//! `--expect schedule=NAME,within=PERIOD`: whether a schedule fired recently, for a cron job that
+//! monitors Almanack itself.
 
 use almanack_core::{
     plan::{ScheduleName, State, Verdict as SlotVerdict},
@@ -49,7 +50,7 @@ fn parse(text: &str) -> Result<Expectation, Failure> {
     }
 }
 
-/// Looks at each. Opening the store may migrate it, so this is only done for who expects something of a store in use.
+/// Checks each. Opening the store may migrate it, so this is done only with `--expect`.
 pub(super) async fn look(settings: &Settings, expectations: &[Expectation]) -> Vec<Finding> {
     if expectations.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Files and folders: who may read what is secret, and whether we may write where we must.
+//! Files and folders: who may read secrets, and whether this user may write where needed.
 
 use std::{
     os::unix::fs::PermissionsExt as _,

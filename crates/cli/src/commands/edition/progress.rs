@@ -1,7 +1,7 @@
-//! What a run looks like while it goes on: a bar where somebody watches, a line per step where
-//! nobody does.
+//! The progress of a run: a bar on a terminal, a line per step elsewhere.
 //!
-//! The observer only notes; whoever runs the edition draws, so that all output goes one way.
+//! The observer only records; the command that runs the edition prints, so that all output goes one
+//! way.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -120,7 +120,7 @@ impl Observer for Onlooker {
             budget: Some(Arc::clone(budget)),
             spent: before,
         });
-        // Whoever stopped listening has what he wanted.
+        // A receiver that is gone needs no more.
         let _ = self.said.send(doing);
     }
 
@@ -138,7 +138,7 @@ impl Observer for Onlooker {
     fn waits(&self, waiting: &Waiting) {
         let doing = format!("waiting: {waiting}");
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        // A line per thing that is waited for, not per look.
+        // A line per reason to wait, not per poll.
         if let Some(seen) = seen.as_mut()
             && seen.doing != doing
         {

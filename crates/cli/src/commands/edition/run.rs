@@ -1,4 +1,4 @@
-//! `almanack edition run`: an edition taken to its end, before one's eyes (ED-21).
+//! `almanack edition run`: runs an edition to its end and shows its progress (ED-21).
 
 use std::{pin::pin, time::Duration};
 
@@ -21,10 +21,10 @@ use crate::{
     wiring::editions::Purpose,
 };
 
-/// How often the bar is drawn anew.
+/// How often the bar is redrawn.
 const DRAWN_EVERY: Duration = Duration::from_millis(200);
 
-/// Takes an edition from wherever it stands as far as it goes.
+/// Continues an edition from its current state as far as possible.
 pub(super) async fn run(at: &Connector<'_>, given: &EditionArguments, output: &mut Output) -> Done {
     if at.server.is_some() {
         return run_there(&at.open(DatabaseNeed::New).await?, given, output).await;
@@ -45,7 +45,7 @@ pub(super) async fn run(at: &Connector<'_>, given: &EditionArguments, output: &m
     Ok(exit)
 }
 
-/// On a node, which goes on if we leave.
+/// On a node, which continues if this command ends.
 async fn run_there(client: &Client, given: &EditionArguments, output: &mut Output) -> Done {
     let date = day(client, given).await?;
     let call = Call::post(&["editions", &date, "run"]).json(&json!({ "wait": true }));
@@ -100,15 +100,14 @@ async fn cancelled(token: Option<&CancellationToken>) {
     }
 }
 
-/// Whoever does not want to wait may go: what was begun is somebody else's once its lease has
-/// passed.
+/// Stops immediately: another process takes up the step once its lease has expired.
 fn left() -> Failure {
     Failure::failed("stopped in the middle of a step")
         .hint("a tick or another run takes up the step again after some minutes")
 }
 
-/// Stories, and everything else in words: what is left is told by the forecast, not by the bar's
-/// own guess.
+/// Stories, and everything else in words: the remaining time is the forecast's, not the bar's own
+/// guess.
 fn style() -> ProgressStyle {
     let template = "{bar:20} {pos}/{len} stories  {wide_msg}";
     // A template that does not parse would only cost its looks.

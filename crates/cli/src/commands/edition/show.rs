@@ -1,4 +1,4 @@
-//! Documents, as they were made and as they come out now.
+//! Documents, as stored and as rendered now.
 
 use similar::TextDiff;
 
@@ -16,7 +16,7 @@ pub(super) async fn print(client: &Client, call: Call, output: &mut Output) -> D
     Ok(Exit::Ok)
 }
 
-/// Says that nothing differs, or what does.
+/// Reports that nothing differs, or what does.
 pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
     let reported = rebuilt.value();
     let date = text(&reported["date"]);

@@ -83,7 +83,7 @@ const ALERTS: &[Column] = &[
     column("DETAIL", "/detail", plain),
 ];
 
-/// Shows how an edition stands.
+/// Shows the status of an edition.
 pub(super) async fn run(client: &Client, given: &EditionArguments, output: &mut Output) -> Done {
     let date = day(client, given).await?;
     let edition = load(client, &date).await?;
@@ -96,7 +96,7 @@ pub(super) async fn load(client: &Client, date: &str) -> Result<Answer, Failure>
     client.call(Call::get(&["editions", date])).await
 }
 
-/// Tells everything, the important first.
+/// Prints everything, the most important first.
 pub(super) fn show(edition: &Answer, output: &mut Output) -> Result<(), Failure> {
     if output.json {
         return output.line(edition.text());
@@ -122,13 +122,13 @@ fn delivered(delivery: &Value, now: Timestamp) -> Cell {
     Cell::new(reported.join("; "))
 }
 
-/// Whether it is not sent again before somebody says so.
+/// Whether it is not sent again without a `resend`.
 fn is_held(delivery: &Value) -> bool {
     let ended = matches!(delivery["state"].as_str(), Some("failed" | "unknown"));
     ended && delivery["retry_at"].is_null()
 }
 
-/// Published or not, and who did not take it.
+/// Published or not, and which destinations lack it.
 pub(super) fn ending(edition: &Value, output: &mut Output) -> Exit {
     let deliveries = edition["deliveries"].as_array().into_iter().flatten();
     let is = |it: &Value, state: &str| it["state"] == state;

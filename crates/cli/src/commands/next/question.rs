@@ -7,7 +7,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use crate::suggest;
 
-/// More occurrences than anybody reads; a larger number is a slip.
+/// More times than are useful; a larger number is a typing error.
 const COUNT_MAX: usize = 10_000;
 
 /// What to find out.

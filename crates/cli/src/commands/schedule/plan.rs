@@ -14,7 +14,7 @@ use crate::{
     config::{Loaded, report::Severity},
 };
 
-/// Firings told one by one, per schedule.
+/// Firings listed one by one, per schedule.
 const LISTED_MAX: usize = 20;
 
 /// What the file does to one schedule.
@@ -32,11 +32,11 @@ enum What {
     Changed(Vec<String>),
     Removed,
     Unchanged,
-    /// It is in force for somebody else.
+    /// Another origin has a schedule of this name.
     Refused(Origin),
 }
 
-/// Compares a file with what is in force.
+/// Compares a file with the active schedules.
 pub(super) async fn run(
     (inputs, client): (&Inputs, &Client),
     (file, period): (&PathBuf, &str),
@@ -73,7 +73,7 @@ pub(super) async fn run(
     })
 }
 
-/// A schedule in force.
+/// An active schedule.
 struct InForce {
     origin: Option<Origin>,
     state: String,

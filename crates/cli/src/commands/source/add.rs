@@ -1,8 +1,7 @@
 //! `almanack source add`: an address becomes a source, or is shown as one.
 //!
-//! People know sites, not feeds: what is no feed is asked for the feeds it names. One is taken,
-//! several are shown, none is a failure; nothing is guessed and nothing is stored that nobody
-//! chose.
+//! People know sites, not feeds: on a page that is not a feed, the feeds it links to are looked up.
+//! One is used, several are listed, none is a failure; nothing is guessed.
 
 use super::{PUBLISHED, called, counted, rules};
 use crate::commands::prelude::*;
@@ -49,7 +48,7 @@ pub(super) async fn run(client: &Client, given: &SourceAddArguments, output: &mu
     reported
 }
 
-/// What people type without one is an address of the web.
+/// An address without a scheme is a web address.
 fn with_scheme(address: &str) -> String {
     let address = address.trim();
     if address.contains("://") {
@@ -84,7 +83,7 @@ fn no_feed(address: &str, refusal: &Refusal) -> Failure {
     }
 }
 
-/// That another address than the one given was taken.
+/// Reports that another address than the given one is used.
 fn say_where(given: &SourceAddArguments, taken: &str, output: &mut Output) {
     if taken != with_scheme(&given.address) {
         output.note(&format!("found its feed: {taken}\n"));

@@ -1,4 +1,4 @@
-//! `almanack source check`: a look now, made by a node.
+//! `almanack source check`: a check now, made by a node.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use almanack_adapters::clock::pause;
 use super::{Found, PUBLISHED, called, counted, duration, load};
 use crate::{commands::prelude::*, when::Relative};
 
-/// How often it is asked whether somebody has looked.
+/// How often to poll for the result.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 const SHOWN: u64 = 20;
 
 const ENTRIES: &[Column] = &[PUBLISHED, column("TITLE", "/title", plain)];
 
-/// Asks for a look, and waits for it where that is wanted.
+/// Requests a check, and waits for it with `--wait`.
 pub(super) async fn run(
     client: &Client,
     given: &SourceArguments,
@@ -58,7 +58,7 @@ fn nobody(id: i64, wait_max: SignedDuration) -> Failure {
     )
 }
 
-/// What the last look brought.
+/// The result of the last check.
 async fn report(client: &Client, source: &Found, output: &mut Output) -> Done {
     let look = &source.now["recent"][0];
     let brought = look["brought"].as_str().unwrap_or_default();
@@ -84,7 +84,7 @@ async fn report(client: &Client, source: &Found, output: &mut Output) -> Done {
     Ok(exit)
 }
 
-/// A look in words.
+/// A check in words.
 fn sentence(source: &Value, look: &Value) -> String {
     let took = look["took_ms"].as_i64().unwrap_or_default();
     let took = when::took(SignedDuration::from_millis(took));

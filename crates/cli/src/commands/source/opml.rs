@@ -1,8 +1,8 @@
 //! `almanack source import` and `export`: lists of feeds, as every reader writes and reads them
 //! (SS-16).
 //!
-//! A broken entry is told with its line and stops nobody; importing a file again is harmless,
-//! because no two sources share an address.
+//! A broken entry is reported with its line and stops no other. You can import a file again: no two
+//! sources share an address.
 
 use std::path::Path;
 

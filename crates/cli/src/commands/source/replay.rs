@@ -19,7 +19,7 @@ enum Wanted {
     Checks(u64),
 }
 
-/// Replays every policy and shows what came of it.
+/// Replays every policy and shows the results.
 pub(super) fn run(arguments: &ReplayArguments, output: &mut Output) -> Done {
     let policies: Vec<Policy> = arguments
         .policy
@@ -224,7 +224,7 @@ fn row(policy: &str, class: &str, figures: &Figures, fixed: Option<&Figures>) ->
     ]
 }
 
-/// A number of checks that floor and ceiling do not allow is said, not hidden.
+/// Warns if floor and ceiling do not allow the wanted number of checks.
 fn report_unmet(wanted: &Wanted, reports: &[(&Policy, Budget, Report)], output: &mut Output) {
     let Wanted::Checks(wanted) = wanted else {
         return;

@@ -49,7 +49,7 @@ pub(super) fn reading(given: &RuleArguments) -> Result<Reading, Failure> {
     })
 }
 
-/// A flag that would be left unused was meant for something.
+/// Refuses a flag that would have no effect.
 fn check_flags(given: &RuleArguments, format: &str) -> Result<(), Failure> {
     let flags = [
         ("--item", &given.item),

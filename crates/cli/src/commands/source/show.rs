@@ -151,7 +151,7 @@ fn next(source: &Value, now: Timestamp) -> Cell {
     })
 }
 
-/// The last looks as a strip, a mark each, newest at the right.
+/// The last checks as a strip, a mark each, newest on the right.
 fn show_looks(looks: &[Value], now: Timestamp, output: &mut Output) -> Result<(), Failure> {
     let Some(at) = looks.last().and_then(|first| time(&first["at"])) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `almanack source why`: what is believed of a source, and why its next check is when it is.
+//! `almanack source why`: what was learned about a source, and the reason of its next check.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! `almanack task put --batch FILE`: many tasks, one JSON object per line.
 //!
-//! Lines are put a chunk at a time, so a file of any size needs little memory. What is wrong with
-//! one line is said with its number and stops no other; putting the same file again is harmless.
+//! Lines are sent in chunks, so a file of any size needs little memory. A bad line is reported with
+//! its number and stops no other. You can safely send the same file again.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -68,7 +68,7 @@ async fn put_chunk(
     Ok(())
 }
 
-/// What became of each item. A node may take fewer at a time, or less at once, than we would send.
+/// The result of each item. A node may accept fewer items or bytes at a time than a chunk has.
 async fn put_all(
     client: &Client,
     items: Vec<&BTreeMap<String, Box<RawValue>>>,

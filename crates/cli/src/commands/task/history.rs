@@ -22,7 +22,7 @@ const COLUMNS: &[Column] = &[
     column("WHAT", "", what),
 ];
 
-/// Tells the newest part of an identity's story, or an earlier one, oldest first.
+/// Prints the newest part of an identity's history, or an earlier one, oldest first.
 pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut Output) -> Done {
     let call = Call::get(&segments(&given.identity, &["history"])?)
         .query("limit", Some(given.limit))
@@ -90,7 +90,7 @@ fn decided(decision: &Value) -> String {
     }
 }
 
-/// What was asked for where nothing changed, and how often.
+/// What was requested if nothing changed, and how often.
 fn asked(decision: &Value) -> String {
     let requested = &decision["requested"];
     if requested.is_null() {

@@ -1,4 +1,4 @@
-//! `[[subscription]]` in the file: each table's values, kept under the name that the table gives itself.
+//! `[[subscription]]` in the file: each table's values, stored under its `name`.
 
 use std::ops::Range;
 

@@ -60,8 +60,8 @@ fn part_of_target(unusable: &Unusable) -> &'static str {
     }
 }
 
-/// The bytes of the file that a part of a text stands on, if the text stands there as it is: an escape
-/// in it would shift everything behind.
+/// The bytes of the file for a part of a text, if the text is written there literally: an escape in
+/// it would shift everything after it.
 pub(super) fn inside(
     file: &str,
     value: &Range<usize>,

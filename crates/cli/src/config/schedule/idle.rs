@@ -1,4 +1,4 @@
-//! Schedules that are good and whose firings would still be given up: this node may not fire at them.
+//! Valid schedules whose firings would still fail: this node may not fire at their targets.
 
 use almanack_core::{
     edition::{EDITION_RUN, EDITION_TICK},
@@ -19,7 +19,7 @@ use crate::{suggest, wiring};
 const COMMAND_HINT: &str =
     "set command.enabled = true to let schedules run programs on this machine";
 
-/// A warning for each type of target that nobody here fires at.
+/// A warning for each type of target that this node does not fire at.
 pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
     let workflow = |target: &Target| matches!(target, Target::Workflow { .. });
     let command = |target: &Target| matches!(target, Target::Command { .. });
@@ -36,7 +36,7 @@ pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
     warnings
 }
 
-/// [`warnings`], and one for each kind of task in the file that nobody knows how to try.
+/// [`warnings`], and one for each kind of task in the file that has no handler.
 pub(crate) fn warnings_of_file(schedules: &FileSchedules, settings: &Settings) -> Vec<Problem> {
     let mut found = warnings(&schedules.wanted, settings);
     for wanted in &schedules.wanted {
@@ -51,7 +51,7 @@ pub(crate) fn warnings_of_file(schedules: &FileSchedules, settings: &Settings) -
     found
 }
 
-/// What to say about a target that nobody here can fire at, and what to do about it.
+/// The warning about a target that this node cannot fire at, and the hint.
 pub(crate) fn of_target(target: &Target, settings: &Settings) -> Option<(String, String)> {
     match target {
         Target::Command { .. } if !settings.command.enabled => {

@@ -163,7 +163,7 @@ async fn a_chain_that_may_not_use_its_locks_fails_at_once() {
     hint: GH_TOKEN is not valid; in the workflow: GH_TOKEN: ${{ github.token }}
 
     error: list locks: locks are refused: HTTP 404: Not Found
-    hint: GITHUB_REPOSITORY is not there, or GH_TOKEN cannot see it; in the workflow: permissions: contents: write
+    hint: GITHUB_REPOSITORY does not exist, or GH_TOKEN cannot see it; in the workflow: permissions: contents: write
 
     error: create a lock: locks are refused: HTTP 422: Object does not exist
     hint: GITHUB_SHA must be a commit of GITHUB_REPOSITORY; GitHub Actions sets both

@@ -73,7 +73,7 @@ async fn ed_24_failed_stories_are_left_out_and_put_back_by_hand() {
         (&12.into(), &2.into())
     );
     let reported = home.run(&["edition", "retry"]).expect_data();
-    assert!(reported.starts_with("nothing changed: "), "{reported}");
+    assert!(reported.starts_with("No change: "), "{reported}");
     let again = run(&home, &["edition", "publish"]).await;
     assert_eq!(again.code, 1, "{again}");
     assert!(again.notes.contains("published already"), "{again}");

@@ -116,7 +116,7 @@ async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
     assert_eq!(refused.exit_code().await, Some(2));
     let reported = refused.notes();
     assert!(
-        reported.contains("can be reached from elsewhere, and no token or password guards it"),
+        reported.contains("is reachable from other machines, and no token or user protects it"),
         "{reported}"
     );
     assert!(
