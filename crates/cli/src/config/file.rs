@@ -255,8 +255,8 @@ impl Walk {
     }
 }
 
-/// Covers a value, whatever is in it: under a key that we do not know may stand anything, a secret too. A table's own span may be its
-/// header alone.
+/// Covers a value: an unknown key may hold anything, even a secret. A table's own span may be its
+/// header only.
 pub(super) fn cover(covered: &mut Vec<Range<usize>>, value: &Spanned<DeValue<'_>>) {
     match value.get_ref() {
         DeValue::Table(table) => table.iter().for_each(|(_, inner)| cover(covered, inner)),

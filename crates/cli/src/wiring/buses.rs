@@ -1,4 +1,4 @@
-//! Message buses beside a node: they bring events to the same way in as the API.
+//! Message buses beside a node: their events go to the same intake as those of the API.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::{Timing, entropy};
 use crate::{config::Settings, failure::Failure};
 
-/// How long buses may take to end in order. A cluster that is away does not answer a goodbye, and what is not committed comes again.
+/// How long buses may take to sign off. A lost cluster does not answer, and uncommitted messages are
+/// redelivered.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
 
 /// The buses that a node listens to.
@@ -58,8 +59,8 @@ impl Buses {
         }
     }
 
-    /// Listens until `stop`, and ends in order. Each bus in a task of its own: a client that is slow holds up neither the other nor
-    /// whoever waits for this.
+    /// Listens until `stop`, and signs off. Each bus has a separate task: a slow client delays neither
+    /// the other nor the caller.
     pub(crate) async fn run(self, stop: CancellationToken) {
         let mut listening = JoinSet::new();
         if let Some(kafka) = self.kafka {
@@ -86,7 +87,7 @@ impl Buses {
     }
 }
 
-/// Tells event delivery on a topic of the cluster in `[events.kafka]`.
+/// Delivers events to a topic of the cluster in `[events.kafka]`.
 pub(crate) fn kafka_publisher(
     settings: &Settings,
     topic: &str,
@@ -102,7 +103,7 @@ pub(crate) fn kafka_publisher(
     }
 }
 
-/// Tells event delivery on a subject of the server in `[events.nats]`.
+/// Delivers events to a subject of the server in `[events.nats]`.
 pub(crate) fn nats_publisher(
     settings: &Settings,
     subject: &str,

@@ -9,7 +9,7 @@ use almanack_core::{
 };
 use almanack_server::{Opml, Outline};
 
-/// What an exported list is called.
+/// The title of an exported list.
 const TITLE: &str = "Sources of Almanack";
 
 /// Lists for the API.
@@ -46,7 +46,7 @@ pub(crate) fn definition(feed: Subscription) -> Definition {
     }
 }
 
-/// A list of those of these that are feeds: what is read by rules of one's own is of no use to other readers.
+/// A list of the feeds among these: sources with rules are of no use to other readers.
 pub(crate) fn write(definitions: &[Definition], clock: &dyn Clock) -> String {
     let feeds = definitions
         .iter()
