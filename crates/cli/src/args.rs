@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(
             urls,
             ["sqlite:b", "sqlite:a"],
-            "the flag of its own comes last and wins"
+            "the dedicated flag comes last and wins"
         );
     }
 }

@@ -67,7 +67,7 @@ pub(crate) type Done = Result<Exit, Failure>;
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The reader of the output has closed it (`almanack task list | head`). Nothing is wrong.
-    NobodyReads,
+    OutputClosed,
     /// The configuration is wrong; all problems are reported at once.
     Configuration(Box<Report>),
     Reported {
@@ -135,7 +135,7 @@ impl Failure {
     /// What the process answers.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::NobodyReads => Exit::Ok,
+            Self::OutputClosed => Exit::Ok,
             Self::Configuration(_) => Exit::Usage,
             Self::Reported { exit, .. } => *exit,
         }
@@ -144,7 +144,7 @@ impl Failure {
     /// The message for people.
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::NobodyReads => String::new(),
+            Self::OutputClosed => String::new(),
             Self::Configuration(report) => report.render(Severity::Error),
             Self::Reported { what, hint, .. } => {
                 let mut text = format!("error: {what}\n");
@@ -167,7 +167,7 @@ impl Failure {
     /// The message for programs.
     pub(crate) fn json(&self) -> serde_json::Value {
         match self {
-            Self::NobodyReads => serde_json::Value::Null,
+            Self::OutputClosed => serde_json::Value::Null,
             Self::Configuration(report) => {
                 json!({ "error": { "code": "configuration", "problems": report.views() } })
             }
@@ -202,7 +202,7 @@ impl From<io::Error> for Failure {
     /// Only writing output fails this way; reading has its own words.
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::NobodyReads,
+            io::ErrorKind::BrokenPipe => Self::OutputClosed,
             _ => Self::failed(format!("write output: {error}")),
         }
     }

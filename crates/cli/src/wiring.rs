@@ -293,7 +293,7 @@ const LONG_PER_SLOT: usize = 4;
 
 /// How the kinds without a limit share a node's slots.
 fn shares(slots: usize) -> Shares {
-    // Who is told is out of our hands, and never urgent.
+    // Subscribers are not under our control, and deliveries are never urgent.
     let few = (slots / 4).max(1);
     let of_kind = Kind::parse(outgoing::KIND).map(|kind| (kind, few));
     Shares {
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(
             shares(64).long_max,
             256,
-            "whoever waits for answers gives way"
+            "kinds that wait for answers give way"
         );
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct List {
     /// The field of the body that holds the items.
     items: &'static str,
     columns: &'static [Column],
-    /// What to tell people where there are none.
+    /// The message if there are none.
     none: &'static str,
     /// How many at most.
     limit: usize,

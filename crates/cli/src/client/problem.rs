@@ -61,10 +61,10 @@ impl Refusal {
         self.problem[name].as_str().unwrap_or_default()
     }
 
-    /// What to tell whoever typed the command.
+    /// The message for the user of the command.
     pub(crate) fn failure(&self) -> Failure {
         let exit = self.exit();
-        // In process nobody reads a log: the cause is told here.
+        // In process there is no log: the cause is in the message.
         let what = match &self.cause {
             Some(cause) => cause.clone(),
             None => self.in_order(),
@@ -80,7 +80,7 @@ impl Refusal {
         }
     }
 
-    /// The sentence without places in a body that nobody typed. A task is named in the order of the
+    /// The sentence without places in a body that the user did not type. A task is named in the order of the
     /// command line, so that it can be compared with what was typed.
     fn in_order(&self) -> String {
         let detail = self.detail().split(" at line ").next().unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::{
     wiring,
 };
 
-/// Holds the token; an argument could be read by everybody on the machine.
+/// Holds the token; every user of the machine could read an argument.
 const TOKEN_VARIABLE: &str = "ALMANACK_TOKEN";
 /// How long an answer may take. A node gives up after 30 s by itself.
 const ANSWER_WITHIN: Duration = Duration::from_mins(1);
@@ -78,7 +78,7 @@ impl Remote {
             body: answer.body,
             cause: None,
         };
-        // A web server of somebody else answers anything with a page.
+        // Another web server answers anything with a page.
         if reply.media_type.starts_with("text/html") {
             return Err(self.unexpected(&reply));
         }
@@ -143,7 +143,7 @@ impl Remote {
         }
     }
 
-    /// Whoever answers is not one of us.
+    /// The server is not an Almanack node.
     pub(super) fn unexpected(&self, reply: &Reply) -> Failure {
         let (server, status) = (&self.server, reply.status);
         let what = format!("{server} is not an Almanack node (status {status})");

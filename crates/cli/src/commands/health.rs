@@ -47,7 +47,7 @@ pub(super) enum Answer {
     Other {
         status: u16,
     },
-    Nobody(Error),
+    Unreachable(Error),
 }
 
 /// How a node describes itself.
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &HealthArguments, inputs: &Inputs, output: &mut Out
             let what = format!("the server at {listen} is not an Almanack node (status {status})");
             return Err(Failure::failed(what).hint(WHERE));
         }
-        Answer::Nobody(error) => {
+        Answer::Unreachable(error) => {
             let what = format!("no node answers at {listen}");
             return Err(Failure::caused(&what, &error).hint(WHERE));
         }
@@ -107,7 +107,7 @@ pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer
     });
     Ok(match client.send(request).await {
         Ok(answer) => judge(answer.head.status, &answer.body),
-        Err(error) => Answer::Nobody(error),
+        Err(error) => Answer::Unreachable(error),
     })
 }
 

@@ -120,7 +120,7 @@ impl Found {
     }
 }
 
-/// The source that somebody named: by number, as a task's subject, or by address.
+/// The given source: by id, as a task's subject, or by address.
 async fn load(client: &Client, given: &str) -> Result<Found, Failure> {
     let number = given.strip_prefix(PREFIX).unwrap_or(given);
     let number = match number.parse::<i64>() {

@@ -174,7 +174,7 @@ async fn put(client: &Client, given: &PutArguments, output: &mut Output) -> Done
     output.report(&answer, |receipt| sentence(receipt, now))
 }
 
-/// The time counts as it was written: `+10m` asked again a minute later is the same request.
+/// The time counts as written: `+10m` sent again a minute later is the same request.
 fn digest(body: &PutBody<'_>, written: &str) -> String {
     let body = PutBody {
         execute_at: Timestamp::MIN,

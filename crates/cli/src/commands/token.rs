@@ -6,7 +6,7 @@ use crate::commands::prelude::*;
 
 /// Open nodes close when they hear of this, and stay closed.
 const FIRST_TOKEN: &str = "\
-This is the first token: nodes that were open ask everybody for one from now on. Revoking it does not open them again.
+This is the first token: from now on, nodes require a token or a sign-in. Revoking it does not open them again.
 ";
 
 /// Only creating a token may create a database.

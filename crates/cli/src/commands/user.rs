@@ -64,7 +64,7 @@ async fn create(
     password: &PasswordArguments,
     output: &mut Output,
 ) -> Done {
-    // Nobody types a password twice to hear that the name is taken.
+    // Check the name before the password is typed twice.
     if knows(client, name).await? {
         return Err(taken(name));
     }
@@ -128,7 +128,7 @@ fn new_password(arguments: &PasswordArguments) -> Result<Secret, Failure> {
 /// The first line; what ends it does not belong to the password.
 fn from_input(input: impl BufRead) -> Result<Secret, Failure> {
     let mut line = String::new();
-    // One byte more than may be, and a line break, so that one too long is told from one that fits.
+    // One byte more than allowed, and a line break, to detect a password that is too long.
     let most = u64::try_from(PASSWORD_BYTES_MAX).unwrap_or(u64::MAX) + 3;
     input
         .take(most)
@@ -137,7 +137,7 @@ fn from_input(input: impl BufRead) -> Result<Secret, Failure> {
     Ok(Secret::new(line.trim_end_matches(['\r', '\n'])))
 }
 
-/// Twice, because nobody sees what they type.
+/// Twice, because the input is hidden.
 fn from_terminal() -> Result<Secret, Failure> {
     let ask = |prompt: &str| {
         let typed = rpassword::prompt_password(prompt).map_err(|error| unreadable(&error))?;

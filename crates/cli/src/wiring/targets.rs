@@ -89,7 +89,7 @@ fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> 
     WebhookLauncher::new(outbound.client(), clock, call).limited(outbound.hosts())
 }
 
-/// Without a token there is nobody to ask as.
+/// Without a token, GitHub is not called.
 fn workflows(
     github: &settings::Github,
     outbound: &Outbound,

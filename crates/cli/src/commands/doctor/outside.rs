@@ -35,7 +35,7 @@ pub(super) async fn port(settings: &Settings) -> Result<Finding, Failure> {
     };
     Ok(match ask(listen, Question::Up).await? {
         Answer::Yes(_) => Finding::ok(check, format!("a node answers at {listen}")),
-        Answer::NotReady(_) | Answer::Other { .. } | Answer::Nobody(_) => {
+        Answer::NotReady(_) | Answer::Other { .. } | Answer::Unreachable(_) => {
             Finding::failed(check, format!("{listen}: {taken}"))
                 .hint("another program listens there, or this user may not; set server.listen")
         }

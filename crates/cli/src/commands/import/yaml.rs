@@ -253,7 +253,7 @@ impl Reader<'_> {
         let marked = self.events.get(self.at).or(self.events.last());
         let span = marked.map_or(Span::default(), |(_, marked)| {
             let (start, end) = (marked.start.index(), marked.end.index());
-            // A map has no start of its own: its first line is its place.
+            // A map has no own start: its first line is its place.
             let end = if end > start { end } else { usize::MAX };
             Span::new(self.byte(start), self.byte(end))
         });

@@ -43,14 +43,14 @@ pub(super) async fn run(
             break source;
         }
         if client.now() >= until {
-            return Err(nobody(before.id, wait_max));
+            return Err(not_checked(before.id, wait_max));
         }
         pause(LOOK_EVERY).await;
     };
     report(client, &looked, output).await
 }
 
-fn nobody(id: i64, wait_max: SignedDuration) -> Failure {
+fn not_checked(id: i64, wait_max: SignedDuration) -> Failure {
     let wait_max = when::show_duration(wait_max);
     let what = format!("no node checked source {id} within {wait_max}; it stays due");
     Failure::failed(what).hint(
@@ -61,8 +61,8 @@ fn nobody(id: i64, wait_max: SignedDuration) -> Failure {
 /// The result of the last check.
 async fn report(client: &Client, source: &Found, output: &mut Output) -> Done {
     let look = &source.now["recent"][0];
-    let brought = look["brought"].as_str().unwrap_or_default();
-    let exit = match brought {
+    let result = look["brought"].as_str().unwrap_or_default();
+    let exit = match result {
         "new" | "nothing" | "unchanged" => Exit::Ok,
         _ => Exit::Failed,
     };

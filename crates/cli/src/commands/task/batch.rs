@@ -40,7 +40,7 @@ pub(super) async fn run(client: &Client, file: &str, output: &mut Output) -> Don
 
 fn interrupted(failure: Failure, between: &str) -> Failure {
     match failure {
-        Failure::NobodyReads => Failure::NobodyReads,
+        Failure::OutputClosed => Failure::OutputClosed,
         other => other
             .during(between)
             .hint("earlier lines are stored; you can safely send the same file again"),
@@ -97,7 +97,7 @@ async fn put_all(
     Ok(receipts)
 }
 
-/// Counts what became of a line and says so, where somebody wants to know.
+/// Counts the result of a line, and prints it if requested.
 fn report(
     line: &Line,
     answer: &Value,

@@ -137,7 +137,7 @@ settings! {
         /// Print editions instead of publishing them.
         /// 打印日报而不发布。
         test_mode: bool = truth().default(false).also(&["LOCAL_TEST_MODE"]);
-        /// Let everybody read published editions on this server without signing in.
+        /// Let anyone read published editions on this server without signing in.
         /// 允许任何人不登录即可在本服务器阅读已发布的日报。
         public: bool = truth().default(true);
     }
@@ -189,7 +189,7 @@ fn switch() -> KeyPath {
 /// Whether a setting of editions is given that no other program uses.
 fn is_meant(reader: &Reader<'_>) -> bool {
     reader.layer.iter().any(|(path, given)| {
-        path.is_within("edition") && *path != switch() && !is_anybodys(&given.place)
+        path.is_within("edition") && *path != switch() && !is_shared_variable(&given.place)
     })
 }
 
@@ -268,7 +268,7 @@ fn compat_variable(place: &Place) -> Option<&str> {
     }
 }
 
-fn is_anybodys(place: &Place) -> bool {
+fn is_shared_variable(place: &Place) -> bool {
     compat_variable(place).is_some_and(|variable| OTHERS_USE_TOO.contains(&variable))
 }
 
