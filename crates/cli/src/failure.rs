@@ -157,7 +157,7 @@ impl Failure {
     }
 
     /// The problem and the hint, separately.
-    pub(crate) fn reported(&self) -> (String, String) {
+    pub(crate) fn parts(&self) -> (String, String) {
         let text = self.text();
         let (what, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
         let what = what.trim_start_matches("error: ").trim();
@@ -233,7 +233,7 @@ impl From<store::Error> for Failure {
                 Self::failed("the file is not a SQLite database")
                     .hint("check the name in database.url; a missing file is created")
             }
-            store::Error::Incompatible { what: ref reported } if reported.contains("malformed") => {
+            store::Error::Incompatible { what: ref detail } if detail.contains("malformed") => {
                 Self::failed(what).hint(DAMAGED)
             }
             store::Error::Incompatible { .. } => {

@@ -64,13 +64,13 @@ fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {
     let done = done.and_then(|exit| output.flush().map(|()| exit));
     done.unwrap_or_else(|failure| {
         let _ = output.flush();
-        let reported = if output.json {
+        let message = if output.json {
             format!("{}\n", failure.json())
         } else {
             failure.text()
         };
         if failure.exit() != Exit::Ok {
-            output.note(&reported);
+            output.note(&message);
         }
         failure.exit()
     })

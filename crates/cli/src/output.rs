@@ -285,8 +285,8 @@ impl Output {
         now: Timestamp,
     ) -> Result<(), Failure> {
         let cells = columns.iter().map(|it| (it.title, it.cell(item, now)));
-        let reported = cells.filter(|(_, cell)| !cell.text.is_empty());
-        let rows: Vec<Vec<Cell>> = reported
+        let filled = cells.filter(|(_, cell)| !cell.text.is_empty());
+        let rows: Vec<Vec<Cell>> = filled
             .map(|(title, cell)| vec![Cell::new(title).ink(Ink::Faint), cell])
             .collect();
         self.fitted(rows)
@@ -478,13 +478,10 @@ mod tests {
         let item = serde_json::json!({ "name": "n", "why": why });
         let now = Timestamp::UNIX_EPOCH;
         output.columns(&columns, &[item], now, true).unwrap();
-        let reported = written(&paper);
-        assert!(
-            reported.lines().all(|line| line.len() <= WIDTH),
-            "{reported}"
-        );
-        assert_eq!(reported.matches("because").count(), 20, "{reported}");
-        assert_eq!(reported.lines().count(), 4, "{reported}");
+        let text = written(&paper);
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+        assert_eq!(text.matches("because").count(), 20, "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
     }
 
     #[test]

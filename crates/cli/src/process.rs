@@ -261,8 +261,8 @@ pub(crate) async fn admit(
     settings: &Settings,
     name: String,
 ) -> Result<AdmittedNode, Failure> {
-    let reported = equipment.node_settings(settings, name);
-    node::admit(equipment.ports(), reported)
+    let node_settings = equipment.node_settings(settings, name);
+    node::admit(equipment.ports(), node_settings)
         .await
         .map_err(refused)
 }
@@ -282,10 +282,10 @@ impl Process {
 
     /// Works until `stop`; requests and attempts under way end first, within their bounds.
     pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
-        let (leave_within, reported) = (self.leave_within, stop.clone());
+        let (leave_within, stopping) = (self.leave_within, stop.clone());
         tokio::select! {
             ended = Box::pin(self.work(stop)) => ended,
-            () = overdue(&reported, leave_within) => {
+            () = overdue(&stopping, leave_within) => {
                 tracing::error!("stopped without an answer from the database; the leases have expired");
                 Ok(())
             }
@@ -294,10 +294,10 @@ impl Process {
 
     async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
         let drained = CancellationToken::new();
-        let (leaving, reported, health) = (self.leaving, stop.clone(), self.node.health());
+        let (leaving, stopping, health) = (self.leaving, stop.clone(), self.node.health());
         // Readiness fails first: load balancers stop sending requests before the address closes.
         let closing = async {
-            reported.cancelled().await;
+            stopping.cancelled().await;
             health.note_leaving();
             pause(self.shutdown_delay).await;
             leaving.cancel();
@@ -335,8 +335,8 @@ impl Process {
     }
 }
 
-async fn overdue(reported: &CancellationToken, leave_within: Duration) {
-    reported.cancelled().await;
+async fn overdue(stopping: &CancellationToken, leave_within: Duration) {
+    stopping.cancelled().await;
     pause(leave_within).await;
 }
 
@@ -454,12 +454,12 @@ pub(crate) fn node_name(
         return name.clone();
     }
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let reported = ["HOSTNAME", "COMPUTERNAME"]
+    let host = ["HOSTNAME", "COMPUTERNAME"]
         .into_iter()
         .find_map(|name| environment.get(name));
     let host = machine
         .as_deref()
-        .or(reported.map(String::as_str))
+        .or(host.map(String::as_str))
         .unwrap_or("")
         .trim();
     let host = if host.is_empty() { "node" } else { host };

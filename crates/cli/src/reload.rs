@@ -50,7 +50,7 @@ pub(crate) struct Reload {
 /// Why the files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    Reported,
+    Signal,
     /// One of them has changed.
     Changed,
 }
@@ -73,11 +73,11 @@ impl Reload {
         self
     }
 
-    /// Looks at the files until `stop`, as often as the settings in force say and whenever `reported`.
+    /// Looks at the files until `stop`, as often as the settings in force say and whenever `hangup`.
     pub(crate) async fn run(
         mut self,
         (clock, sleeper): (Arc<dyn Clock>, Arc<dyn Sleeper>),
-        mut reported: Signal,
+        mut hangup: Signal,
         stop: CancellationToken,
     ) {
         loop {
@@ -86,7 +86,7 @@ impl Reload {
             let cause = tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                _ = reported.recv() => Cause::Reported,
+                _ = hangup.recv() => Cause::Signal,
                 () = sleeper.until(next.unwrap_or(Timestamp::MAX)) => Cause::Changed,
             };
             if cause == Cause::Changed && !self.files.have_changed() {
@@ -202,9 +202,9 @@ fn one_line(failure: &Failure) -> String {
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let all: Vec<&str> = names.collect();
-    let reported = all[..all.len().min(NAMES_MAX)].join(", ");
+    let listed = all[..all.len().min(NAMES_MAX)].join(", ");
     match all.len().saturating_sub(NAMES_MAX) {
-        0 => reported,
-        more => format!("{reported} and {more} more"),
+        0 => listed,
+        more => format!("{listed} and {more} more"),
     }
 }

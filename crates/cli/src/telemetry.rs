@@ -34,7 +34,7 @@ const LAST_BATCH: Duration = Duration::from_secs(3);
 
 /// A finished span.
 #[derive(Debug)]
-pub(crate) enum Seen {
+pub(crate) enum SpanRecord {
     Attempt(Box<handler::Attempt>),
     /// A call of an attempt.
     Call(Box<Call>),
@@ -42,10 +42,10 @@ pub(crate) enum Seen {
 
 /// The queue of spans.
 #[derive(Debug, Clone)]
-pub(crate) struct Spans(mpsc::Sender<Seen>);
+pub(crate) struct Spans(mpsc::Sender<SpanRecord>);
 
 impl Spans {
-    fn hand_in(&self, seen: Seen) {
+    fn hand_in(&self, seen: SpanRecord) {
         if self.0.try_send(seen).is_err() {
             metrics::counter!("almanack_trace_spans_dropped_total", "why" => "queue").increment(1);
         }
@@ -54,7 +54,7 @@ impl Spans {
 
 impl Calls for Spans {
     fn made(&self, call: Call) {
-        self.hand_in(Seen::Call(Box::new(call)));
+        self.hand_in(SpanRecord::Call(Box::new(call)));
     }
 }
 

@@ -355,8 +355,8 @@ mod tests {
             assert_eq!(share(slots), most, "{slots}");
             assert!(shares(slots).leaves_room, "{slots}");
         }
-        let reported = Kind::parse(outgoing::KIND).unwrap();
-        assert_eq!(shares(64).of_kind[&reported], 16);
+        let kind = Kind::parse(outgoing::KIND).unwrap();
+        assert_eq!(shares(64).of_kind[&kind], 16);
         assert_eq!(
             shares(64).long_max,
             256,

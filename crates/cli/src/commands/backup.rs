@@ -43,10 +43,10 @@ fn save(arguments: &BackupArguments, file: &Path, inputs: &Inputs, output: &mut 
     } else {
         Verify::Whole
     };
-    let saved = copying(output, |reported| {
-        backup::save(&from, file, (replace, verify), reported)
+    let saved = copying(output, |progress| {
+        backup::save(&from, file, (replace, verify), progress)
     });
-    let held = saved.map_err(|error| reported(error, Direction::Save))?;
+    let held = saved.map_err(|error| with_hint(error, Direction::Save))?;
     show("saved", file, &held, output)
 }
 
@@ -56,7 +56,7 @@ fn verify(file: &Path, checksum: Checksum, output: &mut Output) -> Done {
         return Err(Failure::not_found(what));
     }
     let held =
-        backup::verify(file, checksum).map_err(|error| reported(error, Direction::Verify))?;
+        backup::verify(file, checksum).map_err(|error| with_hint(error, Direction::Verify))?;
     show("whole", file, &held, output)
 }
 
@@ -78,10 +78,10 @@ pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mu
     }
     let how = (allowed(arguments.force), checksum(arguments.no_checksum));
     report_left(&to, output);
-    let restored = copying(output, |reported| {
-        backup::restore(&arguments.file, &to, how, reported)
+    let restored = copying(output, |progress| {
+        backup::restore(&arguments.file, &to, how, progress)
     });
-    let held = restored.map_err(|error| reported(error, Direction::Restore))?;
+    let held = restored.map_err(|error| with_hint(error, Direction::Restore))?;
     show("restored", &to, &held, output)?;
     if !output.json {
         output
@@ -93,7 +93,7 @@ pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mu
 /// Reports what an earlier restore left, if this one continues from it.
 fn report_left(to: &Path, output: &mut Output) {
     for left in backup::left_behind(to) {
-        let reported = match left {
+        let note = match left {
             Left::Partial(path) => {
                 format!(
                     "`{}` is left from an interrupted restore; writing it again",
@@ -107,7 +107,7 @@ fn report_left(to: &Path, output: &mut Output) {
             // These are refused later, if they block the restore.
             Left::AtWork(_) | Left::Replaced(_) | Left::Log(_) => continue,
         };
-        output.note(&format!("note: {reported}\n"));
+        output.note(&format!("note: {note}\n"));
     }
 }
 
@@ -228,7 +228,7 @@ enum Direction {
     Restore,
 }
 
-fn reported(error: Error, direction: Direction) -> Failure {
+fn with_hint(error: Error, direction: Direction) -> Failure {
     let what = error.to_string();
     let failed = Failure::failed(what);
     match (error, direction) {

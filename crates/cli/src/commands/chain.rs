@@ -46,7 +46,7 @@ pub(super) fn run(
     let offset = display_offset(&actions, output);
     runtime()?.block_on(async {
         let stop = stop_signal()?;
-        let (notes, reported) = mpsc::unbounded_channel();
+        let (notes, received) = mpsc::unbounded_channel();
         let mut ports = ports(arguments, &actions, &settings, clock, notes)?;
         let (watched, verdict) = watch::watch(ports.lock, stop.clone());
         ports.lock = Arc::new(watched);
@@ -59,7 +59,7 @@ pub(super) fn run(
                 chain.run(&stop).await
             }
         });
-        print(reported, offset, output).await;
+        print(received, offset, output).await;
         let ended = working.await;
         ended.map_err(|error| Failure::failed(format!("the chain stopped: {error}")))?;
         verdict.exit()
@@ -67,8 +67,8 @@ pub(super) fn run(
 }
 
 /// Prints until all senders are dropped.
-async fn print(mut reported: UnboundedReceiver<Note>, offset: Offset, output: &mut Output) {
-    while let Some(note) = reported.recv().await {
+async fn print(mut received: UnboundedReceiver<Note>, offset: Offset, output: &mut Output) {
+    while let Some(note) = received.recv().await {
         let line = if output.json {
             note.json().to_string()
         } else {

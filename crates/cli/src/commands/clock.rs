@@ -59,8 +59,8 @@ async fn accept(context: &CommandContext, output: &mut Output) -> Done {
     let mark = Mark::accept(&MachineTime::new(), known.as_ref());
     context.store.save_clock(&mark).await?;
     let at = mark.at;
-    let reported = format!("accepted: it is {at}; a running node follows at its next heartbeat");
-    output.say(&json!({ "now": at }), &reported)?;
+    let sentence = format!("accepted: it is {at}; a running node follows at its next heartbeat");
+    output.say(&json!({ "now": at }), &sentence)?;
     output.aside(
         "hint: if schedules were planned ahead of this time, run `almanack schedule rewind`\n",
     );

@@ -125,7 +125,7 @@ fn judge(status: u16, body: &[u8]) -> Answer {
     struct Problem {
         code: String,
     }
-    let said = || {
+    let problem = || {
         let problem = serde_json::from_slice::<Problem>(body).ok()?;
         Some(match problem.code.as_str() {
             "database_unavailable" => "its database does not answer",
@@ -136,7 +136,7 @@ fn judge(status: u16, body: &[u8]) -> Answer {
     };
     match (status, serde_json::from_slice(body)) {
         (200, Ok(state)) => Answer::Yes(state),
-        (503, _) => said().map_or(Answer::Other { status }, Answer::NotReady),
+        (503, _) => problem().map_or(Answer::Other { status }, Answer::NotReady),
         _ => Answer::Other { status },
     }
 }

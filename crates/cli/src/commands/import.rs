@@ -163,7 +163,7 @@ fn show(
     }
     let report = Report {
         source: Some(Source::new(name.to_owned(), text)),
-        problems: reported(import),
+        problems: problems_of(import),
     };
     for severity in [Severity::Error, Severity::Warning] {
         let text = report.render(severity);
@@ -176,12 +176,12 @@ fn show(
 }
 
 /// Problems and differences, in the order of the text; what is about all of it comes last.
-fn reported(import: &Import) -> Vec<Problem> {
-    let mut reported = Vec::new();
+fn problems_of(import: &Import) -> Vec<Problem> {
+    let mut problems = Vec::new();
     for problem in &import.problems {
         let place = place_of(problem.place);
         let error = Problem::error(problem.reason.to_string(), Some(place));
-        reported.push(match problem.reason.hint() {
+        problems.push(match problem.reason.hint() {
             Some(hint) => error.hint(hint),
             None => error,
         });
@@ -189,16 +189,16 @@ fn reported(import: &Import) -> Vec<Problem> {
     for imported in &import.schedules {
         let place = place_of(imported.place);
         for difference in &imported.differences {
-            reported.push(Problem::warning(
+            problems.push(Problem::warning(
                 difference.to_string(),
                 Some(place.clone()),
             ));
         }
     }
     for difference in &import.differences {
-        reported.push(Problem::warning(difference.to_string(), None));
+        problems.push(Problem::warning(difference.to_string(), None));
     }
-    reported
+    problems
 }
 
 fn place_of(place: almanack_core::place::Place) -> Place {

@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &MigrateArguments, inputs: &Inputs, output: &mut Ou
         };
         let moved = transfer(&from, &to, others, &mut reported_step).await;
         bar.finish_and_clear();
-        moved.map_err(reported)
+        moved.map_err(with_hint)
     })?;
     show(&moved, output)?;
     if !output.json {
@@ -154,7 +154,7 @@ fn show(moved: &[Moved], output: &mut Output) -> Result<(), Failure> {
     output.table(&["TABLE", "ROWS", "CHECKSUM"], &rows)
 }
 
-fn reported(error: Error) -> Failure {
+fn with_hint(error: Error) -> Failure {
     let failed = Failure::failed(&error);
     match error {
         Error::Store(error) => error.into(),

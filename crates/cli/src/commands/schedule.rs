@@ -162,11 +162,11 @@ fn verdict(row: &Value, _: Timestamp) -> Cell {
         "caught_up" => Ink::Notable,
         _ => Ink::Bad,
     };
-    let reported = match row["reason"].as_str() {
+    let verdict = match row["reason"].as_str() {
         Some(reason) => format!("{} ({reason})", text(&row["verdict"])),
         None => text(&row["verdict"]),
     };
-    Cell::new(reported).ink(ink)
+    Cell::new(verdict).ink(ink)
 }
 
 async fn slots(client: &Client, name: &str, limit: usize, output: &mut Output) -> Done {
@@ -194,8 +194,8 @@ async fn pause(
     let call = Call::post(&["schedules", name, "pause"]);
     let call = call.json(&json!({ "until": until, "note": note }));
     let ends = until.map(|until| format!(" until {}", instant(until)));
-    let reported = format!("paused {name}{}", ends.unwrap_or_default());
-    schedule.change(client, call, |_| reported, output).await
+    let sentence = format!("paused {name}{}", ends.unwrap_or_default());
+    schedule.change(client, call, |_| sentence, output).await
 }
 
 async fn rewind(client: &Client, name: Option<&str>, output: &mut Output) -> Done {

@@ -95,13 +95,13 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
 pub(super) const PREFIX: &str = "source:";
 
 /// A source given by the user.
-struct Found {
+struct NamedSource {
     id: i64,
     now: Value,
     answer: Answer,
 }
 
-impl Found {
+impl NamedSource {
     fn new(answer: Answer) -> Self {
         let now = answer.value();
         Self {
@@ -121,7 +121,7 @@ impl Found {
 }
 
 /// The given source: by id, as a task's subject, or by address.
-async fn load(client: &Client, given: &str) -> Result<Found, Failure> {
+async fn load(client: &Client, given: &str) -> Result<NamedSource, Failure> {
     let number = given.strip_prefix(PREFIX).unwrap_or(given);
     let number = match number.parse::<i64>() {
         Ok(number) => number.to_string(),
@@ -136,7 +136,7 @@ async fn load(client: &Client, given: &str) -> Result<Found, Failure> {
     };
     let found = client.find(Call::get(&["sources", &number])).await?;
     let found = found.ok_or_else(|| unknown(&format!("there is no source {number}")))?;
-    Ok(Found::new(found))
+    Ok(NamedSource::new(found))
 }
 
 /// The number of the source at an address: of those on its host, the one that is written the same
@@ -229,8 +229,8 @@ async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -
     let call = Call::patch(&["sources", &before.id.to_string()]).json(&changes);
     let answer = client.call(call).await?;
     output.report(&answer, |it| {
-        let said = ["name", "category", "policy", "cadence_by_hand", "state"];
-        if said.iter().all(|key| it[*key] == before.now[*key]) {
+        let keys = ["name", "category", "policy", "cadence_by_hand", "state"];
+        if keys.iter().all(|key| it[*key] == before.now[*key]) {
             return format!("No change: source {} is already in that state", before.id);
         }
         let next = match (it["state"].as_str(), time(&it["next_due_at"])) {
@@ -257,8 +257,8 @@ async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mu
     }
     let call = Call::delete(&["sources", &id.to_string()]);
     client.call(call).await?;
-    let reported = format!("removed source {id} and its entries: {name}");
-    output.say(&json!({ "removed": id }), &reported)
+    let message = format!("removed source {id} and its entries: {name}");
+    output.say(&json!({ "removed": id }), &message)
 }
 
 /// Asks for a confirmation; without a terminal, nothing is done.
@@ -347,13 +347,13 @@ async fn stats(client: &Client, source_type: Option<&str>, output: &mut Output) 
 fn counts(counted: &Value, _: Timestamp) -> Cell {
     let counted = counted.as_object().into_iter().flatten();
     let some = counted.filter(|(_, count)| count.as_u64() > Some(0));
-    let reported: Vec<String> = some
+    let words: Vec<String> = some
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    Cell::new(if reported.is_empty() {
+    Cell::new(if words.is_empty() {
         "none".to_owned()
     } else {
-        reported.join(", ")
+        words.join(", ")
     })
 }
 

@@ -215,11 +215,11 @@ async fn cancel(
     let call = Call::delete(&segments).query("revision", revision);
     let answer = client.call(call).await?;
     let now = answer.now;
-    let reported = output.report(&answer, |receipt| sentence(receipt, now));
+    let result = output.report(&answer, |receipt| sentence(receipt, now));
     if before == "RUNNING" && answer.value()["rule"] == "cancelled" {
         output.warn("the task was running; its call is not aborted and may still take effect");
     }
-    reported
+    result
 }
 
 async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) -> Done {
@@ -227,7 +227,7 @@ async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) 
     let call = Call::post(&segments(given, &["retry"])?);
     let answer = client.call(call).await?;
     let now = answer.now;
-    let reported = output.report(&answer, |receipt| sentence(receipt, now));
+    let result = output.report(&answer, |receipt| sentence(receipt, now));
     match (before.as_str(), answer.value()["rule"].as_str()) {
         ("CANCELLED", Some("reinserted")) => {
             output.warn("the task had been cancelled; it is scheduled again");
@@ -237,7 +237,7 @@ async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) 
         }
         _ => {}
     }
-    reported
+    result
 }
 
 /// A receipt as a sentence.

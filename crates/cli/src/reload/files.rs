@@ -103,8 +103,8 @@ impl Files {
             self.sync_file(&loaded, in_force).await?;
             self.sync_dispatch(settings).await?;
         } else {
-            let reported = first_error(&loaded.report);
-            tracing::error!("the configuration is invalid; schedules stay unchanged: {reported}");
+            let error = first_error(&loaded.report);
+            tracing::error!("the configuration is invalid; schedules stay unchanged: {error}");
         }
         self.seen = seen;
         Ok(())
@@ -233,10 +233,10 @@ fn first_error(report: &Report) -> String {
 
 pub(super) fn complain(report: &Report, problems: &[Problem]) {
     for problem in problems {
-        let reported = report.line(problem);
+        let line = report.line(problem);
         match problem.severity {
-            Severity::Error => tracing::error!("{reported}"),
-            Severity::Warning => tracing::warn!("{reported}"),
+            Severity::Error => tracing::error!("{line}"),
+            Severity::Warning => tracing::warn!("{line}"),
         }
     }
 }

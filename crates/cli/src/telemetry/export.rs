@@ -23,7 +23,7 @@ use opentelemetry_sdk::{
 use tokio::sync::mpsc;
 use url::Url;
 
-use super::{Seen, handler::Attempt};
+use super::{SpanRecord, handler::Attempt};
 use crate::config::settings::Telemetry as Settings;
 
 /// Spans per batch.
@@ -80,7 +80,7 @@ impl Exporter {
     }
 
     /// Runs until all senders are dropped.
-    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Seen>) {
+    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<SpanRecord>) {
         while let Some(first) = queue.recv().await {
             let mut batch = vec![first];
             let gathering = async {
@@ -97,7 +97,7 @@ impl Exporter {
         }
     }
 
-    async fn send(&mut self, batch: Vec<Seen>) {
+    async fn send(&mut self, batch: Vec<SpanRecord>) {
         let spans = batch.len() as u64;
         let batch = batch.into_iter().map(|seen| self.span(seen)).collect();
         match self.collector.export(batch).await {
@@ -115,10 +115,10 @@ impl Exporter {
         }
     }
 
-    fn span(&self, seen: Seen) -> SpanData {
+    fn span(&self, seen: SpanRecord) -> SpanData {
         match seen {
-            Seen::Attempt(attempt) => self.attempt(*attempt),
-            Seen::Call(call) => self.call(&call),
+            SpanRecord::Attempt(attempt) => self.attempt(*attempt),
+            SpanRecord::Call(call) => self.call(&call),
         }
     }
 

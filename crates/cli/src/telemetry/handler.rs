@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tracing::Instrument as _;
 
-use super::{Seen, Spans};
+use super::{SpanRecord, Spans};
 
 /// How attempts become spans.
 #[derive(Clone)]
@@ -126,6 +126,8 @@ impl Drop for Open<'_> {
             error: self.attempt.error.take(),
             ..self.attempt
         };
-        self.tracing.spans.hand_in(Seen::Attempt(Box::new(attempt)));
+        self.tracing
+            .spans
+            .hand_in(SpanRecord::Attempt(Box::new(attempt)));
     }
 }

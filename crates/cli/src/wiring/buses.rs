@@ -48,13 +48,13 @@ impl Buses {
         let nats = settings.events.nats.as_ref();
         let nats = nats.and_then(|nats| nats.consumer.clone());
         Self {
-            kafka: kafka.map(|mut reported| {
-                reported.reading = within(reported.reading);
-                kafka::Consumer::new(reported, ports.clone())
+            kafka: kafka.map(|mut settings| {
+                settings.reading = within(settings.reading);
+                kafka::Consumer::new(settings, ports.clone())
             }),
-            nats: nats.map(|mut reported| {
-                reported.reading = within(reported.reading);
-                nats::Consumer::new(reported, ports.clone())
+            nats: nats.map(|mut settings| {
+                settings.reading = within(settings.reading);
+                nats::Consumer::new(settings, ports.clone())
             }),
         }
     }

@@ -1,4 +1,4 @@
-//! Alerts by real processes: told once when it begins, once when it is over, however many nodes there are.
+//! Alerts by real processes: one message when it opens, one when it closes, however many nodes run.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -9,10 +9,10 @@ use crate::{
     process::{Process, eventually, free_address},
 };
 
-/// A program that is told; what it heard is in `reported`.
+/// A program that receives alerts; they are in the file `received`.
 const PAGE: &str = "#!/bin/sh
 cat > /dev/null
-echo \"$ALMANACK_ALERT_NEWS $ALMANACK_ALERT_RULE $ALMANACK_ALERT_ABOUT\" >> told
+echo \"$ALMANACK_ALERT_NEWS $ALMANACK_ALERT_RULE $ALMANACK_ALERT_ABOUT\" >> received
 ";
 
 /// A schedule that fails until there is a file `mended`.
@@ -37,7 +37,7 @@ fn home(database: &str) -> Home {
 }
 
 fn reported(home: &Home) -> Vec<String> {
-    let reported = fs::read_to_string(home.path().join("told")).unwrap_or_default();
+    let reported = fs::read_to_string(home.path().join("received")).unwrap_or_default();
     reported.lines().map(str::to_owned).collect()
 }
 

@@ -1,4 +1,4 @@
-//! `[events.kafka]` and `[events.nats]`: what is shown of the configuration, what is refused, that no secret is told, and a node that
+//! `[events.kafka]` and `[events.nats]`: what is shown of the configuration, what is refused, that no secret is shown, and a node that
 //! lives by each.
 
 #[cfg(feature = "kafka")]

@@ -2,7 +2,7 @@
 
 use crate::harness::Home;
 
-/// What a bad configuration is told.
+/// The problems of a bad configuration.
 fn complaint(toml: &str) -> String {
     let ran = Home::with(toml).run(&["check"]);
     assert_eq!(ran.code, 2, "{ran}");

@@ -1,4 +1,4 @@
-//! A node that is told to stop: no new claims, running attempts end or are handed back, exit 0.
+//! A stopping node: no new claims, running attempts end or are handed back, exit 0.
 
 use std::{io::Write as _, net::TcpStream};
 
@@ -129,7 +129,7 @@ async fn a_client_that_never_finishes_its_request_does_not_keep_the_node_alive()
             b"PUT /api/v1/tasks/K/s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{",
         )
         .unwrap();
-    // They are in by the time somebody who came later has been answered.
+    // They are in by the time a later request has been answered.
     node.api().get("/readyz").await;
     node.terminate();
     assert_eq!(node.exit_code().await, Some(0), "{}", node.notes());

@@ -1,4 +1,4 @@
-//! Schedules fired by real processes: killed, told of changes, driven from outside.
+//! Schedules fired by real processes: killed, notified of changes, driven from outside.
 
 use std::{collections::BTreeSet, process::Stdio};
 
@@ -12,7 +12,7 @@ use crate::{
     process::{Process, eventually, free_address},
 };
 
-/// A schedule of every second whose slots are all caught up, and somebody who does the work.
+/// A schedule of every second whose slots are all caught up, and a service that does the work.
 fn configuration(database: &str, business: &Business) -> String {
     format!(
         "[database]
@@ -170,7 +170,7 @@ fn names(home: &Home) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// A schedule that fires when nobody here is alive any more.
+/// A schedule that fires in the far future.
 fn quiet(name: &str) -> String {
     format!(
         "[[schedule]]\nname = \"{name}\"\nexpression = \"0 0 0 1 1 * 2120\"
@@ -179,7 +179,7 @@ target = {{ type = \"task\", kind = \"K\", subject = \"s\" }}\n"
 }
 
 fn write(home: &Home, text: &str) {
-    // Whole at once: nobody must read half a file.
+    // Written atomically: half a file must not be read.
     let (new, file) = (home.path().join("new"), home.path().join("almanack.toml"));
     std::fs::write(&new, text).unwrap();
     std::fs::rename(&new, &file).unwrap();
@@ -221,7 +221,11 @@ async fn dp_18_changes_of_the_files_take_effect_and_mistakes_do_not() {
 
     write(&home, "[[schedule\n");
     until_reported(&node, "the configuration is invalid").await;
-    assert_eq!(names(&home), ["a", "c", "daily"], "all stays as it was");
+    assert_eq!(
+        names(&home),
+        ["a", "c", "daily"],
+        "everything stays unchanged"
+    );
     let dispatch = home.path().join("DISPATCH");
     let named_badly = "0 88 * * *  owner/repo  daily.yml  name=daily\n";
     std::fs::write(&dispatch, named_badly).unwrap();
@@ -285,11 +289,7 @@ async fn ticked(database: &str) {
     let last = home.run(&["tick", "--json"]).expect_json();
     fired += last["fired"].as_u64().unwrap();
     let rows = ledger(&home);
-    assert_eq!(
-        rows.len() as u64,
-        fired,
-        "what the ticks told is what they did"
-    );
+    assert_eq!(rows.len() as u64, fired, "the ticks report what they did");
     check_whole(&home, &business, &rows).await;
 }
 

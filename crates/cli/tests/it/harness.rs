@@ -1,4 +1,4 @@
-//! A folder of its own for every test, and a binary that sees nothing else.
+//! A separate folder for every test, and a binary that sees nothing else.
 
 use std::{
     fmt,
@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-/// A folder to run in, with an environment of its own.
+/// A folder to run in, with its own environment.
 pub(crate) struct Home {
     folder: tempfile::TempDir,
     environment: Vec<(String, String)>,

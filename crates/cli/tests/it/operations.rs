@@ -119,7 +119,8 @@ async fn nothing_is_restored_or_moved_under_a_living_node() {
     drop(node);
 }
 
-/// Stopped after the old store got its second name: the store is whole, everybody says what lies beside it, and the next restore goes on.
+/// Stopped after the old store got its second name: the store is complete, commands report the second
+/// name, and the next restore continues.
 #[test]
 fn a_restore_that_was_stopped_is_reported_and_gone_on_with() {
     let home = stored();
@@ -179,7 +180,7 @@ fn of_two_restores_at_once_the_second_is_refused() {
 }
 
 #[tokio::test]
-async fn a_target_that_is_somebody_elses_is_left_to_them() {
+async fn a_target_of_another_program_is_left_unchanged() {
     let schema = Schema::create().await;
     schema.run("create table task (mine text)").await;
     let home = stored().set("TARGET", schema.url());
@@ -302,10 +303,11 @@ async fn the_doctor_says_what_is_well_and_what_is_not() {
     );
 }
 
-/// Who is told, and by what, is looked for too; of an address that holds a secret only the origin is shown.
+/// Subscribers and alert channels are checked, too; of an address with a secret only the origin is
+/// shown.
 #[test]
 #[cfg(feature = "kafka")]
-fn the_doctor_looks_for_whoever_is_reported() {
+fn the_doctor_checks_subscribers_and_alert_channels() {
     let [subscriber, chat, collector, broker, server] = [(); 5].map(|()| free_address());
     let configuration = format!(
         "[[subscription]]\nname = \"search\"\nurl = \"http://{subscriber}/hush\"\n\
@@ -408,12 +410,12 @@ fn the_doctor_knows_a_damaged_store() {
     assert!(ran.notes.contains("almanack restore"), "{ran}");
 }
 
-/// A NATS server answers, and has no such stream; nor does any keep what is told.
+/// A NATS server answers, and has no such stream; nor does any keep delivered events.
 #[test]
 fn the_doctor_misses_a_stream_that_does_not_exist() {
     let configuration = format!(
         "[events.nats]\nservers = [\"{}\"]\nstream = \"NO_SUCH_STREAM\"\n\
-         [[subscription]]\nname = \"search\"\nnats_subject = \"nobody.keeps.this\"\n",
+         [[subscription]]\nname = \"search\"\nnats_subject = \"not.kept\"\n",
         almanack_testkit::nats::server_url()
     );
     let home = Home::with(&configuration);
@@ -421,11 +423,12 @@ fn the_doctor_misses_a_stream_that_does_not_exist() {
     let ran = home.run(&["doctor", "--set", &listen]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.data.contains("no stream `NO_SUCH_STREAM`"), "{ran}");
-    let reported = "no stream keeps the subject `nobody.keeps.this`";
+    let reported = "no stream keeps the subject `not.kept`";
     assert!(ran.data.contains(reported), "{ran}");
 }
 
-/// Brokers answer, and one of the two topics that a node would use is not there: the one it reads, or the one it tells.
+/// Brokers answer, and one of the two topics of a node does not exist: the one it reads, or the one it
+/// writes.
 #[test]
 #[cfg(feature = "kafka")]
 fn the_doctor_misses_a_topic_that_does_not_exist() {
@@ -435,7 +438,7 @@ fn the_doctor_misses_a_topic_that_does_not_exist() {
     for (read, reported, missing) in [
         ("there", "there", None),
         ("no-such-topic", "there", Some("no-such-topic")),
-        ("there", "nobody-told", Some("nobody-told")),
+        ("there", "not-there", Some("not-there")),
     ] {
         let home = Home::with(&format!(
             "[events.kafka]\nbrokers = [\"{broker}\"]\ntopic = \"{read}\"\n\
@@ -451,7 +454,7 @@ fn the_doctor_misses_a_topic_that_does_not_exist() {
     }
 }
 
-/// Somebody who answers every request like this.
+/// A server that answers every request like this.
 async fn other_server(status: StatusCode, body: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -465,10 +468,10 @@ async fn the_health_of_a_node_is_asked_without_a_client() {
     let home = Home::new();
     let address = free_address();
     let listen = format!("server.listen={address}");
-    let nobody = home.run(&["health", "--set", &listen]);
-    assert_eq!(nobody.code, 1, "{nobody}");
-    assert!(nobody.notes.contains("no node answers at"), "{nobody}");
-    assert!(nobody.notes.contains("server.listen"), "{nobody}");
+    let missing = home.run(&["health", "--set", &listen]);
+    assert_eq!(missing.code, 1, "{missing}");
+    assert!(missing.notes.contains("no node answers at"), "{missing}");
+    assert!(missing.notes.contains("server.listen"), "{missing}");
     let file = home.path().join("almanack.db");
     assert!(!file.exists(), "asking makes no store");
     let node = Process::node(&home, address, &[]).ready().await;
@@ -483,7 +486,7 @@ async fn the_health_of_a_node_is_asked_without_a_client() {
 
 /// The database's absence is known by its own exit code, so that a supervisor does not restart a node for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_without_its_database_is_reported_from_whoever_is_no_node() {
+async fn a_node_without_its_database_is_distinguished_from_another_server() {
     let away = r#"{"code":"database_unavailable","status":503}"#;
     for (status, body, code, reported) in [
         (503, away, 4, "its database does not answer"),

@@ -10,11 +10,11 @@ use crate::{
 };
 
 const KIND: &str = "ARTICLE_PUBLISH";
-/// Nothing is looked at unless somebody says so.
+/// Files are read only on SIGHUP.
 const REPORTED_ONLY: &str = "[schedules]\nreload = \"0s\"\n";
 
 fn write(home: &Home, text: &str) {
-    // Whole at once: nobody must read half a file.
+    // Written atomically: half a file must not be read.
     let (new, file) = (home.path().join("new"), home.path().join("almanack.toml"));
     std::fs::write(&new, text).unwrap();
     std::fs::rename(&new, &file).unwrap();

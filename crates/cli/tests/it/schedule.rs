@@ -518,7 +518,7 @@ fn a_pause_without_end_has_no_next_time() {
 }
 
 #[test]
-fn a_target_that_nobody_can_fire_at_is_put_with_a_warning() {
+fn a_target_that_no_node_can_fire_at_is_stored_with_a_warning() {
     let home = Home::with("[kinds.EDITION_RUN]\nurl = \"http://127.0.0.1:1025/\"\n");
     let good = ["--target-task", "EDITION_RUN", "edition:{date}"];
     assert_eq!(put(&home, "a", "@daily", &good).notes, "");

@@ -1,4 +1,4 @@
-//! `almanack simulate`: the planner itself tells what the configuration would do (DP-14).
+//! `almanack simulate`: the planner itself shows what the configuration would do (DP-14).
 
 use serde_json::Value;
 

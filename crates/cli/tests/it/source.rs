@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::harness::{Home, Ran, settled};
 
-/// Adds a feed that nobody asks: the network is another test's.
+/// Adds a feed that is not checked: another test uses the network.
 fn add(home: &Home, address: &str, further: &[&str]) -> Ran {
     home.run(&[&["source", "add", address, "--no-discover"], further].concat())
 }
@@ -143,7 +143,7 @@ fn a_source_is_paused_resumed_and_removed() {
     No change: source 1 is active
     exit 0
     ");
-    // A cadence of P7 is how the founding design says "do not check".
+    // A cadence of P7 means "do not check", as in the original design.
     let off = home.run(&["source", "set", "1", "--cadence", "P7", "--json"]);
     assert_eq!(off.expect_json()["state"], "paused");
     insta::assert_snapshot!(home.run(&["source", "remove", "1"]), @"
@@ -217,7 +217,7 @@ const LIST: &str = r#"<?xml version="1.0"?>
 </body></opml>"#;
 
 #[test]
-fn ss_16_a_list_is_imported_and_exported_and_what_is_broken_stops_nobody() {
+fn ss_16_a_list_is_imported_and_exported_and_a_broken_entry_stops_no_other() {
     let home = Home::new().file("mine.opml", LIST);
     let imported = home.run(&["source", "import", "mine.opml"]);
     insta::assert_snapshot!(imported, @r#"

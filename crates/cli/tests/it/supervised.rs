@@ -1,4 +1,4 @@
-//! A node under a service manager: what it tells, and when.
+//! A node under a service manager: its notifications, and when they come.
 
 use std::{os::unix::net::UnixDatagram, time::Duration};
 

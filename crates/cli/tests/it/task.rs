@@ -1,4 +1,4 @@
-//! `almanack task`: the rules of rescheduling as the command line tells them.
+//! `almanack task`: the rules of rescheduling as the command line reports them.
 
 use crate::{
     business::Business,

@@ -148,7 +148,7 @@ async fn all_attempts_at_a_task_are_one_trace_which_the_service_is_reported() {
     assert!(!node.notes().contains("s3cret"));
 }
 
-/// Work goes on; what could not be told is counted.
+/// Work goes on; spans that could not be sent are counted.
 #[tokio::test]
 async fn a_collector_that_is_away_costs_its_traces_and_nothing_else() {
     let (world, address) = world().await;
@@ -223,7 +223,7 @@ async fn a_tick_is_traced_and_leaves_after_its_spans() {
     );
 }
 
-/// Somebody takes the connection and never answers.
+/// A server accepts the connection and never answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_collector_that_hangs_does_not_keep_a_tick() {
     let (world, address) = world().await;

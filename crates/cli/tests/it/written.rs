@@ -1,8 +1,8 @@
-//! `[[schedule]]` and DISPATCH as they are written: every mistake has its place, and stops nobody else.
+//! `[[schedule]]` and DISPATCH: every problem has its place, and stops no other schedule.
 
 use crate::harness::Home;
 
-/// What a bad file is told.
+/// The problems of a bad file.
 fn complaint(toml: &str) -> String {
     let ran = Home::with(toml).run(&["check"]);
     assert_eq!(ran.code, 2, "{ran}");

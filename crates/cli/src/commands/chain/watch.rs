@@ -14,7 +14,7 @@ use crate::commands::prelude::*;
 
 /// The state of the locks so far.
 #[derive(Debug, Default)]
-struct Seen {
+struct LockState {
     /// Whether a list has come.
     listed: bool,
     /// Whether an attempt to create a lock was answered.
@@ -28,22 +28,22 @@ struct Seen {
 /// Locks that are watched.
 pub(super) struct Watched {
     lock: Arc<dyn SlotLock>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<LockState>>,
     stop: CancellationToken,
 }
 
 /// The result of the run, by its locks.
-pub(super) struct Verdict(Arc<Mutex<Seen>>);
+pub(super) struct Verdict(Arc<Mutex<LockState>>);
 
 /// Watches locks; cancels `stop` on a refusal.
 pub(super) fn watch(lock: Arc<dyn SlotLock>, stop: CancellationToken) -> (Watched, Verdict) {
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let seen = Arc::new(Mutex::new(LockState::default()));
     let verdict = Verdict(Arc::clone(&seen));
     (Watched { lock, seen, stop }, verdict)
 }
 
 impl Watched {
-    fn note(&self, note: impl FnOnce(&mut Seen)) {
+    fn note(&self, note: impl FnOnce(&mut LockState)) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         note(&mut seen);
         if seen.refused.is_some() {

@@ -10,19 +10,19 @@ pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(kafka) = &settings.events.kafka {
         let read = kafka.consumer.iter().map(|it| it.topic.as_str());
-        let reported = reported(settings, |way| match way {
+        let destinations = destinations(settings, |way| match way {
             Way::Kafka { topic } => Some(topic.as_str()),
             _ => None,
         });
         // Dead letters are left out: many clusters make such a topic with the first message.
-        let topics: Vec<&str> = read.chain(reported).collect();
+        let topics: Vec<&str> = read.chain(destinations).collect();
         let found = kafka::look(&kafka.connection, &topics).await;
         let create = "create it: kafka-topics.sh --create --topic NAME; or correct its name";
         findings.extend(judge("events.kafka", found, create));
     }
     if let Some(nats) = &settings.events.nats {
         let streams: Vec<&str> = nats.consumer.iter().map(|it| it.stream.as_str()).collect();
-        let subjects: Vec<&str> = reported(settings, |way| match way {
+        let subjects: Vec<&str> = destinations(settings, |way| match way {
             Way::Nats { subject } => Some(subject.as_str()),
             _ => None,
         })
@@ -35,7 +35,7 @@ pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
 }
 
 /// The topics or subjects that events are delivered to.
-fn reported<'a>(
+fn destinations<'a>(
     settings: &'a Settings,
     place: impl Fn(&'a Way) -> Option<&'a str>,
 ) -> impl Iterator<Item = &'a str> {

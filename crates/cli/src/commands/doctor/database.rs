@@ -47,7 +47,7 @@ pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>
     let found = match condition::look(&location).await {
         Ok(found) => found,
         Err(error) => {
-            let (what, hint) = Failure::from(error).reported();
+            let (what, hint) = Failure::from(error).parts();
             let finding = Finding::failed("database", format!("{shown}: {what}"));
             return Ok(vec![finding.hint(hint)]);
         }
@@ -121,7 +121,7 @@ async fn access(settings: &Settings, filled: Filled) -> Option<Finding> {
     Some(match judged {
         Ok(whom) => Finding::ok("access", whom),
         Err(failure) => {
-            let (what, hint) = failure.reported();
+            let (what, hint) = failure.parts();
             Finding::failed("access", what).hint(hint)
         }
     })

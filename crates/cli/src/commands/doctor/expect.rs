@@ -56,8 +56,8 @@ pub(super) async fn look(settings: &Settings, expectations: &[Expectation]) -> V
         return Vec::new();
     }
     let failed = |failure: &Failure| {
-        let reported = failure.text();
-        let what = reported.lines().next().unwrap_or_default();
+        let message = failure.text();
+        let what = message.lines().next().unwrap_or_default();
         vec![Finding::failed(
             "expected",
             what.trim_start_matches("error: "),
@@ -156,8 +156,8 @@ mod tests {
             "schedule=n,within=soon",
             "a=b",
         ] {
-            let reported = parse(text).unwrap_err();
-            assert_eq!(reported.exit(), Exit::Usage, "{text}");
+            let refusal = parse(text).unwrap_err();
+            assert_eq!(refusal.exit(), Exit::Usage, "{text}");
         }
     }
 

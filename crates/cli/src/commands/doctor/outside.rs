@@ -111,13 +111,13 @@ fn judge(origin: &str, who: &str, answered: Result<(), Error>) -> Finding {
     match answered {
         Ok(()) => Finding::ok(check, "answers"),
         Err(error) => {
-            let mut reported = error.to_string();
+            let mut text = error.to_string();
             let mut cause = std::error::Error::source(&error);
             while let Some(next) = cause {
-                reported = format!("{reported}: {next}");
+                text = format!("{text}: {next}");
                 cause = next.source();
             }
-            Finding::failed(check, reported).hint(
+            Finding::failed(check, text).hint(
                 "check that it runs and the name is right, and check firewalls and outbound.allow",
             )
         }

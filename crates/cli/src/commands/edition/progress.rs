@@ -24,13 +24,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub(super) struct Onlooker {
     clock: Arc<dyn Clock>,
     rules: Rules,
-    seen: Mutex<Option<Seen>>,
-    said: UnboundedSender<String>,
+    seen: Mutex<Option<Snapshot>>,
+    lines: UnboundedSender<String>,
     stopping: AtomicBool,
 }
 
 /// What was last seen.
-struct Seen {
+struct Snapshot {
     account: Account,
     doing: String,
     budget: Option<Arc<Budget>>,
@@ -38,7 +38,7 @@ struct Seen {
     spent: u32,
 }
 
-impl Seen {
+impl Snapshot {
     /// Nothing was done yet.
     fn at_rest(account: &Account) -> Self {
         Self {
@@ -62,7 +62,7 @@ pub(super) struct Progress {
 impl Onlooker {
     /// Nothing was seen yet. What it says comes out of the receiver.
     pub(super) fn new(clock: Arc<dyn Clock>, rules: &Rules) -> (Self, UnboundedReceiver<String>) {
-        let (said, hear) = unbounded_channel();
+        let (lines, hear) = unbounded_channel();
         let watch = Self {
             clock,
             // A run does not wait for ticks.
@@ -71,7 +71,7 @@ impl Onlooker {
                 ..rules.clone()
             },
             seen: Mutex::new(None),
-            said,
+            lines,
             stopping: AtomicBool::new(false),
         };
         (watch, hear)
@@ -114,20 +114,20 @@ impl Observer for Onlooker {
         let doing = words(account, action);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let before = seen.as_ref().map_or(0, |seen| seen.spent);
-        *seen = Some(Seen {
+        *seen = Some(Snapshot {
             account: account.clone(),
             doing: doing.clone(),
             budget: Some(Arc::clone(budget)),
             spent: before,
         });
         // A receiver that is gone needs no more.
-        let _ = self.said.send(doing);
+        let _ = self.lines.send(doing);
     }
 
     fn ended(&self, account: &Account) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(last) = seen.as_mut() else {
-            *seen = Some(Seen::at_rest(account));
+            *seen = Some(Snapshot::at_rest(account));
             return;
         };
         let paid = last.budget.take().map_or(0, |budget| budget.spent());
@@ -143,7 +143,7 @@ impl Observer for Onlooker {
             && seen.doing != doing
         {
             seen.doing.clone_from(&doing);
-            let _ = self.said.send(doing);
+            let _ = self.lines.send(doing);
         }
     }
 

@@ -67,7 +67,7 @@ async fn watched(
     output: &mut Output,
 ) -> Result<Ran, Failure> {
     let rules = &editions.settings().rules;
-    let (onlooker, mut said) = Onlooker::new(context.clock.clone(), rules);
+    let (onlooker, mut lines) = Onlooker::new(context.clock.clone(), rules);
     let bar = progress(Some(1), output).with_style(style());
     let mut running = pin!(editions.run(date, &onlooker));
     let mut again: Option<CancellationToken> = None;
@@ -84,12 +84,12 @@ async fn watched(
                 bar.finish_and_clear();
                 return Err(left());
             }
-            Some(line) = said.recv() => report(&line, output),
+            Some(line) = lines.recv() => report(&line, output),
             () = pause(DRAWN_EVERY) => draw(&bar, onlooker.progress()),
         }
     };
     bar.finish_and_clear();
-    drain(&mut said, output);
+    drain(&mut lines, output);
     Ok(ran?)
 }
 
@@ -121,8 +121,8 @@ fn report(line: &str, output: &mut Output) {
     }
 }
 
-fn drain(said: &mut UnboundedReceiver<String>, output: &mut Output) {
-    while let Ok(line) = said.try_recv() {
+fn drain(lines: &mut UnboundedReceiver<String>, output: &mut Output) {
+    while let Ok(line) = lines.try_recv() {
         report(&line, output);
     }
 }

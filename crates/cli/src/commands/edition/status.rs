@@ -116,10 +116,10 @@ fn delivered(delivery: &Value, now: Timestamp) -> Cell {
     let again = time(&delivery["retry_at"]).filter(|at| *at > now);
     let again = again.map(|at| format!("again {}", Relative { at, now }));
     let held = is_held(delivery).then(|| "resend or skip it".to_owned());
-    let said = |name: &str| delivery[name].as_str().map(str::to_owned);
-    let reported = [said("detail"), said("receipt"), again, held];
-    let reported: Vec<String> = reported.into_iter().flatten().collect();
-    Cell::new(reported.join("; "))
+    let field = |name: &str| delivery[name].as_str().map(str::to_owned);
+    let parts = [field("detail"), field("receipt"), again, held];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    Cell::new(parts.join("; "))
 }
 
 /// Whether it is not sent again without a `resend`.

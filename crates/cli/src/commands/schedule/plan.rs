@@ -223,10 +223,10 @@ fn show(effects: &[Effect], loaded: &Loaded, output: &mut Output) -> Result<(), 
     }
     output.line(&format!("{quiet} unchanged"))?;
     let report = loaded.whole_report();
-    let reported = report.render(Severity::Error);
-    if !reported.is_empty() {
+    let errors = report.render(Severity::Error);
+    if !errors.is_empty() {
         output.note(&format!(
-            "{reported}\nschedules with errors would stay unchanged\n"
+            "{errors}\nschedules with errors would stay unchanged\n"
         ));
     }
     Ok(())

@@ -32,7 +32,7 @@ pub(super) async fn run(client: &Client, given: &SourceAddArguments, output: &mu
     }
     let answer = client.call(Call::post(&["sources"]).json(&body)).await?;
     say_where(given, &taken, output);
-    let reported = output.report(&answer, |source| {
+    let result = output.report(&answer, |source| {
         let (id, name) = (&source["source_id"], called(source));
         match answer.status {
             201 => format!("added source {id}: {name}"),
@@ -45,7 +45,7 @@ pub(super) async fn run(client: &Client, given: &SourceAddArguments, output: &mu
             "a node checks it next; `almanack source check {id} --wait` waits for the result\n"
         ));
     }
-    reported
+    result
 }
 
 /// An address without a scheme is a web address.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use almanack_adapters::clock::pause;
 
-use super::{Found, PUBLISHED, called, counted, duration, load};
+use super::{NamedSource, PUBLISHED, called, counted, duration, load};
 use crate::{commands::prelude::*, when::Relative};
 
 /// How often to poll for the result.
@@ -27,16 +27,16 @@ pub(super) async fn run(
     let answer = client.call(before.post("check")).await?;
     let Some(wait_max) = wait_max else {
         let (id, name) = (before.id, called(&before.now));
-        let reported = format!(
+        let message = format!(
             "source {id} is due: the check starts as soon as a node has a free slot: {name}"
         );
-        return output.report(&answer, |_| reported);
+        return output.report(&answer, |_| message);
     };
     let until = client
         .now()
         .saturating_add(wait_max)
         .unwrap_or(Timestamp::MAX);
-    let checks = |source: &Found| source.now["check_count"].as_u64();
+    let checks = |source: &NamedSource| source.now["check_count"].as_u64();
     let looked = loop {
         let source = load(client, &before.id.to_string()).await?;
         if checks(&source) > checks(&before) {
@@ -59,7 +59,7 @@ fn not_checked(id: i64, wait_max: SignedDuration) -> Failure {
 }
 
 /// The result of the last check.
-async fn report(client: &Client, source: &Found, output: &mut Output) -> Done {
+async fn report(client: &Client, source: &NamedSource, output: &mut Output) -> Done {
     let look = &source.now["recent"][0];
     let result = look["brought"].as_str().unwrap_or_default();
     let exit = match result {

@@ -1,7 +1,7 @@
 //! `almanack source import` and `export`: lists of feeds, as every reader writes and reads them
 //! (SS-16).
 //!
-//! A broken entry is reported with its line and stops no other. You can import a file again: no two
+//! A broken entry is sentence with its line and stops no other. You can import a file again: no two
 //! sources share an address.
 
 use std::path::Path;
@@ -56,6 +56,6 @@ pub(super) async fn export(client: &Client, file: Option<&Path>, output: &mut Ou
         .map_err(|error| Failure::failed(format!("write `{name}`: {error}")))?;
     let feeds = answer.text().matches(" xmlUrl=").count();
     let count = counted(feeds as u64, "feed", "feeds");
-    let reported = format!("{count} written to {name}");
-    output.say(&json!({ "file": file, "feeds": feeds }), &reported)
+    let sentence = format!("{count} written to {name}");
+    output.say(&json!({ "file": file, "feeds": feeds }), &sentence)
 }

@@ -54,15 +54,15 @@ pub(super) async fn run(client: &Client, given: &SourceArguments, output: &mut O
     if output.is_reported(&source.answer)? {
         return Ok(Exit::Ok);
     }
-    let (mut reported, now) = (source.now.clone(), source.answer.now);
+    let (mut whole, now) = (source.now.clone(), source.answer.now);
     let subject = format!("source:{}", source.id);
     let task = client
         .find(Call::get(&["tasks", "SOURCE_CHECK", &subject]))
         .await?;
-    reported["task"] = task.map_or(Value::Null, |task| task.value());
-    output.line(&called(&reported))?;
-    output.page(HEAD, &reported, now)?;
-    show_looks(items(&reported["recent"]), now, output)?;
+    whole["task"] = task.map_or(Value::Null, |task| task.value());
+    output.line(&called(&whole))?;
+    output.page(HEAD, &whole, now)?;
+    show_looks(items(&whole["recent"]), now, output)?;
     let call = source.get("entries").query("limit", Some(ENTRIES_MAX));
     let entries = client.call(call).await?.value();
     let entries = items(&entries["entries"]).to_vec();
@@ -167,11 +167,11 @@ fn show_looks(looks: &[Value], now: Timestamp, output: &mut Output) -> Result<()
         };
         strip += &output.paint(ink, mark);
     }
-    let reported = match looks.len() {
+    let range = match looks.len() {
         1 => "the last check".to_owned(),
         many => format!("the last {many} checks, since"),
     };
-    output.line(&format!("{strip}  {reported} {}", Relative { at, now }))?;
+    output.line(&format!("{strip}  {range} {}", Relative { at, now }))?;
     let legend = "+ new entries  · nothing new  - not modified  ! failed";
     output.line(&output.paint(Ink::Faint, legend))
 }

@@ -83,8 +83,8 @@ async fn put_all(
         match client.try_call(call).await? {
             Ok(answer) => {
                 let mut body = answer.value();
-                let reported = body["receipts"].as_array_mut().map(std::mem::take);
-                receipts.extend(reported.unwrap_or_default());
+                let taken = body["receipts"].as_array_mut().map(std::mem::take);
+                receipts.extend(taken.unwrap_or_default());
             }
             Err(refusal) if refusal.is_too_much() && part.len() > 1 => {
                 let (first, second) = part.split_at(part.len() / 2);
@@ -114,12 +114,12 @@ fn report(
     }
     counters.refused += 1;
     if output.json {
-        let mut reported = answer.clone();
-        reported["line"] = line.number.into();
-        return counters.put(&reported, output);
+        let mut numbered = answer.clone();
+        numbered["line"] = line.number.into();
+        return counters.put(&numbered, output);
     }
-    let reported = text(&answer["error"]["detail"]);
-    let what = reported.split(" at line ").next().unwrap_or_default();
+    let detail = text(&answer["error"]["detail"]);
+    let what = detail.split(" at line ").next().unwrap_or_default();
     output.note(&format!("error: line {}: {what}\n", line.number));
     Ok(())
 }
@@ -131,8 +131,8 @@ fn read(text: &str, client: &Client) -> Item {
     }
     let mut item: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(text).map_err(|error| {
-            let reported = error.to_string();
-            let what = reported.split(" at line ").next().unwrap_or_default();
+            let message = error.to_string();
+            let what = message.split(" at line ").next().unwrap_or_default();
             format!("column {}: {what}", error.column())
         })?;
     let at = item

@@ -7,8 +7,8 @@ const COLUMNS: &[Column] = &[
     column("WHEN", "", |it, _| Cell::new(instant_of(happened(it)))),
     column("", "", |it, now| {
         let at = time(happened(it));
-        let reported = at.map_or_else(String::new, |at| Relative { at, now }.to_string());
-        Cell::new(reported).ink(Ink::Faint)
+        let shown = at.map_or_else(String::new, |at| Relative { at, now }.to_string());
+        Cell::new(shown).ink(Ink::Faint)
     }),
     column("TASK", "/task_id", plain),
     column("BY", "", |it, now| {
@@ -131,9 +131,9 @@ fn tried(attempt: &Value) -> String {
     if !attempt["late_outcome"].is_null() {
         parts.push(format!("late result: {}", in_words("late_outcome")));
     }
-    let reported = parts.join(", ");
+    let line = parts.join(", ");
     match attempt["detail"].as_str() {
-        Some(detail) => format!("{reported}: {detail}"),
-        None => reported,
+        Some(detail) => format!("{line}: {detail}"),
+        None => line,
     }
 }

@@ -26,12 +26,12 @@ pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
     let mut warnings = Vec::new();
     if settings.github.token.is_none() {
         let hint = "set github.token to \"env:NAME\", or the variable PAT or GH_TOKEN";
-        let reported = warning(wanted, workflow, "workflow", "github.token is not set");
-        warnings.extend(reported.map(|reported| reported.hint(hint)));
+        let problem = warning(wanted, workflow, "workflow", "github.token is not set");
+        warnings.extend(problem.map(|problem| problem.hint(hint)));
     }
     if !settings.command.enabled {
-        let reported = warning(wanted, command, "command", "commands are off");
-        warnings.extend(reported.map(|reported| reported.hint(COMMAND_HINT)));
+        let problem = warning(wanted, command, "command", "commands are off");
+        warnings.extend(problem.map(|problem| problem.hint(COMMAND_HINT)));
     }
     warnings
 }

@@ -29,7 +29,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::stage::setup;
 
-/// The examples of the founding README, and a few more.
+/// The examples of the original README, and a few more.
 const USUAL: &str = "\
 */5 * * * *  octarine/library  check.yml     # 每 5 分鐘
 0   8 * * *  octarine/library  daily.yml     # 每天 08:00
@@ -209,7 +209,7 @@ async fn dp_13_two_chains_at_ten_seconds_stay_under_a_thousand_requests_an_hour(
     };
     assert!(
         (asked..asked + 200).contains(calls_an_hour),
-        "{calls_an_hour} told, {asked} asked"
+        "{calls_an_hour} announced, {asked} made"
     );
 }
 

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{harness::Home, process::eventually};
 
-/// What must never stand in a log: names of targets.
+/// What must never be in a log: names of targets.
 const HUSHED: [&str; 7] = [
     "octarine", "library", "poll", "check", "daily", "weekly", "s-pat",
 ];
@@ -139,7 +139,7 @@ impl Stage {
             children: Arc::clone(&children),
             play: play.clone(),
         };
-        // Before anybody can queue anything.
+        // Before anything can be queued.
         let events = github.handle.runner();
         tokio::spawn(runner.run(events));
         Self {
@@ -199,7 +199,7 @@ impl Stage {
         eventually(what, async || wanted(self).then_some(())).await;
     }
 
-    /// Tells all chains to stop, and waits until they have. The guard is told nothing: there is no last step
+    /// Stops all chains, and waits until they have. The guard is not notified: there is no last step
     /// any more.
     pub(super) async fn close(&self) {
         self.until("no process is left", |stage| {
@@ -269,7 +269,7 @@ impl Stage {
     pub(super) fn assert_hushed(&self) {
         let logs = self.logs();
         for name in HUSHED {
-            assert!(!logs.contains(name), "`{name}` stands in a log:\n{logs}");
+            assert!(!logs.contains(name), "`{name}` is in a log:\n{logs}");
         }
     }
 
@@ -291,7 +291,7 @@ impl Stage {
         names.iter().map(text).collect()
     }
 
-    /// What all processes told, in one list.
+    /// The events of all processes, in one list.
     pub(super) fn reported(&self, said: &str) -> Vec<Value> {
         let logs = self.logs();
         let notes = logs
@@ -324,7 +324,7 @@ impl Stage {
     }
 }
 
-/// What wrote what, for whoever wonders why a test failed.
+/// What wrote what, to explain a failed test.
 impl Drop for Stage {
     #[expect(
         clippy::print_stderr,

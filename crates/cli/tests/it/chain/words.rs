@@ -1,4 +1,4 @@
-//! What `almanack chain` says, to whoever set it up wrong and to whoever reads its log.
+//! Messages of `almanack chain`, for setup errors and in its log.
 
 use std::process::Command;
 

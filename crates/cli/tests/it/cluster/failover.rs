@@ -21,7 +21,7 @@ use crate::{
 const ACKNOWLEDGED: usize = 60;
 const BREATH: Duration = Duration::from_millis(5);
 
-/// Somebody who puts tasks, one after the other, and remembers which were acknowledged.
+/// Creates tasks, one after the other, and records which were acknowledged.
 struct Requester<'a> {
     api: Api,
     business: &'a Business,
@@ -97,7 +97,7 @@ async fn a_promoted_standby_has_everything_acknowledged_and_nodes_follow() {
     let primary = Arc::new(Cluster::start());
     let standby = Arc::new(primary.standby());
     let both = format!("{},{}", primary.server(), standby.server());
-    // The standby first: nobody may settle there while it only follows.
+    // The standby first: no node may connect there while it only follows.
     let swapped = format!("{},{}", standby.server(), primary.server());
     let over = |servers: &str| primary.url.replace(primary.server(), servers);
     run(

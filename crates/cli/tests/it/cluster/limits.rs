@@ -1,6 +1,7 @@
-//! Limits that three nodes keep together. Whether they do is told by those who are called, not by Almanack.
+//! Limits that three nodes keep together, measured by the called services, not by Almanack.
 //!
-//! Lateness cannot break these tests: a call that comes late makes room that nobody uses, and a host that is asked late waits for longer.
+//! Lateness cannot break these tests: a late call leaves a permit unused, and a host that is asked
+//! late waits for longer.
 
 mod host;
 
@@ -27,8 +28,8 @@ const LEASE: SignedDuration = SignedDuration::from_secs(6);
 /// How far the clock of a node may be from ours.
 const SKEW_MAX: SignedDuration = SignedDuration::from_millis(250);
 
-/// As many calls are open as there are places, whoever makes them. Those of a killed node are free once its lease has passed, not when it
-/// is started again: nobody knows what became of the calls it had made.
+/// As many calls are open as there are permits, on all nodes. Those of a killed node are free once its
+/// lease has expired, not when it is started again: the outcome of its calls is unknown.
 #[tokio::test]
 async fn slots_in_all_hold_on_three_nodes_and_pass_on_with_a_killed_ones_lease() {
     let (home, business, schema) = (Home::new(), Business::start().await, Schema::create().await);

@@ -25,7 +25,7 @@ async fn whole_life(database: &str) {
     assert_eq!(view["state"], "published", "{view:#}");
     assert_eq!(view["counts"]["completed"], 12);
     let date = view["date"].as_str().unwrap().to_owned();
-    // Everybody has the same document.
+    // All readers get the same document.
     let shown = home.run(&["edition", "show", &date]).expect_data();
     assert_eq!(world.file(&date).as_deref(), Some(shown.as_str()));
     let local = home.path().join(format!("out/{date}-daily.md"));
@@ -59,7 +59,7 @@ async fn begun_anew(world: &World, home: &Home, date: &str) {
     assert_eq!(
         home.run(&["edition", "reset"]).code,
         2,
-        "it must be said twice"
+        "it must be confirmed"
     );
     let reset = home.run(&["edition", "reset", "--yes"]).expect_data();
     assert!(reset.contains("12 stories"), "{reset}");

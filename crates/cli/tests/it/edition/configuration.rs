@@ -1,4 +1,4 @@
-//! Settings of editions: every mistake is told, every name of the founding setup works.
+//! Settings of editions: every problem is reported, every name of the original setup works.
 
 use serde_json::Value;
 
@@ -490,7 +490,7 @@ fn the_compat_switches_mean_what_they_meant() {
             "{value}"
         );
     }
-    // Without the switch the founding setup does not send; a section of the file does.
+    // Without the switch the original setup does not send; a section of the file does.
     let quiet = checked(&with(&[bot, chat]));
     assert_eq!(setting(&quiet, "edition.telegram.enabled").0, "false");
     let toml = "[edition.telegram]\nchat = \"@d\"\n";

@@ -77,7 +77,7 @@ async fn sf_06_a_node_keeps_to_what_a_host_takes() {
 }
 
 #[tokio::test]
-async fn a_callback_that_never_answers_is_given_up_tried_again_and_delays_nobody() {
+async fn a_callback_that_never_answers_is_given_up_tried_again_and_delays_no_other() {
     let (home, business) = (Home::new(), Business::start().await);
     let limits = [
         "--set",

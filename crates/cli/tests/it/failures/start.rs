@@ -106,7 +106,7 @@ async fn a_port_that_is_taken() {
 }
 
 #[tokio::test]
-async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
+async fn a_public_address_needs_a_token_and_then_requires_it() {
     let home = Home::new();
     let address = free_address();
     let everywhere = format!("0.0.0.0:{}", address.port());
@@ -150,7 +150,7 @@ async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
 }
 
 #[tokio::test]
-async fn somebody_with_a_password_guards_a_node_like_a_token() {
+async fn a_user_with_a_password_protects_a_node_like_a_token() {
     let home = Home::new();
     let create = ["user", "create", "ada", "--password-stdin"];
     home.run_with_input(&create, "correct horse battery\n")
