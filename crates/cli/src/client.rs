@@ -9,9 +9,9 @@
 //! otherwise      ──► local:  the same router, in this process, on the configured database
 //! ```
 //!
-//! What must stay true: a command cannot distinguish the two. In process no token is needed, because
-//! a user who may open the database may do everything; the history shows `cli:USER`. A token appears
-//! in no output.
+//! What must stay true: a command cannot distinguish the two. In process no token is needed,
+//! because a user who may open the database may do everything; the history shows `cli:USER`. A
+//! token appears in no output.
 
 use std::sync::Arc;
 

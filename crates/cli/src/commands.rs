@@ -136,8 +136,8 @@ pub(crate) fn dispatch(
     }
 }
 
-/// The node to ask, for commands that can ask one. A flag that would do nothing is refused; a variable is for those
-/// that it is for.
+/// The node to ask, for commands that can ask one. A flag that would do nothing is refused; a
+/// variable is for those that it is for.
 fn server(
     arguments: &Arguments,
     environment: &BTreeMap<String, String>,

@@ -79,8 +79,8 @@ impl Inputs {
 pub(crate) struct Loaded {
     /// The settings, unless there were errors.
     pub(crate) settings: Option<Settings>,
-    /// The settings as far as they can be read, for checks of the database although something else is
-    /// wrong; none if it is unclear which database is meant.
+    /// The settings as far as they can be read, for checks of the database although something else
+    /// is wrong; none if it is unclear which database is meant.
     pub(crate) readable: Option<Box<Settings>>,
     /// The effective values with their origins; with errors, what they would be.
     pub(crate) effective: Vec<Effective>,
@@ -150,8 +150,8 @@ fn has_errors(problems: &[Problem]) -> bool {
     problems.iter().any(|it| it.severity == Severity::Error)
 }
 
-/// Whether it is clear which database is meant: its keys have no errors, and if the file is invalid,
-/// the database is named elsewhere.
+/// Whether it is clear which database is meant: its keys have no errors, and if the file is
+/// invalid, the database is named elsewhere.
 fn is_clear(problems: &[Problem], effective: &[Effective], shapeless: bool) -> bool {
     let about_it = |it: &&Problem| it.what.starts_with("database.");
     let is_wrong = problems

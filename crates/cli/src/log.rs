@@ -25,8 +25,8 @@ pub(crate) fn start(log: &Log, colour: bool) -> Result<LogLevel, Failure> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(&log.level)?)
         .with_ansi(colour)
-        // A line that cannot be written, on a full disk say, would be complained about where it could not
-        // be written either; that panics, and ends the node.
+        // A line that cannot be written, on a full disk say, would be complained about where it
+        // could not be written either; that panics, and ends the node.
         .log_internal_errors(false)
         .with_writer(std::io::stderr);
     // The two are of different types, so each has its own handle.

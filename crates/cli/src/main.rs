@@ -46,7 +46,8 @@ fn main() -> ExitCode {
     let exit = match Arguments::try_parse() {
         Ok(arguments) => run(&arguments, environment),
         Err(error) => {
-            // Help and version arrive here too; clap knows which of the two outputs each belongs to.
+            // Help and version arrive here too; clap knows which of the two outputs each belongs
+            // to.
             let _ = error.print();
             if error.use_stderr() {
                 Exit::Usage

@@ -6,13 +6,13 @@
 //!   a file has changed ─► read ──────────────────────────────────────► update schedules
 //! ```
 //!
-//! Schedules follow their files automatically (`schedules.reload`). Everything else waits for SIGHUP:
-//! a saved file may not be finished. Settings that cannot change under a running node are named, and
-//! wait for the next start (docs/adr/0025).
+//! Schedules follow their files automatically (`schedules.reload`). Everything else waits for
+//! SIGHUP: a saved file may not be finished. Settings that cannot change under a running node are
+//! named, and wait for the next start (docs/adr/0025).
 //!
 //! What must stay true: work that has started is not interrupted and ends with the settings it
-//! started with. A configuration that is invalid, or from which not everything can be built, changes
-//! nothing.
+//! started with. A configuration that is invalid, or from which not everything can be built,
+//! changes nothing.
 
 mod files;
 mod in_force;
@@ -73,7 +73,8 @@ impl Reload {
         self
     }
 
-    /// Looks at the files until `stop`, as often as the settings in force say and whenever `hangup`.
+    /// Looks at the files until `stop`, as often as the settings in force say and whenever
+    /// `hangup`.
     pub(crate) async fn run(
         mut self,
         (clock, sleeper): (Arc<dyn Clock>, Arc<dyn Sleeper>),

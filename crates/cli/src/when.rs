@@ -1,8 +1,8 @@
 //! Durations and instants as people type them.
 //!
-//! A local time that its zone skips, or has twice, is refused instead of guessed: a person who types
-//! one for a single task can choose the instant, and a silently shifted hour is the bug this program
-//! exists to prevent.
+//! A local time that its zone skips, or has twice, is refused instead of guessed: a person who
+//! types one for a single task can choose the instant, and a silently shifted hour is the bug this
+//! program exists to prevent.
 
 use std::fmt;
 

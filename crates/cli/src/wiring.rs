@@ -282,8 +282,8 @@ fn limits(kinds: &BTreeMap<Kind, KindSettings>) -> BTreeMap<Kind, usize> {
     limited.collect()
 }
 
-/// The most that one of many may have of a node's slots: targets, sources, kinds and hosts that hang
-/// must not take what everything else needs (SF-06, DP-18, SS-08).
+/// The most that one of many may have of a node's slots: targets, sources, kinds and hosts that
+/// hang must not take what everything else needs (SF-06, DP-18, SS-08).
 fn share(slots: usize) -> usize {
     (slots * 3 / 4).max(1)
 }

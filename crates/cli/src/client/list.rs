@@ -75,7 +75,7 @@ impl List {
         Self { limit, ..self }
     }
 
-    /// So many at most, unless `--all` is said.
+    /// At most so many, unless `--all` is given.
     #[must_use]
     pub(crate) fn limit_or_all(self, limit: usize) -> Self {
         let or_all = " or --all";

@@ -80,8 +80,8 @@ impl Refusal {
         }
     }
 
-    /// The sentence without places in a body that the user did not type. A task is named in the order of the
-    /// command line, so that it can be compared with what was typed.
+    /// The sentence without places in a body that the user did not type. A task is named in the
+    /// order of the command line, so that it can be compared with what was typed.
     fn in_order(&self) -> String {
         let detail = self.detail().split(" at line ").next().unwrap_or_default();
         let named = detail.strip_prefix("no task (");

@@ -1,8 +1,8 @@
 //! Whether nodes are running on a database, by their heartbeats.
 //!
-//! Heartbeats use the database's clock where it has one, so their age is measured by that clock: this
-//! machine's may be hours off. On SQLite a node keeps the time it trusts when the machine's clock is
-//! set, so there the time of the node that holds the file counts.
+//! Heartbeats use the database's clock where it has one, so their age is measured by that clock:
+//! this machine's may be hours off. On SQLite a node keeps the time it trusts when the machine's
+//! clock is set, so there the time of the node that holds the file counts.
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{store::Node, time::Clock as _};

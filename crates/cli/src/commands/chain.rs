@@ -1,7 +1,7 @@
 //! `almanack chain`: fires schedules in rounds until its time is over.
 //!
-//! Wiring only: `engine::chain` does the work. Its events go to standard output line by line, because
-//! the log of a workflow shows that; nothing else is written there.
+//! Wiring only: `engine::chain` does the work. Its events go to standard output line by line,
+//! because the log of a workflow shows that; nothing else is written there.
 
 mod watch;
 

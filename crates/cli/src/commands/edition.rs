@@ -1,8 +1,8 @@
 //! `almanack edition …`
 //!
-//! An edition is changed only by a process that saw its current state, so a command and a node never
-//! undo each other's work. On this machine, `run` and `publish` call the outside services themselves;
-//! with `--server`, the node does.
+//! An edition is changed only by a process that saw its current state, so a command and a node
+//! never undo each other's work. On this machine, `run` and `publish` call the outside services
+//! themselves; with `--server`, the node does.
 
 use std::{io, sync::Arc};
 
@@ -67,7 +67,8 @@ async fn ask(client: &Client, command: &EditionCommand, output: &mut Output) -> 
     }
 }
 
-/// On this machine, with what the command needs of the configuration, and with a watch where it may make an edition.
+/// On this machine, with what the command needs of the configuration, and with a watch where it may
+/// make an edition.
 async fn open(
     at: &Connector<'_>,
     command: &EditionCommand,

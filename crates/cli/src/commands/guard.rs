@@ -1,7 +1,7 @@
 //! `almanack guard`: finds dead chains and starts them again (DP-09).
 //!
-//! After every failed step it lists the runs again: a start whose answer got lost shows as a run, and
-//! is not repeated.
+//! After every failed step it lists the runs again: a start whose answer got lost shows as a run,
+//! and is not repeated.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,7 +1,7 @@
 //! `almanack health`: checks the node of this configuration at its address.
 //!
-//! For supervisors without an HTTP client, such as in an image that contains only this binary. It does
-//! not use the database: a node whose database is away is up, and reports itself not ready.
+//! For supervisors without an HTTP client, such as in an image that contains only this binary. It
+//! does not use the database: a node whose database is away is up, and reports itself not ready.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},

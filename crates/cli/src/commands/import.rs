@@ -1,7 +1,7 @@
 //! `almanack import FORMAT FILE`: schedules of other programs as Almanack's own.
 //!
-//! Three independent steps: [`load`] reads the text, [`read`] parses it, and [`show`] or [`json_of`]
-//! prints it.
+//! Three independent steps: [`load`] reads the text, [`read`] parses it, and [`show`] or
+//! [`json_of`] prints it.
 
 use std::{
     fs::File,

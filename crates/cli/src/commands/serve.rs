@@ -17,7 +17,7 @@ pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Done
     let level = log::start(&settings.log, output.notes_coloured())?;
     let runtime = runtime()?;
     let ended = runtime.block_on(serve(settings, inputs, level));
-    // Whatever blocks a thread still, like a goodbye to a broker that is gone, does not hold the exit.
+    // A thread that still blocks, like signing off from a lost broker, does not delay the exit.
     runtime.shutdown_timeout(GOODBYES);
     ended
 }

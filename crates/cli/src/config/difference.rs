@@ -1,8 +1,8 @@
 //! What differs between two readings of the configuration, and what of it a running node can adopt.
 //!
 //! A key takes effect either immediately or at the next start, never half. What a reload builds, it
-//! builds from [`adopted`](super::Settings::adopted) settings, in which every key that has to wait is
-//! unchanged. The table of settings decides which keys are `reloadable`.
+//! builds from [`adopted`](super::Settings::adopted) settings, in which every key that has to wait
+//! is unchanged. The table of settings decides which keys are `reloadable`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

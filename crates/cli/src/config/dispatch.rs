@@ -1,7 +1,7 @@
 //! DISPATCH: schedules in the original format, from a file or from the variable of that name.
 //!
-//! The variable contains the text itself and takes precedence over a file: where there are no files,
-//! it is set as a secret. So its lines are never shown; problems report only their position.
+//! The variable contains the text itself and takes precedence over a file: where there are no
+//! files, it is set as a secret. So its lines are never shown; problems report only their position.
 
 use std::collections::{BTreeMap, BTreeSet};
 

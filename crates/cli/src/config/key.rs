@@ -42,8 +42,8 @@ pub(crate) struct Key {
 pub(crate) enum Shown {
     /// All of it.
     Whole,
-    /// It is an address: scheme, host and port are shown. The rest may be a secret, so the address may
-    /// be kept where secrets are.
+    /// It is an address: scheme, host and port are shown. The rest may be a secret, so the address
+    /// may be kept where secrets are.
     Host,
     /// It is a secret.
     Never,
@@ -195,7 +195,8 @@ impl KeyPath {
         find(self.section, self.name).map_or(Shown::Whole, |key| key.shown)
     }
 
-    /// Reads `section.key`, `kinds.NAME.key` or `subscription.NAME.key`; a kind's own dots do no harm.
+    /// Reads `section.key`, `kinds.NAME.key` or `subscription.NAME.key`; a kind's own dots do no
+    /// harm.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (front, name) = text.rsplit_once('.')?;
         let (section, kind) = match front.split_once('.') {

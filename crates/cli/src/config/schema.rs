@@ -1,8 +1,8 @@
 //! The JSON Schema of the configuration, for editors: generated from the tables of settings and of
 //! schedules.
 //!
-//! It describes what the file may contain. `almanack check` also checks combinations of keys and the
-//! bounds of durations.
+//! It describes what the file may contain. `almanack check` also checks combinations of keys and
+//! the bounds of durations.
 
 use almanack_core::{plan::Definition, target::Target};
 use serde_json::{Map, Value, json};

@@ -110,8 +110,8 @@ pub(crate) fn without_password(text: &str) -> String {
     )
 }
 
-/// An address up to its host: the rest may be a secret. An address without a rest is shown whole; one
-/// that is invalid is covered.
+/// An address up to its host: the rest may be a secret. An address without a rest is shown whole;
+/// one that is invalid is covered.
 pub(crate) fn only_host(text: &str) -> String {
     let Ok(url) = Url::parse(text) else {
         return COVER.to_owned();

@@ -7,9 +7,9 @@
 //!        └─► Keys ─► known names, variables, `check`, the settings page, the reference, the JSON Schema
 //! ```
 //!
-//! The two lines above a key are its description in English and in Chinese. A [`Form`] defines how a
-//! value is written, a [`Setting`] adds the default. What concerns several keys at once is a function
-//! beside the section.
+//! The two lines above a key are its description in English and in Chinese. A [`Form`] defines how
+//! a value is written, a [`Setting`] adds the default. What concerns several keys at once is a
+//! function beside the section.
 
 use std::{borrow::Cow, ops::RangeInclusive, path::PathBuf};
 
@@ -30,8 +30,8 @@ pub(crate) type Words = Cow<'static, [&'static str]>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     Text,
-    /// A web address of which only the host may be shown: the rest may be a secret, so the address may
-    /// be kept where secrets are.
+    /// A web address of which only the host may be shown: the rest may be a secret, so the address
+    /// may be kept where secrets are.
     Address,
     /// Where a secret is kept.
     Secret,
@@ -312,7 +312,8 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// The sections of a module, in the order they are shown; after a `;` those of modules inside of it, and so on.
+/// The sections of a module, in the order they are shown; after a `;` those of modules inside of
+/// it, and so on.
 macro_rules! sections {
     ($($section:ident),+ $(; $module:ident)* $(=> $last:ident)?) => {
         pub(in $crate::config) fn sections() -> Vec<$crate::config::table::Listed> {

@@ -1,13 +1,15 @@
 //! Keeps the schedules in the store equal to those in the files.
 //!
-//! The files are read again when their time or length has changed, or on SIGHUP. Invalid parts change
-//! nothing: a bad schedule stays unchanged, and a bad file leaves all of its schedules unchanged
-//! (DP-18). One exception: a line of DISPATCH without `name=` is identified by its content, so one
-//! that becomes invalid counts as removed, and so does its schedule. Without a file and without
-//! DISPATCH, the schedules in the store stay: a command run in the wrong folder must not remove them.
+//! The files are read again when their time or length has changed, or on SIGHUP. Invalid parts
+//! change nothing: a bad schedule stays unchanged, and a bad file leaves all of its schedules
+//! unchanged (DP-18). One exception: a line of DISPATCH without `name=` is identified by its
+//! content, so one that becomes invalid counts as removed, and so does its schedule. Without a file
+//! and without DISPATCH, the schedules in the store stay: a command run in the wrong folder must
+//! not remove them.
 //!
 //! All nodes that share a database do this; the first one writes, the others find it written. Each
-//! node trusts the hooks of its own files, so nodes that fire the same schedules read the same files.
+//! node trusts the hooks of its own files, so nodes that fire the same schedules read the same
+//! files.
 
 use std::{
     collections::BTreeSet,
@@ -162,7 +164,8 @@ impl Files {
         Ok(())
     }
 
-    /// Without a file, the environment decides whether there are editions. Otherwise they stay unchanged.
+    /// Without a file, the environment decides whether there are editions. Otherwise they stay
+    /// unchanged.
     async fn sync_edition(&self, settings: &Settings) -> Result<(), schedules::Error> {
         let by = "environment";
         if let Some(Wanted { name, definition }) = ticks(settings) {

@@ -38,7 +38,8 @@ impl InForce {
         }
     }
 
-    /// The active settings, as `almanack check` shows them: secrets are covered where they are read.
+    /// The active settings, as `almanack check` shows them: secrets are covered where they are
+    /// read.
     pub(crate) fn shown(&self) -> Reloadable<Vec<Configured>> {
         self.shown.clone()
     }
@@ -52,8 +53,8 @@ impl InForce {
         &self.settings
     }
 
-    /// The file that they were read from, if it is gone. A removed file does not reset a running node:
-    /// it is more likely being replaced.
+    /// The file that they were read from, if it is gone. A removed file does not reset a running
+    /// node: it is more likely being replaced.
     pub(super) fn lost_file(&self, loaded: &Loaded) -> Option<&str> {
         let file = self.file.as_deref();
         file.filter(|_| loaded.report.source.is_none())
@@ -96,8 +97,8 @@ mod tests {
     use super::*;
     use crate::config::key::Shown;
 
-    /// Every key that holds a secret, by every variable that sets it, and both places of the database's
-    /// password.
+    /// Every key that holds a secret, by every variable that sets it, and both places of the
+    /// database's password.
     #[test]
     fn what_pages_may_show_holds_no_secret() {
         const SECRET: &str = "hunter2hunter2";

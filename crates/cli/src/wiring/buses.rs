@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::{Timing, entropy};
 use crate::{config::Settings, failure::Failure};
 
-/// How long buses may take to sign off. A lost cluster does not answer, and uncommitted messages are
-/// redelivered.
+/// How long buses may take to sign off. A lost cluster does not answer, and uncommitted messages
+/// are redelivered.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
 
 /// The buses that a node listens to.
@@ -59,8 +59,8 @@ impl Buses {
         }
     }
 
-    /// Listens until `stop`, and signs off. Each bus has a separate task: a slow client delays neither
-    /// the other nor the caller.
+    /// Listens until `stop`, and signs off. Each bus has a separate task: a slow client delays
+    /// neither the other nor the caller.
     pub(crate) async fn run(self, stop: CancellationToken) {
         let mut listening = JoinSet::new();
         if let Some(kafka) = self.kafka {

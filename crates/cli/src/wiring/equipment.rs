@@ -86,7 +86,8 @@ pub(crate) struct Tools {
 }
 
 impl Equipment {
-    /// Everything, ready for a node to be admitted with. Traces are exported until the other half is finished.
+    /// Everything, ready for a node to be admitted with. Traces are exported until the other half
+    /// is finished.
     pub(crate) fn new(ground: Ground<'_>) -> Result<(Self, Telemetry), Failure> {
         let Ground {
             settings,

@@ -1,7 +1,7 @@
 //! Delivers events to subscribers, by this node's configuration.
 //!
-//! Each subscription has a publisher: a webhook, or a message bus if one is configured. To add a way
-//! to deliver, add a variant to [`Way`] and an arm to [`publisher`].
+//! Each subscription has a publisher: a webhook, or a message bus if one is configured. To add a
+//! way to deliver, add a variant to [`Way`] and an arm to [`publisher`].
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! The HTTP client of a process, and which addresses it may call.
 //!
-//! Addresses in the configuration come from the operator, and most of them are in the operator's own
-//! network: the service that publishes, the hook of a schedule. Those origins are trusted. Addresses
-//! from the API, from events or from a feed are not, and need `outbound.allow` or `sources.allow`.
+//! Addresses in the configuration come from the operator, and most of them are in the operator's
+//! own network: the service that publishes, the hook of a schedule. Those origins are trusted.
+//! Addresses from the API, from events or from a feed are not, and need `outbound.allow` or
+//! `sources.allow`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Addresses in the configuration: what stands behind their host may be a secret, and is shown nowhere.
+//! Addresses in the configuration: what stands behind their host may be a secret, and is shown
+//! nowhere.
 
 use crate::harness::Home;
 

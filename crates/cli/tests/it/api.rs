@@ -1,4 +1,5 @@
-//! The HTTP API of a process, called as a client would: over a socket, with nothing kept between calls.
+//! The HTTP API of a process, called as a client would: over a socket, with nothing kept between
+//! calls.
 
 use std::{net::SocketAddr, time::Duration};
 

@@ -1,5 +1,5 @@
-//! `[events.kafka]` and `[events.nats]`: what is shown of the configuration, what is refused, that no secret is shown, and a node that
-//! lives by each.
+//! `[events.kafka]` and `[events.nats]`: what is shown of the configuration, what is refused, that
+//! no secret is shown, and a node that lives by each.
 
 #[cfg(feature = "kafka")]
 mod kafka;

@@ -1,4 +1,5 @@
-//! A business service for tests: answers, keeps callers waiting, and remembers who called, when, and how many at once.
+//! A business service for tests: answers, keeps callers waiting, and remembers who called, when,
+//! and how many at once.
 
 use std::{
     net::SocketAddr,

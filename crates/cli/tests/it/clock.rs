@@ -1,4 +1,5 @@
-//! A clock that was set, for who looks after a node on SQLite: seen, accepted, and what it planned taken back (DP-24).
+//! A clock that was set, for who looks after a node on SQLite: seen, accepted, and what it planned
+//! taken back (DP-24).
 
 use rusqlite::Connection;
 use serde_json::Value;

@@ -69,8 +69,8 @@ async fn what_outlives_the_drain_is_handed_back_on_postgres() {
     handed_back(schema.url()).await;
 }
 
-/// The second node takes it, and the task has lost no attempt by it. A SQLite file is for one node, so there the
-/// second comes when the first has left.
+/// The second node takes it, and the task has lost no attempt by it. A SQLite file is for one node,
+/// so there the second comes when the first has left.
 async fn handed_back(database: &str) {
     let (home, business) = (Home::new(), Business::start().await);
     let further = ["--database", database, "--set", "node.drain=1s"];

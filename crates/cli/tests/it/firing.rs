@@ -121,7 +121,8 @@ async fn killed(database: &str, nodes: usize) {
     check_whole(&home, &business, &rows).await;
 }
 
-/// What a newer version does when its first node starts: it adds what older ones do not miss, and says so.
+/// What a newer version does when its first node starts: it adds what older ones do not miss, and
+/// says so.
 const EXPAND: &str = "begin; alter table task add column future text; \
      alter table schedule add column future bigint not null default 7; \
      create table future (number bigint primary key); \
@@ -392,8 +393,8 @@ async fn dp_11_workflows_commands_and_webhooks_are_fired_at_as_configured() {
     assert!(home.path().join("touched").exists());
 }
 
-/// What the operator wrote into the file is called wherever it is; what others put in is not, even if it
-/// differs by the port alone.
+/// What the operator wrote into the file is called wherever it is; what others put in is not, even
+/// if it differs by the port alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ss_14_hooks_of_the_file_are_trusted_and_others_need_the_allow_list() {
     let (mine, other) = (Business::start().await, Business::start().await);

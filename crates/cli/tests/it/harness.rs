@@ -62,7 +62,8 @@ impl Home {
             .spawn()
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // Who answers while it reads would wait for a reader, and we for it, if both were one thread.
+        // Who answers while it reads would wait for a reader, and we for it, if both were one
+        // thread.
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 // Who does not read its input closes it; that is its right.

@@ -119,8 +119,8 @@ async fn nothing_is_restored_or_moved_under_a_living_node() {
     drop(node);
 }
 
-/// Stopped after the old store got its second name: the store is complete, commands report the second
-/// name, and the next restore continues.
+/// Stopped after the old store got its second name: the store is complete, commands report the
+/// second name, and the next restore continues.
 #[test]
 fn a_restore_that_was_stopped_is_reported_and_gone_on_with() {
     let home = stored();
@@ -427,8 +427,8 @@ fn the_doctor_misses_a_stream_that_does_not_exist() {
     assert!(ran.data.contains(reported), "{ran}");
 }
 
-/// Brokers answer, and one of the two topics of a node does not exist: the one it reads, or the one it
-/// writes.
+/// Brokers answer, and one of the two topics of a node does not exist: the one it reads, or the one
+/// it writes.
 #[test]
 #[cfg(feature = "kafka")]
 fn the_doctor_misses_a_topic_that_does_not_exist() {
@@ -484,7 +484,8 @@ async fn the_health_of_a_node_is_asked_without_a_client() {
     drop(node);
 }
 
-/// The database's absence is known by its own exit code, so that a supervisor does not restart a node for it.
+/// The database's absence is known by its own exit code, so that a supervisor does not restart a
+/// node for it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_without_its_database_is_distinguished_from_another_server() {
     let away = r#"{"code":"database_unavailable","status":503}"#;

@@ -1,7 +1,8 @@
 //! Processes of the binary as an operator has them: started, called over HTTP, stopped, killed.
 //!
 //! INVARIANT: no process outlives its test, and no test waits for a span of time to pass: it waits
-//! for something to be true, within [`DEADLINE`]. What a process wrote is shown when its test fails.
+//! for something to be true, within [`DEADLINE`]. What a process wrote is shown when its test
+//! fails.
 
 use std::{
     fs::{self, File},
@@ -69,8 +70,8 @@ pub(crate) struct Process {
     pub(crate) address: SocketAddr,
 }
 
-/// How nodes here are run: quick to notice that another one died, quick to try again, and allowed to call
-/// what runs on this machine.
+/// How nodes here are run: quick to notice that another one died, quick to try again, and allowed
+/// to call what runs on this machine.
 const NODE: [&str; 11] = [
     "serve",
     "--set",

@@ -1,4 +1,5 @@
-//! A running node reads its configuration again: what can change does, what cannot is named, and a mistake changes nothing.
+//! A running node reads its configuration again: what can change does, what cannot is named, and a
+//! mistake changes nothing.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! Traces as a collector gets them: one per task, a span per attempt and per call, and never in the way.
+//! Traces as a collector gets them: one per task, a span per attempt and per call, and never in the
+//! way.
 
 use std::sync::{
     Arc, Mutex,
@@ -180,7 +181,8 @@ async fn metrics(address: std::net::SocketAddr) -> String {
     text
 }
 
-/// What first appears when it has counted hides its first time; and a disk that fills is seen before it is full.
+/// What first appears when it has counted hides its first time; and a disk that fills is seen
+/// before it is full.
 #[tokio::test]
 async fn a_node_shows_its_counters_from_the_start_and_the_size_of_its_store() {
     let home = Home::with("[kinds.ARTICLE_PUBLISH]\nurl = \"http://127.0.0.1:1025/\"\n");

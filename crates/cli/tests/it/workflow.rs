@@ -1,7 +1,7 @@
 //! Firings at GitHub workflows whose replies are lost, against the simulated GitHub (DP-25).
 //!
-//! Planner, launcher, store and GitHub are the real ones; time is one clock that all of them share, and
-//! each second of it is one step: plan, claim, try, write.
+//! Planner, launcher, store and GitHub are the real ones; time is one clock that all of them share,
+//! and each second of it is one step: plan, claim, try, write.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,5 +1,5 @@
-//! Watched locks: a chain that may not use its locks fires nothing, and its operator notices only if
-//! the run fails.
+//! Watched locks: a chain that may not use its locks fires nothing, and its operator notices only
+//! if the run fails.
 //!
 //! A refusal before anything has worked is an error in the setup: the run stops immediately. Later
 //! refusals may be temporary; then the last access to the locks decides.

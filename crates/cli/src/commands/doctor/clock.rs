@@ -48,8 +48,8 @@ fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
 /// Schedules named in a finding.
 const NAMED_MAX: usize = 5;
 
-/// The clock compared with the store, and what a clock that was ahead left behind. A store that does
-/// not exist, or that opening would migrate, is not checked.
+/// The clock compared with the store, and what a clock that was ahead left behind. A store that
+/// does not exist, or that opening would migrate, is not checked.
 pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
     if !is_current(settings).await {
         return Vec::new();
@@ -63,7 +63,7 @@ pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
         Ok(vec![trusted(clock.standing()), planned_ahead(&ahead)])
     }
     .await;
-    // Why it cannot be opened was said where the database was looked at.
+    // Why it cannot be opened is in the finding about the database.
     found.unwrap_or_default()
 }
 

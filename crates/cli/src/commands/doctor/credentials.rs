@@ -1,7 +1,8 @@
 //! Whether the credentials of editions and of GitHub are accepted by their services.
 //!
-//! Each probe is one request that costs and changes nothing: GitHub's repository or limit, Telegram's
-//! `getMe`, the model's list of models. So a wrong token is found now, not by the next edition.
+//! Each probe is one request that costs and changes nothing: GitHub's repository or limit,
+//! Telegram's `getMe`, the model's list of models. So a wrong token is found now, not by the next
+//! edition.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! Whether called services can be reached, and what holds our port.
 //!
-//! A probe is a connection and a HEAD request to the root of an origin, by the client that makes the
-//! calls, with its rules about addresses. Any answer counts as reachable. Message buses are checked
-//! in `buses.rs`. Nothing is fired.
+//! A probe is a connection and a HEAD request to the root of an origin, by the client that makes
+//! the calls, with its rules about addresses. Any answer counts as reachable. Message buses are
+//! checked in `buses.rs`. Nothing is fired.
 
 use std::{collections::BTreeMap, net::TcpListener, time::Duration};
 

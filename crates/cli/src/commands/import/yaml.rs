@@ -1,7 +1,7 @@
 //! The times of a GitHub workflow, picked out of its YAML.
 //!
-//! Read as a stream of events, never as a tree: three keys are needed, everything else is skipped, and
-//! nothing that nests, repeats or refers to itself can grow.
+//! Read as a stream of events, never as a tree: three keys are needed, everything else is skipped,
+//! and nothing that nests, repeats or refers to itself can grow.
 
 use almanack_core::{
     import::{

@@ -1,9 +1,9 @@
 //! `[edition]`: the daily digest, from its stories to its destinations.
 //!
-//! Editions are on as soon as any of their settings is given, in the file or by the variables of the
-//! original setup. Other programs use some of those variables as well (`GITHUB_TOKEN`): these turn
-//! nothing on, and are not read while editions are off. So another program's variable never keeps a
-//! node from starting.
+//! Editions are on as soon as any of their settings is given, in the file or by the variables of
+//! the original setup. Other programs use some of those variables as well (`GITHUB_TOKEN`): these
+//! turn nothing on, and are not read while editions are off. So another program's variable never
+//! keeps a node from starting.
 
 mod content;
 mod destination;

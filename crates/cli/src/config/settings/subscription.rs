@@ -176,7 +176,8 @@ fn named(reader: &mut Reader<'_>, name: &str) -> Option<Name> {
     }
 }
 
-/// The one way to deliver. None or two of them is an error: otherwise events would silently be lost.
+/// The one way to deliver. None or two of them is an error: otherwise events would silently be
+/// lost.
 fn way(reader: &mut Reader<'_>, name: &str, read: SubscriptionKeys) -> Option<Way> {
     let is_given = |way: &&'static str| {
         let path = KeyPath::in_table(SUBSCRIPTIONS, Some(name), way);

@@ -1,7 +1,7 @@
 //! The adapters behind an edition's ports.
 //!
-//! Services that the operator configured are called by the client that trusts them. Pages of stories
-//! may be anywhere, so the client that trusts no origin fetches them, as for sources.
+//! Services that the operator configured are called by the client that trusts them. Pages of
+//! stories may be anywhere, so the client that trusts no origin fetches them, as for sources.
 
 use std::{io::Write, sync::Arc};
 

@@ -1,7 +1,8 @@
-//! RS-10 in a real node: events come in over a bus, the node is killed while one of them has not taken effect yet, and another takes over.
+//! RS-10 in a real node: events come in over a bus, the node is killed while one of them has not
+//! taken effect yet, and another takes over.
 //!
-//! Whatever comes twice has its effect once, nothing is forgotten before it has taken effect, what makes no sense is set aside and
-//! stops nothing, and subscribers receive every end.
+//! Whatever comes twice has its effect once, nothing is forgotten before it has taken effect, what
+//! makes no sense is set aside and stops nothing, and subscribers receive every end.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +18,7 @@ use crate::{
 
 pub(super) const KIND: &str = "ARTICLE_PUBLISH";
 /// The topic that events are delivered to.
-pub(super) const REPORTED: &str = "told";
+pub(super) const REPORTED: &str = "delivered";
 const POISON: &str = "{\"no\": \"event\"";
 
 /// A bus, seen from outside.

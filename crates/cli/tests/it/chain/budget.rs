@@ -1,7 +1,7 @@
 //! The request budget, counted at GitHub over one virtual hour (DP-13).
 //!
-//! The chains and the adapters are the real ones; only time is not: each round is a step of one clock that
-//! both chains and GitHub share.
+//! The chains and the adapters are the real ones; only time is not: each round is a step of one
+//! clock that both chains and GitHub share.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,5 @@
-//! A GitHub with a runner: queued runs become processes, cancelled ones get SIGTERM, ended ones start the guard.
+//! A GitHub with a runner: queued runs become processes, cancelled ones get SIGTERM, ended ones
+//! start the guard.
 
 use std::{
     collections::BTreeMap,
@@ -37,7 +38,8 @@ pub(super) const TARGETS: [&str; 6] = [
     "poll-3.yml",
 ];
 
-/// Whether ended runs start the guard, as `if: always()` does. A machine that dies has no last step.
+/// Whether ended runs start the guard, as `if: always()` does. A machine that dies has no last
+/// step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastStep {
     Guards,
@@ -199,8 +201,8 @@ impl Stage {
         eventually(what, async || wanted(self).then_some(())).await;
     }
 
-    /// Stops all chains, and waits until they have. The guard is not notified: there is no last step
-    /// any more.
+    /// Stops all chains, and waits until they have. The guard is not notified: there is no last
+    /// step any more.
     pub(super) async fn close(&self) {
         self.until("no process is left", |stage| {
             let children = stage.children.lock().unwrap();
@@ -241,8 +243,8 @@ impl Stage {
         lines.into_iter().map(of_line).collect()
     }
 
-    /// Every slot of each line, `every_s` apart, was taken, and fired once; `lost` may have been taken by
-    /// processes that were killed before they fired.
+    /// Every slot of each line, `every_s` apart, was taken, and fired once; `lost` may have been
+    /// taken by processes that were killed before they fired.
     pub(super) fn assert_once(&self, every_s: i64, lost: usize) {
         for (keys, fired) in self.keys_and_counts() {
             let slots: Vec<i64> = keys.iter().map(|key| key.slot().as_second()).collect();

@@ -1,6 +1,7 @@
 //! PostgreSQL under load, replaced by its standby. What was acknowledged is done.
 //!
-//! A crash of the server is in [`crate::chaos`], with the ledger and the article service's table as judges.
+//! A crash of the server is in [`crate::chaos`], with the ledger and the article service's table as
+//! judges.
 
 use std::{sync::Arc, time::Duration};
 
@@ -91,7 +92,8 @@ async fn under_load(database: &str, breaks: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// The primary commits only what its standby has. Nodes know both addresses and find the one that can be written to.
+/// The primary commits only what its standby has. Nodes know both addresses and find the one that
+/// can be written to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_promoted_standby_has_everything_acknowledged_and_nodes_follow() {
     let primary = Arc::new(Cluster::start());

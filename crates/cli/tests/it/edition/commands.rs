@@ -32,7 +32,8 @@ async fn whole_life(database: &str) {
     assert_eq!(std::fs::read_to_string(local).unwrap(), shown);
     let messages = world.telegram.handle.sent(CHAT);
     assert!(messages > 0);
-    // Spent as counted, batch by batch within the estimate (ED-07): text posts have no page to fetch.
+    // Spent as counted, batch by batch within the estimate (ED-07): text posts have no page to
+    // fetch.
     for batch in view["batches"].as_array().unwrap() {
         let requests = batch["requests"].as_u64().unwrap();
         assert!((7..=25).contains(&requests), "{batch}");

@@ -79,7 +79,8 @@ async fn ed_24_failed_stories_are_left_out_and_put_back_by_hand() {
     assert!(again.notes.contains("published already"), "{again}");
 }
 
-/// Telegram is away for the whole run: nothing is sent, nothing is reported as sent, nothing is lost.
+/// Telegram is away for the whole run: nothing is sent, nothing is reported as sent, nothing is
+/// lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ed_41_an_outage_of_telegram_holds_the_edition_until_it_is_sent_again() {
     let world = World::start().await;

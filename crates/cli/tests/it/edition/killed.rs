@@ -1,4 +1,5 @@
-//! `almanack edition run` under `kill -9` and Ctrl-C: the next run continues, and nothing is sent twice.
+//! `almanack edition run` under `kill -9` and Ctrl-C: the next run continues, and nothing is sent
+//! twice.
 
 use std::{process::Stdio, time::Duration};
 

@@ -1,4 +1,5 @@
-//! The schedule of the ticks: there with editions, gone without, and worked through by nodes (ED-01, ED-23).
+//! The schedule of the ticks: there with editions, gone without, and worked through by nodes
+//! (ED-01, ED-23).
 
 use reqwest::Method;
 

@@ -91,7 +91,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A server that is a copy of another refuses every write; a user without the right to, those of one's own.
+/// A server that is a copy of another refuses every write; a user without the right to, those of
+/// one's own.
 #[tokio::test]
 async fn the_doctor_finds_that_nothing_can_be_written_to_postgres() {
     let (home, schema) = (Home::new(), Schema::create().await);

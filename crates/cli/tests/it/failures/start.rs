@@ -166,7 +166,8 @@ async fn a_user_with_a_password_protects_a_node_like_a_token() {
     assert_eq!(answer.problem(), (401, "unauthenticated"));
 }
 
-/// The last token is revoked, the last user removed: a node that starts then still asks who it is talking to.
+/// The last token is revoked, the last user removed: a node that starts then still asks who it is
+/// talking to.
 #[tokio::test]
 async fn sf_03_a_node_that_was_guarded_starts_guarded() {
     let by_token: &[&[&str]] = &[

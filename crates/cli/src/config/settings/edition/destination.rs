@@ -2,8 +2,8 @@
 //! editions go (ED-34).
 //!
 //! A destination is on as soon as it is configured. A half-configured destination is an error:
-//! otherwise editions would silently go nowhere. Without destinations, editions are on this server's
-//! pages only.
+//! otherwise editions would silently go nowhere. Without destinations, editions are on this
+//! server's pages only.
 
 use std::time::Duration;
 
@@ -61,8 +61,8 @@ impl Destinations {
     }
 }
 
-/// Whether a destination is on. Variables of the original setup have separate rules; everything else
-/// is `true` or `false`.
+/// Whether a destination is on. Variables of the original setup have separate rules; everything
+/// else is `true` or `false`.
 fn switch(compat: fn(&str) -> bool) -> Form<bool> {
     Form::placed(Shape::Truth, move |given| match &given.raw {
         Raw::Bare(text) if compat_variable(&given.place).is_some() => Ok(compat(text)),
