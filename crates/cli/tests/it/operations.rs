@@ -113,7 +113,7 @@ async fn nothing_is_restored_or_moved_under_a_living_node() {
     ] {
         let refused = home.run(arguments);
         assert_eq!(refused.code, 1, "{refused}");
-        assert!(refused.notes.contains("nodes are at work"), "{refused}");
+        assert!(refused.notes.contains("nodes are running"), "{refused}");
         assert!(refused.notes.contains("`n1`"), "{refused}");
     }
     drop(node);
@@ -386,7 +386,7 @@ fn the_doctor_shows_every_mistake_and_looks_at_the_database_all_the_same() {
     assert_eq!(verdict(&reported, "writing"), "ok", "{reported}");
 }
 
-/// What is cut short is damaged, and no other version of Almanack helps.
+/// What is truncated is damaged, and no other version of Almanack helps.
 #[test]
 fn the_doctor_knows_a_damaged_store() {
     let home = stored();
@@ -406,7 +406,7 @@ fn the_doctor_knows_a_damaged_store() {
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let ran = home.run(&["doctor", "--set", &listen]);
     assert_eq!(ran.code, 2, "{ran}");
-    assert!(ran.data.contains("is cut short"), "{ran}");
+    assert!(ran.data.contains("is truncated"), "{ran}");
     assert!(ran.notes.contains("almanack restore"), "{ran}");
 }
 
