@@ -38,7 +38,8 @@ pub(crate) use self::{
 #[cfg(feature = "lab")]
 pub(crate) use self::{bench::*, chaos::*, demo::*, world::*};
 
-/// Tries things at their time: tasks that can be moved at any moment.
+/// Durable scheduler: tasks you can reschedule until the last second, cron, feed polling, daily
+/// digests
 #[derive(Debug, Parser)]
 #[command(name = "almanack", version, after_help = EXIT_CODES, propagate_version = true)]
 pub(crate) struct Arguments {
@@ -50,15 +51,15 @@ pub(crate) struct Arguments {
 
 /// Flags that every command takes.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Options of every command")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// Configuration file [default: `almanack.toml`, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Database, over what the configuration says: sqlite:FILE or postgres://…
+    /// Database to use: sqlite:FILE or postgres://… [default: database.url]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) database: Option<String>,
-    /// Set any key of the configuration, like node.lease=10s; may be repeated
+    /// Override any configuration key, like node.lease=10s; repeatable
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub(crate) set: Vec<(String, String)>,
     #[arg(
@@ -66,19 +67,19 @@ pub(crate) struct Global {
         global = true,
         value_name = "URL",
         conflicts_with = "database",
-        help = "Ask this node, not the database [env: ALMANACK_SERVER, ALMANACK_TOKEN]"
+        help = "Use this node's API, not the database [env: ALMANACK_SERVER, ALMANACK_TOKEN]"
     )]
     pub(crate) server: Option<String>,
-    /// Write data as JSON
+    /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Write lists as JSON, one item per line
+    /// Print lists as JSON Lines, one item per line
     #[arg(long, global = true)]
     pub(crate) json_lines: bool,
 }
 
 impl Global {
-    /// Whether data is for programs.
+    /// How data is printed for programs.
     pub(crate) fn json(&self) -> Json {
         match (self.json, self.json_lines) {
             (_, true) => Json::Lines,
@@ -122,96 +123,96 @@ fn pair(text: &str) -> Option<(String, String)> {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[cfg(feature = "lab")]
-    /// Show everything at work on this machine alone: Almanack and a simulated world around it
+    /// Run Almanack and simulated services on this machine, to see every feature at work
     Demo(DemoArguments),
-    /// Run a node: try tasks at their time and answer the HTTP API
+    /// Run a node: execute due tasks and serve the HTTP API and the dashboard
     Serve(ServeArguments),
-    /// Check the configuration and show what is in force, and why
+    /// Check the configuration and show each effective value with its origin
     Check,
-    /// Print a JSON Schema, for editors that check and complete as you type
+    /// Print a JSON Schema for editors
     #[command(subcommand)]
     Schema(SchemaCommand),
-    /// Put, look at and withdraw tasks
+    /// Create, show, list and cancel tasks
     #[command(subcommand)]
     Task(TaskCommand),
-    /// Put, look at, pause and fire schedules
+    /// Create, show, pause and fire schedules
     #[command(subcommand)]
     Schedule(ScheduleCommand),
-    /// Add, look at and check sources: feeds, pages, sitemaps
+    /// Add, show and check sources: feeds, pages, sitemaps
     #[command(subcommand)]
     Source(SourceCommand),
-    /// Make, look at and publish editions: the daily digest
+    /// Create, show and publish editions: the daily digest
     #[command(subcommand)]
     Edition(EditionCommand),
-    /// Look at who is told of what happens
+    /// List event subscriptions
     #[command(subcommand)]
     Subscription(SubscriptionCommand),
-    /// List what is wrong, and try the channels that tell people of it
+    /// List alerts and test the notification channels
     #[command(subcommand)]
     Alert(AlertCommand),
-    /// Show whether the machine's clock can be trusted, and accept it where it was set
+    /// Show the state of the machine's clock, or accept it after it was set
     #[command(subcommand)]
     Clock(ClockCommand),
-    /// Tell why a schedule fired or did not, or why a source is checked when it is
+    /// Explain why a schedule fired or did not, or when a source is checked
     Why(WhyArguments),
-    /// Make one pass of everything that is due, and leave
+    /// Run everything that is due once, then exit
     Tick(TickArguments),
-    /// Show when a schedule expression fires, in words and in times
+    /// Explain a schedule expression and list its next times
     #[command(after_help = next::NEXT_HELP)]
     Next(NextArguments),
-    /// Show what the configured schedules would do, without doing it
+    /// Simulate the configured schedules without firing them
     #[command(after_help = simulate::SIMULATE_HELP)]
     Simulate(SimulateArguments),
-    /// Show schedules of other programs as Almanack's, and what differs
+    /// Convert schedules of other programs, and report what differs
     #[command(after_help = import::IMPORT_HELP)]
     Import(ImportArguments),
-    /// Keep the schedules of DISPATCH without a database, as one of two chains on GitHub Actions
+    /// Run the schedules of DISPATCH without a database, as one of two chains on GitHub Actions
     #[command(after_help = chain::CHAIN_HELP)]
     Chain(ChainArguments),
-    /// Find dead chains and start them again
+    /// Find dead chains and restart them
     Guard(GuardArguments),
     /// Create, list and revoke access tokens
     #[command(subcommand)]
     Token(TokenCommand),
-    /// Make, list and remove those who sign in to the dashboard
+    /// Create, list and remove users of the dashboard
     #[command(subcommand)]
     User(UserCommand),
-    /// Copy the store into a file while a node works, and prove the copy
+    /// Back up the store to a file while nodes run, and verify the copy
     Backup(BackupArguments),
-    /// Make a backup the store
+    /// Restore the store from a backup
     Restore(RestoreArguments),
     /// Move the store from SQLite to PostgreSQL, or back
     #[command(after_help = operations::MIGRATE_HELP)]
     Migrate(MigrateArguments),
-    /// Ask the node of this configuration whether it is up
+    /// Check whether the node of this configuration is up
     Health(HealthArguments),
-    /// Do nothing for a while: a `sleep` for images that have none
+    /// Wait for a while: `sleep` for images that have none
     Idle(IdleArguments),
-    /// Look at everything a node depends on, and tell what to do about what is wrong
+    /// Check everything a node depends on, and print how to fix what is wrong
     #[command(after_help = operations::DOCTOR_HELP)]
     Doctor(DoctorArguments),
     #[cfg(feature = "lab")]
-    /// Run a piece of the simulated outside world
+    /// Run a simulated outside service
     #[command(subcommand)]
     World(WorldCommand),
     #[cfg(feature = "lab")]
-    /// Measure the engine on a scratch store of its own
+    /// Benchmark the engine on a scratch store
     #[command(subcommand)]
     Bench(BenchCommand),
     #[cfg(feature = "lab")]
-    /// Run a scratch copy of the configuration while things go wrong, and check
+    /// Run a scratch copy of the configuration, inject faults, and check the results
     #[command(after_help = chaos::CHAOS_HELP)]
     Chaos(ChaosArguments),
     #[cfg(not(feature = "lab"))]
-    /// What a build without the lab answers to its commands
+    /// The lab's commands in a build without it
     #[command(name = "lab", aliases = ["demo", "world", "bench", "chaos"], hide = true)]
     WithoutLab {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         rest: Vec<std::ffi::OsString>,
     },
-    /// Write a completion script for a shell
+    /// Print a completion script for a shell
     Completions {
-        /// Which shell
+        /// Shell to complete for
         shell: Shell,
     },
 }
@@ -219,10 +220,10 @@ pub(crate) enum Command {
 /// How to serve.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// Address to listen at, over what the configuration says
+    /// Address to listen on [default: server.listen]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<String>,
-    /// What to call this node, over what the configuration says
+    /// Name of this node [default: node.name]
     #[arg(long, value_name = "NAME")]
     pub(crate) node_name: Option<String>,
 }
@@ -241,7 +242,7 @@ impl ServeArguments {
     }
 }
 
-/// Nothing takes no time, and says nothing about something.
+/// A count; zero is refused.
 fn some(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("write a whole number, 1 or more".to_owned()),
@@ -252,47 +253,47 @@ fn some(text: &str) -> Result<usize, String> {
 /// What to do with tasks.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TaskCommand {
-    /// Create a task or change its time
+    /// Create or reschedule a task
     #[command(after_help = PUT_HELP)]
     Put(PutArguments),
     /// Show a task
     Get(IdentityArguments),
     /// List tasks, newest first
     List(ListArguments),
-    /// Withdraw a task
+    /// Cancel a task
     Cancel {
         #[command(flatten)]
         identity: IdentityArguments,
-        /// Your own number for this change; an older one never overrides a newer one
+        /// Your revision of this change; an older one never overrides a newer one
         #[arg(long, value_name = "NUMBER")]
         revision: Option<i64>,
     },
-    /// Try a task again now, with the payload it had
+    /// Run a failed task again now, with the same payload
     Retry(IdentityArguments),
-    /// Tell what happened to a task
+    /// Show what happened to a task
     History(HistoryArguments),
 }
 
 const PUT_HELP: &str = "\
 Times:
-  now                               at once
+  now                               immediately
   +10m, +1h30m, +7d                 from now
   2026-01-05T08:00Z                 an instant, with Z or an offset
-  \"2026-01-05 08:00 Europe/Berlin\"  a wall clock in a zone
+  \"2026-01-05 08:00 Europe/Berlin\"  local time in a zone
 
-A batch is JSON Lines; each line as for the API, its time as above:
+A batch is JSON Lines: each line is a task as in the API, its time as above:
   {\"kind\":\"ARTICLE_PUBLISH\",\"subject\":\"article:42\",\"execute_at\":\"+10m\",\"payload\":{\"lang\":\"en\"}}";
 
 /// What to put.
 #[derive(Debug, Args)]
 pub(crate) struct PutArguments {
-    /// What is tried, like `ARTICLE_PUBLISH`
+    /// Kind of the task, like `ARTICLE_PUBLISH`
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     pub(crate) kind: Option<String>,
-    /// What it is about, like `article:42`
+    /// Subject of the task, like `article:42`
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     pub(crate) subject: Option<String>,
-    /// When to try; a past time means now
+    /// When to run; a past time means now
     #[arg(
         long,
         value_name = "TIME",
@@ -301,7 +302,7 @@ pub(crate) struct PutArguments {
         allow_hyphen_values = true
     )]
     pub(crate) at: Option<String>,
-    /// What the handler needs to know: JSON, @FILE, or - for standard input
+    /// Payload for the handler: JSON, @FILE, or - for standard input
     #[arg(
         long,
         value_name = "JSON",
@@ -309,22 +310,22 @@ pub(crate) struct PutArguments {
         allow_hyphen_values = true
     )]
     pub(crate) payload: Option<String>,
-    /// Where to call, if not where the configuration says
+    /// Address to call [default: the kind's url]
     #[arg(long, value_name = "URL", conflicts_with = "batch")]
     pub(crate) callback_url: Option<String>,
-    /// Retries after the first attempt
+    /// Retries after the first attempt [default: the kind's `max_retry`, or 3]
     #[arg(long, value_name = "COUNT", conflicts_with = "batch")]
     pub(crate) max_retry: Option<i64>,
-    /// 0 to 9; 9 goes first
+    /// Priority, 0 to 9; 9 runs first [default: 5]
     #[arg(long, value_name = "LEVEL", conflicts_with = "batch")]
     pub(crate) priority: Option<i64>,
-    /// Your own number for this change; an older one never overrides a newer one
+    /// Your revision of this change; an older one never overrides a newer one
     #[arg(long, value_name = "NUMBER", conflicts_with = "batch")]
     pub(crate) revision: Option<i64>,
-    /// Carry this out at most once: asked again with this key, answer what was answered before
+    /// Apply this at most once: a repeated call with this key returns the first result
     #[arg(long, value_name = "KEY", conflicts_with = "batch")]
     pub(crate) idempotency_key: Option<String>,
-    /// Put many: a file of JSON Lines, or - for standard input
+    /// Create many: a file of JSON Lines, or - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) batch: Option<String>,
 }
@@ -334,10 +335,10 @@ pub(crate) struct PutArguments {
 pub(crate) struct HistoryArguments {
     #[command(flatten)]
     pub(crate) identity: IdentityArguments,
-    /// Show at most this many decisions and attempts, the newest
+    /// Most decisions and attempts to show, newest first
     #[arg(long, value_name = "COUNT", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=500))]
     pub(crate) limit: u16,
-    /// Show what happened before: what the end of an earlier answer says
+    /// Show older ones: the cursor at the end of an earlier answer
     #[arg(long, value_name = "CURSOR")]
     pub(crate) before: Option<String>,
 }
@@ -345,9 +346,9 @@ pub(crate) struct HistoryArguments {
 /// Which task.
 #[derive(Debug, Args)]
 pub(crate) struct IdentityArguments {
-    /// What is tried, like `ARTICLE_PUBLISH`
+    /// Kind of the task, like `ARTICLE_PUBLISH`
     pub(crate) kind: String,
-    /// What it is about, like `article:42`
+    /// Subject of the task, like `article:42`
     pub(crate) subject: String,
 }
 
@@ -360,7 +361,7 @@ pub(crate) struct ListArguments {
     /// Only this status: INIT, RUNNING, SUCCESS, FAIL or CANCELLED
     #[arg(long)]
     pub(crate) status: Option<String>,
-    /// Only subjects that start so
+    /// Only subjects with this prefix
     #[arg(long, value_name = "PREFIX")]
     pub(crate) subject: Option<String>,
     #[command(flatten)]
@@ -370,7 +371,7 @@ pub(crate) struct ListArguments {
 /// How much of a list is shown.
 #[derive(Debug, Args)]
 pub(crate) struct HowMany {
-    /// How many at most
+    /// Most rows to show
     #[arg(
         long,
         value_name = "COUNT",
@@ -379,7 +380,7 @@ pub(crate) struct HowMany {
         conflicts_with = "all"
     )]
     limit: usize,
-    /// All of them
+    /// Show all rows
     #[arg(long)]
     all: bool,
 }
@@ -393,22 +394,22 @@ impl HowMany {
 /// What to do with tokens.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Make a token; it is shown this once
+    /// Create a token; it is shown only once
     Create {
-        /// What to call it; the history shows this name
+        /// Name of the token; the history shows it
         name: String,
-        /// What it allows; a larger scope includes the smaller ones
+        /// What it allows; each scope includes the ones before it
         #[arg(long, value_enum)]
         scope: ScopeName,
-        /// How long it works, like 90d [default: until it is revoked]
+        /// Lifetime, like 90d [default: until revoked]
         #[arg(long, value_name = "DURATION")]
         expires: Option<String>,
     },
     /// List tokens
     List,
-    /// Take a token back
+    /// Revoke a token
     Revoke {
-        /// Its name
+        /// Name of the token
         name: String,
     },
 }
@@ -423,9 +424,9 @@ pub(crate) enum SchemaCommand {
 /// What a token or a user is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeName {
-    /// Look at anything
+    /// Read everything
     Read,
-    /// Also put, cancel and retry tasks, and send events
+    /// Also create, cancel and retry tasks, and send events
     Operate,
     /// Everything
     Admin,
@@ -472,7 +473,7 @@ mod tests {
         assert_eq!(
             urls,
             ["sqlite:b", "sqlite:a"],
-            "the flag of its own comes last and wins"
+            "the dedicated flag comes last and wins"
         );
     }
 }

@@ -1,7 +1,7 @@
 //! The CLI as a client of the API.
 //!
-//! Every everyday command asks the HTTP API and prints what it answers, so there is one description
-//! of each thing and one set of rules: what a person does here, a program can do there. Who answers
+//! Every everyday command calls the HTTP API and prints the answer, so there is one description of
+//! each thing and one set of rules: what a person does here, a program can do there. The server
 //! differs:
 //!
 //! ```text
@@ -9,9 +9,9 @@
 //! otherwise      ──► local:  the same router, in this process, on the configured database
 //! ```
 //!
-//! What must stay true: a command cannot tell the two apart. In process nobody is asked for a
-//! token, because whoever may open the database may do everything; the history shows them as
-//! `cli:USER`. A token appears in no output.
+//! What must stay true: a command cannot distinguish the two. In process no token is needed,
+//! because a user who may open the database may do everything; the history shows `cli:USER`. A
+//! token appears in no output.
 
 use std::sync::Arc;
 
@@ -141,12 +141,12 @@ impl Call {
     }
 }
 
-/// What came back, before anybody judged it.
+/// A raw answer.
 struct Reply {
     status: u16,
     media_type: String,
     body: Vec<u8>,
-    /// What the log of a node would say of a failure; known in process alone.
+    /// What the log of a node would contain about a failure; known only in process.
     cause: Option<String>,
 }
 
@@ -162,7 +162,7 @@ impl Connector<'_> {
         if self.server.is_none() {
             return Ok(());
         }
-        let what = format!("`almanack {command}` works on this machine's configuration");
+        let what = format!("`almanack {command}` uses this machine's configuration");
         Err(Failure::usage(what)
             .hint("run it where the node runs, without --server and ALMANACK_SERVER"))
     }

@@ -1,8 +1,7 @@
-//! What the API answered, as people read it: tables and pages are lists of columns.
+//! Answers of the API for people: tables and pages are lists of columns.
 //!
-//! A column says where in an item its value stands and how it looks. A table has a line for every
-//! item and a column for each; a page about one thing has a line for each, and leaves out what has
-//! no value.
+//! A column defines where in an item its value is and how it looks. A table has a line for every
+//! item; a page about one thing has a line for every column, and omits those without a value.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -18,7 +17,7 @@ pub(crate) struct Column {
     /// Where in the item: a JSON pointer; empty for all of it.
     at: &'static str,
     look: Look,
-    /// What stands there where there is nothing.
+    /// The text without a value.
     none: &'static str,
 }
 
@@ -91,14 +90,26 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// The items of a list; none where there is none.
+/// The items of a list; empty for anything else.
 pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The instant that a value is.
+/// A value as an instant.
 pub(crate) fn time(value: &Value) -> Option<Timestamp> {
     value.as_str()?.parse().ok()
+}
+
+/// The status of a task in words; the API and `--status` keep the constants.
+pub(crate) fn status_word(status: &str) -> &str {
+    match status {
+        "INIT" => "Waiting",
+        "RUNNING" => "Running",
+        "SUCCESS" => "Done",
+        "FAIL" => "Failed",
+        "CANCELLED" => "Cancelled",
+        other => other,
+    }
 }
 
 /// An instant for people: to the second, in UTC.

@@ -136,8 +136,8 @@ pub(crate) fn dispatch(
     }
 }
 
-/// The node to ask, for commands that can ask one. A flag that would do nothing is refused; a variable is for those
-/// that it is for.
+/// The node to ask, for commands that can ask one. A flag that would do nothing is refused; a
+/// variable is for those that it is for.
 fn server(
     arguments: &Arguments,
     environment: &BTreeMap<String, String>,
@@ -156,13 +156,13 @@ fn server(
     );
     let flag = arguments.global.server.clone();
     if !asks && flag.is_some() {
-        let what = "--server: this command works on this machine, and asks no node";
+        let what = "--server: this command works on this machine only";
         return Err(Failure::usage(what).hint(
-            "task, schedule, source, edition, subscription, alert, token, user and why ask one",
+            "these commands take --server: task, schedule, source, edition, subscription, alert, token, user, why",
         ));
     }
     let variable = environment.get(SERVER_VARIABLE).cloned();
-    // Whoever names a database means that one.
+    // A named database takes precedence over a server.
     let variable = variable.filter(|_| asks && arguments.global.database.is_none());
     Ok(flag.or(variable).filter(|server| !server.is_empty()))
 }
@@ -229,13 +229,13 @@ pub(crate) struct CommandContext {
     pub(crate) clock: Arc<dyn Clock>,
     /// Who may be called from here.
     pub(crate) reach: Reloadable<Reach>,
-    /// Who asks, as the history will show it.
+    /// The requester, as the history will show it.
     pub(crate) origin: String,
     /// What programs that are started may see some of.
     environment: BTreeMap<String, String>,
 }
 
-/// Whether a command can do anything on a database that is not there yet.
+/// Whether a command can do anything on a database that does not exist yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DatabaseNeed {
     /// It is about what is there already.

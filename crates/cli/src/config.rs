@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Nothing here reads the process environment: it comes in as a map, from `main`. INVARIANT:
-//! [`Settings`] exist only if no error was found, so whoever holds them need not check anything.
+//! [`Settings`] exist only if no error was found, so code that has them need not check anything.
 
 use std::{
     collections::BTreeMap,
@@ -50,7 +50,7 @@ pub(crate) const FILE_VARIABLE: &str = "ALMANACK_CONFIG";
 pub(crate) enum Need {
     /// All: to serve, or to check.
     Everything,
-    /// The database's alone: who lists tasks need not hold the keys that sign callbacks.
+    /// The database's only: listing tasks does not need the keys that sign callbacks.
     Database,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The file to read, and whether somebody asked for it.
+    /// The file to read, and whether it was named explicitly.
     pub(crate) fn file(&self) -> (PathBuf, bool) {
         let variable = self.environment.get(FILE_VARIABLE).map(PathBuf::from);
         let asked = self.file.clone().or(variable);
@@ -75,18 +75,18 @@ impl Inputs {
     }
 }
 
-/// What loading came to.
+/// The result of loading.
 pub(crate) struct Loaded {
     /// The settings, unless there were errors.
     pub(crate) settings: Option<Settings>,
-    /// The settings as far as they can be read, for who looks at the database although something else is wrong; none where it is
-    /// unclear which database is meant.
+    /// The settings as far as they can be read, for checks of the database although something else
+    /// is wrong; none if it is unclear which database is meant.
     pub(crate) readable: Option<Box<Settings>>,
-    /// What is in force, with origins; with errors, what would be.
+    /// The effective values with their origins; with errors, what they would be.
     pub(crate) effective: Vec<Effective>,
     /// What is wrong with the settings.
     pub(crate) report: Report,
-    /// The file's schedules. A bad one stops nobody, so it is no part of the report.
+    /// The file's schedules. A bad one prevents no start, so it is not part of the report.
     pub(crate) schedules: FileSchedules,
 }
 
@@ -150,8 +150,8 @@ fn has_errors(problems: &[Problem]) -> bool {
     problems.iter().any(|it| it.severity == Severity::Error)
 }
 
-/// Whether it is clear which database is meant: nothing is wrong with its keys, and where the file cannot be read as a whole it is
-/// named elsewhere.
+/// Whether it is clear which database is meant: its keys have no errors, and if the file is
+/// invalid, the database is named elsewhere.
 fn is_clear(problems: &[Problem], effective: &[Effective], shapeless: bool) -> bool {
     let about_it = |it: &&Problem| it.what.starts_with("database.");
     let is_wrong = problems
@@ -189,8 +189,8 @@ fn read_source(inputs: &Inputs) -> Result<Option<Source>, Problem> {
         Err(error) if error.kind() == ErrorKind::NotFound && !asked => Ok(None),
         Err(error) => {
             let hint = match inputs.file {
-                Some(_) => "is the name right? it is looked for from the folder you are in",
-                None => "ALMANACK_CONFIG names it: correct that, or give --config FILE",
+                Some(_) => "check the name; a relative path starts at the current folder",
+                None => "correct ALMANACK_CONFIG, or pass --config FILE",
             };
             Err(Problem::error(format!("cannot read `{name}`: {error}"), None).hint(hint))
         }

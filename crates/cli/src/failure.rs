@@ -13,29 +13,29 @@ use crate::{
     when::Unclear,
 };
 
-/// What the process answers its caller with.
+/// The exit status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
     Ok,
     Failed,
-    /// It was asked for in a way that cannot work: arguments, configuration.
+    /// The arguments or the configuration are wrong.
     Usage,
-    /// What it was asked about does not exist.
+    /// The requested thing does not exist.
     NotFound,
     /// The database did not answer, or cannot be written.
     Unavailable,
-    /// The server that was named did not answer, or is not one of ours.
+    /// The given server did not answer, or is not an Almanack node.
     Unreachable,
 }
 
 /// The codes as `--help` shows them.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
-  0  it worked
-  1  it failed, or part of it did
-  2  the arguments or the configuration are wrong
-  3  what was asked about does not exist
-  4  the database, or the server, is not available";
+  0  success
+  1  failure, or partial failure
+  2  wrong arguments or configuration
+  3  not found
+  4  database or server not available";
 
 impl Exit {
     pub(crate) fn code(self) -> u8 {
@@ -60,15 +60,15 @@ impl Exit {
     }
 }
 
-/// What became of a command.
+/// The result of a command.
 pub(crate) type Done = Result<Exit, Failure>;
 
 /// Why a command stopped.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Whoever read the output has gone (`almanack task list | head`). Nothing is wrong.
-    NobodyReads,
-    /// The configuration is wrong; all of it is said at once.
+    /// The reader of the output has closed it (`almanack task list | head`). Nothing is wrong.
+    OutputClosed,
+    /// The configuration is wrong; all problems are reported at once.
     Configuration(Box<Report>),
     Reported {
         exit: Exit,
@@ -82,13 +82,13 @@ pub(crate) enum Failure {
 impl Failure {
     /// What failed, with all its causes.
     pub(crate) fn caused(what: &str, error: &dyn std::error::Error) -> Self {
-        let mut reported = format!("{what}: {error}");
+        let mut text = format!("{what}: {error}");
         let mut source = error.source();
         while let Some(cause) = source {
-            reported = format!("{reported}: {cause}");
+            text = format!("{text}: {cause}");
             source = cause.source();
         }
-        Self::failed(reported)
+        Self::failed(text)
     }
 
     /// A failure with a code and a sentence.
@@ -135,16 +135,16 @@ impl Failure {
     /// What the process answers.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::NobodyReads => Exit::Ok,
+            Self::OutputClosed => Exit::Ok,
             Self::Configuration(_) => Exit::Usage,
             Self::Reported { exit, .. } => *exit,
         }
     }
 
-    /// What to tell people.
+    /// The message for people.
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::NobodyReads => String::new(),
+            Self::OutputClosed => String::new(),
             Self::Configuration(report) => report.render(Severity::Error),
             Self::Reported { what, hint, .. } => {
                 let mut text = format!("error: {what}\n");
@@ -156,18 +156,18 @@ impl Failure {
         }
     }
 
-    /// What is wrong, and what to do about it, each by itself.
-    pub(crate) fn reported(&self) -> (String, String) {
+    /// The problem and the hint, separately.
+    pub(crate) fn parts(&self) -> (String, String) {
         let text = self.text();
         let (what, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
         let what = what.trim_start_matches("error: ").trim();
         (what.to_owned(), hint.trim().to_owned())
     }
 
-    /// What to tell programs.
+    /// The message for programs.
     pub(crate) fn json(&self) -> serde_json::Value {
         match self {
-            Self::NobodyReads => serde_json::Value::Null,
+            Self::OutputClosed => serde_json::Value::Null,
             Self::Configuration(report) => {
                 json!({ "error": { "code": "configuration", "problems": report.views() } })
             }
@@ -183,7 +183,7 @@ impl Failure {
     reason = "`map_err` hands over what it has"
 )]
 impl Failure {
-    /// It was asked for in a way that cannot work.
+    /// Wrong arguments or configuration.
     pub(crate) fn usage(what: impl ToString) -> Self {
         Self::new(Exit::Usage, what.to_string())
     }
@@ -192,7 +192,7 @@ impl Failure {
         Self::new(Exit::Failed, what.to_string())
     }
 
-    /// What it was asked about does not exist.
+    /// The requested thing does not exist.
     pub(crate) fn not_found(what: impl ToString) -> Self {
         Self::new(Exit::NotFound, what.to_string())
     }
@@ -202,7 +202,7 @@ impl From<io::Error> for Failure {
     /// Only writing output fails this way; reading has its own words.
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::NobodyReads,
+            io::ErrorKind::BrokenPipe => Self::OutputClosed,
             _ => Self::failed(format!("write output: {error}")),
         }
     }
@@ -215,7 +215,7 @@ impl From<Unclear> for Failure {
 }
 
 impl Unclear {
-    /// The same about what a flag says.
+    /// The same about the value of a flag.
     pub(crate) fn of(self, flag: &str) -> Failure {
         Failure::usage(format!("{flag}: {}", self.what)).hint(self.hint)
     }
@@ -230,17 +230,17 @@ impl From<store::Error> for Failure {
                 Self::new(Exit::Unavailable, what).hint(hint)
             }
             store::Error::Incompatible { what } if what.contains("is not a database") => {
-                Self::failed("this is not a SQLite database, but some other file")
-                    .hint("check the name in database.url; a file that is not there is created")
+                Self::failed("the file is not a SQLite database")
+                    .hint("check the name in database.url; a missing file is created")
             }
-            store::Error::Incompatible { what: ref reported } if reported.contains("malformed") => {
+            store::Error::Incompatible { what: ref detail } if detail.contains("malformed") => {
                 Self::failed(what).hint(DAMAGED)
             }
             store::Error::Incompatible { .. } => {
                 Self::failed(what).hint("use the version of Almanack that wrote it")
             }
             store::Error::Unreadable { .. } => Self::failed(what)
-                .hint("use the version of Almanack that wrote it, or put the row right"),
+                .hint("use the version of Almanack that wrote it, or correct the row"),
             store::Error::Taken { .. } | store::Error::Refused { .. } | store::Error::Busy => {
                 Self::failed(what)
             }
@@ -248,15 +248,15 @@ impl From<store::Error> for Failure {
     }
 }
 
-/// What to do about a file that is cut short or overwritten.
-pub(crate) const DAMAGED: &str = "the file is damaged: stop the node, keep a copy of it, and put the newest backup in its place \
-     (`almanack restore BACKUP --force`)";
+/// What to do about a truncated or overwritten file.
+pub(crate) const DAMAGED: &str = "the file is damaged: stop the node, keep a copy of the file, \
+     and restore the newest backup (`almanack restore BACKUP --force`)";
 
-/// What to do about a database that does not answer. The server's words are English unless somebody
-/// chose otherwise; words that are not recognised get the general advice.
+/// What to do about a database that does not answer. The server's messages are usually English;
+/// unknown messages get the general advice.
 pub(crate) fn advice(what: &str) -> &'static str {
     if what.contains("cannot be written") {
-        "may this user write the file and its folder, and is there space left?"
+        "check that this user may write the file and its folder, and that the disk has space"
     } else if what.contains("FATAL: database") && what.contains("does not exist") {
         "the server answers, but has no such database: `createdb NAME` makes one, or correct the \
          name at the end of database.url"
@@ -274,7 +274,7 @@ pub(crate) fn advice(what: &str) -> &'static str {
     } else if what.contains("too many") {
         "the server has no connection left; raise its max_connections or run fewer nodes"
     } else {
-        "is the database running and its address right? `almanack check` shows it"
+        "check that the database runs and its address is right; `almanack check` shows it"
     }
 }
 
@@ -284,7 +284,7 @@ impl From<Problem> for Failure {
     }
 }
 
-/// What the engine refuses a command that works without the API is told in the API's words.
+/// A refusal of the engine to a command that works without the API has the API's words.
 macro_rules! reported_as_problem {
     ($($error:ty),+) => {$(
         impl From<$error> for Failure {

@@ -1,4 +1,4 @@
-//! What the process writes about itself: to the notes, never between the data.
+//! The log of the process: written to the notes, never between the data.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::{
     failure::Failure,
 };
 
-/// Turns what is worth a line, while the process runs.
+/// Changes the log level while the process runs.
 #[derive(Clone)]
 pub(crate) struct LogLevel(Arc<dyn Fn(EnvFilter) -> Result<(), String> + Send + Sync>);
 
 impl LogLevel {
-    /// From now on by this level.
+    /// Uses this level from now on.
     pub(crate) fn turn(&self, level: &str) -> Result<(), Failure> {
         let turned = (self.0)(filter(level)?);
         turned.map_err(|error| Failure::failed(format!("log.level: {error}")))
@@ -25,8 +25,8 @@ pub(crate) fn start(log: &Log, colour: bool) -> Result<LogLevel, Failure> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(&log.level)?)
         .with_ansi(colour)
-        // A line that cannot be written, on a full disk say, would be complained about where it could not
-        // be written either; that panics, and ends the node.
+        // A line that cannot be written, on a full disk say, would be complained about where it
+        // could not be written either; that panics, and ends the node.
         .log_internal_errors(false)
         .with_writer(std::io::stderr);
     // The two are of different types, so each has its own handle.
@@ -55,11 +55,11 @@ fn filter(level: &str) -> Result<EnvFilter, Failure> {
         .map_err(|error| Failure::usage(format!("log.level: {error}")))
 }
 
-/// Clients of others, and how loud they may be. Who wants to hear one names it in `log.level`.
+/// Levels of other crates' clients. To see more of one, name it in `log.level`.
 const QUIET: [(&str, &str); 2] = [
-    // PostgreSQL remarks at every start that what is there need not be created.
+    // PostgreSQL notes at every start that existing tables need not be created.
     ("tokio_postgres", "tokio_postgres::connection=warn"),
-    // With every try to connect, for as long as it takes; the node itself says once why, and what to look at.
+    // Logs every attempt to connect; the node itself logs the cause once, with a hint.
     ("async_nats", "async_nats=off"),
 ];
 

@@ -46,7 +46,8 @@ fn main() -> ExitCode {
     let exit = match Arguments::try_parse() {
         Ok(arguments) => run(&arguments, environment),
         Err(error) => {
-            // Help and version arrive here too; clap knows which of the two outputs each belongs to.
+            // Help and version arrive here too; clap knows which of the two outputs each belongs
+            // to.
             let _ = error.print();
             if error.use_stderr() {
                 Exit::Usage
@@ -64,13 +65,13 @@ fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {
     let done = done.and_then(|exit| output.flush().map(|()| exit));
     done.unwrap_or_else(|failure| {
         let _ = output.flush();
-        let reported = if output.json {
+        let message = if output.json {
             format!("{}\n", failure.json())
         } else {
             failure.text()
         };
         if failure.exit() != Exit::Ok {
-            output.note(&reported);
+            output.note(&message);
         }
         failure.exit()
     })
@@ -79,7 +80,7 @@ fn run(arguments: &Arguments, environment: BTreeMap<String, String>) -> Exit {
 /// The one place that reads the environment. A variable that is not Unicode cannot be one of ours.
 #[expect(
     clippy::disallowed_methods,
-    reason = "this is the one reader everybody else is told of"
+    reason = "the only place that reads the environment; everything else gets a copy"
 )]
 fn read_environment() -> BTreeMap<String, String> {
     std::env::vars_os()

@@ -27,7 +27,7 @@ pub(crate) struct Output {
     pub(crate) json: bool,
     /// Whether a list is one item per line instead of one document; `json` holds then, too.
     pub(crate) lines: bool,
-    /// Whether somebody watches the notes, so that a progress bar makes sense.
+    /// Whether the notes go to a terminal, so that a progress bar is useful.
     pub(crate) watched: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Ink {
     Faint,
     Good,
     Bad,
-    /// Waits, or wants a look.
+    /// Waits, or needs attention.
     Notable,
 }
 
@@ -80,7 +80,7 @@ impl Ink {
 }
 
 impl Output {
-    /// The process's own output. Colour needs a terminal and nobody who asked for none.
+    /// The process's own output. Colour needs a terminal, and must not be turned off.
     pub(crate) fn standard(json: Json, environment: &BTreeMap<String, String>) -> Self {
         let plain = environment
             .get("NO_COLOR")
@@ -120,7 +120,7 @@ impl Output {
         self.line("")
     }
 
-    /// Whether an answer was all that is told of it: for programs it is.
+    /// Whether the answer is the whole output: for programs it is.
     pub(crate) fn is_reported(&mut self, answer: &Answer) -> Result<bool, Failure> {
         if self.json {
             self.line(answer.text())?;
@@ -172,7 +172,7 @@ impl Output {
         }
     }
 
-    /// Tells people something beside the data; programs read only that.
+    /// Prints something for people beside the data; programs read only the data.
     pub(crate) fn aside(&mut self, text: &str) {
         if !self.json {
             self.note(text);
@@ -189,9 +189,9 @@ impl Output {
         ink.paint(text, self.data.colour)
     }
 
-    /// Tells people something that is not data. That nobody can hear it is no failure.
+    /// Prints something for people that is not data. It is no failure if it cannot be written.
     pub(crate) fn note(&mut self, text: &str) {
-        // Both may be one terminal; what was written first must stand first.
+        // Both may be one terminal; keep the order of writing.
         let _ = self.data.to.flush();
         let text = self.highlight(text);
         let _ = self.notes.to.write_all(text.as_bytes());
@@ -285,14 +285,14 @@ impl Output {
         now: Timestamp,
     ) -> Result<(), Failure> {
         let cells = columns.iter().map(|it| (it.title, it.cell(item, now)));
-        let reported = cells.filter(|(_, cell)| !cell.text.is_empty());
-        let rows: Vec<Vec<Cell>> = reported
+        let filled = cells.filter(|(_, cell)| !cell.text.is_empty());
+        let rows: Vec<Vec<Cell>> = filled
             .map(|(title, cell)| vec![Cell::new(title).ink(Ink::Faint), cell])
             .collect();
         self.fitted(rows)
     }
 
-    /// A terminal gets lines that fit; whoever searches or cuts them gets a line per row.
+    /// A terminal gets lines that fit; a file or a pipe gets a line per row.
     fn fitted(&mut self, rows: Vec<Vec<Cell>>) -> Result<(), Failure> {
         let rows = if self.data.terminal { fit(&rows) } else { rows };
         self.rows(&rows)
@@ -371,7 +371,7 @@ fn broken(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// What every terminal has.
+/// The width that every terminal has.
 const WIDTH: usize = 80;
 /// Narrower than this, a sentence reads worse than a line that is too long.
 const ROOM_MIN: usize = 24;
@@ -400,7 +400,7 @@ impl Cell {
         }
     }
 
-    /// The same, never broken into lines: text that somebody may copy.
+    /// The same, never broken into lines: text to copy.
     pub(crate) fn whole(self) -> Self {
         Self {
             whole: true,
@@ -478,13 +478,10 @@ mod tests {
         let item = serde_json::json!({ "name": "n", "why": why });
         let now = Timestamp::UNIX_EPOCH;
         output.columns(&columns, &[item], now, true).unwrap();
-        let reported = written(&paper);
-        assert!(
-            reported.lines().all(|line| line.len() <= WIDTH),
-            "{reported}"
-        );
-        assert_eq!(reported.matches("because").count(), 20, "{reported}");
-        assert_eq!(reported.lines().count(), 4, "{reported}");
+        let text = written(&paper);
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+        assert_eq!(text.matches("because").count(), 20, "{text}");
+        assert_eq!(text.lines().count(), 4, "{text}");
     }
 
     #[test]

@@ -45,11 +45,11 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// A process that is ready to work.
 pub(crate) struct Process {
-    /// What the node is called.
+    /// The node's name.
     pub(crate) node_name: String,
-    /// Where the API answers.
+    /// The address of the API.
     pub(crate) address: SocketAddr,
-    /// Whom it answers, in words.
+    /// Who may sign in, in words.
     pub(crate) answers: &'static str,
     /// Where its tasks live.
     #[cfg_attr(
@@ -57,7 +57,7 @@ pub(crate) struct Process {
         expect(dead_code, reason = "the lab looks into it")
     )]
     pub(crate) store: Arc<dyn Store>,
-    /// The way in for what people want of sources.
+    /// Requests of people about sources.
     #[cfg_attr(
         not(feature = "lab"),
         expect(dead_code, reason = "the lab adds sources")
@@ -74,12 +74,12 @@ pub(crate) struct Process {
     connections: Connections,
     metrics: PrometheusHandle,
     telemetry: Telemetry,
-    /// How long whoever asks is still answered once the node says that it is not ready.
+    /// How long requests are still served after the node reports not ready.
     shutdown_delay: Duration,
     /// Held as long as the node works.
     node_lock: Option<NodeLock>,
-    /// How long after it was told to stop there is nothing left to wait for: attempts had their
-    /// drain, and what a database that hangs did not take has passed on with its lease.
+    /// How long after a stop request there is nothing left to wait for: attempts had their
+    /// drain, and results that a hanging database did not take have passed on with their leases.
     leave_within: Duration,
 }
 
@@ -214,7 +214,7 @@ fn leave_within(settings: &Settings, timing: &Timing) -> Duration {
     timing.real(shown).saturating_add(LAST_ANSWERS)
 }
 
-/// Where there is no database nobody is known, and a refusal must not leave one behind.
+/// Without a database there are no users, and a refusal must not leave a database behind.
 async fn open_store(settings: &Settings) -> Result<Handles, Failure> {
     let listen = settings.server.listen;
     if !listen.ip().is_loopback() && wiring::missing_file(&settings.database).is_some() {
@@ -223,7 +223,7 @@ async fn open_store(settings: &Settings) -> Result<Handles, Failure> {
     wiring::open_for_all(&settings.database).await
 }
 
-/// Whether everybody may read published editions.
+/// Whether published editions are public.
 fn public_editions(settings: &Settings) -> bool {
     settings
         .editions
@@ -247,7 +247,7 @@ fn connections(settings: &Settings) -> Connections {
     }
 }
 
-/// Passes on request, of whoever knows the secret.
+/// Ticks on request, for callers with the secret.
 fn tick(equipment: &Equipment, passes: Ticker) -> Tick {
     Tick {
         ticker: Some(Arc::new(passes)),
@@ -261,19 +261,19 @@ pub(crate) async fn admit(
     settings: &Settings,
     name: String,
 ) -> Result<AdmittedNode, Failure> {
-    let reported = equipment.node_settings(settings, name);
-    node::admit(equipment.ports(), reported)
+    let node_settings = equipment.node_settings(settings, name);
+    node::admit(equipment.ports(), node_settings)
         .await
         .map_err(refused)
 }
 
 impl Process {
-    /// That the node still watchdog.
+    /// The watchdog of the node.
     pub(crate) fn watchdog(&self) -> Arc<Watchdog> {
         self.node.watchdog()
     }
 
-    /// Watchdog this when the level of the log is changed in the configuration.
+    /// Applies a changed log level of the configuration.
     #[must_use]
     pub(crate) fn turning(mut self, log: LogLevel) -> Self {
         self.reload = self.reload.turning(log);
@@ -282,11 +282,11 @@ impl Process {
 
     /// Works until `stop`; requests and attempts under way end first, within their bounds.
     pub(crate) async fn run(self, stop: CancellationToken) -> Result<(), Failure> {
-        let (leave_within, reported) = (self.leave_within, stop.clone());
+        let (leave_within, stopping) = (self.leave_within, stop.clone());
         tokio::select! {
             ended = Box::pin(self.work(stop)) => ended,
-            () = overdue(&reported, leave_within) => {
-                tracing::error!("stopped without an answer from the database; the leases have passed");
+            () = overdue(&stopping, leave_within) => {
+                tracing::error!("stopped without an answer from the database; the leases have expired");
                 Ok(())
             }
         }
@@ -294,10 +294,10 @@ impl Process {
 
     async fn work(self, stop: CancellationToken) -> Result<(), Failure> {
         let drained = CancellationToken::new();
-        let (leaving, reported, health) = (self.leaving, stop.clone(), self.node.health());
-        // Readiness fails first: who balances load sends nobody here any more when the address is given up.
+        let (leaving, stopping, health) = (self.leaving, stop.clone(), self.node.health());
+        // Readiness fails first: load balancers stop sending requests before the address closes.
         let closing = async {
-            reported.cancelled().await;
+            stopping.cancelled().await;
             health.note_leaving();
             pause(self.shutdown_delay).await;
             leaving.cancel();
@@ -307,7 +307,7 @@ impl Process {
             tokio::select! {
                 () = serving => {}
                 () = too_late(&drained, &leaving) => {
-                    tracing::warn!("left requests unanswered that their clients did not finish");
+                    tracing::warn!("closed requests that their clients did not complete");
                 }
             }
         };
@@ -335,8 +335,8 @@ impl Process {
     }
 }
 
-async fn overdue(reported: &CancellationToken, leave_within: Duration) {
-    reported.cancelled().await;
+async fn overdue(stopping: &CancellationToken, leave_within: Duration) {
+    stopping.cancelled().await;
     pause(leave_within).await;
 }
 
@@ -346,7 +346,7 @@ async fn too_late(drained: &CancellationToken, leaving: &CancellationToken) {
     pause(LAST_ANSWERS).await;
 }
 
-/// Cancelled when the process manager or a person says so.
+/// Cancelled on SIGTERM or Ctrl-C.
 pub(crate) fn stop_signal() -> Result<CancellationToken, Failure> {
     let stop = CancellationToken::new();
     for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
@@ -364,11 +364,11 @@ fn hear(kind: SignalKind) -> Result<Signal, Failure> {
     signal(kind).map_err(|error| Failure::failed(format!("listen for signals: {error}")))
 }
 
-/// Takes an address, and tells which one it became where any port was asked for.
+/// Binds an address; returns the chosen port if any port was requested.
 pub(crate) async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
-        Failure::failed(format!("listen at {address}: {error}"))
-            .hint("another process may be using it; choose one with --listen ADDRESS:PORT")
+        Failure::failed(format!("listen on {address}: {error}"))
+            .hint("another process may use it; choose another with --listen ADDRESS:PORT")
     })?;
     let taken = listener.local_addr();
     let taken = taken.map_err(|error| Failure::failed(format!("listen: {error}")))?;
@@ -379,12 +379,12 @@ fn refused(error: node::Error) -> Failure {
     match error {
         node::Error::Store(error) => Failure::from(error).during("start node"),
         node::Error::NameTaken { .. } => Failure::failed(format!("start node: {error}"))
-            .hint("set node.name, or leave it out to get one of its own"),
+            .hint("set node.name to another name, or leave it out for a generated one"),
     }
 }
 
-/// Whom a node with these settings would answer, or why it would not start: for who looks before it is started. The store must be
-/// as this version leaves it, or it would be made so.
+/// How a node with these settings would authenticate, or why it would not start; for checks before
+/// the start. The store must be up to date, or this would migrate it.
 pub(crate) async fn would_answer(
     settings: &Settings,
     now: Timestamp,
@@ -394,16 +394,16 @@ pub(crate) async fn would_answer(
     whom(&access, store.work.as_ref(), now).await
 }
 
-/// The same where nothing is stored yet: nobody is known then.
+/// The same without a store: there are no tokens and no users yet.
 pub(crate) fn refuse_unguarded(listen: SocketAddr) -> Result<&'static str, Failure> {
     if listen.ip().is_loopback() {
-        return Ok("only this machine is answered; there are no tokens and no users yet");
+        return Ok("only from this machine; no sign-in yet: `almanack user create NAME`");
     }
     Err(unguarded(listen))
 }
 
-/// A first try on one's own machine needs no token. Any other address is open to others, and then
-/// somebody must have decided who may come in. Once somebody has, no node is open again.
+/// A first try on one's own machine needs no token. Any other address is reachable by others and
+/// needs a token or a user first. Once there was one, no node is open again.
 async fn choose_access(store: &dyn Store, settings: &Settings) -> Result<Access, Failure> {
     let listen = settings.server.listen;
     if is_guarded(store).await? {
@@ -415,39 +415,36 @@ async fn choose_access(store: &dyn Store, settings: &Settings) -> Result<Access,
     Err(unguarded(listen))
 }
 
-/// Whether there was ever a token or a user: from then on whoever asks must be known.
+/// Whether there was ever a token or a user: from then on, every caller must authenticate.
 pub(crate) async fn is_guarded(store: &dyn Store) -> Result<bool, Failure> {
     Ok(store.load_guarded_since().await?.is_some())
 }
 
 fn unguarded(listen: SocketAddr) -> Failure {
     let what =
-        format!("{listen} can be reached from elsewhere, and no token or password guards it");
+        format!("{listen} is reachable from other machines, and no token or user protects it");
     Failure::usage(what).hint(
-        "`almanack token create NAME --scope admin` makes a token, `almanack user create NAME` somebody with a \
-         password; or listen at 127.0.0.1",
+        "run `almanack token create NAME --scope admin` or `almanack user create NAME`, or listen \
+         on 127.0.0.1",
     )
 }
 
 async fn whom(access: &Access, store: &dyn Store, now: Timestamp) -> Result<&'static str, Failure> {
     let lets_in = |tokens: &[Token]| tokens.iter().any(|token| token.is_valid(now));
     Ok(match access {
-        Access::Open => {
-            "open: anybody on this machine may ask it, until the first token or user is made"
-        }
+        Access::Open => "no sign-in yet: `almanack user create NAME`",
         Access::Tokens
             if store.load_users().await?.is_empty() && !lets_in(&store.load_tokens().await?) =>
         {
-            "guarded: no token is valid and there is no user, so nobody gets in; `almanack token create NAME --scope admin` makes a token"
+            "no valid token and no user, so every request is refused: \
+             `almanack token create NAME --scope admin`"
         }
-        Access::Tokens | Access::Local(_) => {
-            "guarded: whoever asks it must show a token, or sign in"
-        }
+        Access::Tokens | Access::Local(_) => "token or sign-in required",
     })
 }
 
-/// What this node is called: as configured, or after the machine, with an ending that tells two
-/// nodes on one machine apart.
+/// The node's name: as configured, or the host name with a suffix that distinguishes two nodes on
+/// one machine.
 pub(crate) fn node_name(
     node: &Node,
     environment: &BTreeMap<String, String>,
@@ -457,12 +454,12 @@ pub(crate) fn node_name(
         return name.clone();
     }
     let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let reported = ["HOSTNAME", "COMPUTERNAME"]
+    let host = ["HOSTNAME", "COMPUTERNAME"]
         .into_iter()
         .find_map(|name| environment.get(name));
     let host = machine
         .as_deref()
-        .or(reported.map(String::as_str))
+        .or(host.map(String::as_str))
         .unwrap_or("")
         .trim();
     let host = if host.is_empty() { "node" } else { host };

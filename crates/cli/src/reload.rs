@@ -1,16 +1,18 @@
-//! The duty that reads the configuration again.
+//! The duty that reloads the configuration.
 //!
 //! ```text
-//!   SIGHUP ─► read ─► wrong: every mistake is told, nothing changes
-//!                  └► right ─► tools made anew ─► put in force, all of them ─► schedules brought in line
-//!   a file has changed ─► read ─────────────────────────────────────────────► schedules brought in line
+//!   SIGHUP ─► read ─► invalid: report every problem, change nothing
+//!                  └► valid ─► build new tools ─► apply all of them ─► update schedules
+//!   a file has changed ─► read ──────────────────────────────────────► update schedules
 //! ```
 //!
-//! Schedules are kept in line by themselves, as soon as a file has changed (`schedules.reload`). Everything else waits until somebody says so: who
-//! writes a file has not yet decided when it counts. What cannot change under a running node is named, and waits for the next start (docs/adr/0025).
+//! Schedules follow their files automatically (`schedules.reload`). Everything else waits for
+//! SIGHUP: a saved file may not be finished. Settings that cannot change under a running node are
+//! named, and wait for the next start (docs/adr/0025).
 //!
-//! What must stay true: nothing that is under way is cut off or finishes by other settings than it began with, and a
-//! configuration that does not read, or from which not everything can be made, changes nothing.
+//! What must stay true: work that has started is not interrupted and ends with the settings it
+//! started with. A configuration that is invalid, or from which not everything can be built,
+//! changes nothing.
 
 mod files;
 mod in_force;
@@ -34,10 +36,10 @@ pub(crate) use files::Files;
 use files::complain;
 pub(crate) use in_force::InForce;
 
-/// Names told in one line of the log; more are counted.
+/// Names listed in one log line; more are counted.
 const NAMES_MAX: usize = 10;
 
-/// What is read again, and what works by it.
+/// What is reloaded, and what uses it.
 pub(crate) struct Reload {
     files: Files,
     in_force: InForce,
@@ -45,16 +47,16 @@ pub(crate) struct Reload {
     log: Option<LogLevel>,
 }
 
-/// Why the files are looked at.
+/// Why the files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    Reported,
+    Signal,
     /// One of them has changed.
     Changed,
 }
 
 impl Reload {
-    /// A node with this equipment, on which these settings are in force.
+    /// For a node with this equipment and these settings.
     pub(crate) fn new(files: Files, in_force: InForce, equipment: Equipment) -> Self {
         Self {
             files,
@@ -64,18 +66,19 @@ impl Reload {
         }
     }
 
-    /// Turns this when the level of the log is changed.
+    /// Applies a changed log level to this.
     #[must_use]
     pub(crate) fn turning(mut self, log: LogLevel) -> Self {
         self.log = Some(log);
         self
     }
 
-    /// Looks at the files until `stop`, as often as the settings in force say and whenever `reported`.
+    /// Looks at the files until `stop`, as often as the settings in force say and whenever
+    /// `hangup`.
     pub(crate) async fn run(
         mut self,
         (clock, sleeper): (Arc<dyn Clock>, Arc<dyn Sleeper>),
-        mut reported: Signal,
+        mut hangup: Signal,
         stop: CancellationToken,
     ) {
         loop {
@@ -84,13 +87,13 @@ impl Reload {
             let cause = tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                _ = reported.recv() => Cause::Reported,
+                _ = hangup.recv() => Cause::Signal,
                 () = sleeper.until(next.unwrap_or(Timestamp::MAX)) => Cause::Changed,
             };
             if cause == Cause::Changed && !self.files.have_changed() {
                 continue;
             }
-            // Reading files blocks, and a long list takes a while: it gets a thread of its own.
+            // Reading files blocks, and a long list takes a while: it runs on a separate thread.
             let runtime = Handle::current();
             let reading = spawn_blocking(move || {
                 let read = runtime.block_on(self.read(cause));
@@ -100,11 +103,11 @@ impl Reload {
                 Ok((reload, read)) => {
                     self = reload;
                     if let Err(error) = read {
-                        tracing::warn!(%error, "schedules were not brought in line; trying again");
+                        tracing::warn!(%error, "could not update the schedules; trying again");
                     }
                 }
                 Err(error) => {
-                    tracing::error!(%error, "the configuration is not read again: the duty has died");
+                    tracing::error!(%error, "the configuration is no longer reloaded: its task has died");
                     return;
                 }
             }
@@ -115,14 +118,14 @@ impl Reload {
         if cause == Cause::Changed {
             return self.read_changed().await;
         }
-        tracing::info!("told to read the configuration again");
+        tracing::info!("Reloading the configuration");
         supervisor::reloading();
         let read = self.read_all().await;
         supervisor::reloaded();
         read
     }
 
-    /// Schedules alone; of other changes somebody may not know yet that they wait.
+    /// Updates schedules only; logs once that other changes wait.
     async fn read_changed(&mut self) -> Result<(), schedules::Error> {
         let reading = self.files.read(Need::Database);
         let loaded = &reading.loaded;
@@ -134,7 +137,7 @@ impl Reload {
             let all = difference.at_once.iter().chain(&difference.next_start);
             tracing::info!(
                 settings = names(all.map(String::as_str)),
-                "settings have changed; SIGHUP puts in force what can be"
+                "settings have changed; send SIGHUP to apply the reloadable ones"
             );
         }
         let in_force = self.in_force.settings().clone();
@@ -152,7 +155,7 @@ impl Reload {
         self.files.bring_in_line(reading, &in_force).await
     }
 
-    /// Puts in force what can be of what was read; the error says why nothing was.
+    /// Applies the reloadable settings; the error is why nothing was applied.
     fn adopt(&mut self, loaded: &Loaded) -> Result<(), String> {
         complain(&loaded.report, &loaded.report.problems);
         let Some(read) = &loaded.settings else {
@@ -162,24 +165,24 @@ impl Reload {
             return Err(format!("{file} is gone"));
         }
         let difference = self.in_force.compare(loaded);
-        // First, because one of them may be why the rest cannot be made.
+        // First, because one of them may be why the rest cannot be built.
         for key in &difference.next_start {
             tracing::warn!("{key} changed; takes effect at the next start");
         }
         let settings = self.in_force.settings().adopted(read);
         if difference.at_once.is_empty() {
-            tracing::info!("no setting that can be changed while running has changed");
+            tracing::info!("no reloadable setting has changed");
         } else {
             let outbound = self.make(&settings).map_err(|failure| one_line(&failure))?;
             self.files.go_out(outbound);
             let settings = names(difference.at_once.iter().map(String::as_str));
-            tracing::info!(settings, "changed settings are in force");
+            tracing::info!(settings, "applied the changed settings");
         }
         self.in_force.adopt(settings, loaded);
         Ok(())
     }
 
-    /// Makes everything anew, and only then puts it in force.
+    /// Builds everything, and only then applies it.
     fn make(&self, settings: &Settings) -> Result<Outbound, Failure> {
         let outbound = Outbound::new(settings)?;
         self.files.lend_trust(&outbound);
@@ -200,9 +203,9 @@ fn one_line(failure: &Failure) -> String {
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let all: Vec<&str> = names.collect();
-    let reported = all[..all.len().min(NAMES_MAX)].join(", ");
+    let listed = all[..all.len().min(NAMES_MAX)].join(", ");
     match all.len().saturating_sub(NAMES_MAX) {
-        0 => reported,
-        more => format!("{reported} and {more} more"),
+        0 => listed,
+        more => format!("{listed} and {more} more"),
     }
 }

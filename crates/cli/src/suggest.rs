@@ -25,7 +25,7 @@ pub(crate) fn nearest<'a>(
         .map(|(_, name)| name)
 }
 
-/// What to write instead of a time zone that there is not.
+/// What to write instead of an unknown time zone.
 pub(crate) fn zone(given: &str) -> String {
     let known: Vec<String> = jiff::tz::db()
         .available()

@@ -1,9 +1,11 @@
-//! What a service manager is told: that the node is ready, that it watchdog, that it reads its schedules again, that it leaves.
+//! Notifications to a service manager: ready, watchdog, reloading, stopping.
 //!
-//! By systemd's protocol (`Type=notify`, `WatchdogSec=`). Where nobody listens, nothing is sent. That nobody can be
-//! told is never a reason to do anything else: a node that works is worth more than one that is watched.
+//! Uses systemd's protocol (`Type=notify`, `WatchdogSec=`). Without a service manager, nothing is
+//! sent. A failed notification changes nothing: a node that works matters more than one that is
+//! watched.
 //!
-//! The watchdog hears of every round of the keeper, not of the database's answers: see [`almanack_engine::watchdog`].
+//! The watchdog is notified of every round of the keeper, not of the database's answers: see
+//! [`almanack_engine::watchdog`].
 
 use std::sync::Arc;
 
@@ -12,15 +14,15 @@ use jiff::SignedDuration;
 use sd_notify::NotifyState;
 use tokio_util::sync::CancellationToken;
 
-/// A node is given up after it missed this many rounds.
+/// The service manager gives up on a node after this many missed rounds.
 const ROUNDS_MISSED: i32 = 4;
 
-/// The node is admitted, and whoever asks it is answered.
+/// The node is admitted and serves requests.
 pub(crate) fn ready(status: &str) {
     report(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
-/// The schedules are being read again. Newer managers want to know since when, by the clock that never jumps.
+/// The schedules are being read again. Newer managers need the start time by the monotonic clock.
 pub(crate) fn reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(since) => report(&[NotifyState::Reloading, since]),
@@ -28,19 +30,19 @@ pub(crate) fn reloading() {
     }
 }
 
-/// They have been read, or stay as they were.
+/// They have been read, or stay unchanged.
 pub(crate) fn reloaded() {
     report(&[NotifyState::Ready]);
 }
 
-/// Tells when the node was told to stop.
+/// Notifies once the node is asked to stop.
 pub(crate) async fn leave(stop: CancellationToken) {
     stop.cancelled().await;
     report(&[NotifyState::Stopping, NotifyState::Status("draining")]);
 }
 
-/// Tells of every round, where somebody watches. A node with long leases makes few rounds: who would not wait for
-/// them is asked to.
+/// Notifies of every round, if a watchdog is set. A node with long leases makes few rounds: a
+/// manager with a shorter timeout is asked to wait longer.
 pub(crate) async fn watch(watchdog: Arc<Watchdog>, beat: SignedDuration) {
     let Some(wait_max) = sd_notify::watchdog_enabled() else {
         return;
@@ -60,6 +62,6 @@ pub(crate) async fn watch(watchdog: Arc<Watchdog>, beat: SignedDuration) {
 
 fn report(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::debug!(%error, "the service manager could not be told");
+        tracing::debug!(%error, "could not notify the service manager");
     }
 }

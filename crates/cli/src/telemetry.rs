@@ -6,8 +6,9 @@
 //!                 └────────► queue, bounded ◄┘ ─► exporter, in batches ─► collector
 //! ```
 //!
-//! INVARIANT: work never waits for its traces. A span that finds the queue full is dropped and counted, a collector that is
-//! away costs its batches, and a node that stops waits for the last batch no longer than [`LAST_BATCH`].
+//! INVARIANT: work never waits for its traces. A span that finds the queue full is dropped and
+//! counted, batches are lost while the collector is away, and a stopping node waits for the last
+//! batch no longer than [`LAST_BATCH`].
 
 mod export;
 mod handler;
@@ -25,25 +26,26 @@ use tokio::{sync::mpsc, task::JoinHandle};
 use crate::{config::settings::Telemetry as Settings, failure::Failure};
 use export::Exporter;
 
-/// Spans that may wait; at a hundred bytes each this is little, and enough for a collector's short absence.
+/// Spans that may wait: little memory at a hundred bytes each, and enough for a short outage of the
+/// collector.
 const QUEUE: usize = 4_096;
-/// How long a node that stops waits for its last spans to arrive.
+/// How long a stopping node waits for its last spans to be sent.
 const LAST_BATCH: Duration = Duration::from_secs(3);
 
-/// A span that is over.
+/// A finished span.
 #[derive(Debug)]
-pub(crate) enum Seen {
+pub(crate) enum SpanRecord {
     Attempt(Box<handler::Attempt>),
-    /// A call made in one.
+    /// A call of an attempt.
     Call(Box<Call>),
 }
 
-/// Where spans are handed in.
+/// The queue of spans.
 #[derive(Debug, Clone)]
-pub(crate) struct Spans(mpsc::Sender<Seen>);
+pub(crate) struct Spans(mpsc::Sender<SpanRecord>);
 
 impl Spans {
-    fn hand_in(&self, seen: Seen) {
+    fn hand_in(&self, seen: SpanRecord) {
         if self.0.try_send(seen).is_err() {
             metrics::counter!("almanack_trace_spans_dropped_total", "why" => "queue").increment(1);
         }
@@ -52,15 +54,15 @@ impl Spans {
 
 impl Calls for Spans {
     fn made(&self, call: Call) {
-        self.hand_in(Seen::Call(Box::new(call)));
+        self.hand_in(SpanRecord::Call(Box::new(call)));
     }
 }
 
-/// Watches handlers, for the process's [`Telemetry`].
+/// Traces handlers, for the process's [`Telemetry`].
 pub(crate) struct Tracer(Option<handler::Tracing>);
 
 impl Tracer {
-    /// The same handlers, watched. Lines of the log that an attempt writes name its task, traced or not.
+    /// The same handlers, traced. Log lines of an attempt name its task, traced or not.
     pub(crate) fn watching(&self, handlers: Handlers) -> Handlers {
         handlers.each(|inner| Arc::new(handler::Watched::new(inner, self.0.clone())))
     }
@@ -100,18 +102,18 @@ impl Telemetry {
         })
     }
 
-    /// Who watches handlers. The last spans leave once every one of these is gone.
+    /// Traces handlers. The last spans are sent once every one of these is dropped.
     pub(crate) fn tracer(&self) -> Tracer {
         Tracer(self.tracing.clone())
     }
 
-    /// Lets the last spans leave, for a moment.
+    /// Waits a moment for the last spans to be sent.
     pub(crate) async fn finish(self) {
         drop(self.tracing);
         if let Some(exporting) = self.exporting
             && tokio::time::timeout(LAST_BATCH, exporting).await.is_err()
         {
-            tracing::warn!("the last traces were not sent: the collector does not answer");
+            tracing::warn!("lost the last traces: the collector does not answer");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Durations and instants as people type them.
 //!
-//! A wall-clock time that its zone skips, or shows twice, is refused instead of guessed: whoever
-//! types one for a single task can say which instant is meant, and a silent hour is the bug this
+//! A local time that its zone skips, or has twice, is refused instead of guessed: a person who
+//! types one for a single task can choose the instant, and a silently shifted hour is the bug this
 //! program exists to prevent.
 
 use std::fmt;
@@ -13,7 +13,7 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 
-/// Why a text is no duration or no instant, and what to write instead.
+/// Why a text is not a duration or an instant, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub(crate) struct Unclear {
@@ -38,7 +38,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<SignedDuration, Unclear> {
         ),
         Err(_) if is_too_long(text) => unclear(
             format!("`{text}` is too long"),
-            "the longest is some 19000 years, and times end with the year 9999",
+            "the longest is about 19000 years, and times end with the year 9999",
         ),
         Err(_) => unclear(
             format!("`{text}` is not a duration"),
@@ -153,13 +153,13 @@ fn in_zone(civil: &str, zone: &str) -> Result<Timestamp, Unclear> {
         AmbiguousOffset::Gap { .. } => {
             return unclear(
                 format!("{civil} does not exist in {name}: the clocks skip it"),
-                "choose a time before or after the change",
+                "choose a time before or after the clock change",
             );
         }
         AmbiguousOffset::Fold { before, after } => {
             return unclear(
-                format!("{civil} happens twice in {name}"),
-                format!("say which: {wall}{before} or {wall}{after}"),
+                format!("{civil} occurs twice in {name}"),
+                format!("choose one: {wall}{before} or {wall}{after}"),
             );
         }
     }
@@ -188,7 +188,7 @@ impl fmt::Display for Relative {
     }
 }
 
-/// The two largest units that matter; nobody reads the seconds of a distance in days.
+/// The two largest units that matter: days do not need seconds.
 pub(crate) fn rounded(distance: SignedDuration) -> String {
     let half = SignedDuration::from_millis(500);
     let seconds = distance.saturating_add(half).as_secs();

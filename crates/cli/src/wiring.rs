@@ -73,7 +73,7 @@ pub(crate) fn machine_clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
 }
 
-/// The clock of a command that asks a few questions: the machine's, corrected once to the
+/// The clock of a short command: the machine's, corrected once to the
 /// database's, so that "now" means the same to the command and to the nodes.
 pub(crate) async fn clock(store: &dyn Store) -> Result<Arc<dyn Clock>, Failure> {
     let Some(shown) = store.database_time().await? else {
@@ -91,7 +91,7 @@ async fn guarded(store: &dyn Store) -> Result<GuardedClock, store::Error> {
     Ok(GuardedClock::start(source, mark.as_ref()))
 }
 
-/// The clock of a node. Where the database has a clock of its own, the machine's must not jump
+/// The clock of a node. Where the database has its own clock, the machine's must not jump
 /// underneath the correction; where it has none, the machine's wall clock is all there is, and its
 /// jumps are noticed. The node corrects it before it starts and keeps it corrected.
 pub(crate) async fn node_clock(store: &dyn Store) -> Result<Arc<CorrectedClock>, store::Error> {
@@ -101,8 +101,8 @@ pub(crate) async fn node_clock(store: &dyn Store) -> Result<Arc<CorrectedClock>,
     }))
 }
 
-/// The SQLite file that opening would create. Who only looks must not leave an empty database
-/// behind, and had better hear that this is not where the tasks are.
+/// The SQLite file that opening would create. A command that only reads must not leave an empty
+/// database behind, and should report that there are no tasks.
 pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
     match Location::parse(database.url.expose()) {
         Ok(Location::Sqlite(path)) if !path.exists() => Some(path),
@@ -110,17 +110,17 @@ pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
     }
 }
 
-/// The folder that the database's file lies in, where it is a file.
+/// The folder of the database's file, if it is a file.
 pub(crate) fn store_folder(database: &Database) -> Option<PathBuf> {
     let Ok(Location::Sqlite(path)) = Location::parse(database.url.expose()) else {
         return None;
     };
-    // One that is named without a folder lies here.
+    // One without a folder is in the current one.
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     Some(folder.map_or_else(|| PathBuf::from("."), PathBuf::from))
 }
 
-/// Who makes scheduled backups, where they are configured.
+/// Writes scheduled backups, if they are configured.
 pub(crate) fn backups(settings: &Settings, clock: &Arc<dyn Clock>) -> Option<Backups> {
     let folder = settings.backup.directory.clone()?;
     let Ok(Location::Sqlite(store)) = Location::parse(settings.database.url.expose()) else {
@@ -147,12 +147,12 @@ pub(crate) async fn open_store(database: &Database) -> Result<Arc<dyn Store>, Fa
     Ok(open_for_all(database).await?.work)
 }
 
-/// A store for who keeps nothing.
+/// A store in memory.
 pub(crate) fn scratch_store() -> Result<Arc<dyn Store>, Failure> {
     Ok(Arc::new(sqlite::SqliteStore::in_memory()?))
 }
 
-/// The same, for a process that answers others.
+/// The same, for a process that serves requests.
 pub(crate) async fn open_for_all(database: &Database) -> Result<Handles, Failure> {
     let url = database.url.expose();
     let phrase = format!("open database `{}`", without_password(url));
@@ -172,23 +172,23 @@ pub(crate) fn lock_node(database: &Database) -> Result<Option<sqlite::NodeLock>,
                  or use PostgreSQL for several nodes",
             ),
             sqlite::Occupied::File { .. } => {
-                failure.hint("may this user write the folder of the database?")
+                failure.hint("check that this user may write the folder of the database")
             }
         }
     })
 }
 
-/// What a commit is to survive.
+/// What a commit must survive.
 pub(crate) fn durability(database: &Database) -> sqlite::Durability {
     database.durability
 }
 
-/// A kind that Almanack tries itself, wherever its tasks come from.
+/// A kind that Almanack handles itself.
 fn own_kind(name: &str) -> Result<Kind, Failure> {
     Kind::parse(name).map_err(Failure::failed)
 }
 
-/// Which kinds somebody would know how to try: those with an address.
+/// The kinds that have a handler: those with an address.
 pub(crate) fn kinds(settings: &Settings) -> Kinds {
     let with_address = settings.kinds.iter().filter(|(_, kind)| kind.url.is_some());
     let with_address = with_address.map(|(kind, _)| kind.clone());
@@ -210,7 +210,7 @@ pub(crate) fn kinds(settings: &Settings) -> Kinds {
     }
 }
 
-/// The way in for changes of intent.
+/// The intake of task changes.
 pub(crate) fn rescheduler(
     settings: &Settings,
     store: Arc<dyn Store>,
@@ -219,7 +219,7 @@ pub(crate) fn rescheduler(
     Rescheduler::new(store, clock, kinds(settings))
 }
 
-/// The way in for what people want of schedules.
+/// Requests of people about schedules.
 pub(crate) fn schedules(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -229,13 +229,13 @@ pub(crate) fn schedules(
     Arc::new(schedules.reaching(reach))
 }
 
-/// Makes passes of everything due on the node whose tally this is.
+/// Runs everything due on the node with these counters.
 pub(crate) fn ticker(store: Arc<dyn Store>, timing: &Timing, counters: Arc<Counters>) -> Ticker {
     let (clock, sleeper) = (timing.clock.clone(), timing.sleeper.clone());
     Ticker::new(store, counters, clock, sleeper)
 }
 
-/// What a node without equipment is told about itself.
+/// The description of a node without equipment.
 #[cfg_attr(
     not(feature = "lab"),
     expect(dead_code, reason = "the lab measures such nodes")
@@ -275,25 +275,25 @@ fn kept_for(period: Option<SignedDuration>) -> retention::Retention {
     }
 }
 
-/// How many attempts of which kind a node may run at once, where somebody said so.
+/// How many attempts of each kind a node may run at once, if configured.
 fn limits(kinds: &BTreeMap<Kind, KindSettings>) -> BTreeMap<Kind, usize> {
     let limited = kinds.iter();
     let limited = limited.filter_map(|(kind, of_kind)| Some((kind.clone(), of_kind.slots?)));
     limited.collect()
 }
 
-/// The most that one of many may have of a node's slots: targets, sources, kinds and hosts that hang
-/// must not take what everything else needs (SF-06, DP-18, SS-08).
+/// The most that one of many may have of a node's slots: targets, sources, kinds and hosts that
+/// hang must not take what everything else needs (SF-06, DP-18, SS-08).
 fn share(slots: usize) -> usize {
     (slots * 3 / 4).max(1)
 }
 
-/// Attempts that have been under way for a second, for every slot of a node: they wait for answers.
+/// Attempts running for over a second, per slot of a node: they wait for answers.
 const LONG_PER_SLOT: usize = 4;
 
 /// How the kinds without a limit share a node's slots.
 fn shares(slots: usize) -> Shares {
-    // Who is told is out of our hands, and never urgent.
+    // Subscribers are not under our control, and deliveries are never urgent.
     let few = (slots / 4).max(1);
     let of_kind = Kind::parse(outgoing::KIND).map(|kind| (kind, few));
     Shares {
@@ -310,7 +310,7 @@ fn limits_in_all(kinds: &BTreeMap<Kind, KindSettings>) -> BTreeMap<Kind, usize> 
     limited.collect()
 }
 
-/// Who makes the calls to business services.
+/// Makes the calls to business services.
 pub(crate) fn callback_handler(
     settings: &Settings,
     outbound: &Outbound,
@@ -355,12 +355,12 @@ mod tests {
             assert_eq!(share(slots), most, "{slots}");
             assert!(shares(slots).leaves_room, "{slots}");
         }
-        let reported = Kind::parse(outgoing::KIND).unwrap();
-        assert_eq!(shares(64).of_kind[&reported], 16);
+        let kind = Kind::parse(outgoing::KIND).unwrap();
+        assert_eq!(shares(64).of_kind[&kind], 16);
         assert_eq!(
             shares(64).long_max,
             256,
-            "whoever waits for answers gives way"
+            "kinds that wait for answers give way"
         );
     }
 

@@ -5,15 +5,15 @@ use clap::Subcommand;
 /// What to do with alerts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AlertCommand {
-    /// List what is wrong now
+    /// List open alerts
     List {
-        /// Also what is over, as long as it is kept: thirty days
+        /// Include closed alerts, kept for 30 days
         #[arg(long)]
         all: bool,
     },
-    /// Send a test message by the configured channels and show what each answered
+    /// Send a test message through the configured channels and show each result
     Test {
-        /// Only by this channel: webhook, telegram, smtp, ntfy, slack or exec
+        /// Only through this channel: webhook, telegram, smtp, ntfy, slack or exec
         channel: Option<String>,
     },
 }

@@ -5,8 +5,8 @@ use clap::Subcommand;
 /// What to do about the machine's clock.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClockCommand {
-    /// Show whether the machine's clock can be trusted, and what is held if it cannot
+    /// Show the state of the machine's clock, and what is held if it cannot be trusted
     Show,
-    /// Go by the machine's clock from now on, although it differs from what Almanack expects
+    /// Use the machine's clock from now on, although it differs from what Almanack expects
     Accept,
 }

@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 
 /// Shown below the options.
 pub(crate) const IMPORT_HELP: &str = "\
-Schedules are written as [[schedule]] to standard output, ready for a configuration file; what differs in
-meaning and what could not be read is reported beside it. The exit code is 2 if something could not.
+Prints the schedules as [[schedule]] tables for a configuration file. Differences in meaning, and
+lines that cannot be converted, are reported on standard error. The exit code is 2 if a line cannot.
 
 Examples:
   crontab -l | almanack import crontab - --tz Europe/Berlin
@@ -13,41 +13,41 @@ Examples:
   almanack import systemd-timer /etc/systemd/system/backup.timer --json
   almanack import github-workflow .github/workflows/daily.yml --repository owner/repo";
 
-/// What to import, and what it does not say about itself.
+/// What to import, and what the text itself does not contain.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
-    /// What wrote it
+    /// Format of the file
     #[arg(value_enum)]
     pub(crate) format: ImportFormat,
-    /// The file, or - for standard input
+    /// File to read, or - for standard input
     pub(crate) file: String,
-    /// Show what would be imported and change nothing; so far that is all there is
+    /// Print the schedules and change nothing; the only mode so far
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Time zone where the text names none, like Europe/Berlin
+    /// Time zone for schedules without one, like Europe/Berlin
     #[arg(long, value_name = "ZONE")]
     pub(crate) tz: Option<String>,
-    /// Repository of a workflow, like owner/repo
+    /// Repository of the workflow, like owner/repo
     #[arg(long, value_name = "OWNER/REPO")]
     pub(crate) repository: Option<String>,
-    /// A crontab with a user before each command, like /etc/crontab
+    /// Read a crontab with a user before each command, like /etc/crontab
     #[arg(long)]
     pub(crate) system: bool,
-    /// What the file is called, if it comes from standard input; timers and workflows need it
+    /// File name of standard input; required for timers and workflows
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) file_name: Option<String>,
 }
 
-/// What a text was written for.
+/// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ImportFormat {
-    /// The DISPATCH text: crontab fields or @Ns, repository, workflow
+    /// DISPATCH lines: crontab fields or @Ns, repository, workflow
     Dispatch,
-    /// Cron, a user's or with --system the machine's
+    /// A user's crontab, or the system's with --system
     Crontab,
-    /// A timer unit of systemd
+    /// A systemd timer unit
     SystemdTimer,
-    /// A scheduled workflow of GitHub Actions
+    /// A scheduled GitHub Actions workflow
     GithubWorkflow,
 }
 

@@ -7,16 +7,16 @@ pub(crate) const NEXT_HELP: &str = "\
 Expressions:
   0 8 * * 1-5             minute, hour, day of month, month, day of week
   30 0 8 * * *            with the second first; with a year last there are seven
-  @daily  @10s            nicknames; seconds counted from the epoch
-  H H * * *               some minute of the day, always the same for a --name
+  @daily  @10s            nicknames; every 10 seconds, counted from the epoch
+  H H * * *               a minute of the day that is fixed for each --name
 
-A batch is JSON Lines on standard input; each line is answered by one on standard output:
+A batch is JSON Lines on standard input; each line gets one line on standard output:
   {\"id\":1,\"expr\":\"0 8 * * 1-5\",\"tz\":\"Europe/Berlin\",\"from\":\"2026-01-05T00:00Z\",\"count\":3}";
 
-/// Which expression, and how much of it.
+/// Which expression, and how many of its times.
 #[derive(Debug, Args)]
 pub(crate) struct NextArguments {
-    /// The expression, in quotes
+    /// Schedule expression, in quotes
     #[arg(
         value_name = "EXPR",
         required_unless_present = "batch",
@@ -32,7 +32,7 @@ pub(crate) struct NextArguments {
         conflicts_with = "batch"
     )]
     pub(crate) tz: String,
-    /// Occurrences after this time; as for `task put --at`
+    /// Show times after this one; as for `task put --at`
     #[arg(
         long,
         value_name = "TIME",
@@ -41,7 +41,7 @@ pub(crate) struct NextArguments {
         allow_hyphen_values = true
     )]
     pub(crate) from: String,
-    /// How many occurrences
+    /// Number of times to show
     #[arg(
         long,
         value_name = "NUMBER",
@@ -49,21 +49,21 @@ pub(crate) struct NextArguments {
         conflicts_with = "batch"
     )]
     pub(crate) count: usize,
-    /// The schedule's name, which `H` depends on
+    /// Name of the schedule, which `H` depends on
     #[arg(long, default_value = "", conflicts_with = "batch")]
     pub(crate) name: String,
-    /// Also read what imports may say: 5/20, FRI-MON, L-3, `CRON_TZ`=…
+    /// Also accept other programs' syntax: 5/20, FRI-MON, L-3, `CRON_TZ`=…
     #[arg(long, conflicts_with = "batch")]
     pub(crate) lenient: bool,
-    /// Language of the words
+    /// Language of the description
     #[arg(long, value_enum, default_value_t = Words::En, conflicts_with = "batch")]
     pub(crate) lang: Words,
-    /// Answer JSON Lines from standard input
+    /// Read JSON Lines from standard input
     #[arg(long)]
     pub(crate) batch: bool,
 }
 
-/// A language to say it in.
+/// A language of descriptions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Words {
     /// English

@@ -8,19 +8,19 @@ pub(super) const MIGRATE_HELP: &str = "\
 Databases:
   sqlite:FILE           a SQLite file
   postgres://…          a PostgreSQL database
-  env:NAME              the variable NAME holds one of these, password and all
+  env:NAME              one of these, password included, in the variable NAME
 
   almanack migrate sqlite:almanack.db env:NEW_DATABASE
 
-Stop all nodes first. The new database must be empty, or not there yet; it gets everything or nothing.";
+Stop all nodes first. The new database must be empty or missing; it gets everything or nothing.";
 
 pub(super) const DOCTOR_HELP: &str = "\
 Exit codes here:
-  0  all is well
-  1  something wants a look
-  2  something is wrong
+  0  all checks passed
+  1  at least one warning
+  2  at least one error
 
-For a cron job that watches the watcher:
+For a cron job that monitors Almanack itself:
   almanack doctor --expect schedule=nightly,within=25h";
 
 /// What to back up.
@@ -29,13 +29,13 @@ For a cron job that watches the watcher:
 pub(crate) struct BackupArguments {
     #[command(subcommand)]
     pub(crate) command: Option<BackupCommand>,
-    /// Where to write the backup
+    /// File to write the backup to
     #[arg(required = true)]
     pub(crate) file: Option<PathBuf>,
     /// Replace the file if it exists
     #[arg(long)]
     pub(crate) force: bool,
-    /// Do not read the backup from end to end before it gets its name
+    /// Do not verify the backup after it was written
     #[arg(long)]
     pub(crate) no_verify: bool,
 }
@@ -43,11 +43,11 @@ pub(crate) struct BackupArguments {
 /// What to do with a backup.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BackupCommand {
-    /// Read a backup from end to end and tell what it holds
+    /// Verify a backup and print what it contains
     Verify {
-        /// The backup
+        /// Backup file
         file: PathBuf,
-        /// Ignore its checksum, or that it has none: check its structure alone
+        /// Ignore a wrong or missing checksum: check the structure only
         #[arg(long)]
         no_checksum: bool,
     },
@@ -56,12 +56,12 @@ pub(crate) enum BackupCommand {
 /// What to restore.
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArguments {
-    /// The backup
+    /// Backup file
     pub(crate) file: PathBuf,
-    /// Put a store that is not empty aside, under its name and `.replaced`
+    /// Move an existing store aside, to its name plus `.replaced`
     #[arg(long)]
     pub(crate) force: bool,
-    /// Ignore the backup's checksum, or that it has none: check its structure alone
+    /// Ignore a wrong or missing checksum: check the structure only
     #[arg(long)]
     pub(crate) no_checksum: bool,
 }
@@ -69,19 +69,19 @@ pub(crate) struct RestoreArguments {
 /// What to move where.
 #[derive(Debug, Args)]
 pub(crate) struct MigrateArguments {
-    /// The database to read
+    /// Database to copy from
     pub(crate) from: String,
-    /// The database to fill
+    /// Database to copy to
     pub(crate) to: String,
-    /// Copy although nodes are at work: what they do from now on stays behind; for a simulation
+    /// Copy while nodes are running, as a trial: what they do from now on is not copied
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// What to ask.
+/// What to check.
 #[derive(Debug, Args)]
 pub(crate) struct HealthArguments {
-    /// Ask whether it can work: its database answers and takes writes, and it was not told to stop
+    /// Check readiness: the database answers and accepts writes, and the node is not stopping
     #[arg(long)]
     pub(crate) ready: bool,
 }
@@ -89,20 +89,20 @@ pub(crate) struct HealthArguments {
 /// How long to do nothing.
 #[derive(Debug, Args)]
 pub(crate) struct IdleArguments {
-    /// How long, like 10s or 30m
+    /// How long to wait, like 10s or 30m
     pub(crate) duration: String,
 }
 
-/// What to look at.
+/// What to check.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Fail unless a schedule fired lately: schedule=NAME,within=PERIOD; may be repeated
+    /// Fail unless a schedule fired recently: schedule=NAME,within=PERIOD; repeatable
     #[arg(long, value_name = "EXPECTATION")]
     pub(crate) expect: Vec<String>,
-    /// Do not connect to what callbacks and schedules call
+    /// Do not connect to the services that callbacks and schedules call
     #[arg(long)]
     pub(crate) offline: bool,
-    /// Read the whole store and hold it against its rules; takes as long as it is large
+    /// Read the whole store and check its rules; slow on a large store
     #[arg(long)]
     pub(crate) deep: bool,
 }

@@ -17,54 +17,54 @@ Targets, exactly one:
 pub(crate) enum ScheduleCommand {
     /// List schedules by name
     List(ScheduleListArguments),
-    /// Show a schedule: when it fires, by which rules, and what became of it
+    /// Show a schedule: next times, policies, recent firings
     Show(NameArguments),
-    /// Create or change a schedule that belongs to no file
+    /// Create or change a schedule that is not in a configuration file
     #[command(after_help = PUT_HELP)]
     Put(Box<SchedulePutArguments>),
-    /// Let no slot fire, until it is resumed or until a time
+    /// Pause a schedule until you resume it, or until a time
     Pause {
         #[command(flatten)]
         schedule: NameArguments,
-        /// Resume by itself at this time; as for `task put --at`
+        /// Resume automatically at this time; as for `task put --at`
         #[arg(long, value_name = "TIME")]
         until: Option<String>,
-        /// Why, for the others
+        /// Reason to show to others
         #[arg(long)]
         note: Option<String>,
     },
-    /// Let a paused schedule fire again
+    /// Resume a paused schedule
     Resume(NameArguments),
-    /// Take a schedule back to the present after a clock that was ahead had planned it
+    /// Plan a schedule again from now, after a clock that was ahead had planned it
     Rewind {
-        /// Which; all that need it if none is named
+        /// Name of the schedule [default: all that need it]
         name: Option<String>,
     },
-    /// Take a schedule away; its history stays
+    /// Remove a schedule; its history stays
     Remove(NameArguments),
-    /// Fire now, beside the schedule
+    /// Fire now, in addition to the schedule
     Fire {
         #[command(flatten)]
         schedule: NameArguments,
-        /// Even if its newest firing has not ended
+        /// Fire even if the latest firing has not ended
         #[arg(long)]
         force: bool,
     },
-    /// Fire slots of the past that have not fired
+    /// Fire past slots that have not fired
     Backfill(BackfillArguments),
-    /// Tell what became of its slots, newest first
+    /// List the slots of a schedule with their outcomes, newest first
     Slots {
         #[command(flatten)]
         schedule: NameArguments,
-        /// How many rows at most
+        /// Most rows to show
         #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = super::some)]
         limit: usize,
     },
-    /// Compare the schedules of a configuration file with those in force, and tell what would change
+    /// Compare a configuration file's schedules with the active ones, and show what would change
     Plan {
-        /// The file
+        /// Configuration file
         file: PathBuf,
-        /// How far to look ahead
+        /// How far ahead to compare
         #[arg(long = "for", value_name = "PERIOD", default_value = "24h")]
         period: String,
     },
@@ -73,17 +73,17 @@ pub(crate) enum ScheduleCommand {
 /// Which schedule.
 #[derive(Debug, Args)]
 pub(crate) struct NameArguments {
-    /// What it is called
+    /// Name of the schedule
     pub(crate) name: String,
 }
 
 /// Which schedules.
 #[derive(Debug, Args)]
 pub(crate) struct ScheduleListArguments {
-    /// Only of this origin
+    /// Only schedules of this origin
     #[arg(long, value_parser = ["file", "dispatch", "api"])]
     pub(crate) origin: Option<String>,
-    /// Only in this state
+    /// Only schedules in this state
     #[arg(long, value_parser = ["active", "paused", "parked", "removed"])]
     pub(crate) state: Option<String>,
 }
@@ -92,9 +92,9 @@ pub(crate) struct ScheduleListArguments {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("at").required(true))]
 pub(crate) struct SchedulePutArguments {
-    /// What to call it
+    /// Name of the schedule
     pub(crate) name: String,
-    /// When it fires, in quotes; `almanack next` shows what it means
+    /// When it fires, in quotes; `almanack next` explains an expression
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     pub(crate) expression: String,
     /// POST to this address
@@ -103,10 +103,10 @@ pub(crate) struct SchedulePutArguments {
     /// Start this GitHub workflow
     #[arg(long, value_name = "OWNER/NAME/FILE", group = "at")]
     pub(crate) target_workflow: Option<String>,
-    /// Put a task
+    /// Create a task
     #[arg(long, num_args = 2, value_names = ["KIND", "SUBJECT"], group = "at")]
     pub(crate) target_task: Option<Vec<String>>,
-    /// Run a program; repeated for each of its arguments
+    /// Run a program; repeat for each argument
     #[arg(
         long,
         value_name = "ARGUMENT",
@@ -114,54 +114,54 @@ pub(crate) struct SchedulePutArguments {
         allow_hyphen_values = true
     )]
     pub(crate) target_command: Vec<String>,
-    /// Any target, as in the file but as JSON
+    /// Any target, as JSON
     #[arg(long, value_name = "JSON", group = "at")]
     pub(crate) target: Option<String>,
     /// Branch or tag of the workflow
     #[arg(long, value_name = "REF")]
     pub(crate) target_ref: Option<String>,
-    /// Input of the workflow; may be repeated
+    /// Input of the workflow; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::input)]
     pub(crate) target_input: Vec<(String, String)>,
-    /// What the webhook or the task is sent
+    /// Payload of the webhook or the task
     #[arg(long, value_name = "JSON")]
     pub(crate) target_payload: Option<String>,
     #[command(flatten)]
     pub(crate) policies: PolicyArguments,
 }
 
-/// How it fires when things do not go as planned. What is left out is as by default.
+/// How it fires when things do not go as planned.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Policies")]
 pub(crate) struct PolicyArguments {
-    /// Whose clock the expression reads [default: UTC]
+    /// Time zone of the expression [default: UTC]
     #[arg(long, value_name = "ZONE")]
     pub(crate) tz: Option<String>,
-    /// Missed slots that fire late [default: latest]
+    /// Which missed slots fire late [default: latest]
     #[arg(long, value_parser = ["none", "latest", "all"])]
     pub(crate) catch_up: Option<String>,
     /// How late a slot may still fire [default: half the gap to the next, at most 12h]
     #[arg(long, value_name = "DURATION")]
     pub(crate) grace: Option<String>,
-    /// Most missed slots that fire [default: 100]
+    /// Most missed slots to fire [default: 100]
     #[arg(long, value_name = "COUNT")]
     pub(crate) max_catch_up: Option<u32>,
-    /// How far apart missed slots fire [default: 1s]
+    /// Time between two missed slots [default: 1s]
     #[arg(long, value_name = "DURATION")]
     pub(crate) catch_up_pace: Option<String>,
-    /// A slot whose predecessor has not ended [default: skip]
+    /// What to do when the previous firing has not ended [default: skip]
     #[arg(long, value_parser = ["skip", "queue_one", "allow", "cancel_running"])]
     pub(crate) overlap: Option<String>,
-    /// Fire up to this much later, each schedule by its own fixed part [default: 0s]
+    /// Fire up to this much later, by a part fixed for each schedule [default: 0s]
     #[arg(long, value_name = "DURATION")]
     pub(crate) splay: Option<String>,
-    /// The slots of a pause when it ends [default: skip]
+    /// Which slots of a pause fire when it ends [default: skip]
     #[arg(long, value_parser = ["skip", "latest"])]
     pub(crate) on_resume: Option<String>,
-    /// How long a failed firing is tried again [default: the gap to the next slot, 10s to 1h]
+    /// How long to retry a failed firing [default: the gap to the next slot, 10s to 1h]
     #[arg(long, value_name = "DURATION")]
     pub(crate) retry_for: Option<String>,
-    /// 0 to 9; 9 goes first [default: 5]
+    /// Priority, 0 to 9; 9 runs first [default: 5]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) priority: Option<u8>,
 }
@@ -171,16 +171,16 @@ pub(crate) struct PolicyArguments {
 pub(crate) struct BackfillArguments {
     #[command(flatten)]
     pub(crate) schedule: NameArguments,
-    /// The first slot is at or after this; without a zone, the schedule's
+    /// Start of the range, inclusive; in the schedule's zone unless it names one
     #[arg(long, value_name = "TIME")]
     pub(crate) from: String,
-    /// The last slot is before this
+    /// End of the range, exclusive
     #[arg(long, value_name = "TIME", default_value = "now")]
     pub(crate) to: String,
-    /// Between two firings
+    /// Time between two firings
     #[arg(long, value_name = "DURATION", default_value = "1s")]
     pub(crate) pace: String,
-    /// Only tell what would fire
+    /// Only list the slots that would fire
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -188,18 +188,18 @@ pub(crate) struct BackfillArguments {
 /// Which slot, or which source.
 #[derive(Debug, Args)]
 pub(crate) struct WhyArguments {
-    /// What the schedule is called, or a source like source:17
+    /// Name of the schedule, or a source like source:17
     #[arg(value_name = "SCHEDULE")]
     pub(crate) name: String,
-    /// When it fired, should have fired or will fire; without a zone, the schedule's
+    /// When it fired, should have fired or will fire; in the schedule's zone unless it names one
     #[arg(value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) time: Option<String>,
 }
 
-/// How long.
+/// How long to work.
 #[derive(Debug, Args)]
 pub(crate) struct TickArguments {
-    /// What is left after this long is for the next tick
+    /// How long to work; the next tick does the rest
     #[arg(long, value_name = "DURATION", default_value = "60s")]
     pub(crate) budget: String,
 }

@@ -11,33 +11,33 @@ mod replay;
 pub(crate) use replay::ReplayArguments;
 
 const ADD_HELP: &str = "\
-An address is a feed, or a page that names its feed:
+Give the address of a feed, or of a page that links to its feed:
   almanack source add https://example.org/feed.xml
   almanack source add example.org --category news/world
 
-What has no feed is read by rules of your own:
+Without a feed, write rules:
   … --as html --item 'article.post' --title 'h2' --link 'h2 a' --date 'time'
   … --as json --item '$.posts[*]' --title '$.headline' --link '$.url' --date '$.published'
   … --as sitemap --containing /blog/
-  … --rules rules.json          the same as JSON: {\"how\":\"html\",\"item\":\"article\",\"title\":\"h2\"}
+  … --rules rules.json          rules as JSON: {\"how\":\"html\",\"item\":\"article\",\"title\":\"h2\"}
 
---dry-run shows the entries that would be read, and stores nothing.";
+--dry-run shows the entries and stores nothing.";
 
 /// What to do with sources.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SourceCommand {
-    /// Add a feed, a site that has one, or a page read by rules
+    /// Add a feed, a site with a feed, or a page with rules
     #[command(after_help = ADD_HELP)]
     Add(Box<SourceAddArguments>),
-    /// List sources by number
+    /// List sources by id
     List(SourceListArguments),
-    /// Show a source: what is known of it, its last checks, its next check and why then
+    /// Show a source: its state, its last checks, and the next check with the reason
     Show(SourceArguments),
-    /// Check a source as soon as a node has room
+    /// Check a source as soon as a node has a free slot
     Check {
         #[command(flatten)]
         source: SourceArguments,
-        /// Wait until a node has looked, and tell what came
+        /// Wait for the check, and show its result
         #[arg(long)]
         wait: bool,
         /// How long to wait
@@ -49,52 +49,52 @@ pub(crate) enum SourceCommand {
         )]
         timeout: String,
     },
-    /// Do not check a source until it is resumed
+    /// Pause a source until you resume it
     Pause {
         #[command(flatten)]
         source: SourceArguments,
-        /// Why, for the others
+        /// Reason to show to others
         #[arg(long)]
         note: Option<String>,
     },
-    /// Check a paused or ended source again, from now on
+    /// Resume a paused or ended source
     Resume(SourceArguments),
-    /// Change what a source is called, where it is put or how it is checked
+    /// Change the name, the category or the check policy of a source
     Set(SourceSetArguments),
-    /// Forget a source and its entries
+    /// Delete a source and its entries
     Remove {
         #[command(flatten)]
         source: SourceArguments,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
     /// List entries, newest first
     Entries(EntriesArguments),
-    /// Count sources: by cadence, due, failing, and how often checks find something
+    /// Count sources by cadence and state, and show how often checks find entries
     Stats {
-        /// Only of this type
+        /// Only sources of this type
         #[arg(long = "type", value_name = "TYPE", value_parser = ["rss", "custom"])]
         source_type: Option<String>,
     },
-    /// Show how fast policies would have found recorded entries, and with how many checks
+    /// Compare how fast policies would have found recorded entries, and with how many checks
     #[command(after_help = replay::REPLAY_HELP)]
     Replay(ReplayArguments),
     /// Add the feeds of an OPML file
     Import {
-        /// The file, or - for standard input
+        /// File to read, or - for standard input
         file: String,
     },
-    /// Write the feeds as OPML
+    /// Export the feeds as OPML
     Export {
-        /// The file [default: standard output]
+        /// File to write [default: standard output]
         file: Option<PathBuf>,
     },
-    /// Tell what is believed of a source's rhythm, and why its next check is when it is
+    /// Explain what was learned about a source, and the time of its next check
     Why {
         #[command(flatten)]
         source: SourceArguments,
-        /// Draw its week into this file
+        /// Write its weekly pattern as SVG to this file
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
@@ -103,7 +103,7 @@ pub(crate) enum SourceCommand {
 /// Which source.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArguments {
-    /// Its number, like 17, or its address
+    /// Id of the source, like 17, or its address
     #[arg(value_name = "SOURCE")]
     pub(crate) id: String,
 }
@@ -111,59 +111,60 @@ pub(crate) struct SourceArguments {
 /// What to add.
 #[derive(Debug, Args)]
 pub(crate) struct SourceAddArguments {
-    /// Where it is: a feed, a site, or what the rules are for
+    /// Address of a feed or a site, or of what the rules read
     pub(crate) address: String,
-    /// What to call it [default: what it calls itself]
+    /// Name of the source [default: its own title]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Where to put it; folders are joined by /
+    /// Category; nested ones are joined by /
     #[arg(long, default_value = "", hide_default_value = true)]
     pub(crate) category: String,
-    /// When to check it: adaptive, classic, fixed:30m or a schedule like "0 8 * * 1-5" [default: sources.policy]
+    /// When to check: adaptive, classic, fixed:30m or a schedule like "0 8 * * 1-5"
+    /// [default: sources.policy]
     #[arg(long)]
     pub(crate) policy: Option<String>,
-    /// Check it at a fixed pace: P0 (15m), P1 (30m), P2 (1h), P3 (2h), P4 (4h), P5 (8h), P6 (24h)
+    /// Fixed check interval: P0 (15m), P1 (30m), P2 (1h), P3 (2h), P4 (4h), P5 (8h), P6 (24h)
     #[arg(long, value_name = "P0…P7")]
     pub(crate) cadence: Option<String>,
-    /// Take the address as it is: do not look for a feed there
+    /// Use the address unchanged: do not look for a feed there
     #[arg(long)]
     pub(crate) no_discover: bool,
-    /// Show what would be read, and store nothing
+    /// Show the entries, and store nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) rules: RuleArguments,
 }
 
-/// How it is read, if not as a feed.
+/// How to read it, if not as a feed.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Rules")]
 pub(crate) struct RuleArguments {
-    /// What the address shows [default: feed]
+    /// Format of the address's content [default: feed]
     #[arg(long = "as", value_name = "FORMAT", value_parser = ["feed", "html", "json", "sitemap"])]
     pub(crate) format: Option<String>,
-    /// What is one entry: a CSS selector, or a JSON path to all of them
+    /// Entries: a CSS selector, or a JSON path to all of them
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) item: Option<String>,
-    /// Its title, inside the entry
+    /// Title, inside the entry
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) title: Option<String>,
-    /// Its link
+    /// Link, inside the entry
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) link: Option<String>,
-    /// When it was published
+    /// Publication time, inside the entry
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) date: Option<String>,
-    /// What it is about
+    /// Summary, inside the entry
     #[arg(long, value_name = "SELECTOR")]
     pub(crate) summary: Option<String>,
-    /// What it is known by (JSON) [default: its link]
+    /// Id, inside the entry (JSON) [default: its link]
     #[arg(long, value_name = "PATH")]
     pub(crate) id: Option<String>,
     /// Only pages whose address contains this (sitemap)
     #[arg(long, value_name = "TEXT")]
     pub(crate) containing: Option<String>,
-    /// All rules in one file, as JSON; - for standard input
+    /// File with all rules as JSON, or - for standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "format", "item", "title", "link", "date", "summary", "id", "containing",
     ])]
@@ -173,16 +174,16 @@ pub(crate) struct RuleArguments {
 /// Which sources.
 #[derive(Debug, Args)]
 pub(crate) struct SourceListArguments {
-    /// Only of this type
+    /// Only sources of this type
     #[arg(long = "type", value_name = "TYPE", value_parser = ["rss", "custom"])]
     pub(crate) source_type: Option<String>,
-    /// Only in this state
+    /// Only sources in this state
     #[arg(long, value_parser = ["active", "paused", "ended"])]
     pub(crate) state: Option<String>,
-    /// Only of this cadence
+    /// Only sources of this cadence
     #[arg(long, value_name = "P0…P7")]
     pub(crate) cadence: Option<String>,
-    /// Only those that need a person, for this or for any reason
+    /// Only sources that need attention, for this or for any reason
     #[arg(
         long,
         value_name = "REASON",
@@ -191,10 +192,10 @@ pub(crate) struct SourceListArguments {
         value_parser = ["any", "silent", "failing", "duplicate", "credentials"]
     )]
     pub(crate) attention: Option<String>,
-    /// Only those whose name or address contains this
+    /// Only sources whose name or address contains this
     #[arg(long, value_name = "TEXT")]
     pub(crate) containing: Option<String>,
-    /// Only those whose time has come, longest waiting first
+    /// Only due sources, longest waiting first
     #[arg(long, conflicts_with_all = ["state", "cadence", "attention", "containing", "all"])]
     pub(crate) due: bool,
     #[command(flatten)]
@@ -207,16 +208,16 @@ pub(crate) struct SourceListArguments {
 pub(crate) struct SourceSetArguments {
     #[command(flatten)]
     pub(crate) source: SourceArguments,
-    /// What to call it
+    /// New name
     #[arg(long, group = "changes")]
     pub(crate) name: Option<String>,
-    /// Where to put it; "" for the top
+    /// New category; "" for none
     #[arg(long, group = "changes")]
     pub(crate) category: Option<String>,
-    /// When to check it; `auto` goes back to sources.policy
+    /// New check policy; `auto` returns to sources.policy
     #[arg(long, group = "changes")]
     pub(crate) policy: Option<String>,
-    /// Check it at a fixed pace, P0 to P6; P7 pauses it; `auto` takes it back
+    /// Fixed check interval, P0 to P6; P7 pauses it; `auto` removes the fixed interval
     #[arg(long, value_name = "P0…P7", group = "changes")]
     pub(crate) cadence: Option<String>,
 }
@@ -224,10 +225,10 @@ pub(crate) struct SourceSetArguments {
 /// Which entries.
 #[derive(Debug, Args)]
 pub(crate) struct EntriesArguments {
-    /// Only of this source: its number or its address
+    /// Only entries of this source: its id or its address
     #[arg(value_name = "SOURCE")]
     pub(crate) id: Option<String>,
-    /// Only first seen since then: 2h, 7d, or a time as for `task put --at`
+    /// Only entries first seen since: 2h, 7d, or a time as for `task put --at`
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
     #[command(flatten)]

@@ -7,28 +7,28 @@ use super::ScopeName;
 /// What to do with users.
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserCommand {
-    /// Make somebody who signs in to the dashboard by name and password
+    /// Create a user who signs in to the dashboard by name and password
     Create {
-        /// What to call them; the history shows this name
+        /// Name of the user; the history shows it
         name: String,
-        /// What they may do; a larger scope includes the smaller ones
+        /// What the user may do; each scope includes the ones before it
         #[arg(long, value_enum, default_value = "operate")]
         scope: ScopeName,
         #[command(flatten)]
         password: PasswordArguments,
     },
-    /// Set somebody's password anew, which signs them out everywhere
+    /// Set a user's password, and sign the user out everywhere
     Password {
-        /// Their name
+        /// Name of the user
         name: String,
         #[command(flatten)]
         password: PasswordArguments,
     },
     /// List users
     List,
-    /// Remove somebody, and sign them out everywhere
+    /// Remove a user, and sign the user out everywhere
     Remove {
-        /// Their name
+        /// Name of the user
         name: String,
     },
 }
@@ -36,7 +36,7 @@ pub(crate) enum UserCommand {
 /// Where the password comes from. Never an argument: every user of the machine can read those.
 #[derive(Debug, Args)]
 pub(crate) struct PasswordArguments {
-    /// Read the password from the first line of the input instead of asking for it
+    /// Read the password from the first line of standard input
     #[arg(long)]
     pub(crate) password_stdin: bool,
 }

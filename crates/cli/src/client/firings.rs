@@ -1,21 +1,21 @@
-//! What became of firings. That a slot has fired says only that its firing was written down;
-//! whether anything came of it stands in the firing's task.
+//! Outcomes of firings. A fired slot means only that its firing was stored; its outcome is in the
+//! firing's task.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{Call, Client};
 use crate::{
-    columns::text,
+    columns::{status_word, text},
     failure::Failure,
     output::{Cell, Ink},
 };
 
-/// Where the task of a firing is put.
+/// The field for the task of a firing.
 const TASK: &str = "task";
 
 impl Client {
-    /// Puts the task of each firing beside its subject, which stands in `field`.
+    /// Adds the task of each firing beside its subject, which is in `field`.
     pub(crate) async fn add_firings(
         &self,
         items: &mut [Value],
@@ -42,14 +42,15 @@ impl Client {
     }
 }
 
-/// What became of a firing, by its task.
+/// The outcome of a firing, by its task.
 pub(crate) fn outcome(task: &Value, _: Timestamp) -> Cell {
     let Some(status) = task["status"].as_str() else {
         return Cell::new(text(task)).ink(Ink::Faint);
     };
-    let reported = match task["detail"].as_str() {
-        Some(detail) if status == "FAIL" => format!("{status}: {detail}"),
-        _ => status.to_owned(),
+    let word = status_word(status);
+    let shown = match task["detail"].as_str() {
+        Some(detail) if status == "FAIL" => format!("{word}: {detail}"),
+        _ => word.to_owned(),
     };
     let ink = match (status, task["live"] == true) {
         ("SUCCESS", _) => Ink::Good,
@@ -58,5 +59,5 @@ pub(crate) fn outcome(task: &Value, _: Timestamp) -> Cell {
         ("CANCELLED", _) => Ink::Faint,
         _ => Ink::Plain,
     };
-    Cell::new(reported).ink(ink)
+    Cell::new(shown).ink(ink)
 }

@@ -18,7 +18,7 @@ pub(crate) struct List {
     /// The field of the body that holds the items.
     items: &'static str,
     columns: &'static [Column],
-    /// What to tell people where there are none.
+    /// The message if there are none.
     none: &'static str,
     /// How many at most.
     limit: usize,
@@ -75,7 +75,7 @@ impl List {
         Self { limit, ..self }
     }
 
-    /// So many at most, unless `--all` is said.
+    /// At most so many, unless `--all` is given.
     #[must_use]
     pub(crate) fn limit_or_all(self, limit: usize) -> Self {
         let or_all = " or --all";
@@ -121,7 +121,7 @@ impl List {
         } else if cursor.is_some() {
             let more = self.limit.saturating_mul(2);
             let or_all = self.or_all;
-            output.note(&format!("there are more: --limit {more}{or_all}\n"));
+            output.note(&format!("more rows: --limit {more}{or_all}\n"));
         }
         Ok(Exit::Ok)
     }

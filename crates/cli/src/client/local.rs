@@ -95,7 +95,7 @@ async fn state(
     let settings = &context.settings;
     let limits = Limits {
         payload_bytes: settings.limits.payload_bytes,
-        // A limit for strangers, whose many keep others waiting.
+        // A limit for remote callers, who may be many.
         batch_items_max: usize::MAX,
         ..Limits::default()
     };

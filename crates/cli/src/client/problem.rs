@@ -61,10 +61,10 @@ impl Refusal {
         self.problem[name].as_str().unwrap_or_default()
     }
 
-    /// What to tell whoever typed the command.
+    /// The message for the user of the command.
     pub(crate) fn failure(&self) -> Failure {
         let exit = self.exit();
-        // In process nobody reads a log: the cause is told here.
+        // In process there is no log: the cause is in the message.
         let what = match &self.cause {
             Some(cause) => cause.clone(),
             None => self.in_order(),
@@ -80,8 +80,8 @@ impl Refusal {
         }
     }
 
-    /// The sentence without places in a body that nobody typed. A task is named in the order of the
-    /// command line, so that it can be compared with what was typed.
+    /// The sentence without places in a body that the user did not type. A task is named in the
+    /// order of the command line, so that it can be compared with what was typed.
     fn in_order(&self) -> String {
         let detail = self.detail().split(" at line ").next().unwrap_or_default();
         let named = detail.strip_prefix("no task (");
@@ -104,42 +104,37 @@ impl Refusal {
 
     fn hint(&self) -> Option<String> {
         Some(match self.code() {
-            "no_such_task" => {
-                "`almanack task list --subject TEXT` finds tasks by the beginning of a subject"
-                    .into()
-            }
-            "no_such_schedule" => "`almanack schedule list` shows all".into(),
+            "no_such_task" => "`almanack task list --subject PREFIX` finds tasks by subject".into(),
+            "no_such_schedule" => "`almanack schedule list` lists all".into(),
             "no_such_source" => {
                 "`almanack source list --containing TEXT` finds sources by name or address".into()
             }
             "not_a_feed" => {
-                "give the feed's own address, or read the page by rules: --as html --item … --title …"
+                "give the feed's address, or read the page by rules: --as html --item … --title …"
                     .into()
             }
             "no_such_edition" => {
-                "`almanack edition list` shows all, `almanack edition run DATE` makes one".into()
+                "`almanack edition list` lists all, `almanack edition run DATE` creates one".into()
             }
             "no_such_document" => {
-                "`almanack edition preview` prints what is completed so far".into()
+                "`almanack edition preview` prints the stories completed so far".into()
             }
-            "no_such_token" => "`almanack token list` shows all".into(),
-            "no_such_user" => "`almanack user list` shows all".into(),
+            "no_such_token" => "`almanack token list` lists all".into(),
+            "no_such_user" => "`almanack user list` lists all".into(),
             "not_configured" => "put `enabled = true` under [edition] in the configuration; \
                  docs/guide/editions.md says more"
                 .into(),
-            "name_taken" => {
-                "choose another name; the history shows it for whoever did something".into()
-            }
+            "name_taken" => "choose another name; the history still shows this one".into(),
             "invalid_value" if self.place() == "name" && self.detail().contains("'s name") => {
                 "for example: article-service".into()
             }
             "contended" | "busy" | "shutting_down" | "timed_out" => "try again".into(),
-            "still_running" => "--force fires all the same".into(),
-            "managed_schedule" => "change it in its file, or take it out there".into(),
+            "still_running" => "use --force to fire anyway".into(),
+            "managed_schedule" => "change or remove it in its file".into(),
             "idempotency_key_reused" => "use a new key for a new request".into(),
             "unauthenticated" => {
-                "set ALMANACK_TOKEN to a token; `almanack token create` on the node's machine \
-                 makes one"
+                "set ALMANACK_TOKEN to a token; create one with `almanack token create` on the \
+                 node's machine"
                     .into()
             }
             "scope_too_small" => {
@@ -161,7 +156,7 @@ impl Refusal {
         match suggest::nearest(kind, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!(
-                "add [kinds.{kind}] with its url to the configuration, or give --callback-url"
+                "add [kinds.{kind}] with its url to the configuration, or pass --callback-url"
             ),
         }
     }
@@ -173,23 +168,18 @@ impl Refusal {
 }
 
 /// What to do about a payload over the limit.
-const TOO_LARGE: &str = "hand on a reference instead of the thing itself, or raise \
-     limits.payload_bytes where this command and the nodes read it";
+const TOO_LARGE: &str = "pass a reference instead of the content, or raise limits.payload_bytes \
+     for this command and the nodes";
 
-/// What to do instead of changing a task of the engine's own.
+/// What to do instead of changing a task that the engine manages.
 fn instead_of(kind: &str) -> Option<&'static str> {
     Some(match kind {
-        "EVENT" => {
-            "`almanack task retry EVENT SUBJECT` delivers an event that was given up once more"
+        "EVENT_DELIVERY" => {
+            "`almanack task retry EVENT_DELIVERY SUBJECT` delivers a failed event again"
         }
-        "SOURCE_CHECK" => {
-            "`almanack source check`, `pause` and `resume` say when a source is checked"
-        }
-        "EDITION_RUN" => "`almanack edition run` works on an edition",
-        "DISPATCH" => {
-            "`almanack schedule fire NAME` fires a schedule by hand, `pause` keeps its slots \
-             from firing"
-        }
+        "SOURCE_CHECK" => "use `almanack source check`, `pause` or `resume`",
+        "EDITION_RUN" => "use `almanack edition run`",
+        "DISPATCH" => "use `almanack schedule fire NAME`, or `pause` to skip its slots",
         _ => return None,
     })
 }

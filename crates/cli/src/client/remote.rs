@@ -20,7 +20,7 @@ use crate::{
     wiring,
 };
 
-/// Holds the token; an argument could be read by everybody on the machine.
+/// Holds the token; every user of the machine could read an argument.
 const TOKEN_VARIABLE: &str = "ALMANACK_TOKEN";
 /// How long an answer may take. A node gives up after 30 s by itself.
 const ANSWER_WITHIN: Duration = Duration::from_mins(1);
@@ -48,7 +48,7 @@ impl Remote {
         let url = address::parse(server).map_err(|_| {
             let what = format!("--server: `{server}` is not the address of a node");
             Failure::usage(what)
-                .hint("write http or https, host and port, like https://almanack.example.org")
+                .hint("write scheme, host and port, like https://almanack.example.org")
         })?;
         let token = environment.get(TOKEN_VARIABLE);
         let token = token.map(|text| Secret::new(text.trim()));
@@ -78,7 +78,7 @@ impl Remote {
             body: answer.body,
             cause: None,
         };
-        // A web server of somebody else answers anything with a page.
+        // Another web server answers anything with a page.
         if reply.media_type.starts_with("text/html") {
             return Err(self.unexpected(&reply));
         }
@@ -133,10 +133,9 @@ impl Remote {
         let what = format!("no answer from {}: {error}", self.server);
         let failure = Failure::new(Exit::Unreachable, what);
         match error {
-            Error::Tls { .. } => failure.hint(
-                "the certificate must be for this name and of an authority that this machine trusts",
-            ),
-            Error::Dns { .. } => failure.hint("is the name in --server or ALMANACK_SERVER right?"),
+            Error::Tls { .. } => failure
+                .hint("the certificate must match this name and come from a trusted authority"),
+            Error::Dns { .. } => failure.hint("check the name in --server or ALMANACK_SERVER"),
             _ => failure.hint(
                 "is the node running there, and the address in --server or ALMANACK_SERVER right? \
                  Without them, commands work on the configured database",
@@ -144,10 +143,10 @@ impl Remote {
         }
     }
 
-    /// Whoever answers is not one of us.
+    /// The server is not an Almanack node.
     pub(super) fn unexpected(&self, reply: &Reply) -> Failure {
         let (server, status) = (&self.server, reply.status);
-        let what = format!("{server} does not answer as an Almanack node does (status {status})");
+        let what = format!("{server} is not an Almanack node (status {status})");
         Failure::new(Exit::Unreachable, what).hint(
             "name the node itself, or its address behind a proxy: scheme, host, port and path \
              without /api or /ui",

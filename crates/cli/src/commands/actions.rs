@@ -7,10 +7,10 @@ use almanack_core::time::Clock;
 
 use crate::commands::prelude::*;
 
-/// How long an answer may take. Shorter than a round: who waits longer asks again.
+/// How long an answer may take. Shorter than a round: the next round asks again.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// What Actions says about where we are.
+/// The environment of a workflow run.
 pub(super) struct ActionsEnvironment<'a> {
     environment: &'a BTreeMap<String, String>,
     api_url: String,
@@ -26,13 +26,13 @@ impl<'a> ActionsEnvironment<'a> {
         }
     }
 
-    /// A variable that says something.
+    /// A variable that is not empty.
     pub(super) fn given(&self, name: &str) -> Option<&'a str> {
         let value = self.environment.get(name)?.trim();
         (!value.is_empty()).then_some(value)
     }
 
-    /// A variable that must say something.
+    /// A required variable.
     pub(super) fn needed(&self, name: &str, hint: &str) -> Result<&'a str, Failure> {
         let missing = || Failure::usage(format!("{name} is not set")).hint(hint);
         self.given(name).ok_or_else(missing)
@@ -40,11 +40,11 @@ impl<'a> ActionsEnvironment<'a> {
 
     /// The repository the workflow runs in.
     pub(super) fn repository(&self) -> Result<Repository, Failure> {
-        let hint =
-            "GitHub Actions sets it; elsewhere write owner/name of the repository with the chains";
+        let hint = "GitHub Actions sets it; elsewhere, set it to owner/name of the repository with the chains";
         let text = self.needed("GITHUB_REPOSITORY", hint)?;
-        Repository::parse(text)
-            .ok_or_else(|| Failure::usage("GITHUB_REPOSITORY is not written owner/name").hint(hint))
+        Repository::parse(text).ok_or_else(|| {
+            Failure::usage("GITHUB_REPOSITORY is not of the form owner/name").hint(hint)
+        })
     }
 
     /// The token of the repository itself.

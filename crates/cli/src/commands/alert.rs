@@ -19,13 +19,17 @@ const LIST: &[Column] = &[
     }),
     column("RULE", "/rule", plain),
     column("SINCE", "/opened_at", ago),
-    column("TOLD", "", |it, _| {
-        let reported = if it["open"] == true {
+    column("NOTIFIED", "", |it, _| {
+        let notified_at = if it["open"] == true {
             "open_notified_at"
         } else {
             "close_notified_at"
         };
-        Cell::new(if it[reported].is_null() { "no" } else { "yes" })
+        Cell::new(if it[notified_at].is_null() {
+            "no"
+        } else {
+            "yes"
+        })
     }),
     column("WHAT", "", |it, _| {
         Cell::new(format!(
@@ -36,18 +40,14 @@ const LIST: &[Column] = &[
     }),
 ];
 
-/// Does what was asked with alerts.
+/// Runs a command of `almanack alert`.
 pub(super) async fn run(at: &Connector<'_>, command: &AlertCommand, output: &mut Output) -> Done {
     match command {
         AlertCommand::List { all } => {
             let client = at.open(DatabaseNeed::Existing).await?;
             let call = Call::get(&["alerts"]).query("all", all.then_some(true));
             let answer = client.call(call).await?;
-            let none = if *all {
-                "no alerts"
-            } else {
-                "nothing is wrong"
-            };
+            let none = if *all { "no alerts" } else { "no open alerts" };
             output.all(&answer, ("alerts", LIST), none)?;
             Ok(Exit::Ok)
         }
@@ -58,7 +58,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &AlertCommand, output: &mut
     }
 }
 
-/// Needs no database: whether people can be reached must be known before anything runs.
+/// Needs no database: you can test the channels before anything runs.
 async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Everything))?;
     let outbound = wiring::Outbound::new(&settings)?;
@@ -73,7 +73,7 @@ async fn test(inputs: &Inputs, only: Option<&str>, output: &mut Output) -> Done 
     }
     if let Some(unknown) = only.filter(|only| !names.iter().any(|name| name == only)) {
         let what = format!("no channel `{unknown}` is configured");
-        let hint = format!("these are: {}", names.join(", "));
+        let hint = format!("configured channels: {}", names.join(", "));
         return Err(Failure::not_found(what).hint(hint));
     }
     let answers = channels.test(only).await;

@@ -1,8 +1,8 @@
-//! Whether nodes are at work on a database, by their heartbeats.
+//! Whether nodes are running on a database, by their heartbeats.
 //!
-//! They beat by the database's clock where it has one, so it is that clock which says how long ago they were heard: this
-//! machine's may be hours off, and would take the living for dead. On SQLite a node goes on by the time it trusts when the machine's
-//! clock is set, so there the node that holds the file says what time it is.
+//! Heartbeats use the database's clock where it has one, so their age is measured by that clock:
+//! this machine's may be hours off. On SQLite a node keeps the time it trusts when the machine's
+//! clock is set, so there the time of the node that holds the file counts.
 
 use almanack_adapters::clock::SystemClock;
 use almanack_core::{store::Node, time::Clock as _};
@@ -10,21 +10,21 @@ use almanack_store::Location;
 
 use crate::commands::prelude::*;
 
-/// The nodes that were heard within a lease. One that was killed a moment ago is among them: nobody can tell.
+/// The nodes with a heartbeat within a lease. This includes a node that was killed a moment ago.
 pub(super) async fn alive(
     location: &Location,
     lease: SignedDuration,
 ) -> Result<Vec<Node>, Failure> {
     let register = almanack_store::registered(location).await?;
     let newest = register.nodes.iter().map(|node| node.seen_at).max();
-    // Whoever holds the file is alive, and its last beat says what time it is by its clock.
+    // The node that holds the file is alive, and its last heartbeat shows its clock.
     let held = newest.filter(|_| almanack_store::has_node(location));
     let now = register.now.or(held);
     let now = now.unwrap_or_else(|| SystemClock.now());
     Ok(heard(register.nodes, now, lease))
 }
 
-/// Those heard less than a lease ago. One that was heard later than now counts: clocks differ, and whoever is wrong, it lives.
+/// Those with a heartbeat less than a lease ago. One in the future counts, too: clocks differ.
 fn heard(nodes: Vec<Node>, now: Timestamp, lease: SignedDuration) -> Vec<Node> {
     let within = |node: &Node| now.duration_since(node.seen_at) < lease;
     nodes.into_iter().filter(within).collect()
@@ -43,8 +43,8 @@ pub(super) async fn refuse_alive(
         .iter()
         .map(|node| format!("`{}` (seen at {})", node.name, node.seen_at))
         .collect();
-    let what = format!("nodes are at work on this database: {}", names.join(", "));
-    let hint = format!("stop them; one that was killed counts as alive for {lease:#}");
+    let what = format!("nodes are running on this database: {}", names.join(", "));
+    let hint = format!("stop them; a killed node counts as running for {lease:#}");
     Err(Failure::failed(what).hint(hint))
 }
 

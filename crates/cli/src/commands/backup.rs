@@ -1,6 +1,6 @@
 //! `almanack backup`, `almanack backup verify`, `almanack restore`.
 //!
-//! SQLite only: PostgreSQL has tools of its own that are better than ours could be, and we say how they are called.
+//! SQLite only: PostgreSQL has its own, better tools; for it, the command to run is printed.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use almanack_store::{
 use super::{alive::refuse_alive, no_database, progress::progress};
 use crate::{commands::prelude::*, config::secret::without_password};
 
-/// Makes a backup, or reads one.
+/// Writes a backup, or verifies one.
 pub(super) fn run(arguments: &BackupArguments, inputs: &Inputs, output: &mut Output) -> Done {
     match (&arguments.command, &arguments.file) {
         (Some(BackupCommand::Verify { file, no_checksum }), _) => {
@@ -43,10 +43,10 @@ fn save(arguments: &BackupArguments, file: &Path, inputs: &Inputs, output: &mut 
     } else {
         Verify::Whole
     };
-    let saved = copying(output, |reported| {
-        backup::save(&from, file, (replace, verify), reported)
+    let saved = copying(output, |progress| {
+        backup::save(&from, file, (replace, verify), progress)
     });
-    let held = saved.map_err(|error| reported(error, Direction::Save))?;
+    let held = saved.map_err(|error| with_hint(error, Direction::Save))?;
     show("saved", file, &held, output)
 }
 
@@ -56,11 +56,11 @@ fn verify(file: &Path, checksum: Checksum, output: &mut Output) -> Done {
         return Err(Failure::not_found(what));
     }
     let held =
-        backup::verify(file, checksum).map_err(|error| reported(error, Direction::Verify))?;
+        backup::verify(file, checksum).map_err(|error| with_hint(error, Direction::Verify))?;
     show("whole", file, &held, output)
 }
 
-/// Makes a backup the store.
+/// Restores the store from a backup.
 pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let settings = checked(config::load(inputs, Need::Database))?;
     let to = sqlite_file(&settings, Tool::Restore(&arguments.file))?;
@@ -78,37 +78,36 @@ pub(super) fn restore(arguments: &RestoreArguments, inputs: &Inputs, output: &mu
     }
     let how = (allowed(arguments.force), checksum(arguments.no_checksum));
     report_left(&to, output);
-    let restored = copying(output, |reported| {
-        backup::restore(&arguments.file, &to, how, reported)
+    let restored = copying(output, |progress| {
+        backup::restore(&arguments.file, &to, how, progress)
     });
-    let held = restored.map_err(|error| reported(error, Direction::Restore))?;
+    let held = restored.map_err(|error| with_hint(error, Direction::Restore))?;
     show("restored", &to, &held, output)?;
     if !output.json {
-        output.note(
-            "what happened after the backup was made is not in it: what was due since then is tried again\n",
-        );
+        output
+            .note("changes since the backup are lost: tasks that were due since then run again\n");
     }
     Ok(Exit::Ok)
 }
 
-/// Says what an earlier restore left, where this one goes on from it.
+/// Reports what an earlier restore left, if this one continues from it.
 fn report_left(to: &Path, output: &mut Output) {
     for left in backup::left_behind(to) {
-        let reported = match left {
+        let note = match left {
             Left::Partial(path) => {
                 format!(
-                    "`{}` was left by a restore that was stopped; it is made anew",
+                    "`{}` is left from an interrupted restore; writing it again",
                     path.display()
                 )
             }
             Left::Twin(path) => format!(
-                "`{}` is the store itself under a second name: a restore was stopped before it was replaced; going on from there",
+                "`{}` is a second name of the store, left from an interrupted restore; continuing from there",
                 path.display()
             ),
-            // These are refused where they are in the way.
+            // These are refused later, if they block the restore.
             Left::AtWork(_) | Left::Replaced(_) | Left::Log(_) => continue,
         };
-        output.note(&format!("note: {reported}\n"));
+        output.note(&format!("note: {note}\n"));
     }
 }
 
@@ -128,8 +127,8 @@ fn checksum(ignored: bool) -> Checksum {
     }
 }
 
-/// Copies with a bar, where somebody watches.
-fn copying<T>(output: &Output, copy: impl FnOnce(backup::Progress<'_>) -> T) -> T {
+/// Copies with a progress bar, on a terminal.
+fn copying<T>(output: &Output, copy: impl FnOnce(backup::Reported<'_>) -> T) -> T {
     let bar = progress(Some(0), output);
     let done = copy(&mut |left, pages| {
         bar.set_length(pages);
@@ -172,9 +171,9 @@ fn show(what: &str, file: &Path, held: &Held, output: &mut Output) -> Done {
         output.table(&["TABLE", "ROWS"], &rows)?;
     }
     let read = if held.tables.is_empty() {
-        "not read again"
+        "not verified"
     } else {
-        "read from end to end"
+        "verified"
     };
     let (name, bytes) = (file.display(), held.bytes);
     output.line(&format!("{what}: {name}, {bytes} bytes, {read}"))?;
@@ -187,7 +186,7 @@ enum Tool<'a> {
     Restore(&'a Path),
 }
 
-/// The file that is meant, or how PostgreSQL does it.
+/// The file of the store, or the commands for PostgreSQL.
 fn sqlite_file(settings: &Settings, tool: Tool<'_>) -> Result<PathBuf, Failure> {
     let url = settings.database.url.expose();
     match Location::parse(url) {
@@ -198,10 +197,10 @@ fn sqlite_file(settings: &Settings, tool: Tool<'_>) -> Result<PathBuf, Failure> 
 }
 
 fn with_its_own_tools(url: &str, tool: Tool<'_>) -> Failure {
-    let what = "the database is PostgreSQL, which has its own tools for this";
+    let what = "the database is PostgreSQL: use its own tools";
     let hint = match tool {
         Tool::Dump(file) => format!(
-            "pg_dump --format=custom --file='{}' '{url}'; for all databases of the server, with its log: \
+            "pg_dump --format=custom --file='{}' '{url}'; for all databases of the server, with WAL: \
              pg_basebackup --pgdata=FOLDER --wal-method=stream",
             file.display()
         ),
@@ -229,40 +228,46 @@ enum Direction {
     Restore,
 }
 
-fn reported(error: Error, direction: Direction) -> Failure {
+fn with_hint(error: Error, direction: Direction) -> Failure {
     let what = error.to_string();
     let failed = Failure::failed(what);
     match (error, direction) {
         (Error::Store(error), _) => Failure::from(error),
         (Error::Exists { .. }, Direction::Restore) => failed.hint(
-            "it is the store that an earlier --force replaced; move it away, or remove it; nothing was changed",
+            "it is the store that an earlier --force replaced; move or remove it; nothing was changed",
         ),
         (Error::InUse { .. }, _) => {
-            failed.hint("stop whoever works in it and try again; nothing was replaced")
+            failed.hint("stop the process that uses it and try again; nothing was replaced")
         }
         (Error::AtWork { .. }, _) => {
-            failed.hint("wait until it has ended, and try again; nothing was changed")
+            failed.hint("wait until it ends, and try again; nothing was changed")
         }
         (Error::Log { path }, _) => {
-            let what = "a store was removed or moved without its log, or a restore of an earlier version was stopped";
+            let what = "a store was removed or moved without its log, or a restore by an earlier version \
+                        was interrupted";
             let log = path.display();
             failed.hint(format!(
-                "{what}: move it beside its store, under that store's name, or remove it (rm '{log}'); nothing was changed"
+                "{what}: move it beside its store, under that store's name, or remove it \
+                 (rm '{log}'); nothing was changed"
             ))
         }
         (Error::Exists { .. }, _) => failed.hint("choose another name, or replace it with --force"),
         (Error::NotEmpty { .. }, _) => {
-            failed.hint("restore into another file with --database sqlite:FILE, or put this one aside with --force")
+            failed.hint(
+                "restore into another file with --database sqlite:FILE, or move this one aside with \
+                 --force",
+            )
         }
         (Error::Damaged { .. }, Direction::Save) => {
-            failed.hint("nothing was written; is the disk sound? `almanack doctor` looks at the store")
+            failed.hint("nothing was written; check the disk, and the store with `almanack doctor`")
         }
         (Error::Unsealed { .. }, _) => failed.hint(
-            "its end is missing, or another tool made it; --no-checksum checks its structure alone; nothing was changed",
+            "it is truncated, or another tool wrote it; --no-checksum checks the structure only; \
+             nothing was changed",
         ),
         (Error::Damaged { .. }, _) => failed.hint("use an earlier backup; nothing was changed"),
         (Error::File { .. }, _) => {
-            failed.hint("may this user write there, and is there space left?")
+            failed.hint("check that this user may write there, and that the disk has space")
         }
     }
 }

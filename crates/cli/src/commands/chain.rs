@@ -1,7 +1,7 @@
-//! `almanack chain`: keeps schedules in rounds until its time is over.
+//! `almanack chain`: fires schedules in rounds until its time is over.
 //!
-//! Wiring only: `engine::chain` does the work. What it tells goes to standard output line by line, because
-//! that is what the log of a workflow shows; nothing else is written there.
+//! Wiring only: `engine::chain` does the work. Its events go to standard output line by line,
+//! because the log of a workflow shows that; nothing else is written there.
 
 mod watch;
 
@@ -46,7 +46,7 @@ pub(super) fn run(
     let offset = display_offset(&actions, output);
     runtime()?.block_on(async {
         let stop = stop_signal()?;
-        let (notes, reported) = mpsc::unbounded_channel();
+        let (notes, received) = mpsc::unbounded_channel();
         let mut ports = ports(arguments, &actions, &settings, clock, notes)?;
         let (watched, verdict) = watch::watch(ports.lock, stop.clone());
         ports.lock = Arc::new(watched);
@@ -59,22 +59,22 @@ pub(super) fn run(
                 chain.run(&stop).await
             }
         });
-        print(reported, offset, output).await;
+        print(received, offset, output).await;
         let ended = working.await;
         ended.map_err(|error| Failure::failed(format!("the chain stopped: {error}")))?;
         verdict.exit()
     })
 }
 
-/// Prints until everybody who tells something has gone.
-async fn print(mut reported: UnboundedReceiver<Note>, offset: Offset, output: &mut Output) {
-    while let Some(note) = reported.recv().await {
+/// Prints until all senders are dropped.
+async fn print(mut received: UnboundedReceiver<Note>, offset: Offset, output: &mut Output) {
+    while let Some(note) = received.recv().await {
         let line = if output.json {
             note.json().to_string()
         } else {
             note.text(offset)
         };
-        // That nobody reads the log is no reason to stop firing.
+        // A closed output is no reason to stop firing.
         let _ = output.line(&line);
         let _ = output.flush();
     }
@@ -84,7 +84,7 @@ fn settings(
     arguments: &ChainArguments,
     actions: &ActionsEnvironment<'_>,
 ) -> Result<Settings, Failure> {
-    let hint = "name the chain after its workflow's file, like --self tick-a";
+    let hint = "pass the name of its workflow file, like --self tick-a";
     let name = match &arguments.name {
         Some(name) => name,
         None => actions.needed("GITHUB_WORKFLOW", hint)?,
@@ -94,7 +94,7 @@ fn settings(
     let round = period("--round", &arguments.round)?;
     if !(ROUND_MIN..=ROUND_MAX).contains(&round) {
         return Err(Failure::usage(
-            "--round must be 100ms to 10s: with longer rounds slots count as missed",
+            "--round must be 100ms to 10s: with longer rounds, slots count as missed",
         ));
     }
     let length = arguments.length.as_deref();
@@ -109,7 +109,7 @@ fn settings(
 
 /// Off GitHub there are no runs that could be newer.
 fn run_id(arguments: &ChainArguments, actions: &ActionsEnvironment<'_>) -> Result<u64, Failure> {
-    let hint = "GitHub Actions sets it; off GitHub, keep locks elsewhere: --lock git:URL";
+    let hint = "GitHub Actions sets it; elsewhere, use --lock git:URL";
     if off_github(arguments) && actions.given("GITHUB_RUN_ID").is_none() {
         return Ok(u64::MAX);
     }
@@ -130,7 +130,7 @@ fn read_dispatch(
     arguments: &ChainArguments,
     actions: &ActionsEnvironment<'_>,
 ) -> Result<Dispatch, Failure> {
-    let hint = "one line per schedule, like: */5 * * * *  owner/repo  check.yml";
+    let hint = "write one line per schedule, like: */5 * * * *  owner/repo  check.yml";
     let text = match &arguments.dispatch {
         Some(file) => fs::read_to_string(file).map_err(|error| {
             let shown = file.display();
@@ -142,7 +142,7 @@ fn read_dispatch(
     if dispatch.lines.is_empty() {
         let first = dispatch.problems.first().map(ToString::to_string);
         let why = first.unwrap_or_else(|| "it has no lines".to_owned());
-        let what = format!("DISPATCH holds no schedule: {why}");
+        let what = format!("DISPATCH contains no schedule: {why}");
         return Err(Failure::usage(what).hint(hint));
     }
     Ok(dispatch)

@@ -1,4 +1,4 @@
-//! `almanack check`: what is wrong with the configuration, or what is in force and why.
+//! `almanack check`: problems of the configuration, or its effective values with their origins.
 
 use crate::{
     commands::prelude::*,
@@ -42,7 +42,7 @@ pub(super) fn run(inputs: &Inputs, output: &mut Output) -> Done {
     Ok(exit)
 }
 
-/// What is wrong with the file, and with DISPATCH where it can be told what that is.
+/// Problems of the file, and of DISPATCH if its settings are readable.
 pub(super) fn reports(loaded: &Loaded, inputs: &Inputs) -> Vec<Report> {
     let settings = loaded.settings.as_ref();
     let dispatch = settings.map(|it| dispatch::read(it, &inputs.environment));
@@ -88,7 +88,7 @@ fn summary(reports: &[Report]) -> String {
     ];
     let counts: Vec<String> = counts.into_iter().flatten().collect();
     if counts.is_empty() {
-        "the configuration is good".to_owned()
+        "the configuration is valid".to_owned()
     } else {
         counts.join(", ")
     }

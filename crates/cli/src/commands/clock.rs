@@ -5,7 +5,7 @@ use almanack_core::clock::{Doubt, Mark, Standing, TimeSource as _};
 
 use crate::commands::prelude::*;
 
-/// Does what was asked about the clock.
+/// Runs a command of `almanack clock`.
 pub(super) async fn run(
     context: &CommandContext,
     command: &ClockCommand,
@@ -17,7 +17,7 @@ pub(super) async fn run(
     }
 }
 
-/// The exit code says whether all is well, as `doctor` does.
+/// The exit code is as for `doctor`.
 fn show(context: &CommandContext, output: &mut Output) -> Done {
     let (now, machine_at) = (context.clock.now(), MachineTime::new().read().wall);
     let standing = context.clock.standing();
@@ -52,16 +52,17 @@ fn show(context: &CommandContext, output: &mut Output) -> Done {
 
 async fn accept(context: &CommandContext, output: &mut Output) -> Done {
     if context.store.database_time().await?.is_some() {
-        let what = "nodes on PostgreSQL go by the database's clock, not by this machine's";
+        let what = "nodes on PostgreSQL use the database's clock, not this machine's";
         return Err(Failure::usage(what).hint("set the clock of the database's machine"));
     }
     let known = context.store.load_clock().await?;
     let mark = Mark::accept(&MachineTime::new(), known.as_ref());
     context.store.save_clock(&mark).await?;
     let at = mark.at;
-    let reported = format!("accepted: it is {at}; a running node follows with its next heartbeat");
-    output.say(&json!({ "now": at }), &reported)?;
-    output
-        .aside("hint: if schedules were planned ahead of this time: `almanack schedule rewind`\n");
+    let sentence = format!("accepted: it is {at}; a running node follows at its next heartbeat");
+    output.say(&json!({ "now": at }), &sentence)?;
+    output.aside(
+        "hint: if schedules were planned ahead of this time, run `almanack schedule rewind`\n",
+    );
     Ok(Exit::Ok)
 }

@@ -5,7 +5,7 @@ use clap_complete::{Shell, generate};
 
 use crate::commands::prelude::*;
 
-/// Writes the script that teaches a shell our command line.
+/// Prints the completion script.
 pub(super) fn run(shell: Shell, output: &mut Output) -> Done {
     let mut script = Vec::new();
     generate(shell, &mut Arguments::command(), "almanack", &mut script);

@@ -1,10 +1,11 @@
-//! `almanack doctor`: a look at everything a node depends on.
+//! `almanack doctor`: checks everything a node depends on.
 //!
-//! Every check ends in a finding: what was looked at, a verdict, what was seen, and what to do about it. Nothing is
-//! created, migrated or fired, and no row changes: whoever is unsure may always ask. The exit code is the worst verdict.
+//! Every check ends in a finding: what was checked, a verdict, the details, and a hint. Nothing is
+//! created, migrated or fired, and no row changes: it is always safe to run. The exit code is the
+//! worst verdict.
 //!
-//! It checks what `serve` needs, by what `serve` goes by. One mistake hides no other: where the configuration is wrong,
-//! the database that it names is looked at all the same.
+//! It checks what `serve` needs, by the same rules. One problem hides no other: with an invalid
+//! configuration, the database that it names is still checked.
 
 mod buses;
 mod clock;
@@ -34,10 +35,10 @@ enum Verdict {
     Failed,
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Finding {
-    /// What was looked at.
+    /// What was checked.
     check: String,
     verdict: Verdict,
     what: String,
@@ -87,16 +88,16 @@ pub(super) fn run(arguments: &DoctorArguments, inputs: &Inputs, output: &mut Out
         (None, Some(settings)) => {
             findings.extend(files::look(settings, inputs));
             findings.extend(wait_for(stored(arguments, settings, &expectations))?);
-            let what = "not looked at: the configuration is wrong";
-            let hint = "correct it first: `almanack check` shows every place";
+            let what = "not checked: the configuration is invalid";
+            let hint = "correct it first; `almanack check` shows each problem";
             findings.push(Finding::warning("everything else", what).hint(hint));
         }
         (None, None) => findings.push(
             Finding::failed(
                 "database",
-                "not looked at: the configuration does not say where it is",
+                "not checked: the configuration names no valid database",
             )
-            .hint("correct the configuration first: `almanack check`"),
+            .hint("correct the configuration first; see `almanack check`"),
         ),
     }
     findings.push(watch.stop());
@@ -147,7 +148,7 @@ fn configuration(loaded: &Loaded, inputs: &Inputs) -> Vec<Finding> {
         findings.extend(found);
     }
     if findings.is_empty() {
-        findings.push(Finding::ok(check, "it is good"));
+        findings.push(Finding::ok(check, "valid"));
     }
     findings
 }

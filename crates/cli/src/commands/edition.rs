@@ -1,8 +1,8 @@
 //! `almanack edition …`
 //!
-//! An edition is changed only by whoever saw it as it is, so a command and a node never undo each
-//! other's work. On this machine, `run` and `publish` go out by themselves; on a node that was
-//! named, the node does.
+//! An edition is changed only by a process that saw its current state, so a command and a node
+//! never undo each other's work. On this machine, `run` and `publish` call the outside services
+//! themselves; with `--server`, the node does.
 
 use std::{io, sync::Arc};
 
@@ -24,7 +24,7 @@ mod run;
 mod show;
 mod status;
 
-/// Does what was asked with editions.
+/// Runs a command of `almanack edition`.
 pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &mut Output) -> Done {
     if let EditionCommand::Run(given) = command {
         return run::run(at, given, output).await;
@@ -37,10 +37,10 @@ pub(super) async fn run(at: &Connector<'_>, command: &EditionCommand, output: &m
     done
 }
 
-/// A command may be the only process that makes an edition: people hear of what it leaves wrong.
+/// A command may be the only process that produces an edition: it evaluates the alerts, too.
 async fn alert(mut watch: Watch) {
     if let Err(error) = watch.round_of_editions().await {
-        tracing::warn!(error = error.chain(), "alerts were not looked for");
+        tracing::warn!(error = error.chain(), "could not evaluate the alert rules");
     }
 }
 
@@ -67,7 +67,8 @@ async fn ask(client: &Client, command: &EditionCommand, output: &mut Output) -> 
     }
 }
 
-/// On this machine, with what the command needs of the configuration, and with a watch where it may make an edition.
+/// On this machine, with what the command needs of the configuration, and with a watch where it may
+/// make an edition.
 async fn open(
     at: &Connector<'_>,
     command: &EditionCommand,
@@ -89,7 +90,7 @@ async fn open(
 }
 
 impl CommandContext {
-    /// Who looks for what people should hear about.
+    /// Evaluates the alert rules.
     fn watch(&self) -> Result<Watch, Failure> {
         let outbound = Outbound::new(&self.settings)?;
         let (settings, environment) = (&self.settings, &self.environment);
@@ -129,7 +130,7 @@ impl CommandContext {
     }
 }
 
-/// The day that was named, or today by the clock of editions.
+/// The given day, or today in the time zone of editions.
 async fn day(client: &Client, given: &EditionArguments) -> Result<String, Failure> {
     if let Some(text) = &given.date {
         return Ok(parse_date(text)?.to_string());
@@ -141,7 +142,7 @@ async fn day(client: &Client, given: &EditionArguments) -> Result<String, Failur
 fn parse_date(text: &str) -> Result<Date, Failure> {
     let shaped = text.len() == "2026-01-31".len();
     text.parse().ok().filter(|_| shaped).ok_or_else(|| {
-        Failure::usage(format!("`{text}` is not a day"))
+        Failure::usage(format!("`{text}` is not a date"))
             .hint("write year, month and day, like 2026-01-31")
     })
 }
@@ -166,7 +167,7 @@ fn state(state: &Value, now: Timestamp) -> Cell {
     })
 }
 
-/// Prints a document as it was kept, or what differs from it.
+/// Prints a stored document, or what differs from it.
 async fn show(client: &Client, given: &EditionShowArguments, output: &mut Output) -> Done {
     let date = day(client, &given.edition).await?;
     let template = given.template.as_ref().map(|file| {
@@ -203,12 +204,12 @@ async fn publish(client: &Client, given: &EditionArguments, output: &mut Output)
     }
     if done["left_out"].as_u64() > Some(0) {
         let left_out = stories(&done["left_out"]);
-        output.note(&format!("left out: {left_out} that were not completed\n"));
+        output.note(&format!("left out: {left_out}, not completed\n"));
     }
     Ok(status::ending(&edition, output))
 }
 
-/// Puts failed stories back (ED-24).
+/// Retries failed stories (ED-24).
 async fn retry(
     client: &Client,
     given: &EditionArguments,
@@ -219,25 +220,25 @@ async fn retry(
     let call = Call::post(&["editions", &date, "retry"]).json(&json!({ "retries_max": max }));
     let answer = client.call(call).await?;
     output.report(&answer, |done| match done["stories"].as_u64() {
-        Some(0) => format!("nothing changed: no failed story of {date} has tries left"),
+        Some(0) => format!("No change: no failed story of {date} has retries left"),
         _ => format!(
-            "put back {} of {date}; {GOES_ON}",
+            "retrying {} of {date}; {GOES_ON}",
             stories(&done["stories"])
         ),
     })
 }
 
-/// Who works on an edition that has something to do again.
-const GOES_ON: &str = "a node goes on, or `almanack edition run`";
+/// What continues an edition.
+const GOES_ON: &str = "a node continues, or run `almanack edition run`";
 
-/// Begins anew. What was written is written again, and paid for again, so this is asked for twice.
+/// Restarts an edition. The model writes, and costs, again, so this asks for confirmation.
 async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mut Output) -> Done {
     let date = day(client, given).await?;
     if !yes {
-        let unasked = Failure::usage(format!("begin the edition of {date} anew?"))
-            .hint("--yes says so; `almanack edition retry` puts only failed stories back");
+        let unasked = Failure::usage(format!("restart the edition of {date}?"))
+            .hint("confirm with --yes; `almanack edition retry` retries only failed stories");
         let question =
-            format!("begin the edition of {date} anew? Every story is read and written again.");
+            format!("restart the edition of {date}? All stories are read and written again.");
         if !confirmed(&question, unasked, output)? {
             output.note("nothing was reset\n");
             return Ok(Exit::Failed);
@@ -252,7 +253,7 @@ async fn reset(client: &Client, given: &EditionArguments, yes: bool, output: &mu
     })
 }
 
-/// Has what a destination lacks sent again (ED-41).
+/// Sends again what a destination lacks (ED-41).
 async fn resend(client: &Client, given: &RedeliveryArguments, output: &mut Output) -> Done {
     let answer = redeliver(client, given, "resend").await?;
     let chosen = chosen(given);

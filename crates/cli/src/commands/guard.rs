@@ -1,7 +1,7 @@
 //! `almanack guard`: finds dead chains and starts them again (DP-09).
 //!
-//! Every failed step is followed by a new look: a start whose answer got lost shows as a run, and is not
-//! repeated.
+//! After every failed step it lists the runs again: a start whose answer got lost shows as a run,
+//! and is not repeated.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ const WAIT_MAX: Duration = Duration::from_mins(2);
 /// Runs that are looked at.
 const RUNS: u8 = 10;
 
-/// What became of a chain.
+/// The result for a chain.
 struct Report {
     chain: ChainName,
     found: Option<ChainHealth>,
@@ -41,7 +41,7 @@ struct Report {
 enum Did {
     Nothing,
     Started,
-    /// Left alone: it would only fail again.
+    /// Not restarted: it would only fail again.
     LeftAlone,
 }
 
@@ -191,9 +191,9 @@ fn hint(error: &Error) -> Option<&'static str> {
         Error::Refused { status: 403, .. } => {
             Some("the token may not start workflows; in the workflow: permissions: actions: write")
         }
-        Error::Refused { status: 404, .. } => Some(
-            "there is no such workflow on the default branch, or the token cannot see the repository",
-        ),
+        Error::Refused { status: 404, .. } => {
+            Some("the default branch has no such workflow, or the token cannot see the repository")
+        }
         Error::Refused { status: 422, .. } => {
             Some("the workflow needs `on: workflow_dispatch`, and the branch must exist: see --ref")
         }
@@ -216,11 +216,12 @@ impl Report {
         match (&self.did, self.found) {
             (Ok(Did::Nothing), _) => "nothing to do".to_owned(),
             (Ok(Did::Started), Some(ChainHealth::Hung { .. })) => {
-                "cancelled, and started anew".to_owned()
+                "cancelled and restarted".to_owned()
             }
             (Ok(Did::Started), _) => "started".to_owned(),
             (Ok(Did::LeftAlone), _) => {
-                "its last runs failed at once; left alone for 15 minutes: see their logs".to_owned()
+                "its last runs failed immediately; not restarted for 15 minutes: see their logs"
+                    .to_owned()
             }
             (Err(error), _) => format!("failed: {error}"),
         }

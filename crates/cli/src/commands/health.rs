@@ -1,7 +1,7 @@
-//! `almanack health`: asks the node of this configuration, at its own address, how it is.
+//! `almanack health`: checks the node of this configuration at its address.
 //!
-//! For supervisors that have no HTTP client at hand, such as those of an image that holds nothing but this binary. The
-//! database is left alone: a node whose database is away is up, and says itself that it is not ready.
+//! For supervisors without an HTTP client, such as in an image that contains only this binary. It
+//! does not use the database: a node whose database is away is up, and reports itself not ready.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -18,7 +18,7 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// What to do about a node that is not found.
 const WHERE: &str =
-    "does `almanack serve` run with this configuration? server.listen says where it is asked";
+    "check that `almanack serve` runs with this configuration, and check server.listen";
 
 /// What a node is asked.
 #[derive(Debug, Clone, Copy)]
@@ -37,17 +37,17 @@ impl Question {
     }
 }
 
-/// What became of asking.
+/// The result of the check.
 #[derive(Debug)]
 pub(super) enum Answer {
     Yes(State),
-    /// It is up, and says why it cannot work.
+    /// It is up, and reports why it cannot work.
     NotReady(&'static str),
-    /// Something else, by somebody.
+    /// An answer of another server.
     Other {
         status: u16,
     },
-    Nobody(Error),
+    Unreachable(Error),
 }
 
 /// How a node describes itself.
@@ -75,21 +75,20 @@ pub(super) fn run(arguments: &HealthArguments, inputs: &Inputs, output: &mut Out
             output.line(&what)?;
             if !state.degraded.is_empty() {
                 let names = state.degraded.join(", ");
-                output.note(&format!("not working: {names}; its log says why\n"));
+                output.note(&format!("not working: {names}; see its log\n"));
             }
         }
         Answer::NotReady(why) => {
             let what = format!("the node at {listen} is up, but {why}");
-            return Err(Failure::new(Exit::Unavailable, what)
-                .hint("`almanack doctor` looks at the database"));
+            return Err(
+                Failure::new(Exit::Unavailable, what).hint("`almanack doctor` checks the database")
+            );
         }
         Answer::Other { status } => {
-            let what = format!(
-                "whoever answers at {listen} does not answer as a node does (status {status})"
-            );
+            let what = format!("the server at {listen} is not an Almanack node (status {status})");
             return Err(Failure::failed(what).hint(WHERE));
         }
-        Answer::Nobody(error) => {
+        Answer::Unreachable(error) => {
             let what = format!("no node answers at {listen}");
             return Err(Failure::caused(&what, &error).hint(WHERE));
         }
@@ -97,7 +96,7 @@ pub(super) fn run(arguments: &HealthArguments, inputs: &Inputs, output: &mut Out
     Ok(Exit::Ok)
 }
 
-/// Asks whoever listens there. A node that listens at every address of the machine is asked at loopback.
+/// Asks the server at that address. A node that listens on every address is asked on loopback.
 pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer, Failure> {
     let asked = SocketAddr::new(reachable(listen.ip()), listen.port());
     let address = format!("http://{asked}/{}", question.path());
@@ -108,7 +107,7 @@ pub(super) async fn ask(listen: SocketAddr, question: Question) -> Result<Answer
     });
     Ok(match client.send(request).await {
         Ok(answer) => judge(answer.head.status, &answer.body),
-        Err(error) => Answer::Nobody(error),
+        Err(error) => Answer::Unreachable(error),
     })
 }
 
@@ -120,24 +119,24 @@ fn reachable(listen: IpAddr) -> IpAddr {
     }
 }
 
-/// What a node says when it is not ready is a problem with a code, as everywhere in the API.
+/// A node that is not ready answers with a problem and its code, as everywhere in the API.
 fn judge(status: u16, body: &[u8]) -> Answer {
     #[derive(Deserialize)]
     struct Problem {
         code: String,
     }
-    let said = || {
+    let problem = || {
         let problem = serde_json::from_slice::<Problem>(body).ok()?;
         Some(match problem.code.as_str() {
             "database_unavailable" => "its database does not answer",
-            "database_unwritable" => "nothing can be written to its database",
-            "shutting_down" => "it was told to stop",
+            "database_unwritable" => "its database cannot be written",
+            "shutting_down" => "it is stopping",
             _ => return None,
         })
     };
     match (status, serde_json::from_slice(body)) {
         (200, Ok(state)) => Answer::Yes(state),
-        (503, _) => said().map_or(Answer::Other { status }, Answer::NotReady),
+        (503, _) => problem().map_or(Answer::Other { status }, Answer::NotReady),
         _ => Answer::Other { status },
     }
 }

@@ -1,7 +1,7 @@
-//! `almanack idle`: does nothing for a while, or until it is told to stop.
+//! `almanack idle`: waits for a while, or until SIGTERM.
 //!
-//! The image holds nothing but this binary, so it has no `sleep`: neither for a pod that people run commands in, nor for
-//! a pod that waits before it stops.
+//! The image contains only this binary, so it has no `sleep`: neither for a pod that people run
+//! commands in, nor for a pod that waits before it stops.
 
 use crate::{commands::prelude::*, process};
 
@@ -11,7 +11,7 @@ pub(super) fn run(arguments: &IdleArguments, output: &mut Output) -> Done {
     wait_for(async {
         let stop = process::stop_signal()?;
         output.note(&format!("idle for {}\n", arguments.duration));
-        // Both ends are the one that was asked for.
+        // Both ends are a success.
         let _ = tokio::time::timeout(duration.unsigned_abs(), stop.cancelled()).await;
         Ok(Exit::Ok)
     })

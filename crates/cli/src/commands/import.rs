@@ -1,7 +1,7 @@
 //! `almanack import FORMAT FILE`: schedules of other programs as Almanack's own.
 //!
-//! Three steps that know nothing of each other: [`load`] reads the text, [`read`] finds out what it means,
-//! and one of [`show`] and [`json_of`] tells it. Whatever carries an import out takes the middle one.
+//! Three independent steps: [`load`] reads the text, [`read`] parses it, and [`show`] or
+//! [`json_of`] prints it.
 
 use std::{
     fs::File,
@@ -30,7 +30,7 @@ mod yaml;
 const TEXT_BYTES_MAX: u64 = 1_048_576;
 const STANDARD_INPUT: &str = "-";
 
-/// Shows what a foreign text becomes.
+/// Shows the converted schedules.
 pub(super) fn run(arguments: &ImportArguments, output: &mut Output) -> Done {
     check(arguments)?;
     let text = load(&arguments.file)?;
@@ -53,7 +53,7 @@ fn check(arguments: &ImportArguments) -> Result<(), Failure> {
     let usage = |what: String| Failure::usage(what);
     let format = arguments.format;
     if arguments.system && format != ImportFormat::Crontab {
-        return Err(usage("--system is for crontabs alone".to_owned()));
+        return Err(usage("--system is only for crontabs".to_owned()));
     }
     if let Some(tz) = &arguments.tz {
         TimeZone::get(tz).map_err(|_| {
@@ -66,8 +66,8 @@ fn check(arguments: &ImportArguments) -> Result<(), Failure> {
         ImportFormat::SystemdTimer | ImportFormat::GithubWorkflow
     );
     if named && arguments.file == STANDARD_INPUT && arguments.file_name.is_none() {
-        let what = "from standard input nobody knows what the file is called".to_owned();
-        return Err(usage(what).hint("name it: --as backup.timer, --as daily.yml"));
+        let what = "standard input has no file name".to_owned();
+        return Err(usage(what).hint("pass it: --as backup.timer, --as daily.yml"));
     }
     if format == ImportFormat::GithubWorkflow {
         check_repository(arguments)?;
@@ -75,7 +75,7 @@ fn check(arguments: &ImportArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A workflow does not say whose it is.
+/// A workflow does not name its repository.
 fn check_repository(arguments: &ImportArguments) -> Result<(), Failure> {
     let repository = arguments.repository.clone().unwrap_or_default();
     let target = Target::Workflow {
@@ -86,7 +86,7 @@ fn check_repository(arguments: &ImportArguments) -> Result<(), Failure> {
     };
     target.check().map_err(|unusable| {
         let failure = Failure::usage(unusable);
-        failure.hint("name the workflow's repository: --repository owner/repo")
+        failure.hint("pass the workflow's repository: --repository owner/repo")
     })
 }
 
@@ -119,7 +119,7 @@ fn load(file: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8"))
 }
 
-/// Finds out what a text means.
+/// Parses a text.
 fn read(arguments: &ImportArguments, text: &str) -> Import {
     let options = Options {
         file: file_name(arguments),
@@ -143,7 +143,7 @@ fn read(arguments: &ImportArguments, text: &str) -> Import {
     }
 }
 
-/// Schedules to one side, what to know about them to the other.
+/// Schedules to standard output, remarks to standard error.
 fn show(
     arguments: &ImportArguments,
     text: String,
@@ -163,7 +163,7 @@ fn show(
     }
     let report = Report {
         source: Some(Source::new(name.to_owned(), text)),
-        problems: reported(import),
+        problems: problems_of(import),
     };
     for severity in [Severity::Error, Severity::Warning] {
         let text = report.render(severity);
@@ -176,12 +176,12 @@ fn show(
 }
 
 /// Problems and differences, in the order of the text; what is about all of it comes last.
-fn reported(import: &Import) -> Vec<Problem> {
-    let mut reported = Vec::new();
+fn problems_of(import: &Import) -> Vec<Problem> {
+    let mut problems = Vec::new();
     for problem in &import.problems {
         let place = place_of(problem.place);
         let error = Problem::error(problem.reason.to_string(), Some(place));
-        reported.push(match problem.reason.hint() {
+        problems.push(match problem.reason.hint() {
             Some(hint) => error.hint(hint),
             None => error,
         });
@@ -189,16 +189,16 @@ fn reported(import: &Import) -> Vec<Problem> {
     for imported in &import.schedules {
         let place = place_of(imported.place);
         for difference in &imported.differences {
-            reported.push(Problem::warning(
+            problems.push(Problem::warning(
                 difference.to_string(),
                 Some(place.clone()),
             ));
         }
     }
     for difference in &import.differences {
-        reported.push(Problem::warning(difference.to_string(), None));
+        problems.push(Problem::warning(difference.to_string(), None));
     }
-    reported
+    problems
 }
 
 fn place_of(place: almanack_core::place::Place) -> Place {

@@ -1,4 +1,4 @@
-//! `almanack migrate FROM TO`: a whole store into a database of the other make.
+//! `almanack migrate FROM TO`: copies a whole store to a database of the other type.
 
 use almanack_store::{
     Location,
@@ -14,7 +14,7 @@ use crate::{
     config::secret::{has_password, without_password},
 };
 
-/// Moves everything, or nothing.
+/// Copies everything or nothing.
 pub(super) fn run(arguments: &MigrateArguments, inputs: &Inputs, output: &mut Output) -> Done {
     let lease = checked(config::load(inputs, Need::Database))?.node.lease;
     let from = place("FROM", &arguments.from, inputs, output)?;
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &MigrateArguments, inputs: &Inputs, output: &mut Ou
     {
         let what = format!("FROM: no database at {}", path.display());
         return Err(Failure::not_found(what).hint(
-            "nothing was changed; name the file that the nodes use: `almanack check` shows it",
+            "nothing was changed; pass the file that the nodes use; `almanack check` shows it",
         ));
     }
     let moved = wait_for(async {
@@ -51,13 +51,14 @@ pub(super) fn run(arguments: &MigrateArguments, inputs: &Inputs, output: &mut Ou
         };
         let moved = transfer(&from, &to, others, &mut reported_step).await;
         bar.finish_and_clear();
-        moved.map_err(reported)
+        moved.map_err(with_hint)
     })?;
     show(&moved, output)?;
     if !output.json {
         let to = shown(&to);
         output.note(&format!(
-            "every table has the same rows and the same checksum on both sides; now set database.url to {to} and start the nodes\n"
+            "all tables have equal rows and checksums on both sides; now set database.url to {to} and \
+         start the nodes\n"
         ));
     }
     Ok(Exit::Ok)
@@ -73,13 +74,14 @@ async fn report_alive(
         let names: Vec<String> = nodes.iter().map(|it| format!("`{}`", it.name)).collect();
         let names = names.join(", ");
         output.note(&format!(
-            "warning: nodes are at work on this database: {names}; what they do from now on stays behind\n"
+            "warning: nodes are running on this database: {names}; their changes from now on are not \
+             copied\n"
         ));
     }
     Ok(())
 }
 
-/// A database as it is written on the command line, or in a variable that is named there.
+/// A database as written on the command line, or in a variable that is named there.
 fn place(
     argument: &str,
     text: &str,
@@ -99,7 +101,7 @@ fn place(
     };
     if url == text && has_password(url) {
         output.note(&format!(
-            "warning: {argument}: every user of this machine can read a password given so\n\
+            "warning: {argument}: every user of this machine can read a password in an argument\n\
              hint: put the address into a variable and write env:NAME\n"
         ));
     }
@@ -117,7 +119,7 @@ fn refuse_pair(from: &Location, to: &Location) -> Result<(), Failure> {
         }
         _ => return Ok(()),
     };
-    let what = "both are of one make; this moves a store from SQLite to PostgreSQL, or back";
+    let what = "both databases are of the same type; migrate moves a store from SQLite to PostgreSQL, or back";
     Err(Failure::usage(what).hint(hint))
 }
 
@@ -152,22 +154,22 @@ fn show(moved: &[Moved], output: &mut Output) -> Result<(), Failure> {
     output.table(&["TABLE", "ROWS", "CHECKSUM"], &rows)
 }
 
-fn reported(error: Error) -> Failure {
+fn with_hint(error: Error) -> Failure {
     let failed = Failure::failed(&error);
     match error {
         Error::Store(error) => error.into(),
         Error::NotEmpty { .. } => {
-            failed.hint("nothing was changed; name an empty database, or one that is not there yet")
+            failed.hint("nothing was changed; pass an empty or missing database")
         }
         Error::Foreign { .. } => failed.hint(
-            "nothing was changed; name an empty database or file, one that is not there yet, or on PostgreSQL an empty schema: \
+            "nothing was changed; pass an empty or missing database or file, or on PostgreSQL an empty schema: \
              `?options=-c%20search_path%3DNAME` at the end of the address",
         ),
         Error::Behind { .. } => failed.hint(
-            "start this version on it once, so that it is brought up to date, and stop it; nothing was changed",
+            "start this version on it once to apply its migrations, and stop it; nothing was changed",
         ),
         Error::Unfit { .. } => failed.hint("nothing was changed; correct or remove that row"),
-        Error::Differs { .. } => failed.hint("nothing was kept; this is a fault of ours"),
+        Error::Differs { .. } => failed.hint("nothing was kept; please report this as a bug"),
         Error::Unlike { .. } | Error::SameMake => failed,
     }
 }

@@ -14,7 +14,7 @@ use crate::commands::prelude::*;
 mod batch;
 mod question;
 
-/// How often a host looks for due occurrences unless it is told otherwise.
+/// How often a host looks for due times by default.
 pub(super) const ROUND_S: u32 = 10;
 
 /// Answers one question, or a stream of them.
@@ -71,7 +71,7 @@ fn show(
     let rows: Vec<Vec<Cell>> = answer.next.iter().map(shown).collect();
     output.table(&["LOCAL", "UTC"], &rows)?;
     if answer.next.len() < question.count {
-        output.note("there are no more before the year 2200\n");
+        output.note("no more times before the year 2200\n");
     }
     for warning in warnings(answer, question.from) {
         output.note(&format!("warning: {}\n", warning.lint));

@@ -1,4 +1,4 @@
-//! What nearly every command is made of: its arguments, a client or a desk, columns, and how it ends.
+//! Imports that nearly every command needs: arguments, client, context, columns and exit codes.
 
 pub(super) use jiff::{SignedDuration, Timestamp};
 pub(super) use serde_json::{Value, json};

@@ -1,10 +1,10 @@
-//! A progress bar, where somebody watches.
+//! A progress bar, on a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::Output;
 
-/// A bar up to `total`, or a spinner where nobody knows how much there is.
+/// A bar up to `total`, or a spinner if the total is unknown.
 pub(super) fn progress(total: Option<u64>, output: &Output) -> ProgressBar {
     if !output.watched {
         return ProgressBar::hidden();

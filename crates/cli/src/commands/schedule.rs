@@ -8,7 +8,7 @@ mod plan;
 mod put;
 mod show;
 
-/// Only writing one makes sense on a database that is not there yet.
+/// Only writing a schedule may create a database.
 fn database_need(command: &ScheduleCommand) -> DatabaseNeed {
     match command {
         ScheduleCommand::Put(_) => DatabaseNeed::New,
@@ -16,7 +16,7 @@ fn database_need(command: &ScheduleCommand) -> DatabaseNeed {
     }
 }
 
-/// Does what was asked with schedules.
+/// Runs a command of `almanack schedule`.
 pub(super) async fn run(
     at: &Connector<'_>,
     command: &ScheduleCommand,
@@ -80,7 +80,7 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
     let name = &given.name;
     check_name(name)?;
     let Some(written) = &given.time else {
-        let what = format!("at what time should {name} have fired?");
+        let what = format!("pass the time of a slot of {name}");
         let hint = format!("for example almanack why {name} \"2026-01-05 08:00\"");
         return Err(Failure::usage(what).hint(hint));
     };
@@ -121,10 +121,10 @@ fn state(state: &Value, now: Timestamp) -> Cell {
     })
 }
 
-/// Why no time stands where the next one would.
+/// Why there is no next time.
 fn no_next(schedule: &Value) -> &'static str {
     match schedule["state"].as_str().unwrap_or_default() {
-        // Nobody knows when it is resumed.
+        // The time of the resume is unknown.
         "paused" if schedule["paused"]["until"].is_null() => "paused",
         "active" | "paused" => "never",
         _ => "",
@@ -162,11 +162,11 @@ fn verdict(row: &Value, _: Timestamp) -> Cell {
         "caught_up" => Ink::Notable,
         _ => Ink::Bad,
     };
-    let reported = match row["reason"].as_str() {
+    let verdict = match row["reason"].as_str() {
         Some(reason) => format!("{} ({reason})", text(&row["verdict"])),
         None => text(&row["verdict"]),
     };
-    Cell::new(reported).ink(ink)
+    Cell::new(verdict).ink(ink)
 }
 
 async fn slots(client: &Client, name: &str, limit: usize, output: &mut Output) -> Done {
@@ -194,8 +194,8 @@ async fn pause(
     let call = Call::post(&["schedules", name, "pause"]);
     let call = call.json(&json!({ "until": until, "note": note }));
     let ends = until.map(|until| format!(" until {}", instant(until)));
-    let reported = format!("paused {name}{}", ends.unwrap_or_default());
-    schedule.change(client, call, |_| reported, output).await
+    let sentence = format!("paused {name}{}", ends.unwrap_or_default());
+    schedule.change(client, call, |_| sentence, output).await
 }
 
 async fn rewind(client: &Client, name: Option<&str>, output: &mut Output) -> Done {
@@ -207,7 +207,7 @@ async fn rewind(client: &Client, name: Option<&str>, output: &mut Output) -> Don
     }
     let answer = client.call(Call::post(&["schedules:rewind"])).await?;
     output.report(&answer, |done| match text(&done["rewound"]) {
-        names if names.is_empty() => "no schedule is planned ahead of its time".to_owned(),
+        names if names.is_empty() => "no schedule needs a rewind".to_owned(),
         names => format!("rewound {names}"),
     })
 }
@@ -221,9 +221,9 @@ const BACKFILL: &[Column] = &[
         match (time(&slot["execute_at"]), slot["found"].as_str()) {
             (Some(at), _) => Cell::new(format!("fires at {}", instant(at))).ink(Ink::Notable),
             (None, Some(status)) => {
-                Cell::new(format!("left alone: fired, {status}")).ink(Ink::Faint)
+                Cell::new(format!("no change: fired, {}", status_word(status))).ink(Ink::Faint)
             }
-            (None, None) => Cell::new("left alone").ink(Ink::Faint),
+            (None, None) => Cell::new("no change").ink(Ink::Faint),
         }
     }),
 ];
@@ -260,7 +260,7 @@ async fn backfill(client: &Client, given: &BackfillArguments, output: &mut Outpu
     Ok(Exit::Ok)
 }
 
-/// A schedule as it is before something is done to it; removed ones are looked at, too.
+/// A schedule before a change; removed ones are included.
 struct Named {
     name: String,
     now: Value,
@@ -278,13 +278,13 @@ impl Named {
         })
     }
 
-    /// A time as people type it; one without a zone is by the schedule's clock.
+    /// A time as people type it; without a zone, in the schedule's.
     fn time(&self, what: &str, text: &str) -> Result<Timestamp, Failure> {
         let zone = self.now["definition"]["tz"].as_str().unwrap_or("UTC");
         when::parse_at_in(text, self.seen_at, zone).map_err(|unclear| unclear.of(what))
     }
 
-    /// Does something to it, and tells what became of it.
+    /// Changes it, and reports the result.
     async fn change(
         &self,
         client: &Client,
@@ -295,7 +295,7 @@ impl Named {
         let answer = client.call(call).await?;
         output.report(&answer, |done| {
             if done["revision"] == self.now["revision"] {
-                format!("nothing changed: {} was already so", self.name)
+                format!("No change: {} is already in that state", self.name)
             } else {
                 sentence(&answer)
             }

@@ -1,4 +1,4 @@
-//! `almanack serve`: one node, its API, until it is told to stop.
+//! `almanack serve`: one node and its API, until it is asked to stop.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     wiring::Time,
 };
 
-/// How long what is left behind may take once the node has stopped.
+/// How long remaining tasks may take once the node has stopped.
 const GOODBYES: Duration = Duration::from_secs(5);
 
 /// Runs a node until SIGTERM or Ctrl-C.
@@ -17,7 +17,7 @@ pub(super) fn run(settings: &Settings, inputs: &Inputs, output: &Output) -> Done
     let level = log::start(&settings.log, output.notes_coloured())?;
     let runtime = runtime()?;
     let ended = runtime.block_on(serve(settings, inputs, level));
-    // Whatever blocks a thread still, like a goodbye to a broker that is gone, does not hold the exit.
+    // A thread that still blocks, like signing off from a lost broker, does not delay the exit.
     runtime.shutdown_timeout(GOODBYES);
     ended
 }
@@ -27,12 +27,12 @@ async fn serve(settings: &Settings, inputs: &Inputs, level: LogLevel) -> Done {
     let process = process::start(settings, inputs, &Time::Machine).await?;
     let process = process.turning(level);
     let (name, address) = (process.node_name.clone(), process.address);
-    tracing::info!(node.name = %name, %address, "the node runs; {}", process.answers);
-    supervisor::ready(&format!("node {name} answers at {address}"));
+    tracing::info!(node.name = %name, %address, "Listening on http://{address}/ui ({})", process.answers);
+    supervisor::ready(&format!("node {name} listens on {address}"));
     let beat = settings.node.lease_policy().beat;
     tokio::spawn(supervisor::watch(process.watchdog(), beat));
     tokio::spawn(supervisor::leave(stop.clone()));
     process.run(stop).await?;
-    tracing::info!(node.name = %name, "the node has stopped");
+    tracing::info!(node.name = %name, "Stopped");
     Ok(Exit::Ok)
 }

@@ -1,4 +1,4 @@
-//! `almanack simulate`: what the configuration would do, told by the planner itself (DP-14).
+//! `almanack simulate`: what the configuration would do, by the planner itself (DP-14).
 
 mod picture;
 
@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &SimulateArguments, inputs: &Inputs, output: &mut O
     })?;
     let seconds = watch.seconds();
     for (name, error) in &simulated.refused {
-        output.note(&format!("warning: `{name}` is left out: {error}\n"));
+        output.note(&format!("warning: skipped `{name}`: {error}\n"));
     }
     if let Some(file) = &arguments.svg {
         draw(file, &simulated, &simulation)?;
@@ -66,7 +66,7 @@ fn wanted(inputs: &Inputs, output: &mut Output) -> Result<Vec<Wanted>, Failure> 
     }
     if wanted.is_empty() {
         let hint = "write `[[schedule]]` tables into the configuration, or a DISPATCH file";
-        return Err(Failure::not_found("there are no schedules to simulate").hint(hint));
+        return Err(Failure::not_found("no schedules to simulate").hint(hint));
     }
     Ok(wanted)
 }
@@ -79,8 +79,8 @@ fn simulation(arguments: &SimulateArguments, now: Timestamp) -> Result<Simulatio
     let mut outages = Vec::new();
     for text in &arguments.outage {
         outages.extend(outage(text, from, until).ok_or_else(|| {
-            Failure::usage(format!("--outage: `{text}` is no span of a day"))
-                .hint("write it like 02:00-05:00; 23:00-01:00 goes over midnight")
+            Failure::usage(format!("--outage: `{text}` is not a span of a day"))
+                .hint("write 02:00-05:00, or 23:00-01:00 across midnight")
         })?);
     }
     Ok(Simulation {
@@ -142,7 +142,7 @@ fn show(
     if lines.len() > limit {
         let left = lines.len() - limit;
         output.note(&format!(
-            "and {left} lines more; --limit shows more, --json all\n"
+            "and {left} more lines; --limit shows more, --json shows all\n"
         ));
     }
     Ok(())

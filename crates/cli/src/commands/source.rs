@@ -17,7 +17,7 @@ mod show;
 mod week;
 mod why;
 
-/// Does what was asked with sources.
+/// Runs a command of `almanack source`.
 pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mut Output) -> Done {
     // Recorded times need no database at all.
     if let SourceCommand::Replay(given) = command {
@@ -43,7 +43,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
             output.report(&answer, |it| {
                 let name = called(it);
                 format!(
-                    "paused source {}: {name}; nothing is checked until it is resumed",
+                    "paused source {}: {name}; no checks until you resume it",
                     before.id
                 )
             })
@@ -54,9 +54,9 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
             output.report(&answer, |it| {
                 let (id, name) = (before.id, called(it));
                 if before.now["state"] == "active" {
-                    return format!("nothing changed: source {id} is active");
+                    return format!("No change: source {id} is active");
                 }
-                format!("resumed source {id}: {name}; it is checked as soon as a node has room")
+                format!("resumed source {id}: {name}; the next check starts as soon as a node has a free slot")
             })
         }
         SourceCommand::Set(given) => set(client, given, output).await,
@@ -74,7 +74,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &SourceCommand, output: &mu
 
 fn database_need(command: &SourceCommand) -> DatabaseNeed {
     match command {
-        // What only looks at an address must not leave a database behind.
+        // A dry run must not leave a database behind.
         SourceCommand::Add(given) if given.dry_run => DatabaseNeed::Nothing,
         SourceCommand::Add(_) | SourceCommand::Import { .. } => DatabaseNeed::New,
         _ => DatabaseNeed::Existing,
@@ -84,7 +84,7 @@ fn database_need(command: &SourceCommand) -> DatabaseNeed {
 /// `almanack why source:17`
 pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Output) -> Done {
     if given.time.is_some() {
-        let what = "a source is asked about without a time: its answer is about its next check";
+        let what = "`why` takes no time for a source: it explains the next check";
         let hint = format!("almanack why {}", given.name);
         return Err(Failure::usage(what).hint(hint));
     }
@@ -94,14 +94,14 @@ pub(super) async fn why(client: &Client, given: &WhyArguments, output: &mut Outp
 /// What the subjects of sources begin with, on the command line as in tasks.
 pub(super) const PREFIX: &str = "source:";
 
-/// A source that somebody named.
-struct Found {
+/// A source given by the user.
+struct NamedSource {
     id: i64,
     now: Value,
     answer: Answer,
 }
 
-impl Found {
+impl NamedSource {
     fn new(answer: Answer) -> Self {
         let now = answer.value();
         Self {
@@ -120,14 +120,14 @@ impl Found {
     }
 }
 
-/// The source that somebody named: by number, as a task's subject, or by address.
-async fn load(client: &Client, given: &str) -> Result<Found, Failure> {
+/// The given source: by id, as a task's subject, or by address.
+async fn load(client: &Client, given: &str) -> Result<NamedSource, Failure> {
     let number = given.strip_prefix(PREFIX).unwrap_or(given);
     let number = match number.parse::<i64>() {
         Ok(number) => number.to_string(),
         Err(_) if given.contains("://") => find(client, given).await?,
         Err(_) => {
-            let what = format!("`{given}` names no source");
+            let what = format!("`{given}` is not a source");
             return Err(Failure::usage(what).hint(
                 "write its number or its address; `almanack source list --containing TEXT` \
                  finds it",
@@ -136,7 +136,7 @@ async fn load(client: &Client, given: &str) -> Result<Found, Failure> {
     };
     let found = client.find(Call::get(&["sources", &number])).await?;
     let found = found.ok_or_else(|| unknown(&format!("there is no source {number}")))?;
-    Ok(Found::new(found))
+    Ok(NamedSource::new(found))
 }
 
 /// The number of the source at an address: of those on its host, the one that is written the same
@@ -158,7 +158,7 @@ fn unknown(what: &str) -> Failure {
         .hint("`almanack source list --containing TEXT` finds sources by name or address")
 }
 
-/// What people recognise a source by.
+/// The name of a source for people.
 fn called(source: &Value) -> String {
     match text(&source["name"]) {
         name if name.is_empty() => text(&source["address"]),
@@ -201,7 +201,7 @@ fn list(given: &SourceListArguments) -> List {
     List::new(call, ("sources", LIST), none).limit_or_all(given.many.limit())
 }
 
-/// Gives back to Almanack what a person had decided.
+/// `auto` returns a manual setting to the default.
 const AUTO: &str = "auto";
 
 async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -> Done {
@@ -229,9 +229,9 @@ async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -
     let call = Call::patch(&["sources", &before.id.to_string()]).json(&changes);
     let answer = client.call(call).await?;
     output.report(&answer, |it| {
-        let said = ["name", "category", "policy", "cadence_by_hand", "state"];
-        if said.iter().all(|key| it[*key] == before.now[*key]) {
-            return format!("nothing changed: source {} was already so", before.id);
+        let keys = ["name", "category", "policy", "cadence_by_hand", "state"];
+        if keys.iter().all(|key| it[*key] == before.now[*key]) {
+            return format!("No change: source {} is already in that state", before.id);
         }
         let next = match (it["state"].as_str(), time(&it["next_due_at"])) {
             (Some("active"), Some(at)) => format!("; next check {}", moment_of(at, answer.now)),
@@ -241,15 +241,15 @@ async fn set(client: &Client, given: &SourceSetArguments, output: &mut Output) -
     })
 }
 
-/// Forgets a source. Its entries go with it, so this is asked for twice.
+/// Deletes a source and its entries, after a confirmation.
 async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mut Output) -> Done {
     let source = load(client, &given.id).await?;
     let (id, name) = (source.id, called(&source.now));
     if !yes {
         let question =
-            format!("remove source {id} ({name}) and its entries? They cannot be brought back.");
+            format!("remove source {id} ({name}) and its entries? This cannot be undone.");
         let unasked = Failure::usage(format!("remove source {id} and its entries?"))
-            .hint("--yes says so; `almanack source pause` keeps what was collected");
+            .hint("confirm with --yes; `almanack source pause` keeps the entries");
         if !confirmed(&question, unasked, output)? {
             output.note("nothing was removed\n");
             return Ok(Exit::Failed);
@@ -257,11 +257,11 @@ async fn remove(client: &Client, given: &SourceArguments, yes: bool, output: &mu
     }
     let call = Call::delete(&["sources", &id.to_string()]);
     client.call(call).await?;
-    let reported = format!("removed source {id} and its entries: {name}");
-    output.say(&json!({ "removed": id }), &reported)
+    let message = format!("removed source {id} and its entries: {name}");
+    output.say(&json!({ "removed": id }), &message)
 }
 
-/// Asks whoever sits there; where nobody does, nothing is done.
+/// Asks for a confirmation; without a terminal, nothing is done.
 pub(super) fn confirmed(
     question: &str,
     unasked: Failure,
@@ -317,7 +317,7 @@ fn since_of(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     }
     when::parse_at_in(text, now, "UTC").map_err(|unclear| {
         Failure::usage(format!("--since: {}", unclear.what))
-            .hint("write how long ago, like 2h or 7d, or a time, like 2026-01-05T08:00Z")
+            .hint("write an age, like 2h or 7d, or a time, like 2026-01-05T08:00Z")
     })
 }
 
@@ -329,7 +329,7 @@ const STATS: &[Column] = &[
     column("due now", "/due_now", plain),
     column("waiting after failures", "/in_backoff", plain),
     column("need attention", "/attention", counts),
-    column("checks that find something", "/avg_hit_rate", |rate, _| {
+    column("checks with new entries", "/avg_hit_rate", |rate, _| {
         Cell::new(format!("{:.1} %", rate.as_f64().unwrap_or_default()))
     }),
 ];
@@ -347,13 +347,13 @@ async fn stats(client: &Client, source_type: Option<&str>, output: &mut Output) 
 fn counts(counted: &Value, _: Timestamp) -> Cell {
     let counted = counted.as_object().into_iter().flatten();
     let some = counted.filter(|(_, count)| count.as_u64() > Some(0));
-    let reported: Vec<String> = some
+    let words: Vec<String> = some
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
-    Cell::new(if reported.is_empty() {
+    Cell::new(if words.is_empty() {
         "none".to_owned()
     } else {
-        reported.join(", ")
+        words.join(", ")
     })
 }
 

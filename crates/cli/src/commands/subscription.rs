@@ -23,7 +23,7 @@ const LIST: &[Column] = &[
     }),
 ];
 
-/// Does what was asked with subscriptions.
+/// Runs a command of `almanack subscription`.
 pub(super) async fn run(
     at: &Connector<'_>,
     command: &SubscriptionCommand,
@@ -32,15 +32,15 @@ pub(super) async fn run(
     let SubscriptionCommand::List = command;
     let client = at.open(DatabaseNeed::Existing).await?;
     let answer = client.call(Call::get(&["subscriptions"])).await?;
-    let none = "no subscriptions; docs/guide/event-subscriptions.md shows how to make one";
+    let none = "no subscriptions; docs/guide/event-subscriptions.md shows how to add one";
     output.all(&answer, ("subscriptions", LIST), none)?;
     if answer.value()["counted_some"] == true {
-        output.note("there are more than could be counted\n");
+        output.note("more deliveries than can be counted\n");
     }
     Ok(Exit::Ok)
 }
 
-/// What it wants, in a few words.
+/// Its filter in a few words.
 fn wants(subscription: &Value) -> String {
     let events = text(&subscription["events"]);
     let mut words = if events.is_empty() {

@@ -10,7 +10,7 @@ use crate::commands::prelude::*;
 mod batch;
 mod history;
 
-/// Who withdraws with a revision leaves a mark even where nothing is; the others need a task.
+/// Cancelling with a revision leaves a tombstone even without a task; the others need a task.
 fn database_need(command: &TaskCommand) -> DatabaseNeed {
     match command {
         TaskCommand::Put(_) | TaskCommand::Cancel { .. } => DatabaseNeed::New,
@@ -18,7 +18,7 @@ fn database_need(command: &TaskCommand) -> DatabaseNeed {
     }
 }
 
-/// Does what was asked with tasks.
+/// Runs a command of `almanack task`.
 pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut Output) -> Done {
     let client = at.open(database_need(command)).await?;
     match command {
@@ -36,7 +36,7 @@ pub(super) async fn run(at: &Connector<'_>, command: &TaskCommand, output: &mut 
     }
 }
 
-/// The path of a task and what lies below it; a slip in its name is told in the order of the
+/// The path of a task and what is below it. A mistake in its name is reported in the order of the
 /// command line.
 fn segments<'a>(given: &'a IdentityArguments, below: &[&'a str]) -> Result<Vec<&'a str>, Failure> {
     identity(given)?;
@@ -62,20 +62,20 @@ fn list(given: &ListArguments) -> List {
     List::new(call, ("tasks", LIST), "no tasks").limit_or_all(given.many.limit())
 }
 
-/// How a status looks. A failure says whether it is the last word; its day stands beside it.
+/// A status in words. A failure shows whether it is final; its day is in another column.
 fn status(task: &Value, _: Timestamp) -> Cell {
     let live = task["live"] == true;
     match (task["status"].as_str().unwrap_or_default(), live) {
         ("FAIL", true) => {
             let at = time(&task["execute_at"]).map(|at| at.strftime("%H:%M:%SZ").to_string());
-            let again = format!("FAIL (retry at {})", at.unwrap_or_default());
+            let again = format!("Failed (retry at {})", at.unwrap_or_default());
             Cell::new(again).ink(Ink::Notable)
         }
-        ("FAIL", false) => Cell::new("FAIL (final)").ink(Ink::Bad),
-        (status @ "SUCCESS", _) => Cell::new(status).ink(Ink::Good),
-        (status @ "RUNNING", _) => Cell::new(status).ink(Ink::Notable),
-        (status @ "CANCELLED", _) => Cell::new(status).ink(Ink::Faint),
-        (status, _) => Cell::new(status),
+        ("FAIL", false) => Cell::new("Failed (final)").ink(Ink::Bad),
+        (status @ "SUCCESS", _) => Cell::new(status_word(status)).ink(Ink::Good),
+        (status @ "RUNNING", _) => Cell::new(status_word(status)).ink(Ink::Notable),
+        (status @ "CANCELLED", _) => Cell::new(status_word(status)).ink(Ink::Faint),
+        (status, _) => Cell::new(status_word(status)),
     }
 }
 
@@ -89,11 +89,12 @@ const PAGE: &[Column] = &[
     column("task", "/task_id", plain),
     column("status", "", |task, _| {
         let left = match (task["status"].as_str(), task["live"] == true) {
-            (Some("FAIL"), true) => ", will be tried again",
+            (Some("FAIL"), true) => ", will be retried",
             (Some("FAIL"), false) => ", no retries left",
             _ => "",
         };
-        Cell::new(format!("{}{left}", text(&task["status"])))
+        let status = task["status"].as_str().unwrap_or_default();
+        Cell::new(format!("{}{left}", status_word(status)))
     }),
     column("execute at", "/execute_at", moment),
     column("attempt", "", |task, _| {
@@ -122,7 +123,7 @@ async fn get(client: &Client, given: &IdentityArguments, output: &mut Output) ->
         return Ok(Exit::Ok);
     }
     let mut task = answer.value();
-    // As it was given, blanks included.
+    // As given, blanks included.
     task["payload"] = answer.raw("payload").into();
     output.line(&format!("{} {}", given.kind, given.subject))?;
     output.page(PAGE, &task, answer.now)?;
@@ -173,7 +174,7 @@ async fn put(client: &Client, given: &PutArguments, output: &mut Output) -> Done
     output.report(&answer, |receipt| sentence(receipt, now))
 }
 
-/// The time counts as it was written: `+10m` asked again a minute later is the same request.
+/// The time counts as written: `+10m` sent again a minute later is the same request.
 fn digest(body: &PutBody<'_>, written: &str) -> String {
     let body = PutBody {
         execute_at: Timestamp::MIN,
@@ -192,12 +193,12 @@ fn payload(given: &str) -> Result<Box<RawValue>, Failure> {
     };
     RawValue::from_string(text.trim_ascii_end().to_owned()).map_err(|error| {
         Failure::usage(format!("payload is not JSON: {error}"))
-            .hint("JSON text stands in double quotes: --payload '{\"lang\":\"en\"}'")
+            .hint("put JSON text in double quotes: --payload '{\"lang\":\"en\"}'")
     })
 }
 
-/// The status just before a change, so that its consequences can be told. Another may come between;
-/// then the telling is off, never the change.
+/// The status just before a change, for warnings about its consequences. Another change may come in
+/// between; then the warning is wrong, never the change.
 async fn status_before(client: &Client, segments: &[&str]) -> Result<String, Failure> {
     let found = client.find(Call::get(segments)).await?;
     Ok(found.map_or_else(String::new, |task| text(&task.value()["status"])))
@@ -214,11 +215,11 @@ async fn cancel(
     let call = Call::delete(&segments).query("revision", revision);
     let answer = client.call(call).await?;
     let now = answer.now;
-    let reported = output.report(&answer, |receipt| sentence(receipt, now));
+    let result = output.report(&answer, |receipt| sentence(receipt, now));
     if before == "RUNNING" && answer.value()["rule"] == "cancelled" {
-        output.warn("it was running; its call is not recalled and may still take effect");
+        output.warn("the task was running; its call is not aborted and may still take effect");
     }
-    reported
+    result
 }
 
 async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) -> Done {
@@ -226,17 +227,17 @@ async fn retry(client: &Client, given: &IdentityArguments, output: &mut Output) 
     let call = Call::post(&segments(given, &["retry"])?);
     let answer = client.call(call).await?;
     let now = answer.now;
-    let reported = output.report(&answer, |receipt| sentence(receipt, now));
+    let result = output.report(&answer, |receipt| sentence(receipt, now));
     match (before.as_str(), answer.value()["rule"].as_str()) {
         ("CANCELLED", Some("reinserted")) => {
-            output.warn("it had been withdrawn; now it runs again");
+            output.warn("the task had been cancelled; it is scheduled again");
         }
         (_, Some("cancelled_and_inserted")) => {
-            output.warn("the call under way is not recalled; the new one goes out beside it");
+            output.warn("the running call is not aborted; the new one runs in parallel");
         }
         _ => {}
     }
-    reported
+    result
 }
 
 /// A receipt as a sentence.
@@ -250,7 +251,7 @@ fn sentence(receipt: &Value, now: Timestamp) -> String {
     let at = moved.map_or_else(String::new, |at| moment_of(at, now));
     match receipt["rule"].as_str().unwrap_or_default() {
         "created" => format!("created {task}: {who} at {at}"),
-        "reinserted" => format!("put again as {task}: {who} at {at}"),
+        "reinserted" => format!("created again as {task}: {who} at {at}"),
         "updated" => match time(&receipt["old_execute_at"]) {
             Some(_) if receipt["old_execute_at"] == receipt["execute_at"] => {
                 format!("changed {task}: {who}, still at {at}")
@@ -263,21 +264,21 @@ fn sentence(receipt: &Value, now: Timestamp) -> String {
         },
         "cancelled_and_inserted" => {
             let old = of("cancelled_task_id");
-            format!("cancelled task {old}, which was running, and put {task}: {who} at {at}")
+            format!("cancelled the running task {old}, and created {task}: {who} at {at}")
         }
-        // A withdrawal that wrote a row itself found none.
+        // A cancellation that wrote a row found no task.
         "cancelled" if of("receipt").ends_with(".0") => format!(
-            "nothing to withdraw yet: {who}; changes up to revision {} will be ignored",
+            "nothing to cancel yet: {who}; later changes up to revision {} will be ignored",
             of("revision")
         ),
-        "cancelled" => format!("withdrew {task}: {who}"),
-        "ignored_done" => format!("nothing changed: {task} is already done: {who}"),
+        "cancelled" => format!("cancelled {task}: {who}"),
+        "ignored_done" => format!("No change: {task} is already done: {who}"),
         "ignored_stale" => {
             format!(
-                "nothing changed: revision {} of {who} is already known",
+                "No change: revision {} of {who} is already known",
                 of("revision")
             )
         }
-        _ => format!("nothing changed: {who} was already so"),
+        _ => format!("No change: {who} is already in that state"),
     }
 }

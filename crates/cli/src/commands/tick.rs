@@ -1,7 +1,7 @@
 //! `almanack tick`: one pass of everything that is due, without a node that stays.
 //!
-//! It is a node for as long as it takes: admitted under a name of its own, so that ticks may overlap each
-//! other and nodes that run; it reads the schedules as `serve` does, plans, runs, drains and leaves.
+//! It is a short-lived node: admitted under its own name, so that ticks may overlap with each other
+//! and with running nodes. It reads the schedules as `serve` does, plans, runs, drains and exits.
 
 use almanack_engine::{
     node::AdmittedNode,
@@ -76,7 +76,7 @@ async fn pass(
     sources.hear().await?;
     // One round, before the pass: what it finds lost is due in it.
     if let Err(error) = sources.keeper().round(&mut Walk::whole()).await {
-        tracing::warn!(%error, "the round of sources failed; the next tick tries again");
+        tracing::warn!(%error, "could not check sources; the next tick tries again");
     }
     let mut alerts = equipment.watch();
     files.sync(settings).await?;
@@ -92,13 +92,13 @@ async fn pass(
         ticked
     };
     let ((), ticked) = tokio::join!(running, ticking);
-    // What nobody counts looks like a fleet that may be asked more often.
+    // Uncounted checks would make the fleet look cheaper than it is.
     sources.report().await?;
-    // Who is only driven from outside has nobody else who would look.
+    // With ticks only, no other process evaluates the alert rules.
     if let Err(error) = alerts.round().await {
         tracing::warn!(
             error = error.chain(),
-            "the watch's round failed; the next tick tries again"
+            "could not evaluate the alert rules; the next tick tries again"
         );
     }
     ticked
@@ -138,7 +138,7 @@ fn report(ticked: &Ticked, output: &mut Output) -> Result<(), Failure> {
         next.as_deref().unwrap_or("nothing")
     ))?;
     if !ticked.complete {
-        output.note("the budget was spent before everything was done; the next tick goes on\n");
+        output.note("the time budget ended before everything was done; the next tick continues\n");
     }
     Ok(())
 }

@@ -6,10 +6,10 @@ use crate::commands::prelude::*;
 
 /// Open nodes close when they hear of this, and stay closed.
 const FIRST_TOKEN: &str = "\
-This is the first token: nodes that were open ask everybody for one from now on. Revoking it does not open them again.
+This is the first token: from now on, nodes require a token or a sign-in. Revoking it does not open them again.
 ";
 
-/// Only making a token makes sense on a database that is not there yet.
+/// Only creating a token may create a database.
 fn database_need(command: &TokenCommand) -> DatabaseNeed {
     match command {
         TokenCommand::Create { .. } => DatabaseNeed::New,
@@ -34,13 +34,13 @@ pub(super) async fn run(at: &Connector<'_>, command: &TokenCommand, output: &mut
         TokenCommand::Revoke { name } => {
             let answer = client.call(Call::delete(&["tokens", name])).await?;
             output.report(&answer, |_| format!("revoked {name}"))?;
-            output.aside(&still_taken("it may take it"));
+            output.aside(&still_taken("it may accept it"));
             Ok(Exit::Ok)
         }
     }
 }
 
-/// How long a node goes by what it has just seen.
+/// How long a node relies on what it has just seen.
 pub(super) fn still_taken(what: &str) -> String {
     let longer = when::rounded(REMEMBERED_FOR);
     format!("A node that has just seen {what} for up to {longer} more.\n")
@@ -56,7 +56,7 @@ async fn create(
     let body = json!({ "name": name, "scope": scope.as_str(), "expires_at": expires_at });
     let answer = client.call(Call::post(&["tokens"]).json(&body)).await?;
     output.report(&answer, |made| text(&made["token"]))?;
-    output.aside("This is the only time the token is shown; keep it where secrets are kept.\n");
+    output.aside("The token is shown only once; store it as a secret.\n");
     if answer.value()["first"] == true {
         output.aside(FIRST_TOKEN);
     }
@@ -68,7 +68,7 @@ fn expiry(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     let at = now.checked_add(after).ok().filter(|at| *at > now);
     at.ok_or_else(|| {
         Failure::usage(format!("--expires: `{text}` is out of range"))
-            .hint("give a time to live, like 90d")
+            .hint("write a lifetime, like 90d")
     })
 }
 

@@ -13,9 +13,9 @@ use almanack_core::{
 use super::token::still_taken;
 use crate::commands::prelude::*;
 
-/// Open nodes close when they hear of this, and stay closed.
+/// Open nodes require a sign-in after this, for good.
 const FIRST_USER: &str = "\
-This is the first user: nodes that were open ask everybody to sign in, or for a token, from now on. Removing the user does not open them \
+This is the first user: from now on, nodes require a sign-in or a token. Removing the user does not open them \
 again.
 ";
 
@@ -26,7 +26,7 @@ const LIST: &[Column] = &[
     column("PASSWORD SET", "/changed_at", ago),
 ];
 
-/// Only making a user makes sense on a database that is not there yet.
+/// Only creating a user may create a database.
 fn database_need(command: &UserCommand) -> DatabaseNeed {
     match command {
         UserCommand::Create { .. } => DatabaseNeed::New,
@@ -64,7 +64,7 @@ async fn create(
     password: &PasswordArguments,
     output: &mut Output,
 ) -> Done {
-    // Nobody types a password twice to hear that the name is taken.
+    // Check the name before the password is typed twice.
     if knows(client, name).await? {
         return Err(taken(name));
     }
@@ -86,7 +86,7 @@ async fn knows(client: &Client, name: &str) -> Result<bool, Failure> {
 
 fn taken(name: &str) -> Failure {
     Failure::failed(format!("user `{name}` already exists")).hint(format!(
-        "`almanack user password {name}` sets another password"
+        "`almanack user password {name}` sets a new password"
     ))
 }
 
@@ -97,8 +97,9 @@ async fn change(
     output: &mut Output,
 ) -> Done {
     if !knows(client, name).await? {
-        return Err(Failure::not_found(format!("no user is called `{name}`"))
-            .hint("`almanack user list` shows all"));
+        return Err(
+            Failure::not_found(format!("no user `{name}`")).hint("`almanack user list` lists all")
+        );
     }
     let password = new_password(password)?;
     let call = Call::put(&["users", name, "password"]);
@@ -117,8 +118,8 @@ fn new_password(arguments: &PasswordArguments) -> Result<Secret, Failure> {
     } else if std::io::stdin().is_terminal() {
         from_terminal()?
     } else {
-        return Err(Failure::usage("there is no terminal to ask for a password")
-            .hint("give it on the input: --password-stdin"));
+        return Err(Failure::usage("no terminal to ask for a password")
+            .hint("pass it on standard input: --password-stdin"));
     };
     check_new(password.expose()).map_err(Failure::usage)?;
     Ok(password)
@@ -127,7 +128,7 @@ fn new_password(arguments: &PasswordArguments) -> Result<Secret, Failure> {
 /// The first line; what ends it does not belong to the password.
 fn from_input(input: impl BufRead) -> Result<Secret, Failure> {
     let mut line = String::new();
-    // One byte more than may be, and a line break, so that one too long is told from one that fits.
+    // One byte more than allowed, and a line break, to detect a password that is too long.
     let most = u64::try_from(PASSWORD_BYTES_MAX).unwrap_or(u64::MAX) + 3;
     input
         .take(most)
@@ -136,7 +137,7 @@ fn from_input(input: impl BufRead) -> Result<Secret, Failure> {
     Ok(Secret::new(line.trim_end_matches(['\r', '\n'])))
 }
 
-/// Twice, because nobody sees what they type.
+/// Twice, because the input is hidden.
 fn from_terminal() -> Result<Secret, Failure> {
     let ask = |prompt: &str| {
         let typed = rpassword::prompt_password(prompt).map_err(|error| unreadable(&error))?;

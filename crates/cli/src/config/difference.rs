@@ -1,8 +1,8 @@
-//! What differs between two readings of the configuration, and what of it a running node can take.
+//! What differs between two readings of the configuration, and what of it a running node can adopt.
 //!
-//! A key takes effect either at once or at the next start, never half: what is made anew when the configuration is read again
-//! is made by [`adopted`](super::Settings::adopted) settings, in which every key that has to wait is as it was. Which one it is
-//! says the table of settings (`reloadable`).
+//! A key takes effect either immediately or at the next start, never half. What a reload builds, it
+//! builds from [`adopted`](super::Settings::adopted) settings, in which every key that has to wait
+//! is unchanged. The table of settings decides which keys are `reloadable`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ pub(crate) fn compare(before: &[Effective], after: &[Effective]) -> Difference {
     difference
 }
 
-/// What is in force once everything that can take effect has: of the keys that wait, what was.
+/// The effective values after a reload: keys that have to wait keep their old value.
 pub(crate) fn in_force(before: &[Effective], after: &[Effective]) -> Vec<Effective> {
     let (was, is) = (by_key(before), by_key(after));
     let mut shown: Vec<Effective> = Vec::new();
@@ -74,7 +74,7 @@ fn by_key(settings: &[Effective]) -> BTreeMap<&str, &Effective> {
     settings.iter().map(|it| (it.key.as_str(), it)).collect()
 }
 
-/// A table of its own that came or went brings its defaults along; nobody wrote those.
+/// A table that was added or removed also adds or removes defaults; those are not differences.
 fn differs(before: Option<&Effective>, after: Option<&Effective>) -> bool {
     match (before, after) {
         (Some(before), Some(after)) => before.value != after.value || before.hidden != after.hidden,

@@ -1,7 +1,7 @@
-//! DISPATCH: schedules in the founding format, from a file or from the variable of that name.
+//! DISPATCH: schedules in the original format, from a file or from the variable of that name.
 //!
-//! The variable holds the text itself and wins over a file: that is how it is set where there are no
-//! files, as a secret. So its lines are never shown; a complaint tells their place alone.
+//! The variable contains the text itself and takes precedence over a file: where there are no
+//! files, it is set as a secret. So its lines are never shown; problems report only their position.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ pub(crate) struct DispatchText {
     pub(crate) report: Report,
 }
 
-/// The file is not there, or is no text.
+/// The file does not exist, or is not text.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read `{file}`: {source}")]
 pub(crate) struct Unreadable {
@@ -37,7 +37,7 @@ pub(crate) struct Unreadable {
     source: std::io::Error,
 }
 
-/// Reads the text, if there is one: without any, nobody said that there are to be no schedules.
+/// Reads the text, if there is one. None is different from an empty one, which removes schedules.
 pub(crate) fn read(
     settings: &Settings,
     environment: &BTreeMap<String, String>,

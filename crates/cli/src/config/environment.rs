@@ -1,8 +1,8 @@
 //! The environment and the command line as layers.
 //!
 //! Every key has a variable, `ALMANACK_<SECTION>_<KEY>`. A variable that is nearly one of ours is a
-//! slip of the pen and refused. One that only shares the prefix is somebody else's (Kubernetes sets
-//! `ALMANACK_SERVICE_HOST` and the like for a service of that name), so it is at most mentioned.
+//! typing error and refused. One that only shares the prefix belongs to another program (Kubernetes
+//! sets `ALMANACK_SERVICE_HOST` for a service of that name), so it gets at most a warning.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::suggest;
 
-/// Variables of ours that set no key: where the file is, which node to ask and how, and what the tests use.
+/// Variables of ours that set no key: the file, the node to ask and its token, and what tests use.
 const OTHER_VARIABLES: &[&str] = &[
     "ALMANACK_CONFIG",
     "ALMANACK_SERVER",
@@ -28,13 +28,13 @@ const OTHER_VARIABLES: &[&str] = &[
 pub(crate) const SET: &str = "--set";
 
 /// Reads the layer and what looks wrong in it. `below` is the file's layer: it knows how its kinds
-/// are spelt, which a variable's name cannot tell, and which variables hold its secrets.
+/// are spelt, which a variable's name does not show, and which variables hold its secrets.
 pub(crate) fn read(environment: &BTreeMap<String, String>, below: &Layer) -> (Layer, Vec<Problem>) {
     let mut layer = Layer::new();
     let mut problems = Vec::new();
     for key in unnamed_keys() {
         let own = key.variable(None);
-        // A name that others use too is often set to nothing; then it says nothing.
+        // A name that others use, too, is often set to nothing; then it is ignored.
         let shared = key.aliases.iter().copied();
         let shared = shared.filter(|name| environment.get(*name).is_some_and(|it| !it.is_empty()));
         let mut names = std::iter::once(own.as_str()).chain(shared);
@@ -68,7 +68,7 @@ fn unnamed_keys() -> impl Iterator<Item = &'static Key> {
     key::KEYS.iter().filter(|key| !key::is_named(key.section))
 }
 
-/// Reads what the command line says. Each item: the flag as written, the key, the value.
+/// Reads the command line. Each item: the flag as written, the key, the value.
 pub(crate) fn read_flags(flags: &[(String, String, String)]) -> (Layer, Vec<Problem>) {
     let mut layer = Layer::new();
     let mut problems = Vec::new();
@@ -112,7 +112,7 @@ fn unknown_flag_key(flag: &str, key: &str) -> Problem {
     let problem = Problem::error(format!("unknown key `{key}`"), Some(place));
     match suggest::nearest(key, known.iter().map(String::as_str)) {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None => problem.hint("a key is written section.key, like node.lease"),
+        None => problem.hint("write section.key, like node.lease"),
     }
 }
 
@@ -179,7 +179,7 @@ fn unexpected(variable: &str, rest: &str) -> Option<Problem> {
         rest.strip_prefix(&variable_form(section))
             .is_some_and(|key| key.starts_with('_'))
     });
-    let what = format!("variable `{variable}` sets nothing: there is no such key");
+    let what = format!("variable `{variable}` has no effect: there is no such key");
     ours.then(|| Problem::warning(what, Some(place)))
 }
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_refused_and_a_stranger_is_left_alone() {
+    fn a_misspelt_variable_is_refused_and_an_unrelated_one_is_ignored() {
         for (variable, expected) in [
             (
                 "ALMANACK_NODE_LEAES",

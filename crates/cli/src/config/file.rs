@@ -1,7 +1,7 @@
 //! The file as a layer: `almanack.toml` read with the place of every value.
 //!
 //! The document is walked by hand instead of being deserialized into structs, because serde stops
-//! at the first mistake and we want them all.
+//! at the first error and we report them all.
 
 mod subscription;
 
@@ -27,12 +27,12 @@ use crate::suggest;
 
 type Entry<'a> = (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>);
 
-/// What a file says.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     /// Its settings.
     pub(crate) layer: Layer,
-    /// What is wrong with their shape.
+    /// Problems with their shape.
     pub(crate) problems: Vec<Problem>,
     /// Its schedules, and what is wrong with them.
     pub(crate) schedules: FileSchedules,
@@ -88,11 +88,11 @@ fn syntax_problem(message: &str, text: &str, span: Range<usize>) -> Problem {
     let place = Some(Place::File { span: span.clone() });
     if message.contains("duplicate key") {
         let name = text.get(span).unwrap_or("a key").trim();
-        return Problem::error(format!("`{name}` stands here for the second time"), place)
-            .hint("a key may stand only once in its table; remove one of them");
+        return Problem::error(format!("`{name}` is set twice"), place)
+            .hint("set a key only once in its table; remove one of them");
     }
     if message.contains("must be quoted") || message.contains("unquoted") {
-        return Problem::error("text must stand in quotes", place).hint("for example \"30s\"");
+        return Problem::error("text must be quoted", place).hint("for example \"30s\"");
     }
     Problem::error(message.trim_end(), place)
 }
@@ -104,8 +104,8 @@ fn line_of(source: &Source, problem: &Problem) -> Option<usize> {
     }
 }
 
-/// On a line that cannot be read nobody knows what the value is; unless its key is one of ours and
-/// harmless, it may be a secret someone forgot to quote.
+/// On an invalid line the value is unknown; unless its key is one of ours and harmless, it may be a
+/// secret without quotes.
 fn cover_broken_line(source: &mut Source, text: &str, byte: usize) {
     let byte = (0..=byte.min(text.len()))
         .rev()
@@ -149,7 +149,7 @@ impl Walk {
     /// The table of the section of this name, with the sections inside it.
     fn table(&mut self, section: &str, value: &Spanned<DeValue<'_>>) {
         let DeValue::Table(table) = value.get_ref() else {
-            let hint = format!("write `[{section}]` on a line of its own");
+            let hint = format!("write `[{section}]` on its own line");
             return self.refuse(
                 value,
                 format!("`{section}` is a section, not a value"),
@@ -214,7 +214,7 @@ impl Walk {
             .iter()
             .find(|key| key.name == given.as_ref() && !key::is_named(key.section));
         let hint = match (suggest::nearest(given, key::sections()), home) {
-            (None, Some(key)) => format!("`{given}` belongs into [{}]", key.section),
+            (None, Some(key)) => format!("`{given}` belongs in [{}]", key.section),
             _ => value::known(given, &key::sections()),
         };
         let what = if is_table {
@@ -255,8 +255,8 @@ impl Walk {
     }
 }
 
-/// Covers a value, whatever is in it: under a key that we do not know may stand anything, a secret too. A table's own span may be its
-/// header alone.
+/// Covers a value: an unknown key may hold anything, even a secret. A table's own span may be its
+/// header only.
 pub(super) fn cover(covered: &mut Vec<Range<usize>>, value: &Spanned<DeValue<'_>>) {
     match value.get_ref() {
         DeValue::Table(table) => table.iter().for_each(|(_, inner)| cover(covered, inner)),
@@ -264,7 +264,7 @@ pub(super) fn cover(covered: &mut Vec<Range<usize>>, value: &Spanned<DeValue<'_>
     }
 }
 
-/// A value as the readers of settings want it.
+/// A value for the readers of settings.
 pub(super) fn raw(value: &DeValue<'_>) -> Raw {
     match value {
         DeValue::String(text) => Raw::Text(text.to_string()),

@@ -1,7 +1,7 @@
-//! Every key there is, from the table of settings: the file, the environment and `--set` are all checked against this
-//! list, and the settings page, the reference and the JSON Schema are made from it.
+//! All keys, from the table of settings: the file, the environment and `--set` are checked against
+//! this list, and the settings page, the reference and the JSON Schema are generated from it.
 //!
-//! A section may stand inside another: its name then has a dot, `[edition.model]` in the file.
+//! A section may be inside another: its name then has a dot, `[edition.model]` in the file.
 
 use std::{fmt, sync::LazyLock};
 
@@ -19,7 +19,7 @@ pub(crate) static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
 /// One key of the configuration.
 #[derive(Debug, Clone)]
 pub(crate) struct Key {
-    /// The table it stands in; [`KINDS`] for the tables of single kinds, [`SUBSCRIPTIONS`] for those of subscriptions.
+    /// Its table; [`KINDS`] for the tables of single kinds, [`SUBSCRIPTIONS`] for subscriptions.
     pub(crate) section: &'static str,
     /// Its name there.
     pub(crate) name: &'static str,
@@ -27,7 +27,7 @@ pub(crate) struct Key {
     pub(crate) words: [&'static str; 2],
     /// What it looks like in the file.
     pub(crate) shape: Shape,
-    /// What holds while nobody says anything.
+    /// The default.
     pub(crate) usual: Usual,
     /// How much of its value may be shown or written down.
     pub(crate) shown: Shown,
@@ -42,7 +42,8 @@ pub(crate) struct Key {
 pub(crate) enum Shown {
     /// All of it.
     Whole,
-    /// It is an address: scheme, host and port. The rest may be a secret, so it may be kept where secrets are.
+    /// It is an address: scheme, host and port are shown. The rest may be a secret, so the address
+    /// may be kept where secrets are.
     Host,
     /// It is a secret.
     Never,
@@ -132,7 +133,7 @@ pub(crate) fn sections() -> Vec<&'static str> {
     names
 }
 
-/// The section of this name, if it has keys of its own.
+/// The section of this name, if it has keys.
 pub(crate) fn section(name: &str) -> Option<&'static str> {
     sections().into_iter().find(|section| *section == name)
 }
@@ -194,7 +195,8 @@ impl KeyPath {
         find(self.section, self.name).map_or(Shown::Whole, |key| key.shown)
     }
 
-    /// Reads `section.key`, `kinds.NAME.key` or `subscription.NAME.key`; a kind's own dots do no harm.
+    /// Reads `section.key`, `kinds.NAME.key` or `subscription.NAME.key`; a kind's own dots do no
+    /// harm.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (front, name) = text.rsplit_once('.')?;
         let (section, kind) = match front.split_once('.') {

@@ -1,7 +1,7 @@
-//! A layer: what one place (file, environment, command line) says, before anyone checks it.
+//! A layer: the values of one place (file, environment, command line), before they are checked.
 //!
-//! Layers are laid over each other key by key; the uppermost that says something wins. A value
-//! keeps the place it came from, so that a complaint about it can point there.
+//! Layers are merged key by key; the uppermost layer with a value wins. A value keeps the place it
+//! came from, so that a problem can point there.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -13,7 +13,7 @@ use super::{
     secret,
 };
 
-/// A value as it was written.
+/// A value as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Raw {
     /// A quoted string of the file.
@@ -24,15 +24,14 @@ pub(crate) enum Raw {
     Truth(bool),
     /// A list of the file; each item with its bytes.
     List(Vec<(Raw, Range<usize>)>),
-    /// Text without quotes, from the environment or the command line: what it is depends on who
-    /// reads it.
+    /// Text without quotes, from the environment or the command line: its type depends on the key.
     Bare(String),
     /// Anything else of the file, by what it is called.
     Other(&'static str),
 }
 
 impl Raw {
-    /// What it is called when it is not what was expected.
+    /// The name of its type, for error messages.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Text(_) | Self::Bare(_) => "text",
@@ -71,7 +70,7 @@ pub(crate) struct Given {
     pub(crate) place: Place,
 }
 
-/// What one place says.
+/// The values of one place.
 pub(crate) type Layer = BTreeMap<KeyPath, Given>;
 
 /// A value of the environment or the command line as an error may show it.

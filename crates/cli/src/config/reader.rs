@@ -1,7 +1,7 @@
-//! Reads settings out of the laid-over layers, collecting every complaint.
+//! Reads settings from the merged layers and collects all problems.
 //!
-//! A value that is refused is replaced by its default for the moment, so that one pass finds all
-//! mistakes; nobody gets to use settings that came with an error.
+//! A refused value is replaced by its default for the moment, so that one pass finds all errors;
+//! settings with errors are never used.
 
 use std::{collections::BTreeMap, fmt, net::SocketAddr, path::Path};
 
@@ -31,7 +31,7 @@ use crate::when;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "from", rename_all = "snake_case")]
 pub(crate) enum Origin {
-    /// Nobody said anything.
+    /// The default.
     Default,
     /// The file.
     File {
@@ -71,7 +71,7 @@ pub(crate) struct Effective {
     pub(crate) value: String,
     /// Where it comes from.
     pub(crate) origin: Origin,
-    /// What is behind a covered value, to tell whether it has changed; never shown.
+    /// What is behind a covered value, to detect a change; never shown.
     #[serde(skip)]
     pub(crate) hidden: Option<Secret>,
 }
@@ -144,7 +144,7 @@ impl Reader<'_> {
         value
     }
 
-    /// The value at `path`, if there is one; `unset` says what happens otherwise.
+    /// The value at `path`, if there is one; `unset` describes what happens otherwise.
     pub(crate) fn optional<T: Show>(
         &mut self,
         path: &KeyPath,
@@ -187,18 +187,18 @@ impl Reader<'_> {
         self.layer.get(path).map(|given| given.place.clone())
     }
 
-    /// Whether anybody says anything about one of these keys of `section`.
+    /// Whether one of these keys of `section` is set.
     pub(crate) fn is_given(&self, section: &'static str, names: &[&'static str]) -> bool {
         let mut names = names.iter();
         names.any(|name| self.layer.contains_key(&KeyPath::plain(section, name)))
     }
 
-    /// Whether anything is said about a section or what stands inside of it.
+    /// Whether any key of a section, or of one inside it, is set.
     pub(crate) fn is_mentioned(&self, section: &str) -> bool {
         self.layer.keys().any(|path| path.is_within(section))
     }
 
-    /// The names that have a table of their own in `section`, as they are spelt.
+    /// The names that have a table in `section`, as they are spelt.
     pub(crate) fn named(&self, section: &str) -> Vec<String> {
         let paths = self.layer.keys().filter(|path| path.section == section);
         let mut names: Vec<String> = paths.filter_map(|path| path.kind.clone()).collect();
@@ -227,7 +227,7 @@ impl Reader<'_> {
         self.problems.push(problem.hint(hint));
     }
 
-    /// Says that a key is missing, once one of those that need it is given.
+    /// Reports that a key is missing, if one that needs it is set.
     pub(crate) fn needs(
         &mut self,
         section: &'static str,
@@ -239,7 +239,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Refuses what was given at `path`, in words of its own.
+    /// Refuses the value at `path`, with this message.
     pub(crate) fn refuse(
         &mut self,
         what: impl Into<String>,
@@ -261,14 +261,14 @@ impl Reader<'_> {
         self.push(Severity::Warning, (what, place), hint);
     }
 
-    /// Says what is missing of a section of which there is something.
+    /// Reports what is missing in a section that is partly configured.
     pub(crate) fn half(&mut self, section: &str, missing: &str, hint: &str) {
         let place = self.first_place(|path| path.is_within(section));
-        let what = format!("[{section}] is only half there: {missing} is missing");
+        let what = format!("[{section}] is incomplete: {missing} is missing");
         self.push(Severity::Error, (what, place), hint);
     }
 
-    /// Says of keys that are given that they have no effect without another one.
+    /// Reports that the given keys have no effect without another one.
     pub(crate) fn without_effect(
         &mut self,
         severity: Severity,
@@ -306,7 +306,8 @@ impl Reader<'_> {
             Ok(address) => Some(Raw::Text(address.expose().trim().to_owned())),
             Err(_) if self.need != Need::Everything => None,
             Err(error) => {
-                let hint = "set it, or say where the address is: \"env:NAME\" or \"file:/path\"";
+                let hint =
+                    "set it, or write where the address is kept: \"env:NAME\" or \"file:/path\"";
                 self.complain(path, Complaint::new(error.to_string(), hint))
             }
         }
@@ -368,7 +369,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is wrong with an address, told without what may be secret in it.
+/// What is wrong with an address, without what may be secret in it.
 fn without(complaint: Complaint, raw: &Raw, shown: Shown) -> Complaint {
     match raw.as_text().filter(|_| shown == Shown::Host) {
         Some(text) => Complaint {
@@ -381,9 +382,9 @@ fn without(complaint: Complaint, raw: &Raw, shown: Shown) -> Complaint {
 
 /// Why there is no secret.
 enum Missing {
-    /// It is not where it is said to be kept.
+    /// It is not at the named place.
     Kept(Complaint),
-    /// It stands where it must not.
+    /// It is written where it must not be.
     Literal(Complaint),
 }
 
@@ -395,15 +396,16 @@ fn find_secret(
     let reference = given.raw.as_text().and_then(Reference::parse);
     match (reference, &given.raw, &given.place) {
         (Some(reference), _, _) => reference.resolve(environment, base).map_err(|error| {
-            let hint = "set it, or say where the secret is: \"env:NAME\" or \"file:/path\"";
+            let hint = "set it, or write where the secret is kept: \"env:NAME\" or \"file:/path\"";
             Missing::Kept(Complaint::new(error.to_string(), hint))
         }),
         (None, Raw::Bare(text), Place::Environment { .. }) if !text.is_empty() => {
             Ok(Secret::new(text))
         }
         _ => {
-            let what = "a secret may not be written here, only where it is kept";
-            let hint = "write \"env:NAME\" and set NAME, or write \"file:/path\" and put it there";
+            let what = "do not write the secret itself, only where it is kept";
+            let hint =
+                "write \"env:NAME\" and set NAME, or write \"file:/path\" and put it in that file";
             Err(Missing::Literal(Complaint::new(what, hint)))
         }
     }

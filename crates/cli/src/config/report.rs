@@ -1,6 +1,6 @@
 //! What is wrong with a configuration, where, why, and what to do about it.
 //!
-//! All mistakes are collected and shown together: who fixes one at a time starts five times.
+//! All problems are collected and shown together, so that you need not start once for each.
 //! INVARIANT: a line of the file is only ever shown through [`Source::line`], which covers what may
 //! be a secret.
 

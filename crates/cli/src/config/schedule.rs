@@ -1,11 +1,11 @@
 //! `[[schedule]]` in the file: schedules as people write them, each checked for itself.
 //!
-//! Unlike a setting, a schedule that is wrong stops nobody (DP-18): `serve` runs the good ones and says
-//! what is wrong with the others, while `check` counts every mistake. So they are kept apart from the
-//! settings, and what is wrong with them from what is wrong with everything else.
+//! Unlike a setting, an invalid schedule prevents no start (DP-18): `serve` runs the valid ones and
+//! reports the others, while `check` counts every problem. So schedules are separate from the
+//! settings, and so are their problems.
 //!
-//! Every value is first read by its [`Shape`], which knows the place and the words for a refusal, and
-//! only then put together to a definition.
+//! Every value is first read by its [`Shape`], which knows the place and the words for a refusal,
+//! and only then put together to a definition.
 
 pub(super) mod fault;
 pub(super) mod idle;
@@ -35,7 +35,7 @@ use shape::{Field, SCHEDULE, TARGET_TYPE_FIELD, fields_of_target};
 
 /// What the tables are called.
 pub(crate) const SCHEDULES: &str = "schedule";
-const EXPECTED: &str = "write `[[schedule]]` on a line of its own, then `name = …`";
+const EXPECTED: &str = "write `[[schedule]]` on its own line, then `name = …`";
 
 /// The schedules of a file.
 #[derive(Debug, Clone, Default)]
@@ -46,12 +46,12 @@ pub(crate) struct FileSchedules {
     pub(crate) problems: Vec<Problem>,
     /// The names of those others, where they have one: they are neither changed nor removed.
     pub(crate) keep: BTreeSet<ScheduleName>,
-    /// Where the kinds of those to be kept stand: whether there is one only the settings know.
+    /// Where the kinds of the valid ones are written: only the settings know which kinds exist.
     kinds: BTreeMap<ScheduleName, Range<usize>>,
 }
 
 impl FileSchedules {
-    /// Refuses a schedule of this name, if the name is taken by somebody else.
+    /// Refuses a schedule of this name, if the name is taken.
     pub(super) fn leave_name(&mut self, name: &str, taken: bool) {
         let before = self.wanted.len();
         if taken {
@@ -79,8 +79,8 @@ pub(super) fn read(value: &Spanned<DeValue<'_>>, text: &str) -> (FileSchedules, 
         let mut reading = Reading::new(index + 1, item, text);
         match reading.schedule(&zones) {
             Some(wanted) if found.wanted.iter().any(|it| it.name == wanted.name) => {
-                let what = "this name is taken by a schedule further up";
-                reading.refuse::<()>("name", Complaint::new(what, "give each a name of its own"));
+                let what = "an earlier schedule has the same name";
+                reading.refuse::<()>("name", Complaint::new(what, "give each a different name"));
             }
             Some(wanted) => {
                 let place = reading.spans.remove("target.kind");
@@ -109,10 +109,10 @@ fn at(what: impl Into<String>, span: Range<usize>) -> Problem {
 struct Reading<'a> {
     item: &'a Spanned<DeValue<'a>>,
     text: &'a str,
-    /// How complaints name it.
+    /// Its name in error messages.
     title: String,
     name: Option<ScheduleName>,
-    /// Where each value stands, by its path: `grace`, `target.url`.
+    /// The place of each value, by its path: `grace`, `target.url`.
     spans: BTreeMap<String, Range<usize>>,
     problems: Vec<Problem>,
     covered: Vec<Range<usize>>,
@@ -201,7 +201,7 @@ impl<'a> Reading<'a> {
         for field in fields {
             let path = format!("{prefix}{}", field.name);
             if let Some(example) = field.needed.filter(|_| !self.spans.contains_key(&path)) {
-                self.refuse::<()>(&path, Complaint::new("it is missing", example));
+                self.refuse::<()>(&path, Complaint::new("is missing", example));
             }
         }
         read
@@ -230,7 +230,7 @@ impl<'a> Reading<'a> {
             return self.refuse("target", complaint);
         };
         let Some((_, type_name)) = table.iter().find(|(key, _)| key.get_ref() == "type") else {
-            let complaint = Complaint::new("its type is missing", shape::TARGET_EXAMPLE);
+            let complaint = Complaint::new("the type is missing", shape::TARGET_EXAMPLE);
             return self.refuse("target", complaint);
         };
         self.spans

@@ -1,6 +1,8 @@
-//! The JSON Schema of the configuration, for editors: from the table of settings, and from that of schedules.
+//! The JSON Schema of the configuration, for editors: generated from the tables of settings and of
+//! schedules.
 //!
-//! It says what the file may hold. What only makes sense together, and which durations are within bounds, says `almanack check`.
+//! It describes what the file may contain. `almanack check` also checks combinations of keys and
+//! the bounds of durations.
 
 use almanack_core::{plan::Definition, target::Target};
 use serde_json::{Map, Value, json};
@@ -16,7 +18,7 @@ use super::{
 };
 use crate::when::show_duration;
 
-/// The schema, as a document of its own.
+/// The schema as a document.
 pub(crate) fn document() -> Value {
     let mut root = table("Configuration of Almanack.", Map::new());
     root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");

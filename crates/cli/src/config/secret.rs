@@ -22,7 +22,7 @@ pub(crate) enum Reference {
     File(PathBuf),
 }
 
-/// Why a secret could not be had.
+/// Why a secret could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// The variable does not exist.
@@ -110,8 +110,8 @@ pub(crate) fn without_password(text: &str) -> String {
     )
 }
 
-/// An address as far as its host: what stands behind it may be all that keeps strangers out. All of one that has nothing
-/// behind; what cannot be read is covered.
+/// An address up to its host: the rest may be a secret. An address without a rest is shown whole;
+/// one that is invalid is covered.
 pub(crate) fn only_host(text: &str) -> String {
     let Ok(url) = Url::parse(text) else {
         return COVER.to_owned();
@@ -125,7 +125,7 @@ pub(crate) fn only_host(text: &str) -> String {
     }
 }
 
-/// A password may hold a slash or an `@` that nobody escaped; the last `@` ends it all the same.
+/// A password may contain an unescaped slash or `@`; the last `@` ends it.
 fn without_userinfo(address: &str, start: usize) -> String {
     let at = address[start..].rfind('@').map(|at| start + at);
     let colon = at.and_then(|at| address[start..at].find(':').map(|colon| start + colon));

@@ -32,7 +32,7 @@ pub(crate) use schedules::{Command, Github, Schedules, Tick};
 pub(crate) use sources::{Rate, Sources};
 pub(crate) use subscription::{EventDelivery, Subscriber, SubscriptionKeys, Way};
 
-/// Every section, in the order it is shown.
+/// All sections, in the order they are shown.
 pub(super) fn sections() -> Vec<Listed> {
     let modules = [
         database::sections(),
@@ -99,12 +99,12 @@ all! {
     telemetry: Telemetry = log::telemetry, Group::adopted;
 }
 
-/// Of a section whose keys all wait for the next start.
+/// A section whose keys all wait for the next start.
 fn nothing<T: Clone>(before: &T, _: &T) -> T {
     before.clone()
 }
 
-/// Of a section whose keys are all reloadable.
+/// A section whose keys are all reloadable.
 fn everything<T: Clone>(_: &T, after: &T) -> T {
     after.clone()
 }

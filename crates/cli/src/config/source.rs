@@ -46,7 +46,7 @@ impl Source {
         self.covered.push(span);
     }
 
-    /// Where a byte stands.
+    /// The position of a byte.
     pub(crate) fn position(&self, byte: usize) -> Position {
         let before = &self.text[..self.floor(byte)];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -1,4 +1,4 @@
-//! The table of settings: what a key is called, what it may hold, what it means. Said once, in `settings/`.
+//! The table of settings: name, type and meaning of each key. Written once, in `settings/`.
 //!
 //! ```text
 //!   settings! { struct Node { slots: usize = count(1..=10_000).default(64).reloadable(); … } }
@@ -7,8 +7,9 @@
 //!        └─► Keys ─► known names, variables, `check`, the settings page, the reference, the JSON Schema
 //! ```
 //!
-//! The two lines above a key are its description in English and in Chinese. A [`Form`] knows how a value is written, a
-//! [`Setting`] adds what holds when nobody writes one. What concerns several keys at once stays a function beside the section.
+//! The two lines above a key are its description in English and in Chinese. A [`Form`] defines how
+//! a value is written, a [`Setting`] adds the default. What concerns several keys at once is a
+//! function beside the section.
 
 use std::{borrow::Cow, ops::RangeInclusive, path::PathBuf};
 
@@ -29,7 +30,8 @@ pub(crate) type Words = Cow<'static, [&'static str]>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     Text,
-    /// A web address of which only the host may be shown: the rest may be a secret, so it may be kept where secrets are.
+    /// A web address of which only the host may be shown: the rest may be a secret, so the address
+    /// may be kept where secrets are.
     Address,
     /// Where a secret is kept.
     Secret,
@@ -47,7 +49,7 @@ pub(crate) enum Shape {
     Target,
 }
 
-/// What holds while nobody says anything.
+/// The default of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Usual {
     /// This value, as it would be written in the file.
@@ -58,7 +60,7 @@ pub(crate) enum Usual {
     Depends(&'static str),
 }
 
-/// Everything the table says of a key besides its name and its description.
+/// Everything about a key besides its name and its description.
 #[derive(Debug, Clone)]
 pub(crate) struct About {
     pub(crate) shape: Shape,
@@ -82,7 +84,7 @@ pub(crate) struct Kept<T>(Meaning<Secret, T>);
 
 type Reading<T> = Box<dyn FnOnce(&mut Reader<'_>, &KeyPath, Option<T>) -> T>;
 
-/// A form, and what holds while nobody says anything.
+/// A form and its default.
 pub(crate) struct Setting<T> {
     pub(crate) about: About,
     read: Reading<T>,
@@ -97,7 +99,7 @@ impl<T: 'static> Form<T> {
         Self::placed(shape, |given| read(&given.raw))
     }
 
-    /// The same, where it matters who wrote the value.
+    /// The same, if it matters where the value comes from.
     pub(crate) fn placed(shape: Shape, read: impl FnOnce(&Given) -> Read<T> + 'static) -> Self {
         Self {
             shape,
@@ -105,7 +107,7 @@ impl<T: 'static> Form<T> {
         }
     }
 
-    /// This value while nobody says anything.
+    /// Defaults to this value.
     pub(crate) fn default(self, default: T) -> Setting<T>
     where
         T: Show,
@@ -116,7 +118,7 @@ impl<T: 'static> Form<T> {
         })
     }
 
-    /// No value while nobody says anything; `text` says what happens then.
+    /// No default; `text` describes what happens then.
     pub(crate) fn unset(self, text: &'static str) -> Setting<Option<T>>
     where
         T: Show,
@@ -128,7 +130,7 @@ impl<T: 'static> Form<T> {
 }
 
 impl<T: 'static> Kept<T> {
-    /// No secret while nobody says where one is; `text` says what happens then.
+    /// No default; `text` describes what happens without the secret.
     pub(crate) fn unset(self, text: &'static str) -> Setting<Option<T>> {
         Setting::new(Shape::Secret, Usual::Unset(text), move |reader, path, _| {
             let secret = reader.secret(path, text)?;
@@ -166,7 +168,7 @@ impl<T: 'static> Setting<T> {
         self
     }
 
-    /// Variables of the founding setup set it, too.
+    /// Variables of the original setup set it, too.
     pub(crate) fn also(mut self, aliases: &'static [&'static str]) -> Self {
         self.about.aliases = aliases;
         self
@@ -208,7 +210,7 @@ pub(crate) struct Listed {
 
 /// Keys that are read together.
 pub(crate) trait Group: Sized {
-    /// What the table says of each.
+    /// The description of each.
     fn keys(section: &'static str) -> Vec<Key>;
     /// Reads all of them; `which` says of which of several tables.
     fn read_of(reader: &mut Reader<'_>, section: &'static str, which: Option<&str>) -> Self;
@@ -221,11 +223,11 @@ pub(crate) trait Group: Sized {
     }
 }
 
-/// Keys that have a section of their own.
+/// Keys that form a section.
 pub(crate) trait Section: Group {
     /// Its name.
     const NAME: &'static str;
-    /// Everything about it, with the keys of further groups that stand there, too.
+    /// Everything about it, with the keys of further groups in it.
     fn listed() -> Listed;
 
     /// Reads it.
@@ -234,8 +236,9 @@ pub(crate) trait Section: Group {
     }
 }
 
-/// Keys that are read together: `name: type = setting;` below its description in English and in Chinese. `=> |reader| …` computes the
-/// default from what was read before. `in "section" + Other` makes of them a section, where the keys of `Other` stand, too.
+/// Keys that are read together: `name: type = setting;` below its description in English and in
+/// Chinese. `=> |reader| …` computes the default from what was read before. `in "section" + Other`
+/// makes them a section that also has the keys of `Other`.
 macro_rules! settings {
     ($(#[doc = $about:literal])+ $vis:vis struct $struct:ident in $section:literal $(+ $group:ident)* {
         $($keys:tt)+
@@ -309,7 +312,8 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// The sections of a module, in the order they are shown; after a `;` those of modules inside of it, and so on.
+/// The sections of a module, in the order they are shown; after a `;` those of modules inside of
+/// it, and so on.
 macro_rules! sections {
     ($($section:ident),+ $(; $module:ident)* $(=> $last:ident)?) => {
         pub(in $crate::config) fn sections() -> Vec<$crate::config::table::Listed> {

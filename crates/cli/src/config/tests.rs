@@ -1,4 +1,5 @@
-//! `docs/reference/configuration.md`, made from the table of settings. A test says when it is stale.
+//! `docs/reference/configuration.md`, made from the table of settings. A test says when it is
+//! stale.
 
 use std::{fmt::Write as _, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! From what was written to what it means: one function per shape of value.
+//! Parses values: one function per shape.
 
 use std::{
     net::SocketAddr,
@@ -37,7 +37,7 @@ impl Complaint {
     }
 }
 
-/// What reading a value comes to.
+/// The result of reading a value.
 pub(crate) type Read<T> = Result<T, Complaint>;
 
 /// The text, if it fits; otherwise what is wrong with it.
@@ -53,13 +53,13 @@ pub(crate) fn fitting(
     Err(Complaint::new(what, hint))
 }
 
-/// What to write instead of a name that nobody knows.
+/// What to write instead of an unknown name.
 pub(crate) fn known(given: &str, names: &[&str]) -> String {
     if let Some(near) = suggest::nearest(given, names.iter().copied()) {
         return format!("did you mean `{near}`?");
     }
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!("there are {}", quoted.join(", "))
+    format!("use one of {}", quoted.join(", "))
 }
 
 fn mismatch(expected: &str, raw: &Raw, example: &str) -> Complaint {
@@ -77,11 +77,7 @@ pub(crate) fn text(raw: &Raw) -> Read<String> {
             "remove the key instead",
         )),
         Some(text) => Ok(text.to_owned()),
-        None => Err(mismatch(
-            "text",
-            raw,
-            "\"some text\"; text stands in quotes",
-        )),
+        None => Err(mismatch("text", raw, "\"some text\"; put text in quotes")),
     }
 }
 
@@ -210,7 +206,7 @@ pub(crate) fn texts<T>(item: impl Fn(&str) -> Read<T>) -> impl Fn(&Raw) -> Read<
     }
 }
 
-/// An address to listen at.
+/// An address to listen on.
 pub(crate) fn socket(raw: &Raw) -> Read<SocketAddr> {
     let text = raw
         .as_text()
@@ -227,14 +223,14 @@ pub(crate) fn socket(raw: &Raw) -> Read<SocketAddr> {
             }
             _ => "write address and port, like \"127.0.0.1:8080\" or \"[::1]:8080\"".to_owned(),
         };
-        Complaint::new(format!("`{text}` is not an address to listen at"), hint)
+        Complaint::new(format!("`{text}` is not an address to listen on"), hint)
     })
 }
 
 /// A host name as a browser sends it, with or without a port.
 pub(crate) fn host(text: &str) -> Read<String> {
     let fits = !text.is_empty() && !text.contains(|c: char| c == '/' || c.is_whitespace());
-    let hint = "only the name, without http:// and path, like \"almanack.example.org\"";
+    let hint = "write only the name, without http:// and path, like \"almanack.example.org\"";
     let text = text.to_ascii_lowercase();
     fitting(&text, fits, format!("`{text}` is not a host name"), hint)
 }
@@ -253,13 +249,13 @@ pub(crate) fn web_address(raw: &Raw) -> Read<Url> {
         )
     })?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-        let what = format!("`{shown}` is not an address of the web");
-        return Err(Complaint::new(what, "it starts with http:// or https://"));
+        let what = format!("`{shown}` is not a web address");
+        return Err(Complaint::new(what, "start it with http:// or https://"));
     }
     if has_password(text) || !url.username().is_empty() {
-        let hint = "remove them; calls are signed, so the other side can tell who is calling";
+        let hint = "remove them; receivers verify the caller by the signature";
         return Err(Complaint::new(
-            "an address may not hold a user name or a password",
+            "an address must not contain a user name or a password",
             hint,
         ));
     }

@@ -1,8 +1,8 @@
-//! What is counted, and what keeps it from growing.
+//! Metrics of the process, and what keeps them from growing.
 //!
-//! An observation waits in memory until somebody reads the metrics: there may be nobody, and observations come for as
-//! long as the process lives. So they are folded into their histograms every few seconds, read or not, and what the process takes of
-//! its machine is measured in the same rhythm.
+//! An observation waits in memory until the metrics are read. There may be no reader, and
+//! observations arrive for as long as the process lives. So they are folded into their histograms
+//! every few seconds, read or not; CPU, memory and files are measured at the same interval.
 
 mod table;
 
@@ -45,7 +45,7 @@ fn recorder() -> Result<PrometheusRecorder, Failure> {
     Ok(bounded.map_err(failed)?.build_recorder())
 }
 
-/// Observations wait in memory until somebody reads the metrics; where nobody does, they would wait for ever.
+/// Folds waiting observations: without a reader of the metrics they would wait forever.
 pub(super) async fn fold(metrics: &PrometheusHandle, drained: &CancellationToken) {
     while drained
         .run_until_cancelled(pause(FOLD_EVERY))
@@ -81,13 +81,14 @@ fn show_resources() {
 mod tests {
     use super::*;
 
-    /// How many observations a histogram holds: as the recorder shows itself, because to read the metrics folds them.
+    /// Whether a histogram holds this many observations, by the recorder's debug output: reading
+    /// the metrics would fold them.
     fn holds(metrics: &PrometheusHandle, observations: usize) -> bool {
         format!("{metrics:?}").contains(&format!("Histogram {{ count: {observations},"))
     }
 
     #[tokio::test(start_paused = true)]
-    async fn observations_are_folded_while_nobody_reads_the_metrics() {
+    async fn observations_are_folded_while_the_metrics_are_not_read() {
         let recorder = recorder().unwrap();
         let (metrics, drained) = (recorder.handle(), CancellationToken::new());
         let observe = || metrics::histogram!("lateness").record(0.5);

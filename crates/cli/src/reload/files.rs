@@ -1,13 +1,15 @@
-//! The store in line with the files that schedules are written in.
+//! Keeps the schedules in the store equal to those in the files.
 //!
-//! They are read again when a file's time or length has changed, or when somebody says so. What does not read changes nothing: a bad schedule stays what it was, and
-//! a bad file leaves all of them alone (DP-18). One exception: a line of DISPATCH without `name=` is known
-//! by what it says alone, so one that no longer reads is a line that is gone, and its schedule with it.
-//! Where no file and no DISPATCH is configured, nobody has said that there are to be no schedules, so those
-//! in the store stay: a command run in the wrong folder must not remove them.
+//! The files are read again when their time or length has changed, or on SIGHUP. Invalid parts
+//! change nothing: a bad schedule stays unchanged, and a bad file leaves all of its schedules
+//! unchanged (DP-18). One exception: a line of DISPATCH without `name=` is identified by its
+//! content, so one that becomes invalid counts as removed, and so does its schedule. Without a file
+//! and without DISPATCH, the schedules in the store stay: a command run in the wrong folder must
+//! not remove them.
 //!
-//! Nodes that share a database all do this; the first one writes, the others find it written. Whose hooks the
-//! files name are trusted by each node for itself, so nodes that fire the same schedules read the same files.
+//! All nodes that share a database do this; the first one writes, the others find it written. Each
+//! node trusts the hooks of its own files, so nodes that fire the same schedules read the same
+//! files.
 
 use std::{
     collections::BTreeSet,
@@ -32,24 +34,24 @@ use crate::{
     wiring::{Outbound, hooks},
 };
 
-/// A file's time and length; `None` if it is not there.
+/// A file's time and length; `None` if it does not exist.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// What was read, and what the file looked like before.
+/// What was read, and the file's stamp before.
 pub(super) struct Reading {
-    /// What reading it came to.
+    /// The result of reading.
     pub(super) loaded: Loaded,
     looked: (PathBuf, Stamp),
 }
 
-/// The files, and what they last looked like.
+/// The files, and their last stamps.
 pub(crate) struct Files {
     inputs: Inputs,
     schedules: Arc<Schedules>,
     outbound: Outbound,
-    /// Where the hooks of the files' schedules are.
+    /// The origins of the hooks of the files' schedules.
     hooks: BTreeSet<address::Origin>,
-    /// Empty until a look has succeeded.
+    /// Empty until the first successful read.
     seen: Vec<(PathBuf, Stamp)>,
 }
 
@@ -65,30 +67,30 @@ impl Files {
         }
     }
 
-    /// The same, read, and the store in line with them.
+    /// The same, after the first read and update of the store.
     pub(crate) async fn synced(mut self, in_force: &Settings) -> Result<Self, schedules::Error> {
         self.sync(in_force).await?;
         Ok(self)
     }
 
-    /// Reads the files and brings the store in line with them, where these settings are in force.
+    /// Reads the files and updates the store, with these settings.
     pub(crate) async fn sync(&mut self, in_force: &Settings) -> Result<(), schedules::Error> {
         let reading = self.read(Need::Database);
         self.bring_in_line(reading, in_force).await
     }
 
-    /// Reads the files; nothing is done about it yet.
+    /// Reads the files; changes nothing yet.
     pub(super) fn read(&mut self, need: Need) -> Reading {
         self.seen.clear();
-        // Looked at before it is read: what changes in between is seen next time.
+        // Stamped before it is read: a change in between is found next time.
         let (path, _) = self.inputs.file();
         let looked = stamped(path);
         let loaded = config::load(&self.inputs, need);
         Reading { loaded, looked }
     }
 
-    /// Brings the store in line with what was read. What the file says of editions waits for the next start, so
-    /// their ticks come by the settings in force.
+    /// Updates the store with what was read. Settings of editions wait for the next start, so their
+    /// ticks follow the active settings.
     pub(super) async fn bring_in_line(
         &mut self,
         reading: Reading,
@@ -98,43 +100,41 @@ impl Files {
         let mut seen = vec![looked];
         if let Some(settings) = &loaded.settings {
             seen.extend(settings.schedules.dispatch.clone().map(stamped));
-            // Before the store hears of them: a new schedule may be due at once.
+            // Before the store has them: a new schedule may be due immediately.
             self.trust_hooks(&loaded);
             self.sync_file(&loaded, in_force).await?;
             self.sync_dispatch(settings).await?;
         } else {
-            let reported = first_error(&loaded.report);
-            tracing::error!(
-                "the configuration does not read; schedules stay as they are: {reported}"
-            );
+            let error = first_error(&loaded.report);
+            tracing::error!("the configuration is invalid; schedules stay unchanged: {error}");
         }
         self.seen = seen;
         Ok(())
     }
 
-    /// Leaves everything as it is, until a file changes again.
+    /// Leaves everything unchanged, until a file changes again.
     pub(super) fn leave(&mut self, reading: Reading) {
         self.seen = vec![reading.looked];
     }
 
-    /// A way out that is not in force yet trusts the same hooks: a firing must not find it without.
+    /// New outbound clients trust the same hooks before they are used: a firing must not fail.
     pub(super) fn lend_trust(&self, outbound: &Outbound) {
         outbound.trust(&self.hooks);
     }
 
-    /// Hooks are trusted on this way out from now on.
+    /// This outbound client trusts the hooks from now on.
     pub(super) fn go_out(&mut self, mut outbound: Outbound) {
         outbound.take_over(&self.outbound, &self.hooks);
         self.outbound = outbound;
     }
 
-    /// Whether a file is not as it was when it was read last.
+    /// Whether a file has changed since it was last read.
     pub(super) fn have_changed(&self) -> bool {
         let mut seen = self.seen.iter();
         self.seen.is_empty() || seen.any(|(path, stamp)| look_at(path) != *stamp)
     }
 
-    /// A schedule that no longer reads stays what it was, and so does the trust in its hook.
+    /// A schedule that became invalid stays unchanged, and its hook stays trusted.
     fn trust_hooks(&mut self, loaded: &Loaded) {
         if loaded.report.source.is_none() {
             return;
@@ -164,7 +164,8 @@ impl Files {
         Ok(())
     }
 
-    /// Without a file it is the environment that says whether there are editions. What it says nothing about stays.
+    /// Without a file, the environment decides whether there are editions. Otherwise they stay
+    /// unchanged.
     async fn sync_edition(&self, settings: &Settings) -> Result<(), schedules::Error> {
         let by = "environment";
         if let Some(Wanted { name, definition }) = ticks(settings) {
@@ -197,7 +198,7 @@ impl Files {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(()),
             Err(unreadable) => {
-                tracing::error!("{unreadable}; its schedules stay as they are");
+                tracing::error!("{unreadable}; its schedules stay unchanged");
                 return Ok(());
             }
         };
@@ -235,10 +236,10 @@ fn first_error(report: &Report) -> String {
 
 pub(super) fn complain(report: &Report, problems: &[Problem]) {
     for problem in problems {
-        let reported = report.line(problem);
+        let line = report.line(problem);
         match problem.severity {
-            Severity::Error => tracing::error!("{reported}"),
-            Severity::Warning => tracing::warn!("{reported}"),
+            Severity::Error => tracing::error!("{line}"),
+            Severity::Warning => tracing::warn!("{line}"),
         }
     }
 }
@@ -253,7 +254,7 @@ fn log_synced(file: &str, synced: &Synced) {
             changed = names(&synced.changed),
             removed = names(&synced.removed),
             unchanged = synced.unchanged,
-            "schedules of {file} are in force"
+            "applied the schedules of {file}"
         );
     }
 }

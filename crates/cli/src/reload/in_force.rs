@@ -13,7 +13,7 @@ use crate::{
     wiring,
 };
 
-/// What a process works by.
+/// The active settings of a process.
 pub(crate) struct InForce {
     settings: Box<Settings>,
     effective: Vec<Effective>,
@@ -24,7 +24,7 @@ pub(crate) struct InForce {
 }
 
 impl InForce {
-    /// What it was started with.
+    /// The settings of the start.
     pub(crate) fn new(settings: &Settings, inputs: &Inputs) -> Self {
         let Loaded {
             effective, report, ..
@@ -38,12 +38,13 @@ impl InForce {
         }
     }
 
-    /// What is in force, as `almanack check` shows it: secrets are covered where they are read.
+    /// The active settings, as `almanack check` shows them: secrets are covered where they are
+    /// read.
     pub(crate) fn shown(&self) -> Reloadable<Vec<Configured>> {
         self.shown.clone()
     }
 
-    /// Who is sent events.
+    /// The event subscriptions.
     pub(crate) fn subscriptions(&self) -> Reloadable<Vec<Subscription>> {
         self.subscriptions.clone()
     }
@@ -52,8 +53,8 @@ impl InForce {
         &self.settings
     }
 
-    /// The file that they were read from, if it is gone. Nobody takes all settings back by removing a file under a node: more likely
-    /// somebody is about to put another one in its place.
+    /// The file that they were read from, if it is gone. A removed file does not reset a running
+    /// node: it is more likely being replaced.
     pub(super) fn lost_file(&self, loaded: &Loaded) -> Option<&str> {
         let file = self.file.as_deref();
         file.filter(|_| loaded.report.source.is_none())
@@ -64,7 +65,7 @@ impl InForce {
         difference::compare(&self.effective, &loaded.effective)
     }
 
-    /// These are in force from now on, adopted from what was read.
+    /// Makes these the active settings, adopted from what was read.
     pub(super) fn adopt(&mut self, settings: Settings, loaded: &Loaded) {
         self.subscriptions.put(wiring::subscriptions(&settings));
         *self.settings = settings;
@@ -96,7 +97,8 @@ mod tests {
     use super::*;
     use crate::config::key::Shown;
 
-    /// Every key that holds a secret, by every variable that sets it, and the two places of a database's password.
+    /// Every key that holds a secret, by every variable that sets it, and both places of the
+    /// database's password.
     #[test]
     fn what_pages_may_show_holds_no_secret() {
         const SECRET: &str = "hunter2hunter2";

@@ -23,10 +23,10 @@ use opentelemetry_sdk::{
 use tokio::sync::mpsc;
 use url::Url;
 
-use super::{Seen, handler::Attempt};
+use super::{SpanRecord, handler::Attempt};
 use crate::config::settings::Telemetry as Settings;
 
-/// Spans that leave together.
+/// Spans per batch.
 const BATCH: usize = 512;
 /// How long the first span of a batch waits for others.
 const GATHER: Duration = Duration::from_secs(2);
@@ -38,7 +38,7 @@ const SCHEDULE: &str = "schedule:";
 pub(super) struct Exporter {
     collector: SpanExporter,
     scope: InstrumentationScope,
-    /// Whether the collector was away at the last batch: said once, not every two seconds.
+    /// Whether the last batch failed: logged once, not every two seconds.
     away: bool,
 }
 
@@ -79,8 +79,8 @@ impl Exporter {
         })
     }
 
-    /// Until nobody can hand in spans any more.
-    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Seen>) {
+    /// Runs until all senders are dropped.
+    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<SpanRecord>) {
         while let Some(first) = queue.recv().await {
             let mut batch = vec![first];
             let gathering = async {
@@ -97,7 +97,7 @@ impl Exporter {
         }
     }
 
-    async fn send(&mut self, batch: Vec<Seen>) {
+    async fn send(&mut self, batch: Vec<SpanRecord>) {
         let spans = batch.len() as u64;
         let batch = batch.into_iter().map(|seen| self.span(seen)).collect();
         match self.collector.export(batch).await {
@@ -109,16 +109,16 @@ impl Exporter {
                 metrics::counter!("almanack_trace_spans_dropped_total", "why" => "collector")
                     .increment(spans);
                 if !std::mem::replace(&mut self.away, true) {
-                    tracing::warn!(%error, "the collector of traces does not take them; they are dropped until it does");
+                    tracing::warn!(%error, "the trace collector rejects spans; dropping them until it accepts");
                 }
             }
         }
     }
 
-    fn span(&self, seen: Seen) -> SpanData {
+    fn span(&self, seen: SpanRecord) -> SpanData {
         match seen {
-            Seen::Attempt(attempt) => self.attempt(*attempt),
-            Seen::Call(call) => self.call(&call),
+            SpanRecord::Attempt(attempt) => self.attempt(*attempt),
+            SpanRecord::Call(call) => self.call(&call),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A handler that is watched: what it logs names its task, and its attempt becomes a span.
+//! A traced handler: its log lines name the task, and its attempt becomes a span.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tracing::Instrument as _;
 
-use super::{Seen, Spans};
+use super::{SpanRecord, Spans};
 
 /// How attempts become spans.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub(super) struct Tracing {
     pub(super) sample: f64,
 }
 
-/// An attempt that is over. Its payload is nobody's business but the handler's.
+/// A finished attempt. Its payload is for the handler only.
 #[derive(Debug)]
 pub(crate) struct Attempt {
     pub(super) trace: TraceId,
@@ -54,7 +54,7 @@ impl Watched {
 #[async_trait]
 impl Handler for Watched {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
-        // Of the gravest level, so that a log of errors alone names tasks as well.
+        // At the highest level, so that a log of errors only names tasks as well.
         let line = tracing::error_span!(
             "attempt",
             task.id = task.id.0,
@@ -88,8 +88,8 @@ impl Handler for Watched {
     }
 }
 
-/// A span that is handed in when it is dropped: an attempt that is cut off, because its node leaves or may no longer
-/// trust its lease, is told of as well.
+/// A span that is sent when it is dropped: so an attempt that is cut off, because its node stops or
+/// its lease is no longer valid, is traced as well.
 struct Open<'a> {
     tracing: &'a Tracing,
     attempt: Attempt,
@@ -110,7 +110,7 @@ impl<'a> Open<'a> {
             started_at: now,
             ended_at: now,
             outcome: "cut_off",
-            error: Some("stopped before it was over".to_owned()),
+            error: Some("stopped before it ended".to_owned()),
         };
         Self { tracing, attempt }
     }
@@ -126,6 +126,8 @@ impl Drop for Open<'_> {
             error: self.attempt.error.take(),
             ..self.attempt
         };
-        self.tracing.spans.hand_in(Seen::Attempt(Box::new(attempt)));
+        self.tracing
+            .spans
+            .hand_in(SpanRecord::Attempt(Box::new(attempt)));
     }
 }

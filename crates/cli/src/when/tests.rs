@@ -100,7 +100,7 @@ fn what_is_no_instant_says_why() {
         ),
         (
             "2026-10-25 02:30 Europe/Berlin",
-            "2026-10-25 02:30 happens twice in Europe/Berlin",
+            "2026-10-25 02:30 occurs twice in Europe/Berlin",
         ),
     ] {
         assert_eq!(parse_at(text, now()).unwrap_err().what, what, "{text}");
@@ -125,7 +125,7 @@ fn the_two_instants_of_a_repeated_hour_are_named_so_that_they_can_be_typed() {
         .hint;
     assert_eq!(
         hint,
-        "say which: 2026-10-25T02:30:00+02 or 2026-10-25T02:30:00+01"
+        "choose one: 2026-10-25T02:30:00+02 or 2026-10-25T02:30:00+01"
     );
     assert!(parse_at("2026-10-25T02:30:00+02", now()).is_ok());
 }

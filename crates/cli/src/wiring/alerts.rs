@@ -1,4 +1,4 @@
-//! Who is told when something is wrong, and who hears that a node lives.
+//! Alert channels, and the outbound heartbeat.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
     failure::Failure,
 };
 
-/// How long whoever hears heartbeats may take.
+/// How long the monitor may take to answer a heartbeat.
 const HEARTBEAT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Every address that the operator named for alerts and heartbeats.
@@ -68,7 +68,7 @@ pub(crate) fn channels(
     Ok(Arc::new(channels))
 }
 
-/// Whoever reads editions in a language reads of trouble in it, unless they say otherwise.
+/// Alerts have the language of editions, unless configured otherwise.
 fn language(settings: &Settings) -> Language {
     let of_editions = || {
         settings
@@ -120,7 +120,7 @@ fn way(
     })
 }
 
-/// The same node, which looks for what people should hear about, and tells somebody outside that it lives.
+/// The same node, which also evaluates the alert rules and sends outbound heartbeats.
 pub(crate) fn watched(
     node: AdmittedNode,
     settings: &Settings,
@@ -134,7 +134,7 @@ pub(crate) fn watched(
     }
 }
 
-/// What people should hear about, and how.
+/// The alert rules and channels.
 pub(crate) fn watching(
     settings: &Settings,
     environment: &BTreeMap<String, String>,
@@ -157,7 +157,7 @@ pub(crate) fn watching(
     })
 }
 
-/// Who tells somebody outside that the node lives, where somebody listens.
+/// Sends outbound heartbeats, if configured.
 fn heartbeat(
     settings: &Settings,
     outbound: &Outbound,

@@ -1,4 +1,4 @@
-//! Message buses beside a node: they bring events to the same way in as the API.
+//! Message buses beside a node: their events go to the same intake as those of the API.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::{Timing, entropy};
 use crate::{config::Settings, failure::Failure};
 
-/// How long buses may take to end in order. A cluster that is away does not answer a goodbye, and what is not committed comes again.
+/// How long buses may take to sign off. A lost cluster does not answer, and uncommitted messages
+/// are redelivered.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
 
 /// The buses that a node listens to.
@@ -47,19 +48,19 @@ impl Buses {
         let nats = settings.events.nats.as_ref();
         let nats = nats.and_then(|nats| nats.consumer.clone());
         Self {
-            kafka: kafka.map(|mut reported| {
-                reported.reading = within(reported.reading);
-                kafka::Consumer::new(reported, ports.clone())
+            kafka: kafka.map(|mut settings| {
+                settings.reading = within(settings.reading);
+                kafka::Consumer::new(settings, ports.clone())
             }),
-            nats: nats.map(|mut reported| {
-                reported.reading = within(reported.reading);
-                nats::Consumer::new(reported, ports.clone())
+            nats: nats.map(|mut settings| {
+                settings.reading = within(settings.reading);
+                nats::Consumer::new(settings, ports.clone())
             }),
         }
     }
 
-    /// Listens until `stop`, and ends in order. Each bus in a task of its own: a client that is slow holds up neither the other nor
-    /// whoever waits for this.
+    /// Listens until `stop`, and signs off. Each bus has a separate task: a slow client delays
+    /// neither the other nor the caller.
     pub(crate) async fn run(self, stop: CancellationToken) {
         let mut listening = JoinSet::new();
         if let Some(kafka) = self.kafka {
@@ -71,7 +72,7 @@ impl Buses {
         let ended = async {
             while let Some(ended) = listening.join_next().await {
                 if let Err(error) = ended {
-                    tracing::error!(%error, "listening to a message bus broke off");
+                    tracing::error!(%error, "the connection to a message bus broke off");
                 }
             }
         };
@@ -81,12 +82,12 @@ impl Buses {
         };
         tokio::select! {
             () = ended => {}
-            () = too_late => tracing::warn!("left a message bus without a goodbye; what was not committed comes again"),
+            () = too_late => tracing::warn!("left a message bus without signing off; uncommitted messages will be redelivered"),
         }
     }
 }
 
-/// Tells event delivery on a topic of the cluster in `[events.kafka]`.
+/// Delivers events to a topic of the cluster in `[events.kafka]`.
 pub(crate) fn kafka_publisher(
     settings: &Settings,
     topic: &str,
@@ -102,7 +103,7 @@ pub(crate) fn kafka_publisher(
     }
 }
 
-/// Tells event delivery on a subject of the server in `[events.nats]`.
+/// Delivers events to a subject of the server in `[events.nats]`.
 pub(crate) fn nats_publisher(
     settings: &Settings,
     subject: &str,
@@ -117,6 +118,6 @@ pub(crate) fn nats_publisher(
 }
 
 fn nowhere(key: &str, section: &str, name: &str) -> Failure {
-    let what = format!("{key} names no place while [{section}] is not configured");
-    Failure::usage(what).hint(format!("say where it is: {name} in [{section}]"))
+    let what = format!("{key} needs [{section}], which is not configured");
+    Failure::usage(what).hint(format!("set {name} in [{section}]"))
 }

@@ -1,4 +1,4 @@
-//! Editions on a node: what they are made from and go to, as its configuration says.
+//! Editions on a node: their inputs and destinations, by its configuration.
 
 mod delivery;
 mod outside;
@@ -38,15 +38,15 @@ use crate::{
 
 pub(crate) use outside::addresses;
 
-/// When a node that makes no editions looks again whether another one does.
+/// When a node without editions checks again whether another one has them.
 const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(30);
 
-/// What somebody wants with editions.
+/// What a command does with editions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Make documents, by the template of the configuration.
+    /// Render documents, with the template of the configuration.
     Make,
-    /// Read and change what is stored, or print by a template that is given or was kept.
+    /// Read and change stored editions, or render with a given or stored template.
     Keep,
 }
 
@@ -56,20 +56,20 @@ pub(crate) struct Workshop<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) outbound: &'a Outbound,
     pub(crate) store: &'a Arc<dyn Store>,
-    /// The same for who only looks.
+    /// The same, read-only.
     pub(crate) pages: &'a Arc<dyn Store>,
-    /// The way in for changes of intent.
+    /// The intake of task changes.
     pub(crate) rescheduler: &'a Arc<Rescheduler>,
-    /// Who is told of what was published.
+    /// Event subscriptions.
     pub(crate) subscriptions: &'a Reloadable<Subscriptions>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) sleeper: Arc<dyn Sleeper>,
-    /// What this node is called.
+    /// The node's name.
     pub(crate) node: &'a str,
 }
 
 impl Workshop<'_> {
-    /// Who makes editions, if there are any; in test mode they are printed to `paper`.
+    /// Produces editions, if they are on; in test mode they are printed to `paper`.
     pub(crate) fn editions(
         &self,
         purpose: Purpose,
@@ -94,7 +94,7 @@ impl Workshop<'_> {
     }
 }
 
-/// The same handlers, where `EDITION_RUN` tasks are tried too, or left to who makes editions.
+/// The same handlers, plus one for `EDITION_RUN`, which may leave tasks to another node.
 pub(super) fn running(
     handlers: Handlers,
     own: Own<'_>,
@@ -106,7 +106,7 @@ pub(super) fn running(
     })
 }
 
-/// Who does the work of editions, by its kind: this node, or another one that makes them.
+/// The handler of editions: this node, or one that leaves the work to another node.
 pub(super) fn handler(
     name: &str,
     own: Own<'_>,
@@ -114,7 +114,7 @@ pub(super) fn handler(
 ) -> Option<Arc<dyn Handler>> {
     let clock = Arc::clone(clock);
     let Some(editions) = own.editions.cloned() else {
-        // Who gave the kind a service of its own before there were editions keeps it.
+        // A service configured for the kind takes precedence.
         let mut served = own.settings.kinds.keys();
         let is_served = served.any(|kind| kind.as_str() == name);
         return (!is_served).then(|| Arc::new(Elsewhere(clock)) as _);
@@ -146,18 +146,20 @@ fn ticks(ticks: &edition::Ticks) -> Option<Ticks> {
     })
 }
 
-/// Leaves editions to a node that is configured for them: one that shares the database and is not must neither fail
-/// their tasks nor end them. A tick waits no longer than the window of its slot.
+/// Leaves editions to a node that is configured for them: a node without editions must neither fail
+/// nor end their tasks. A tick waits no longer than the window of its slot.
 struct Elsewhere(Arc<dyn Clock>);
 
 #[async_trait]
 impl Handler for Elsewhere {
     async fn attempt(&self, _: &ClaimedTask) -> Outcome {
-        tracing::warn!("a task of editions came to a node without editions; it is left to another");
+        tracing::warn!(
+            "editions are off on this node; leaving a task of an edition to another node"
+        );
         let now = self.0.now();
         Outcome::NotNow {
             at: now.saturating_add(ELSEWHERE_AFTER).unwrap_or(now),
-            why: "waits for a node that makes editions",
+            why: "waits for a node that produces editions",
         }
     }
 }

@@ -1,10 +1,11 @@
-//! What a node is made with, once and again.
+//! What a node is built from, at the start and at a reload.
 //!
-//! Some of it lasts as long as the process: the store, the time, the sources' host paces, who makes editions. The rest is made from the settings and
-//! can be made anew under a node that runs ([`Equipment::tools`], [`Equipment::exchange`]): a start and a reload go the same way. What is under way
-//! keeps what it began with, the HTTP client and its trust included.
+//! Some of it lasts as long as the process: the store, the time, the sources' host paces, editions.
+//! The rest is built from the settings and can be replaced under a running node
+//! ([`Equipment::tools`], [`Equipment::exchange`]): a start and a reload use the same code. Running
+//! work keeps what it started with, the HTTP client and its trusted origins included.
 //!
-//! What must stay true: a set of tools is made whole before any of it is put in force.
+//! What must stay true: a set of tools is complete before any of it is used.
 
 use std::{collections::BTreeMap, io::Write, path::PathBuf, sync::Arc};
 
@@ -41,17 +42,17 @@ pub(crate) struct Ground<'a> {
     pub(crate) outbound: &'a Outbound,
     /// For the duties of the node.
     pub(crate) store: &'a Arc<dyn Store>,
-    /// For whoever wants something changed: what comes in from outside keeps no duty waiting.
+    /// For requests: changes from outside delay no duty.
     pub(crate) changes: &'a Arc<dyn Store>,
     pub(crate) pages: &'a Arc<dyn Store>,
     pub(crate) timing: &'a Timing,
-    /// What the node is called.
+    /// The node's name.
     pub(crate) node: &'a str,
     /// Where editions are printed in test mode.
     pub(crate) paper: Box<dyn Write + Send>,
 }
 
-/// What lasts, and what is in force.
+/// What lasts, and the active tools.
 pub(crate) struct Equipment {
     lasting: Lasting,
     handlers: Reloadable<Handlers>,
@@ -74,7 +75,7 @@ struct Lasting {
     tracer: Tracer,
 }
 
-/// What can be exchanged, made from one set of settings.
+/// What can be replaced, built from one set of settings.
 pub(crate) struct Tools {
     handlers: Handlers,
     subscriptions: Subscriptions,
@@ -85,7 +86,8 @@ pub(crate) struct Tools {
 }
 
 impl Equipment {
-    /// Everything, ready for a node to be admitted with. Traces are exported until the other half is finished.
+    /// Everything, ready for a node to be admitted with. Traces are exported until the other half
+    /// is finished.
     pub(crate) fn new(ground: Ground<'_>) -> Result<(Self, Telemetry), Failure> {
         let Ground {
             settings,
@@ -139,14 +141,14 @@ impl Equipment {
         Ok((equipment, telemetry))
     }
 
-    /// What can be exchanged, made from these settings and this way out.
+    /// What can be replaced, built from these settings and this outbound client.
     pub(crate) fn tools(&self, settings: &Settings, outbound: &Outbound) -> Result<Tools, Failure> {
         self.lasting.tools(settings, outbound)
     }
 
-    /// Puts tools in force.
+    /// Activates tools.
     pub(crate) fn exchange(&self, tools: Tools) {
-        // First who tries, then who may ask for it: a request that is taken finds somebody.
+        // Handlers first, then the intake: an accepted task finds its handler.
         self.handlers.put(tools.handlers);
         self.runner.put(tools.runner);
         self.lasting.subscriptions.put(tools.subscriptions);
@@ -168,7 +170,7 @@ impl Equipment {
         }
     }
 
-    /// What a node is told about itself.
+    /// The description of the node.
     pub(crate) fn node_settings(&self, settings: &Settings, name: String) -> NodeSettings {
         NodeSettings {
             name,
@@ -179,7 +181,7 @@ impl Equipment {
         }
     }
 
-    /// Who looks for what people should hear about.
+    /// Evaluates the alert rules.
     pub(crate) fn watch(&self) -> watch::Watch {
         let Lasting { store, timing, .. } = &self.lasting;
         let (store, clock) = (Arc::clone(store), timing.clock.clone());
@@ -190,22 +192,22 @@ impl Equipment {
         }
     }
 
-    /// The way in for changes of intent.
+    /// The intake of task changes.
     pub(crate) fn rescheduler(&self) -> Arc<Rescheduler> {
         Arc::clone(&self.lasting.rescheduler)
     }
 
-    /// Sources, and who cares for them.
+    /// Sources and their maintenance.
     pub(crate) fn sources(&self) -> &Lookout {
         &self.lasting.sources
     }
 
-    /// Who makes editions, if there are any.
+    /// Produces editions, if they are on.
     pub(crate) fn editions(&self) -> Option<Arc<Editions>> {
         self.lasting.editions.clone()
     }
 
-    /// Knows the secret by which ticks are signed.
+    /// Verifies the signature of ticks.
     pub(crate) fn verifier(&self) -> Reloadable<Option<Arc<dyn Verifier>>> {
         self.verifier.clone()
     }

@@ -1,7 +1,7 @@
-//! Who tells subscribers what happened, as this node's configuration says.
+//! Delivers events to subscribers, by this node's configuration.
 //!
-//! A subscription is told by a publisher: by webhook here, by a message bus where one is configured. To add a way to tell, add a
-//! variant to [`Way`] and an arm to [`publisher`].
+//! Each subscription has a publisher: a webhook, or a message bus if one is configured. To add a
+//! way to deliver, add a variant to [`Way`] and an arm to [`publisher`].
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Who is sent events, as it may be shown.
+/// The subscriptions, without secrets.
 pub(crate) fn subscriptions(settings: &Settings) -> Vec<almanack_server::Subscription> {
     let subscribers = settings.event_delivery.subscribers.iter();
     let shown = subscribers.map(|it| {
@@ -52,7 +52,7 @@ pub(super) fn addresses(settings: &Settings) -> impl Iterator<Item = &Url> {
     })
 }
 
-/// The same handlers, where event delivery are told too.
+/// The same handlers, plus the one that delivers events.
 pub(super) fn reporting(
     handlers: Handlers,
     own: Own<'_>,
@@ -71,7 +71,7 @@ pub(super) fn reporting(
         .waiting(kind, backoff(own.settings.retry)))
 }
 
-/// A subscriber may be away for a day: a shorter cap, set for services that must hear soon, does not shorten how long it is tried.
+/// A subscriber may be away for a day: a shorter `retry.cap` does not shorten the time of retries.
 fn backoff(retry: Backoff) -> Backoff {
     let cap = retry.cap.max(Backoff::default().cap);
     Backoff { cap, ..retry }

@@ -9,7 +9,7 @@ use almanack_core::{
 };
 use almanack_server::{Opml, Outline};
 
-/// What an exported list is called.
+/// The title of an exported list.
 const TITLE: &str = "Sources of Almanack";
 
 /// Lists for the API.
@@ -21,7 +21,7 @@ impl Opml for Lists {
         let mut broken: Vec<String> = imported.problems.iter().map(ToString::to_string).collect();
         if imported.left_out > 0 {
             let beyond = imported.left_out;
-            broken.push(format!("{beyond} more, beyond what one file may hold"));
+            broken.push(format!("{beyond} more, above the limit of one file"));
         }
         Ok(Outline {
             definitions: imported.subscriptions.into_iter().map(definition).collect(),
@@ -46,7 +46,7 @@ pub(crate) fn definition(feed: Subscription) -> Definition {
     }
 }
 
-/// A list of those of these that are feeds: what is read by rules of one's own is of no use to other readers.
+/// A list of the feeds among these: sources with rules are of no use to other readers.
 pub(crate) fn write(definitions: &[Definition], clock: &dyn Clock) -> String {
     let feeds = definitions
         .iter()

@@ -1,8 +1,9 @@
-//! The HTTP client of a process, and which of the addresses it calls are the operator's own.
+//! The HTTP client of a process, and which addresses it may call.
 //!
-//! What stands in the configuration was written by whoever runs the node, and most of it leads into their own
-//! network: the service that publishes, the hook of a schedule. Those origins are trusted. What comes in by
-//! the API, by events or from a feed is not, and needs `outbound.allow` or `sources.allow` to get there.
+//! Addresses in the configuration come from the operator, and most of them are in the operator's
+//! own network: the service that publishes, the hook of a schedule. Those origins are trusted.
+//! Addresses from the API, from events or from a feed are not, and need `outbound.allow` or
+//! `sources.allow`.
 
 use std::collections::BTreeSet;
 
@@ -26,10 +27,11 @@ const SOURCES_ALLOW: &str = "sources.allow";
 #[derive(Clone)]
 pub(crate) struct Outbound {
     client: Client,
-    /// Trusted as long as the process runs: services of kinds, GitHub, subscribers, whom editions need and who is told of alerts.
+    /// Trusted as long as the process runs: services of kinds, GitHub, subscribers, the services of
+    /// editions, and alert channels.
     services: BTreeSet<Origin>,
     guard: Guard,
-    /// The same judgement for who takes addresses in: what would be refused here is refused when it is put.
+    /// The same check for the intake: an address that would be refused here is refused there.
     reach: Reloadable<Reach>,
     hosts: HostLimiter,
 }
@@ -61,26 +63,26 @@ impl Outbound {
         self.hosts.clone()
     }
 
-    /// Trusts the services, these hooks, and nobody else.
+    /// Trusts only the services and these hooks.
     pub(crate) fn trust(&self, hooks: &BTreeSet<Origin>) {
         let trusted: BTreeSet<Origin> = self.services.union(hooks).cloned().collect();
         self.client.trust(trusted.clone());
         self.reach.put(Reach::new(self.guard.clone(), trusted));
     }
 
-    /// Who may be called, for whoever takes addresses in.
+    /// The check of addresses, for the intake.
     pub(crate) fn reach(&self) -> Reloadable<Reach> {
         self.reach.clone()
     }
 
-    /// Takes the place of another way out, whose judgement others already go by.
+    /// Replaces another outbound client, whose check others already use.
     pub(crate) fn take_over(&mut self, from: &Self, hooks: &BTreeSet<Origin>) {
         self.reach = from.reach();
         self.trust(hooks);
     }
 }
 
-/// Who may be called by these settings and by the schedules of their file.
+/// The trusted origins of these settings and of the schedules of their file.
 pub(crate) fn reach(settings: &Settings, schedules: &[Wanted]) -> Reach {
     let trusted = services(settings).into_iter().chain(hooks(schedules));
     Reach::new(guard(settings), trusted.collect())
@@ -111,8 +113,8 @@ fn services(settings: &Settings) -> BTreeSet<Origin> {
         .collect()
 }
 
-/// The client that sources are checked with. It trusts nobody: sources come from everywhere. It keeps no
-/// connection either: sources are looked at minutes apart, and there may be as many hosts as sources.
+/// The client that checks sources. It trusts no origin: sources come from everywhere. It keeps no
+/// connections: checks are minutes apart, and there may be as many hosts as sources.
 pub(super) fn fetching(settings: &Settings) -> Result<Client, Failure> {
     make(&ClientSettings {
         contact: settings.outbound.contact.clone(),

@@ -1,4 +1,4 @@
-//! Sources on a node: who looks at them, by which settings, and who cares for them.
+//! Sources on a node: checks, settings and maintenance.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use almanack_engine::{
 use super::{Timing, entropy, is_shared, outbound, own_kind, timeout};
 use crate::{config::Settings, failure::Failure};
 
-/// Who looks at sources, in host paces of this process alone: for commands, and where one process is the rule.
+/// Checks sources, with host paces of this process only: for commands and for single-node stores.
 pub(crate) fn checker(
     settings: &Settings,
     clock: Arc<dyn Clock>,
@@ -79,7 +79,7 @@ pub(crate) fn fleet(settings: &Settings) -> Arc<Fleet> {
     }))
 }
 
-/// What a node needs to look at sources and to care for them.
+/// What a node needs to check and maintain sources.
 #[derive(Clone)]
 pub(crate) struct Lookout {
     checker: Arc<dyn Checker>,
@@ -87,12 +87,12 @@ pub(crate) struct Lookout {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     keep: KeepEntries,
-    /// The way in for what people want of sources.
+    /// Requests of people about sources.
     pub(crate) sources: Arc<Sources>,
 }
 
 impl Lookout {
-    /// Ready to look. The price is not known before [`Lookout::hear`].
+    /// Ready to check. The price is not known before [`Lookout::hear`].
     pub(crate) fn new(
         settings: &Settings,
         (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
@@ -109,7 +109,7 @@ impl Lookout {
         ))
     }
 
-    /// The same with somebody else who looks.
+    /// The same with another checker.
     pub(crate) fn with_checker(
         settings: &Settings,
         (work, changes): (&Arc<dyn Store>, &Arc<dyn Store>),
@@ -138,17 +138,17 @@ impl Lookout {
         }
     }
 
-    /// Learns the price that all nodes share.
+    /// Reads the price that all nodes share.
     pub(crate) async fn hear(&self) -> Result<(), Failure> {
         Ok(self.fleet.hear(self.store.as_ref()).await?)
     }
 
-    /// Adds the looks made here to what all nodes share.
+    /// Adds the checks of this node to the shared count.
     pub(crate) async fn report(&self) -> Result<(), Failure> {
         Ok(self.fleet.report(self.store.as_ref()).await?)
     }
 
-    /// The same handlers, where `SOURCE_CHECK` tasks are tried too.
+    /// The same handlers, plus the one for `SOURCE_CHECK`.
     pub(crate) fn looking(
         &self,
         handlers: Handlers,
@@ -164,7 +164,7 @@ impl Lookout {
         Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
     }
 
-    /// Who keeps the price, the tasks of sources and their entries in order.
+    /// Maintains the price, the tasks of sources and their entries.
     pub(crate) fn keeper(&self) -> SourceKeeper {
         SourceKeeper::new(
             Arc::clone(&self.store),

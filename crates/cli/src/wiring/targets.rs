@@ -1,4 +1,4 @@
-//! Who fires at which targets, as this node's configuration allows.
+//! Which targets this node fires at, by its configuration.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
@@ -30,17 +30,17 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 /// How long a command that ran out of time may take to end by itself.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
-/// What a process has of its own: its settings, its environment, its way out.
+/// The settings, environment and outbound client of a process.
 #[derive(Clone, Copy)]
 pub(crate) struct Own<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) environment: &'a BTreeMap<String, String>,
     pub(crate) outbound: &'a Outbound,
-    /// Who makes editions, if this process does.
+    /// Produces editions, if this process does.
     pub(crate) editions: Option<&'a Arc<Editions>>,
 }
 
-/// Who tries what: firings go to their targets, everything else to the services it belongs to.
+/// The handlers: firings go to their targets, everything else to its service.
 pub(crate) fn handlers(
     own: Own<'_>,
     store: &Arc<dyn Store>,
@@ -89,7 +89,7 @@ fn webhooks(settings: &Settings, outbound: &Outbound, clock: Arc<dyn Clock>) -> 
     WebhookLauncher::new(outbound.client(), clock, call).limited(outbound.hosts())
 }
 
-/// Without a token there is nobody to ask as.
+/// Without a token, GitHub is not called.
 fn workflows(
     github: &settings::Github,
     outbound: &Outbound,

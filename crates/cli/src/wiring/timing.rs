@@ -1,7 +1,7 @@
-//! The time that a node lives in: the machine's, or one that runs faster.
+//! The time of a node: the machine's, or a faster one.
 //!
-//! What must stay true: everything in a process learns the time and waits by one [`Timing`]. A duty that waited by
-//! another clock than it reads would come too early for ever, or never.
+//! What must stay true: everything in a process reads the time and waits by one [`Timing`]. A duty
+//! that waited by another clock than it reads would wake too early forever, or never.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,17 +14,17 @@ use jiff::SignedDuration;
 
 use super::node_clock;
 
-/// Whose time a process lives in.
+/// The time of a process.
 #[derive(Clone, Default)]
 pub(crate) enum Time {
     #[default]
     Machine,
-    /// That of a clock with a speed. The database must have no clock of its own, which would not keep up.
+    /// A clock with a speed. The database must not have its own clock, which would not keep up.
     #[cfg_attr(not(feature = "lab"), expect(dead_code, reason = "the demo's time"))]
     Sped {
         /// The clock; it may run faster for a while.
         clock: Arc<SpedClock>,
-        /// The speed it will have for good: what people are told, and what bounds are reckoned by.
+        /// Its final speed: shown to people, and used for bounds.
         speed: Speed,
         /// Whether what happens counts in the process's metrics.
         counted: bool,

@@ -1,10 +1,11 @@
-//! Addresses in the configuration: what stands behind their host may be a secret, and is shown nowhere.
+//! Addresses in the configuration: what stands behind their host may be a secret, and is shown
+//! nowhere.
 
 use crate::harness::Home;
 
 const SECRET: &str = "T0xB0hunter2";
 
-/// Every setting that holds an address somebody may have hidden something in, and whether it is shown without it.
+/// Every setting with an address that may contain a secret, and whether it is shown without it.
 #[test]
 fn of_an_address_its_host_is_shown_and_no_more() {
     let toml = format!(
@@ -43,7 +44,7 @@ url = "https://audit.example.org/{SECRET}"
     }
 }
 
-/// What is wrong with one is told without it, wherever it stands.
+/// Problems with one are reported without it, wherever it is.
 #[test]
 fn a_bad_address_is_not_repeated() {
     let bad = format!("htps://hooks.example.org/{SECRET}");

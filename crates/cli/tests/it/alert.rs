@@ -1,4 +1,4 @@
-//! Alerts by real processes: told once when it begins, once when it is over, however many nodes there are.
+//! Alerts by real processes: one message when it opens, one when it closes, however many nodes run.
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
@@ -9,10 +9,10 @@ use crate::{
     process::{Process, eventually, free_address},
 };
 
-/// A program that is told; what it heard is in `reported`.
+/// A program that receives alerts; they are in the file `received`.
 const PAGE: &str = "#!/bin/sh
 cat > /dev/null
-echo \"$ALMANACK_ALERT_NEWS $ALMANACK_ALERT_RULE $ALMANACK_ALERT_ABOUT\" >> told
+echo \"$ALMANACK_ALERT_NEWS $ALMANACK_ALERT_RULE $ALMANACK_ALERT_ABOUT\" >> received
 ";
 
 /// A schedule that fails until there is a file `mended`.
@@ -37,7 +37,7 @@ fn home(database: &str) -> Home {
 }
 
 fn reported(home: &Home) -> Vec<String> {
-    let reported = fs::read_to_string(home.path().join("told")).unwrap_or_default();
+    let reported = fs::read_to_string(home.path().join("received")).unwrap_or_default();
     reported.lines().map(str::to_owned).collect()
 }
 
@@ -84,7 +84,7 @@ async fn check_reported_once(home: &Home) {
     let over = home.run(&["alert", "list"]);
     assert_eq!(
         (over.data.as_str(), over.notes.as_str()),
-        ("", "nothing is wrong\n")
+        ("", "no open alerts\n")
     );
     let kept = home
         .run(&["alert", "list", "--all", "--json"])
@@ -134,8 +134,14 @@ fn channels_can_be_tried_before_anything_runs() {
 #[test]
 fn channels_that_are_wrong_are_refused() {
     for (text, what) in [
-        ("[alerts]\nquiet = \"22-7\"", "`22-7` is no span of hours"),
-        ("[alerts]\nquiet = \"7:00-7:00\"", "begins when it ends"),
+        (
+            "[alerts]\nquiet = \"22-7\"",
+            "`22-7` is not a span of hours",
+        ),
+        (
+            "[alerts]\nquiet = \"7:00-7:00\"",
+            "is an empty span of hours",
+        ),
         ("[alerts]\nquiet_tz = \"Mars\"", "`Mars` is not a time zone"),
         (
             "[alerts.ntfy]\nurl = \"https://ntfy.sh/\"",

@@ -1,4 +1,5 @@
-//! Somebody's HTTP API, asked as a client would: over a socket, with nothing kept between calls.
+//! The HTTP API of a process, called as a client would: over a socket, with nothing kept between
+//! calls.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -52,7 +53,7 @@ impl Api {
         self
     }
 
-    /// Asks once. The error is that nobody answered.
+    /// Asks once. The error is that there was no answer.
     pub(crate) async fn ask(
         &self,
         method: Method,
@@ -73,7 +74,7 @@ impl Api {
         Ok(Answer { status, json })
     }
 
-    /// Asks until somebody answers, whatever the answer.
+    /// Asks until there is an answer, whatever it is.
     pub(crate) async fn insist(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
         let what = format!("{method} {}{path} is answered", self.base);
         eventually(&what, async || {

@@ -1,5 +1,5 @@
-//! `[events.kafka]` and `[events.nats]`: what is shown of the configuration, what is refused, that no secret is told, and a node that
-//! lives by each.
+//! `[events.kafka]` and `[events.nats]`: what is shown of the configuration, what is refused, that
+//! no secret is shown, and a node that lives by each.
 
 #[cfg(feature = "kafka")]
 mod kafka;
@@ -64,11 +64,11 @@ fn half_a_bus_is_a_mistake() {
     for (toml, reported) in [
         (
             "[events.kafka]\ntopic = \"a\"\n",
-            "[events.kafka] is only half there: brokers is missing",
+            "[events.kafka] is incomplete: brokers is missing",
         ),
         (
             "[events.kafka]\nbrokers = [\"a:1\"]\nusername = \"x\"\n",
-            "[events.kafka] is only half there: sasl is missing",
+            "[events.kafka] is incomplete: sasl is missing",
         ),
         (
             "[events.kafka]\nbrokers = [\"a:1\"]\ntopic = \"a\"\nformat = \"json\"\n",
@@ -84,7 +84,7 @@ fn half_a_bus_is_a_mistake() {
         ),
         (
             "[events.kafka]\nbrokers = [\"a:1\"]\ntopic = \"a\"\ndead_letter = \"a\"\n",
-            "dead letters must not go back to where they came from",
+            "dead letters must not go to the topic that is read",
         ),
         (
             "[events.kafka]\nbrokers = [\"kafka://a:1\"]\n",
@@ -92,7 +92,7 @@ fn half_a_bus_is_a_mistake() {
         ),
         (
             "[events.nats]\nservers = [\"nats://a:1\"]\nstream = \"S\"\nsubject = \"a.>\"\ndead_letter = \"a.b\"\n",
-            "`a.>` would bring dead letters back to where they came from",
+            "`a.>` would read dead letters again",
         ),
     ] {
         let notes = complaint(toml);
@@ -104,7 +104,7 @@ fn half_a_bus_is_a_mistake() {
 fn a_password_in_the_address_of_a_server_is_refused_and_not_shown() {
     let notes = complaint("[events.nats]\nservers = [\"nats://bob:hunter2@a:1\"]\n");
     assert!(
-        notes.contains("`nats://bob:***@a:1` holds who signs in"),
+        notes.contains("`nats://bob:***@a:1` contains credentials"),
         "{notes}"
     );
     assert!(!notes.contains("hunter2"), "{notes}");

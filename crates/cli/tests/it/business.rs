@@ -1,4 +1,5 @@
-//! A business service for tests: answers, keeps callers waiting, and remembers who called, when, and how many at once.
+//! A business service for tests: answers, keeps callers waiting, and remembers who called, when,
+//! and how many at once.
 
 use std::{
     net::SocketAddr,
@@ -33,7 +34,7 @@ struct CommandContext {
     waiting_most: AtomicUsize,
 }
 
-/// Somebody waits for an answer, until it is given or they are gone.
+/// A caller waits for an answer, until it is given or the caller is gone.
 struct Waiting<'a>(&'a CommandContext);
 
 impl Drop for Waiting<'_> {
@@ -83,7 +84,7 @@ impl Business {
         format!("http://{}/held", self.address)
     }
 
-    /// Answers everybody who waits, and everybody who comes.
+    /// Answers all waiting and all later callers.
     pub(crate) fn release(&self) {
         self.context.open.send_replace(true);
     }
@@ -137,7 +138,7 @@ async fn held(State(context): State<Arc<CommandContext>>, Json(call): Json<Value
     context.held_at.lock().unwrap().push(SystemClock.now());
     context.calls.lock().unwrap().push(call);
     let mut open = context.open.subscribe();
-    // Whoever opens it outlives this call, or takes it along.
+    // The opener outlives this call, or ends it.
     let _ = open.wait_for(|open| *open).await;
     Json(json!({ "result": "done" }))
 }

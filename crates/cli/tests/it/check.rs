@@ -2,7 +2,7 @@
 
 use crate::harness::Home;
 
-/// What a bad configuration is told.
+/// The problems of a bad configuration.
 fn complaint(toml: &str) -> String {
     let ran = Home::with(toml).run(&["check"]);
     assert_eq!(ran.code, 2, "{ran}");
@@ -46,7 +46,7 @@ fn an_unknown_key_without_a_neighbour_gets_the_list() {
       |
     2 | port = ***
       | ^^^^
-      = hint: there are `listen`, `allowed_hosts`, `trusted_proxies`, `shutdown_delay`, `connections`, `header_timeout`
+      = hint: use one of `listen`, `allowed_hosts`, `trusted_proxies`, `shutdown_delay`, `connections`, `header_timeout`
 
     1 error
     ");
@@ -74,7 +74,7 @@ fn a_key_outside_its_section() {
       |
     1 | listen = ***
       | ^^^^^^
-      = hint: `listen` belongs into [server]
+      = hint: `listen` belongs in [server]
 
     1 error
     ");
@@ -125,12 +125,12 @@ fn a_duration_out_of_range() {
 #[test]
 fn a_bad_address_to_call() {
     insta::assert_snapshot!(complaint("[kinds.NEWS]\nurl = \"ftp://example.org/x\"\n"), @r#"
-    error: kinds.NEWS.url: `ftp://example.org/***` is not an address of the web
+    error: kinds.NEWS.url: `ftp://example.org/***` is not a web address
      --> almanack.toml:2:7
       |
     2 | url = ***
       |       ^^^
-      = hint: it starts with http:// or https://
+      = hint: start it with http:// or https://
 
     1 error
     "#);
@@ -139,7 +139,7 @@ fn a_bad_address_to_call() {
 #[test]
 fn a_bad_address_to_listen_at() {
     insta::assert_snapshot!(complaint("[server]\nlisten = \"localhost:8080\"\n"), @r#"
-    error: server.listen: `localhost:8080` is not an address to listen at
+    error: server.listen: `localhost:8080` is not an address to listen on
      --> almanack.toml:2:10
       |
     2 | listen = "localhost:8080"
@@ -158,7 +158,7 @@ fn a_database_of_another_make() {
       |
     2 | url = ***
       |       ^^^
-      = hint: Almanack lives in SQLite or PostgreSQL
+      = hint: Almanack supports SQLite and PostgreSQL
 
     1 error
     ");
@@ -167,12 +167,12 @@ fn a_database_of_another_make() {
 #[test]
 fn a_literal_secret_is_refused_and_not_shown() {
     insta::assert_snapshot!(complaint("[callback]\nsecret = \"hunter2\"\n"), @r#"
-    error: callback.secret: a secret may not be written here, only where it is kept
+    error: callback.secret: do not write the secret itself, only where it is kept
      --> almanack.toml:2:10
       |
     2 | secret = ***
       |          ^^^
-      = hint: write "env:NAME" and set NAME, or write "file:/path" and put it there
+      = hint: write "env:NAME" and set NAME, or write "file:/path" and put it in that file
 
     1 error
     "#);
@@ -181,12 +181,12 @@ fn a_literal_secret_is_refused_and_not_shown() {
 #[test]
 fn a_literal_password_is_refused_and_not_shown() {
     insta::assert_snapshot!(complaint("[database]\nurl = \"postgres://bob:hunter2@db/x\"\n"), @r#"
-    error: database.url: a password may not be written here, only where it is kept
+    error: database.url: do not write the password here
      --> almanack.toml:2:7
       |
     2 | url = ***
       |       ^^^
-      = hint: take it out of the address and write password = "env:NAME"
+      = hint: remove it from the address and write password = "env:NAME"
 
     1 error
     "#);
@@ -200,7 +200,7 @@ fn a_secret_that_is_not_where_it_should_be() {
       |
     2 | secret = "env:HOOK"
       |          ^^^^^^^^^^
-      = hint: set it, or say where the secret is: "env:NAME" or "file:/path"
+      = hint: set it, or write where the secret is kept: "env:NAME" or "file:/path"
 
     1 error
     "#);
@@ -210,7 +210,7 @@ fn a_secret_that_is_not_where_it_should_be() {
       |
     2 | secret = "file:/no/such/file"
       |          ^^^^^^^^^^^^^^^^^^^^
-      = hint: set it, or say where the secret is: "env:NAME" or "file:/path"
+      = hint: set it, or write where the secret is kept: "env:NAME" or "file:/path"
 
     1 error
     "#);
@@ -225,7 +225,7 @@ fn a_secret_that_cannot_sign() {
       |
     2 | secret = "env:HOOK"
       |          ^^^^^^^^^^
-      = hint: this makes one: echo whsec_$(openssl rand -base64 32)
+      = hint: create one: echo whsec_$(openssl rand -base64 32)
 
     1 error
     exit 2
@@ -235,12 +235,12 @@ fn a_secret_that_cannot_sign() {
 #[test]
 fn a_key_twice() {
     insta::assert_snapshot!(complaint("[node]\nslots = 4\nslots = 5\n"), @"
-    error: `slots` stands here for the second time
+    error: `slots` is set twice
      --> almanack.toml:3:1
       |
     3 | slots = 5
       | ^^^^^
-      = hint: a key may stand only once in its table; remove one of them
+      = hint: set a key only once in its table; remove one of them
 
     1 error
     ");
@@ -249,7 +249,7 @@ fn a_key_twice() {
 #[test]
 fn text_without_quotes() {
     insta::assert_snapshot!(complaint("[log]\nformat = json\n"), @r#"
-    error: text must stand in quotes
+    error: text must be quoted
      --> almanack.toml:2:10
       |
     2 | format = json
@@ -306,12 +306,12 @@ fn a_number_out_of_range() {
 fn one_wrong_item_of_a_list() {
     let toml = "[kinds.NEWS]\nalready_done = [\"409:published\", \"done\"]\n";
     insta::assert_snapshot!(complaint(toml), @r#"
-    error: kinds.NEWS.already_done: `done` is not an answer
+    error: kinds.NEWS.already_done: `done` is not a response
      --> almanack.toml:2:34
       |
     2 | already_done = ["409:published", "done"]
       |                                  ^^^^^^
-      = hint: write a status from 400 to 599, alone or with the code the answer must name: "409:already_published"
+      = hint: write a status from 400 to 599, alone or with a code in the response: "409:already_published"
 
     1 error
     "#);
@@ -334,7 +334,7 @@ fn a_misspelt_word() {
 #[test]
 fn two_values_that_contradict_each_other() {
     insta::assert_snapshot!(complaint("[retry]\nbase = \"1h\"\ncap = \"10m\"\n"), @r#"
-    error: retry.cap is shorter than retry.base, so waits could not grow
+    error: retry.cap is shorter than retry.base
      --> almanack.toml:3:7
       |
     3 | cap = "10m"
@@ -350,7 +350,7 @@ fn a_password_without_a_user() {
     let home = Home::with("[database]\nurl = \"postgres://db/x\"\npassword = \"env:PW\"\n");
     let ran = home.set("PW", "hunter2").run(&["check"]);
     insta::assert_snapshot!(ran, @r#"
-    error: database.password: the address names no user it could belong to
+    error: database.password: the address has no user name
      --> almanack.toml:3:12
       |
     3 | password = "env:PW"
@@ -380,7 +380,7 @@ fn all_mistakes_are_reported_at_once_from_the_top_down() {
       | ^^^^^
       = hint: did you mean `lease`?
 
-    error: text must stand in quotes
+    error: text must be quoted
      --> almanack.toml:6:10
       |
     6 | format = yaml
@@ -392,7 +392,7 @@ fn all_mistakes_are_reported_at_once_from_the_top_down() {
       |
     7 | level = 5
       |         ^
-      = hint: for example "some text"; text stands in quotes
+      = hint: for example "some text"; put text in quotes
 
     4 errors
     "#);
@@ -448,7 +448,7 @@ fn mistakes_outside_the_file_are_shown_where_they_are() {
 fn a_missing_file_that_was_asked_for() {
     insta::assert_snapshot!(Home::new().run(&["check", "--config", "there.toml"]), @"
     error: cannot read `there.toml`: No such file or directory (os error 2)
-     = hint: is the name right? it is looked for from the folder you are in
+     = hint: check the name; a relative path starts at the current folder
 
     1 error
     exit 2
@@ -542,7 +542,7 @@ fn what_is_in_force_and_why() {
     database.url                        "postgres://almanack@db.internal/almanack"  almanack.toml:3
     database.password                   *** (file:password)                         almanack.toml:4
     database.durability                 "full"                                      default
-    backup.directory                    (none are made)                             default
+    backup.directory                    (no backups)                                default
     backup.every                        "24h"                                       default
     backup.keep                         7                                           default
     server.listen                       "127.0.0.1:8080"                            default
@@ -551,7 +551,7 @@ fn what_is_in_force_and_why() {
     server.shutdown_delay               "3s"                                        default
     server.connections                  512                                         default
     server.header_timeout               "30s"                                       default
-    node.name                           (host name and a random ending)             default
+    node.name                           (host name and a random suffix)             default
     node.slots                          8                                           ALMANACK_NODE_SLOTS
     node.lease                          "30s"                                       default
     node.drain                          "20s"                                       default
@@ -611,18 +611,18 @@ fn what_is_in_force_and_why() {
     alerts.quiet_tz                     "UTC"                                       default
     alerts.quiet_except                 "critical"                                  default
     alerts.language                     (the edition's, or English)                 default
-    heartbeat.url                       (nobody hears it)                           default
+    heartbeat.url                       (no heartbeat is sent)                      default
     heartbeat.every                     "1m"                                        default
     heartbeat.method                    "get"                                       default
     events.kafka.brokers                (none)                                      default
     events.nats.servers                 (none)                                      default
     log.format                          "text"                                      default
     log.level                           "debug"                                     --set
-    telemetry.otlp_endpoint             (nothing is traced)                         default
+    telemetry.otlp_endpoint             (no traces)                                 default
     telemetry.headers                   (none)                                      default
     telemetry.sample                    1                                           default
     telemetry.service                   "almanack"                                  default
-    the configuration is good
+    the configuration is valid
     exit 0
     "#);
 }
@@ -661,14 +661,14 @@ fn warnings_do_not_stop_anything() {
     let ran = home.run(&["check"]);
     assert_eq!(ran.code, 0, "{ran}");
     insta::assert_snapshot!(ran.notes, @r#"
-    warning: database.password has no effect here
+    warning: database.password has no effect
      --> almanack.toml:2:12
       |
     2 | password = "env:PW"
       |            ^^^^^^^^
       = hint: SQLite has no password
 
-    warning: variable `ALMANACK_SERVER_SERVICE_HOST` sets nothing: there is no such key
+    warning: variable `ALMANACK_SERVER_SERVICE_HOST` has no effect: there is no such key
     --> environment
      |
      | ALMANACK_SERVER_SERVICE_HOST=***
@@ -739,7 +739,7 @@ allow = [\"10.0.0.0/8\", \"home\"]
       |                  ^
       = hint: write 1 to 1440
 
-    error: sources.ceiling is shorter than sources.floor, so no gap between checks would fit
+    error: sources.ceiling is shorter than sources.floor
      --> almanack.toml:5:11
       |
     5 | ceiling = "1h"
@@ -758,14 +758,14 @@ allow = [\"10.0.0.0/8\", \"home\"]
       |
     7 | host_pace = "5 per 10s"
       |             ^^^^^^^^^^^
-      = hint: write how many requests within how long, like "5/10s" or "60/1m"
+      = hint: write requests per time, like "5/10s" or "60/1m"
 
     error: sources.allow: `home` is not a network
      --> almanack.toml:8:24
       |
     8 | allow = ["10.0.0.0/8", "home"]
       |                        ^^^^^^
-      = hint: write a network or one address: "10.0.0.0/8", "192.168.1.7", "fd00::/8"; names are judged by what they resolve to
+      = hint: write a network or an address: "10.0.0.0/8", "192.168.1.7", "fd00::/8"; host names are checked by the addresses they resolve to
 
     6 errors
     "#);

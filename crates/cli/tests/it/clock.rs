@@ -1,4 +1,5 @@
-//! A clock that was set, for who looks after a node on SQLite: seen, accepted, and what it planned taken back (DP-24).
+//! A clock that was set, for who looks after a node on SQLite: seen, accepted, and what it planned
+//! taken back (DP-24).
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -56,5 +57,5 @@ fn dp_24_a_schedule_that_was_planned_ahead_is_found_and_taken_back() {
     assert_eq!(rewound, "rewound often\n");
     assert_eq!(doctor(&home, &[], "planned ahead").0, "ok");
     let again = home.run(&["schedule", "rewind"]).expect_data();
-    assert_eq!(again, "no schedule is planned ahead of its time\n");
+    assert_eq!(again, "no schedule needs a rewind\n");
 }

@@ -302,6 +302,6 @@ fn a_taken_address_is_reported_before_anything_is_printed() {
     let listen = taken.local_addr().unwrap().to_string();
     let ran = Home::new().run(&["demo", "--listen", &listen]);
     assert_eq!((ran.code, ran.data.as_str()), (1, ""), "{ran}");
-    assert!(ran.notes.contains(&format!("listen at {listen}")), "{ran}");
-    assert!(ran.notes.contains("choose one with --listen"), "{ran}");
+    assert!(ran.notes.contains(&format!("listen on {listen}")), "{ran}");
+    assert!(ran.notes.contains("choose another with --listen"), "{ran}");
 }

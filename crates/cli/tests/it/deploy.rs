@@ -1,4 +1,4 @@
-//! What stands in `deploy/` names metrics that exist.
+//! Files in `deploy/` name only metrics that exist.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -45,7 +45,7 @@ fn rules_and_dashboard_name_metrics_that_exist() {
         let unknown: Vec<_> = named.difference(&known).collect();
         assert!(
             unknown.is_empty(),
-            "{file} names {unknown:?}, which nobody counts"
+            "{file} names {unknown:?}, which do not exist"
         );
     }
     let board = fs::read_to_string(root.join("deploy/grafana/almanack.json")).unwrap();

@@ -1,4 +1,4 @@
-//! A node that is told to stop: no new claims, running attempts end or are handed back, exit 0.
+//! A stopping node: no new claims, running attempts end or are handed back, exit 0.
 
 use std::{io::Write as _, net::TcpStream};
 
@@ -53,7 +53,7 @@ async fn readiness_fails_before_the_address_is_given_up() {
     let listen = format!("server.listen={}", node.address);
     let asked = home.run(&["health", "--ready", "--set", &listen]);
     assert_eq!(asked.code, 4, "{asked}");
-    assert!(asked.notes.contains("it was told to stop"), "{asked}");
+    assert!(asked.notes.contains("it is stopping"), "{asked}");
     node.until_refused().await;
     assert_eq!(node.exit_code().await, Some(0), "{}", node.notes());
 }
@@ -69,8 +69,8 @@ async fn what_outlives_the_drain_is_handed_back_on_postgres() {
     handed_back(schema.url()).await;
 }
 
-/// The second node takes it, and the task has lost no attempt by it. A SQLite file is for one node, so there the
-/// second comes when the first has left.
+/// The second node takes it, and the task has lost no attempt by it. A SQLite file is for one node,
+/// so there the second comes when the first has left.
 async fn handed_back(database: &str) {
     let (home, business) = (Home::new(), Business::start().await);
     let further = ["--database", database, "--set", "node.drain=1s"];
@@ -129,7 +129,7 @@ async fn a_client_that_never_finishes_its_request_does_not_keep_the_node_alive()
             b"PUT /api/v1/tasks/K/s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{",
         )
         .unwrap();
-    // They are in by the time somebody who came later has been answered.
+    // They are in by the time a later request has been answered.
     node.api().get("/readyz").await;
     node.terminate();
     assert_eq!(node.exit_code().await, Some(0), "{}", node.notes());

@@ -1,4 +1,5 @@
-//! `almanack edition` as an operator uses it, with a whole outside on this machine: news, a model, GitHub, Telegram.
+//! `almanack edition` as an operator uses it, with a whole outside on this machine: news, a model,
+//! GitHub, Telegram.
 
 mod commands;
 mod configuration;

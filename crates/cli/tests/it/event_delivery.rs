@@ -1,4 +1,5 @@
-//! Event delivery told by a real node: nothing that ended is lost under `kill -9`, and nothing is told that did not happen.
+//! Event delivery by a real node: no end is lost under `kill -9`, and nothing is delivered that did
+//! not happen.
 
 use std::{
     collections::BTreeSet,
@@ -32,7 +33,7 @@ const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// Articles that are published before the node dies.
 const ARTICLES: usize = 12;
 
-/// A subscriber. It refuses until it is opened, and then remembers what it is told.
+/// A subscriber. It refuses until it is opened, and then records what it receives.
 struct Subscriber {
     url: String,
     ear: Arc<Ear>,
@@ -64,7 +65,7 @@ impl Subscriber {
         Self { url, ear, serving }
     }
 
-    /// The ids of everything it was told.
+    /// The ids of everything it received.
     fn ids(&self) -> BTreeSet<String> {
         let heard = self.ear.heard.lock().unwrap();
         let ids = heard.iter().map(|(_, event)| event["id"].as_str().unwrap());
@@ -115,7 +116,8 @@ async fn what_ended_is_reported_after_a_kill_on_postgres() {
     reported_after_a_kill(schema.url()).await;
 }
 
-/// Everything ends while the subscriber refuses; the node dies; the next one tells it all, and nothing of an attempt that was late.
+/// Everything ends while the subscriber refuses; the node dies; the next one delivers it all, and
+/// nothing of an attempt that was late.
 async fn reported_after_a_kill(database: &str) {
     let (subscriber, business) = (Subscriber::start().await, Business::start().await);
     let home = home(database, &subscriber);
@@ -143,7 +145,7 @@ async fn reported_after_a_kill(database: &str) {
 
     subscriber.ear.open.store(true, Ordering::SeqCst);
     let node = Process::node(&home, free_address(), &[]).ready().await;
-    eventually("everything is told", async || {
+    eventually("everything is delivered", async || {
         node.api().live_tasks().await.is_empty().then_some(())
     })
     .await;
@@ -165,7 +167,7 @@ async fn withdrawn_under_way(api: &Api, business: &Business) -> Value {
     let withdrawn = api.ask(Method::DELETE, &task(KIND, "late"), None).await;
     assert_eq!(withdrawn.unwrap().status, 200);
     business.release();
-    eventually("the late attempt is told in the history", async || {
+    eventually("the late attempt is in the history", async || {
         let attempts = api.attempts(KIND, "late").await;
         attempts
             .iter()
@@ -219,19 +221,19 @@ mode = \"binnary\"
         .filter(|line| line.starts_with("error: "));
     insta::assert_snapshot!(reported.collect::<Vec<_>>().join("\n"), @r#"
     error: a subscription's name has 1 to 64 letters, digits, `-` or `_`
-    error: subscription `two` says url and kafka_topic: one of them
-    error: another subscription is called `two` too
-    error: subscription `silent` does not say where to tell
-    error: subscription.odd.events: `almanack.task.finished` is nothing that happens
+    error: subscription `two` has url and kafka_topic; only one is allowed
+    error: an earlier subscription has the name `two`
+    error: subscription `silent` has no destination
+    error: subscription.odd.events: `almanack.task.finished` is not an event type
     error: subscription.odd.mode: `binnary` is not one of "structured" or "binary"
     "#);
 }
 
 #[test]
-fn a_event_cannot_be_made_up() {
+fn an_event_cannot_be_forged() {
     let home = Home::new();
     let subject = "event:task-1-1@audit";
-    let refused = home.run(&["task", "put", "EVENT", subject, "--at", "now"]);
+    let refused = home.run(&["task", "put", "EVENT_DELIVERY", subject, "--at", "now"]);
     assert_eq!(refused.code, 2, "{refused}");
     assert!(
         refused

@@ -1,6 +1,7 @@
-//! What the command line says, kept as sessions in `tests/faces/`: every command in text and in JSON, with good and bad input.
+//! What the command line says, kept as sessions in `tests/faces/`: every command in text and in
+//! JSON, with good and bad input.
 //!
-//! A session is a folder of its own, files in it, and what a person types there:
+//! A session is a separate folder, files in it, and what a person types there:
 //!
 //! ```text
 //! --- almanack.toml              a file, up to the next `---`
@@ -10,8 +11,8 @@
 //! ? 2                            the exit code, if it is not 0
 //! ```
 //!
-//! A change of a file is a change that somebody will notice. `ALMANACK_FACES=accept` writes down what is answered now; to see
-//! another command, write its line into a session first.
+//! A change of a file is a change that users will notice. `ALMANACK_FACES=accept` writes down what
+//! is answered now; to see another command, write its line into a session first.
 
 use std::{
     fs,

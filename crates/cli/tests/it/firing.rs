@@ -1,4 +1,4 @@
-//! Schedules fired by real processes: killed, told of changes, driven from outside.
+//! Schedules fired by real processes: killed, notified of changes, driven from outside.
 
 use std::{collections::BTreeSet, process::Stdio};
 
@@ -12,7 +12,7 @@ use crate::{
     process::{Process, eventually, free_address},
 };
 
-/// A schedule of every second whose slots are all caught up, and somebody who does the work.
+/// A schedule of every second whose slots are all caught up, and a service that does the work.
 fn configuration(database: &str, business: &Business) -> String {
     format!(
         "[database]
@@ -121,7 +121,8 @@ async fn killed(database: &str, nodes: usize) {
     check_whole(&home, &business, &rows).await;
 }
 
-/// What a newer version does when its first node starts: it adds what older ones do not miss, and says so.
+/// What a newer version does when its first node starts: it adds what older ones do not miss, and
+/// says so.
 const EXPAND: &str = "begin; alter table task add column future text; \
      alter table schedule add column future bigint not null default 7; \
      create table future (number bigint primary key); \
@@ -170,7 +171,7 @@ fn names(home: &Home) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// A schedule that fires when nobody here is alive any more.
+/// A schedule that fires in the far future.
 fn quiet(name: &str) -> String {
     format!(
         "[[schedule]]\nname = \"{name}\"\nexpression = \"0 0 0 1 1 * 2120\"
@@ -179,7 +180,7 @@ target = {{ type = \"task\", kind = \"K\", subject = \"s\" }}\n"
 }
 
 fn write(home: &Home, text: &str) {
-    // Whole at once: nobody must read half a file.
+    // Written atomically: half a file must not be read.
     let (new, file) = (home.path().join("new"), home.path().join("almanack.toml"));
     std::fs::write(&new, text).unwrap();
     std::fs::rename(&new, &file).unwrap();
@@ -220,8 +221,12 @@ async fn dp_18_changes_of_the_files_take_effect_and_mistakes_do_not() {
     until_reported(&node, "almanack.toml:6:19: schedule `a`: expression: hour").await;
 
     write(&home, "[[schedule\n");
-    until_reported(&node, "the configuration does not read").await;
-    assert_eq!(names(&home), ["a", "c", "daily"], "all stays as it was");
+    until_reported(&node, "the configuration is invalid").await;
+    assert_eq!(
+        names(&home),
+        ["a", "c", "daily"],
+        "everything stays unchanged"
+    );
     let dispatch = home.path().join("DISPATCH");
     let named_badly = "0 88 * * *  owner/repo  daily.yml  name=daily\n";
     std::fs::write(&dispatch, named_badly).unwrap();
@@ -285,11 +290,7 @@ async fn ticked(database: &str) {
     let last = home.run(&["tick", "--json"]).expect_json();
     fired += last["fired"].as_u64().unwrap();
     let rows = ledger(&home);
-    assert_eq!(
-        rows.len() as u64,
-        fired,
-        "what the ticks told is what they did"
-    );
+    assert_eq!(rows.len() as u64, fired, "the ticks report what they did");
     check_whole(&home, &business, &rows).await;
 }
 
@@ -392,8 +393,8 @@ async fn dp_11_workflows_commands_and_webhooks_are_fired_at_as_configured() {
     assert!(home.path().join("touched").exists());
 }
 
-/// What the operator wrote into the file is called wherever it is; what others put in is not, even if it
-/// differs by the port alone.
+/// What the operator wrote into the file is called wherever it is; what others put in is not, even
+/// if it differs by the port alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ss_14_hooks_of_the_file_are_trusted_and_others_need_the_allow_list() {
     let (mine, other) = (Business::start().await, Business::start().await);

@@ -1,4 +1,4 @@
-//! A folder of its own for every test, and a binary that sees nothing else.
+//! A separate folder for every test, and a binary that sees nothing else.
 
 use std::{
     fmt,
@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-/// A folder to run in, with an environment of its own.
+/// A folder to run in, with its own environment.
 pub(crate) struct Home {
     folder: tempfile::TempDir,
     environment: Vec<(String, String)>,
@@ -62,7 +62,8 @@ impl Home {
             .spawn()
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // Who answers while it reads would wait for a reader, and we for it, if both were one thread.
+        // Who answers while it reads would wait for a reader, and we for it, if both were one
+        // thread.
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 // Who does not read its input closes it; that is its right.

@@ -323,7 +323,7 @@ fn what_cannot_work_is_refused_before_it_is_read() {
         (&["crontab", "missing"][..], "read missing: "),
         (
             &["dispatch", "F", "--system"],
-            "--system is for crontabs alone",
+            "--system is only for crontabs",
         ),
         (&["crontab", "F", "--tz", "Mars/X"], "no time zone `Mars/X`"),
         (&["github-workflow", "F"], "--repository owner/repo"),

@@ -26,7 +26,7 @@ use authors::Authors;
 const KILLS: usize = 14;
 /// Every so many kills, the article service is the one to die.
 const SERVICE_EVERY: usize = 5;
-/// How long everybody lives before the next one dies.
+/// Time between two kills.
 const PAUSE_MS_MAX: u64 = 900;
 /// How long a process stays dead.
 const DEAD_MS_MAX: u64 = 500;
@@ -70,7 +70,7 @@ async fn run(database: &str, nodes: usize) {
 #[expect(clippy::print_stderr, reason = "the line that repeats a failure")]
 #[expect(
     clippy::disallowed_methods,
-    reason = "a test takes its seed from whoever repeats it"
+    reason = "a repeated test takes its seed from the environment"
 )]
 fn seed() -> u64 {
     let reported = std::env::var("ALMANACK_KILL_SEED").ok();
@@ -106,7 +106,7 @@ impl Stage {
         }
     }
 
-    /// Kills and restarts. Nobody is waited for: a process may die while it starts, too.
+    /// Kills and restarts without waiting: a process may die while it starts, too.
     async fn havoc(&mut self) {
         for kill in 1..=KILLS {
             self.wait(PAUSE_MS_MAX).await;
@@ -125,7 +125,7 @@ impl Stage {
         }
     }
 
-    /// Back at its address, and telling its events to the next node.
+    /// Back at its address, and sending its events to the next node.
     fn start_service(&mut self) {
         let node = &self.nodes[self.service_starts % self.nodes.len()];
         self.service = start_service(&self.home, self.service.address, node.address);
@@ -163,7 +163,7 @@ impl Stage {
         let calls = article["publish_calls"].as_u64().unwrap();
         assert!(
             attempts.len() as u64 >= calls,
-            "calls nobody wrote down: {article} {attempts:?}"
+            "unrecorded calls: {article} {attempts:?}"
         );
         let died = attempts
             .iter()

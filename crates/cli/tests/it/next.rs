@@ -34,7 +34,7 @@ fn times_are_shown_in_the_zone_and_in_utc_with_words_and_warnings() {
     at 00:00 on day 1 of the month in January in 2025 (UTC)
     LOCAL                           UTC
     Wed 2025-01-01 00:00:00 +00:00  2025-01-01 00:00:00Z
-    there are no more before the year 2200
+    no more times before the year 2200
     exit 0
     ");
     insta::assert_snapshot!(next(&["@10s", "--count", "1", "--json"]), @r#"
@@ -66,7 +66,7 @@ fn a_refusal_points_into_the_expression() {
     exit 2
     ");
     insta::assert_snapshot!(next(&["0 0 30 2 *"]), @"
-    error: `0 0 30 2 *` never fires: no date fits
+    error: `0 0 30 2 *` never fires: no date matches
     exit 1
     ");
     insta::assert_snapshot!(next(&["0 0 0 1 1 * 2020"]), @"
@@ -74,7 +74,7 @@ fn a_refusal_points_into_the_expression() {
     exit 1
     ");
     insta::assert_snapshot!(next(&["0 9 * * *", "--count", "99999"]), @"
-    error: 99999 occurrences are more than 10000
+    error: 99999 times are more than 10000
     exit 2
     ");
 }

@@ -113,13 +113,14 @@ async fn nothing_is_restored_or_moved_under_a_living_node() {
     ] {
         let refused = home.run(arguments);
         assert_eq!(refused.code, 1, "{refused}");
-        assert!(refused.notes.contains("nodes are at work"), "{refused}");
+        assert!(refused.notes.contains("nodes are running"), "{refused}");
         assert!(refused.notes.contains("`n1`"), "{refused}");
     }
     drop(node);
 }
 
-/// Stopped after the old store got its second name: the store is whole, everybody says what lies beside it, and the next restore goes on.
+/// Stopped after the old store got its second name: the store is complete, commands report the
+/// second name, and the next restore continues.
 #[test]
 fn a_restore_that_was_stopped_is_reported_and_gone_on_with() {
     let home = stored();
@@ -135,8 +136,8 @@ fn a_restore_that_was_stopped_is_reported_and_gone_on_with() {
     assert_eq!(itself.code, 2, "{itself}");
     let ran = home.run(&["restore", "kept.db", "--force"]);
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.notes.contains("it is made anew"), "{ran}");
-    assert!(ran.notes.contains("going on from there"), "{ran}");
+    assert!(ran.notes.contains("writing it again"), "{ran}");
+    assert!(ran.notes.contains("continuing from there"), "{ran}");
     for store in ["almanack.db", "almanack.db.replaced"] {
         home.run(&["backup", "verify", store, "--no-checksum"])
             .expect_data();
@@ -169,7 +170,7 @@ fn of_two_restores_at_once_the_second_is_refused() {
     assert!(refused.notes.contains("is running and writes"), "{refused}");
     assert!(!refused.notes.contains("was stopped"), "{refused}");
     let doctor = home.run(&["doctor", elsewhere]);
-    assert!(doctor.data.contains("a restore is at work"), "{doctor}");
+    assert!(doctor.data.contains("a restore is running"), "{doctor}");
     let half = fs::read(home.path().join("new.db.partial")).unwrap();
     assert_eq!(half, b"half", "the first one's copy stays");
     drop(lock);
@@ -179,7 +180,7 @@ fn of_two_restores_at_once_the_second_is_refused() {
 }
 
 #[tokio::test]
-async fn a_target_that_is_somebody_elses_is_left_to_them() {
+async fn a_target_of_another_program_is_left_unchanged() {
     let schema = Schema::create().await;
     schema.run("create table task (mine text)").await;
     let home = stored().set("TARGET", schema.url());
@@ -302,10 +303,11 @@ async fn the_doctor_says_what_is_well_and_what_is_not() {
     );
 }
 
-/// Who is told, and by what, is looked for too; of an address that holds a secret only the origin is shown.
+/// Subscribers and alert channels are checked, too; of an address with a secret only the origin is
+/// shown.
 #[test]
 #[cfg(feature = "kafka")]
-fn the_doctor_looks_for_whoever_is_reported() {
+fn the_doctor_checks_subscribers_and_alert_channels() {
     let [subscriber, chat, collector, broker, server] = [(); 5].map(|()| free_address());
     let configuration = format!(
         "[[subscription]]\nname = \"search\"\nurl = \"http://{subscriber}/hush\"\n\
@@ -335,7 +337,7 @@ fn the_doctor_creates_no_database() {
     let listen = format!("server.listen={}", free_address());
     let ran = home.run(&["doctor", "--set", &listen]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.data.contains("is not there yet"), "{ran}");
+    assert!(ran.data.contains("does not exist yet"), "{ran}");
     assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
 }
 
@@ -346,7 +348,7 @@ fn the_doctor_refuses_an_open_address_as_serve_does() {
     for home in [Home::new(), stored()] {
         let serve = home.run(&[&["serve"][..], &listen].concat());
         let doctor = home.run(&[&["doctor"][..], &listen].concat());
-        let refusal = "can be reached from elsewhere";
+        let refusal = "is reachable from other machines";
         assert!(serve.notes.contains(refusal), "{serve}");
         assert_eq!(doctor.code, 2, "{doctor}");
         assert!(doctor.data.contains(refusal), "{doctor}");
@@ -376,7 +378,7 @@ fn the_doctor_shows_every_mistake_and_looks_at_the_database_all_the_same() {
     let home = stored().file("almanack.toml", "[node\n");
     let unclear = home.run(&["doctor"]);
     assert!(
-        unclear.data.contains("does not say where it is"),
+        unclear.data.contains("names no valid database"),
         "{unclear}"
     );
     let given = home.run(&["doctor", "--json", "--database", "sqlite:almanack.db"]);
@@ -384,7 +386,7 @@ fn the_doctor_shows_every_mistake_and_looks_at_the_database_all_the_same() {
     assert_eq!(verdict(&reported, "writing"), "ok", "{reported}");
 }
 
-/// What is cut short is damaged, and no other version of Almanack helps.
+/// What is truncated is damaged, and no other version of Almanack helps.
 #[test]
 fn the_doctor_knows_a_damaged_store() {
     let home = stored();
@@ -404,16 +406,16 @@ fn the_doctor_knows_a_damaged_store() {
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let ran = home.run(&["doctor", "--set", &listen]);
     assert_eq!(ran.code, 2, "{ran}");
-    assert!(ran.data.contains("is cut short"), "{ran}");
+    assert!(ran.data.contains("is truncated"), "{ran}");
     assert!(ran.notes.contains("almanack restore"), "{ran}");
 }
 
-/// A NATS server answers, and has no such stream; nor does any keep what is told.
+/// A NATS server answers, and has no such stream; nor does any keep delivered events.
 #[test]
 fn the_doctor_misses_a_stream_that_does_not_exist() {
     let configuration = format!(
         "[events.nats]\nservers = [\"{}\"]\nstream = \"NO_SUCH_STREAM\"\n\
-         [[subscription]]\nname = \"search\"\nnats_subject = \"nobody.keeps.this\"\n",
+         [[subscription]]\nname = \"search\"\nnats_subject = \"not.kept\"\n",
         almanack_testkit::nats::server_url()
     );
     let home = Home::with(&configuration);
@@ -421,11 +423,12 @@ fn the_doctor_misses_a_stream_that_does_not_exist() {
     let ran = home.run(&["doctor", "--set", &listen]);
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.data.contains("no stream `NO_SUCH_STREAM`"), "{ran}");
-    let reported = "no stream keeps the subject `nobody.keeps.this`";
+    let reported = "no stream keeps the subject `not.kept`";
     assert!(ran.data.contains(reported), "{ran}");
 }
 
-/// Brokers answer, and one of the two topics that a node would use is not there: the one it reads, or the one it tells.
+/// Brokers answer, and one of the two topics of a node does not exist: the one it reads, or the one
+/// it writes.
 #[test]
 #[cfg(feature = "kafka")]
 fn the_doctor_misses_a_topic_that_does_not_exist() {
@@ -435,7 +438,7 @@ fn the_doctor_misses_a_topic_that_does_not_exist() {
     for (read, reported, missing) in [
         ("there", "there", None),
         ("no-such-topic", "there", Some("no-such-topic")),
-        ("there", "nobody-told", Some("nobody-told")),
+        ("there", "not-there", Some("not-there")),
     ] {
         let home = Home::with(&format!(
             "[events.kafka]\nbrokers = [\"{broker}\"]\ntopic = \"{read}\"\n\
@@ -451,7 +454,7 @@ fn the_doctor_misses_a_topic_that_does_not_exist() {
     }
 }
 
-/// Somebody who answers every request like this.
+/// A server that answers every request like this.
 async fn other_server(status: StatusCode, body: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -465,10 +468,10 @@ async fn the_health_of_a_node_is_asked_without_a_client() {
     let home = Home::new();
     let address = free_address();
     let listen = format!("server.listen={address}");
-    let nobody = home.run(&["health", "--set", &listen]);
-    assert_eq!(nobody.code, 1, "{nobody}");
-    assert!(nobody.notes.contains("no node answers at"), "{nobody}");
-    assert!(nobody.notes.contains("server.listen"), "{nobody}");
+    let missing = home.run(&["health", "--set", &listen]);
+    assert_eq!(missing.code, 1, "{missing}");
+    assert!(missing.notes.contains("no node answers at"), "{missing}");
+    assert!(missing.notes.contains("server.listen"), "{missing}");
     let file = home.path().join("almanack.db");
     assert!(!file.exists(), "asking makes no store");
     let node = Process::node(&home, address, &[]).ready().await;
@@ -481,19 +484,15 @@ async fn the_health_of_a_node_is_asked_without_a_client() {
     drop(node);
 }
 
-/// The database's absence is known by its own exit code, so that a supervisor does not restart a node for it.
+/// The database's absence is known by its own exit code, so that a supervisor does not restart a
+/// node for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_without_its_database_is_reported_from_whoever_is_no_node() {
+async fn a_node_without_its_database_is_distinguished_from_another_server() {
     let away = r#"{"code":"database_unavailable","status":503}"#;
     for (status, body, code, reported) in [
         (503, away, 4, "its database does not answer"),
-        (503, "", 1, "does not answer as a node does (status 503)"),
-        (
-            200,
-            "hello",
-            1,
-            "does not answer as a node does (status 200)",
-        ),
+        (503, "", 1, "is not an Almanack node (status 503)"),
+        (200, "hello", 1, "is not an Almanack node (status 200)"),
     ] {
         let address = other_server(StatusCode::from_u16(status).unwrap(), body).await;
         let listen = format!("server.listen={address}");

@@ -7,8 +7,8 @@ use crate::{
     process::{Process, eventually, free_address},
 };
 
-/// A command that writes down its number and that of a child with a session of its own, which does not listen when it is asked to
-/// end; both last.
+/// A command that writes down its number and that of a child with a separate session, which does
+/// not listen when it is asked to end; both last.
 fn home(expression: &str, timeout: &str) -> Home {
     Home::new()
         .file(

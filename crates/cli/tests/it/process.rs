@@ -1,7 +1,8 @@
-//! Processes of the binary as an operator has them: started, asked over HTTP, told to stop, killed.
+//! Processes of the binary as an operator has them: started, called over HTTP, stopped, killed.
 //!
 //! INVARIANT: no process outlives its test, and no test waits for a span of time to pass: it waits
-//! for something to be true, within [`DEADLINE`]. What a process wrote is shown when its test fails.
+//! for something to be true, within [`DEADLINE`]. What a process wrote is shown when its test
+//! fails.
 
 use std::{
     fs::{self, File},
@@ -44,7 +45,7 @@ pub(crate) fn from_now(after_ms: i64) -> Timestamp {
     SystemClock.now() + SignedDuration::from_millis(after_ms)
 }
 
-/// An address nobody listens at, for processes that must come back where they were. Its port lies
+/// A free address, for processes that must come back where they were. Its port lies
 /// below those that the system gives to outgoing connections: one of these could take it while its
 /// owner is dead. And it lies between the well-known ports, which are never called.
 pub(crate) fn free_address() -> SocketAddr {
@@ -65,12 +66,12 @@ pub(crate) fn free_address() -> SocketAddr {
 pub(crate) struct Process {
     child: tokio::process::Child,
     log: PathBuf,
-    /// Where it was told to listen.
+    /// The address it was given.
     pub(crate) address: SocketAddr,
 }
 
-/// How nodes here are run: quick to notice that another one died, quick to try again, and allowed to call
-/// what runs on this machine.
+/// How nodes here are run: quick to notice that another one died, quick to try again, and allowed
+/// to call what runs on this machine.
 const NODE: [&str; 11] = [
     "serve",
     "--set",
@@ -160,7 +161,7 @@ impl Process {
         assert!(done.unwrap().success(), "{program} {arguments:?}");
     }
 
-    /// Waits until nobody answers at its address any more.
+    /// Waits until its address no longer answers.
     pub(crate) async fn until_refused(&self) {
         let api = self.api();
         eventually("the node stops answering", async || {

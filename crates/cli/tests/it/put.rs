@@ -101,7 +101,7 @@ fn what_is_refused_says_why_and_stores_nothing() {
 }
 
 #[test]
-fn a_kind_nobody_configured_is_fine_with_an_address_of_its_own() {
+fn an_unconfigured_kind_is_fine_with_its_own_address() {
     let reported = put(
         &home(),
         &["NEWS", "a", "--at", AT, "--callback-url", "http://a/"],

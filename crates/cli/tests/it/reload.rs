@@ -1,4 +1,5 @@
-//! A running node reads its configuration again: what can change does, what cannot is named, and a mistake changes nothing.
+//! A running node reads its configuration again: what can change does, what cannot is named, and a
+//! mistake changes nothing.
 
 use serde_json::json;
 
@@ -10,11 +11,11 @@ use crate::{
 };
 
 const KIND: &str = "ARTICLE_PUBLISH";
-/// Nothing is looked at unless somebody says so.
+/// Files are read only on SIGHUP.
 const REPORTED_ONLY: &str = "[schedules]\nreload = \"0s\"\n";
 
 fn write(home: &Home, text: &str) {
-    // Whole at once: nobody must read half a file.
+    // Written atomically: half a file must not be read.
     let (new, file) = (home.path().join("new"), home.path().join("almanack.toml"));
     std::fs::write(&new, text).unwrap();
     std::fs::rename(&new, &file).unwrap();
@@ -55,7 +56,7 @@ async fn what_can_change_does_and_nothing_under_way_is_dropped() {
         "retention.days changed; takes effect at the next start",
     )
     .await;
-    until_reported(&node, "changed settings are in force").await;
+    until_reported(&node, "applied the changed settings").await;
     let reported = format!("settings=\"kinds.{KIND}.url, kinds.OTHER.url, log.level\"");
     assert!(node.notes().contains(&reported), "{}", node.notes());
 

@@ -30,7 +30,7 @@ fn a_schedule_is_put_changed_and_listed() {
         &[&HOOK[..], &["--tz", "Europe/Berlin"]].concat(),
     );
     insta::assert_snapshot!(same, @"
-    nothing changed: paper was already so
+    No change: paper is already in that state
     exit 0
     ");
     let changed = put(
@@ -226,7 +226,7 @@ fn dp_17_a_pause_is_reported_with_its_note_and_ends() {
     assert!(why.contains(expected), "{why}");
     insta::assert_snapshot!(settled(&home.run(&["schedule", "resume", "paper"]).expect_data()), @"resumed paper; next at TIME AGO");
     insta::assert_snapshot!(home.run(&["schedule", "resume", "paper"]), @"
-    nothing changed: paper was already so
+    No change: paper is already in that state
     exit 0
     ");
     let past = home.run(&["schedule", "pause", "paper", "--until", "2020-01-01T00:00Z"]);
@@ -237,7 +237,7 @@ fn dp_17_a_pause_is_reported_with_its_note_and_ends() {
     ");
     insta::assert_snapshot!(home.run(&["schedule", "pause", "nobody"]), @"
     error: no schedule `nobody`
-    hint: `almanack schedule list` shows all
+    hint: `almanack schedule list` lists all
     exit 3
     ");
 }
@@ -283,7 +283,7 @@ fn a_schedule_is_fired_by_hand_and_its_past_is_filled() {
     let again = home.run(&["schedule", "fire", "paper"]);
     assert_eq!(again.code, 1, "{again}");
     assert!(
-        again.notes.contains("hint: --force fires all the same"),
+        again.notes.contains("hint: use --force to fire anyway"),
         "{again}"
     );
     home.run(&["schedule", "fire", "paper", "--force"])
@@ -398,12 +398,12 @@ fn a_schedule_of_a_file_is_changed_there() {
     home.run(&["tick"]).expect_data();
     insta::assert_snapshot!(put(&home, "paper", "@daily", &HOOK), @"
     error: schedule `paper` belongs to the configuration file; change it there
-    hint: change it in its file, or take it out there
+    hint: change or remove it in its file
     exit 1
     ");
     insta::assert_snapshot!(home.run(&["schedule", "remove", "paper"]), @"
     error: schedule `paper` belongs to the configuration file; change it there
-    hint: change it in its file, or take it out there
+    hint: change or remove it in its file
     exit 1
     ");
     let left = home
@@ -453,7 +453,7 @@ async fn a_firing_that_failed_is_reported_wherever_its_slot_is() {
     let home = with_a_failed_firing().await;
     let slots = home.run(&["schedule", "slots", "touch"]).expect_data();
     assert!(slots.lines().next().unwrap().contains("FIRING"), "{slots}");
-    let failed = "FAIL: ";
+    let failed = "Failed: ";
     assert!(slots.contains(failed), "{slots}");
     let reported = home
         .run(&["schedule", "slots", "touch", "--limit", "1", "--json-lines"])
@@ -478,7 +478,7 @@ fn a_firing_by_hand_is_reported_with_its_state() {
     home.run(&["schedule", "fire", "paper"]).expect_data();
     let shown = home.run(&["schedule", "show", "paper"]).expect_data();
     assert!(shown.contains("@manual-"), "{shown}");
-    assert!(shown.contains("INIT"), "{shown}");
+    assert!(shown.contains("Waiting"), "{shown}");
 }
 
 #[test]
@@ -518,7 +518,7 @@ fn a_pause_without_end_has_no_next_time() {
 }
 
 #[test]
-fn a_target_that_nobody_can_fire_at_is_put_with_a_warning() {
+fn a_target_that_no_node_can_fire_at_is_stored_with_a_warning() {
     let home = Home::with("[kinds.EDITION_RUN]\nurl = \"http://127.0.0.1:1025/\"\n");
     let good = ["--target-task", "EDITION_RUN", "edition:{date}"];
     assert_eq!(put(&home, "a", "@daily", &good).notes, "");
@@ -530,7 +530,7 @@ fn a_target_that_nobody_can_fire_at_is_put_with_a_warning() {
     let command = ["--target-command", "/bin/true"];
     insta::assert_snapshot!(put(&home, "b", "@daily", &command).notes, @"
     warning: commands are off
-    hint: command.enabled = true lets schedules run programs on this machine
+    hint: set command.enabled = true to let schedules run programs on this machine
     ");
     let on = ["--set", "command.enabled=true"];
     let on = put(&home, "b", "@daily", &[&command[..], &on].concat());
@@ -541,8 +541,8 @@ fn a_target_that_nobody_can_fire_at_is_put_with_a_warning() {
 fn what_a_target_would_drop_is_refused() {
     let home = Home::new();
     insta::assert_snapshot!(put(&home, "x", "@daily", &[&HOOK[..], &["--target-ref", "main"]].concat()), @"
-    error: --target-ref goes with --target-workflow only
-    hint: leave it out, or see `almanack schedule put --help`
+    error: --target-ref needs --target-workflow
+    hint: remove it, or see `almanack schedule put --help`
     exit 2
     ");
     let input = [&HOOK[..], &["--target-input", "a=b"]].concat();

@@ -1,4 +1,5 @@
-//! `almanack schema config`: every configuration that the repository shows fits it, and slips do not.
+//! `almanack schema config`: every configuration that the repository shows fits it, and slips do
+//! not.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! `almanack simulate`: the planner itself tells what the configuration would do (DP-14).
+//! `almanack simulate`: the planner itself shows what the configuration would do (DP-14).
 
 use serde_json::Value;
 
@@ -157,13 +157,13 @@ fn a_timeline_is_drawn() {
 fn what_cannot_be_simulated_is_refused() {
     let unclear = home().run(&["simulate", "--outage", "two to five"]);
     insta::assert_snapshot!(unclear, @"
-    error: --outage: `two to five` is no span of a day
-    hint: write it like 02:00-05:00; 23:00-01:00 goes over midnight
+    error: --outage: `two to five` is not a span of a day
+    hint: write 02:00-05:00, or 23:00-01:00 across midnight
     exit 2
     ");
     let nothing = Home::new().run(&["simulate"]);
     insta::assert_snapshot!(nothing, @"
-    error: there are no schedules to simulate
+    error: no schedules to simulate
     hint: write `[[schedule]]` tables into the configuration, or a DISPATCH file
     exit 3
     ");

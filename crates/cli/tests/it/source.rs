@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::harness::{Home, Ran, settled};
 
-/// Adds a feed that nobody asks: the network is another test's.
+/// Adds a feed that is not checked: another test uses the network.
 fn add(home: &Home, address: &str, further: &[&str]) -> Ran {
     home.run(&[&["source", "add", address, "--no-discover"], further].concat())
 }
@@ -23,14 +23,14 @@ fn a_source_is_added_once_and_listed() {
     );
     insta::assert_snapshot!(added, @"
     added source 1: Example
-    a node looks at it next; `almanack source check 1 --wait` waits for that
+    a node checks it next; `almanack source check 1 --wait` waits for the result
     exit 0
     ");
     let rules = ["--as", "html", "--item", "article", "--title", "h2"];
     add(&home, "https://example.org/news", &rules).expect_data();
     let again = add(&home, "example.org/feed.xml", &[]);
     insta::assert_snapshot!(again, @"
-    source 1 is that already: Example
+    No change: source 1 already exists: Example
     exit 0
     ");
     insta::assert_snapshot!(settled(&home.run(&["source", "list"]).expect_data()), @"
@@ -79,7 +79,7 @@ fn a_source_is_shown_and_changed() {
     let changed = home.run(&set).expect_data();
     insta::assert_snapshot!(settled(&changed), @"changed source 1: Example; next check TIME AGO");
     let same = home.run(&set).expect_data();
-    insta::assert_snapshot!(same.trim_end(), @"nothing changed: source 1 was already so");
+    insta::assert_snapshot!(same.trim_end(), @"No change: source 1 is already in that state");
     let shown = home.run(&["source", "show", "https://example.org/feed.xml"]);
     insta::assert_snapshot!(settled(&shown.expect_data()), @"
     Example
@@ -126,7 +126,7 @@ fn a_source_is_paused_resumed_and_removed() {
     )
     .expect_data();
     insta::assert_snapshot!(home.run(&["source", "pause", "1", "--note", "too loud"]), @"
-    paused source 1: Example; nothing is checked until it is resumed
+    paused source 1: Example; no checks until you resume it
     exit 0
     ");
     let task = ["task", "get", "SOURCE_CHECK", "source:1", "--json"];
@@ -135,20 +135,20 @@ fn a_source_is_paused_resumed_and_removed() {
     let why = why.lines().nth(1).unwrap();
     assert!(why.ends_with(" (too loud)."), "{why}");
     insta::assert_snapshot!(home.run(&["source", "resume", "1"]), @"
-    resumed source 1: Example; it is checked as soon as a node has room
+    resumed source 1: Example; the next check starts as soon as a node has a free slot
     exit 0
     ");
     assert_eq!(home.run(&task).expect_json()["status"], "INIT");
     insta::assert_snapshot!(home.run(&["source", "resume", "1"]), @"
-    nothing changed: source 1 is active
+    No change: source 1 is active
     exit 0
     ");
-    // A cadence of P7 is how the founding design says "do not check".
+    // A cadence of P7 means "do not check", as in the original design.
     let off = home.run(&["source", "set", "1", "--cadence", "P7", "--json"]);
     assert_eq!(off.expect_json()["state"], "paused");
     insta::assert_snapshot!(home.run(&["source", "remove", "1"]), @"
     error: remove source 1 and its entries?
-    hint: --yes says so; `almanack source pause` keeps what was collected
+    hint: confirm with --yes; `almanack source pause` keeps the entries
     exit 2
     ");
     insta::assert_snapshot!(home.run(&["source", "remove", "1", "--yes"]), @"
@@ -171,12 +171,12 @@ fn a_check_waits_only_so_long_for_a_node() {
     )
     .expect_data();
     insta::assert_snapshot!(home.run(&["source", "check", "1"]), @"
-    source 1 is checked as soon as a node has room: Example
+    source 1 is due: the check starts as soon as a node has a free slot: Example
     exit 0
     ");
     insta::assert_snapshot!(home.run(&["source", "check", "1", "--wait", "--timeout", "0s"]), @"
-    error: nobody has looked at source 1 within 0s; it stays due
-    hint: does a node run on this database? `almanack serve` is one; its host may also be busy
+    error: no node checked source 1 within 0s; it stays due
+    hint: check that a node runs on this database (`almanack serve`); the host may also be busy
     exit 1
     ");
     let receipt = home.run(&["source", "check", "1", "--json"]).expect_json();
@@ -197,7 +197,7 @@ fn ss_09_sources_are_counted() {
     due now                     1
     waiting after failures      0
     need attention              none
-    checks that find something  0.0 %
+    checks with new entries     0.0 %
     ");
     let custom = home
         .run(&["source", "stats", "--type", "custom", "--json"])
@@ -217,7 +217,7 @@ const LIST: &str = r#"<?xml version="1.0"?>
 </body></opml>"#;
 
 #[test]
-fn ss_16_a_list_is_imported_and_exported_and_what_is_broken_stops_nobody() {
+fn ss_16_a_list_is_imported_and_exported_and_a_broken_entry_stops_no_other() {
     let home = Home::new().file("mine.opml", LIST);
     let imported = home.run(&["source", "import", "mine.opml"]);
     insta::assert_snapshot!(imported, @r#"
@@ -274,7 +274,7 @@ fn why_reports_when_and_by_which_policy_and_draws_the_week() {
         lines[1].ends_with(": it has not been checked yet."),
         "{why}"
     );
-    assert_eq!(lines[2], "Its policy is that of all sources: adaptive.");
+    assert_eq!(lines[2], "Its policy is the default: adaptive.");
     let svg = std::fs::read_to_string(home.path().join("week.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("Example"), "{svg}");
     home.run(&["source", "set", "1", "--cadence", "P2"])

@@ -135,10 +135,10 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
         writeln!(reported, "{}", home.run(&line)).unwrap();
     }
     insta::assert_snapshot!(reported, @r#"
-    error: bad.tsv:2: `soon` is not a number of seconds since 1970
-    hint: a trace is lines of a source's id, a tab and seconds since 1970
+    error: bad.tsv:2: `soon` is no number of seconds since 1970
+    hint: each line is a source's id, a tab, and seconds since 1970
     exit 1
-    error: no source of the trace has enough entries
+    error: no source in the trace has enough entries
     hint: a source needs at least four
     exit 1
     error: read `nowhere.tsv`: No such file or directory (os error 2)
@@ -150,7 +150,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
     error: --floor: `5` has no unit
     hint: did you mean "5s"?
     exit 2
-    error: --rate-min: write a number of entries a day, like 0.04
+    error: --rate-min: write a number of entries per day, like 0.04
     exit 2
     "#);
 }

@@ -1,4 +1,4 @@
-//! A node under a service manager: what it tells, and when.
+//! A node under a service manager: its notifications, and when they come.
 
 use std::{os::unix::net::UnixDatagram, time::Duration};
 
@@ -34,11 +34,12 @@ async fn a_service_manager_is_reported_of_every_turn() {
     let home = home
         .set("NOTIFY_SOCKET", socket.to_str().unwrap())
         .set("WATCHDOG_USEC", "1000000");
-    // A lease of 3 s makes a round every half second; a second of longest wait is too little for four of them.
+    // A lease of 3 s makes a round every half second; a second of longest wait is too little for
+    // four of them.
     let mut node = Process::node(&home, free_address(), &["--node-name", "n1"]);
     let ready = manager.hears(&["READY=1"]);
     assert!(
-        ready.contains("STATUS=node n1 answers at 127.0.0.1:"),
+        ready.contains("STATUS=node n1 listens on 127.0.0.1:"),
         "{ready}"
     );
     manager.hears(&["WATCHDOG_USEC=2000000"]);

@@ -92,8 +92,8 @@ fn an_address_open_to_others_needs_a_token_first() {
     let home = Home::new();
     let ran = home.run(&["serve", "--listen", "0.0.0.0:0"]);
     insta::assert_snapshot!(ran, @"
-    error: 0.0.0.0:0 can be reached from elsewhere, and no token or password guards it
-    hint: `almanack token create NAME --scope admin` makes a token, `almanack user create NAME` somebody with a password; or listen at 127.0.0.1
+    error: 0.0.0.0:0 is reachable from other machines, and no token or user protects it
+    hint: run `almanack token create NAME --scope admin` or `almanack user create NAME`, or listen on 127.0.0.1
     exit 2
     ");
     assert!(!home.path().join("almanack.db").exists());
@@ -108,7 +108,7 @@ fn a_node_runs_until_it_is_reported_to_stop() {
         .spawn()
         .unwrap();
     let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
-    let started = log.find(|line| line.as_ref().unwrap().contains("the node runs"));
+    let started = log.find(|line| line.as_ref().unwrap().contains("Listening on"));
     assert!(started.is_some(), "it says so in its log");
     let id = child.id().to_string();
     assert!(

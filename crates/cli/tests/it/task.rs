@@ -1,4 +1,4 @@
-//! `almanack task`: the rules of rescheduling as the command line tells them.
+//! `almanack task`: the rules of rescheduling as the command line reports them.
 
 use crate::{
     business::Business,
@@ -44,10 +44,10 @@ fn a_task_is_created_moved_withdrawn_and_put_again() {
     created task 1: ARTICLE_PUBLISH article:42 at 2999-01-05 08:00:00Z AGO
     moved task 1: ARTICLE_PUBLISH article:42 from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z AGO
     changed task 1: ARTICLE_PUBLISH article:42, still at 2999-01-06 07:00:00Z AGO
-    nothing changed: revision 7 of ARTICLE_PUBLISH article:42 is already known
+    No change: revision 7 of ARTICLE_PUBLISH article:42 is already known
     withdrew task 1: ARTICLE_PUBLISH article:42
-    nothing changed: ARTICLE_PUBLISH article:42 was already so
-    put again as task 2: ARTICLE_PUBLISH article:42 at TIME AGO
+    No change: ARTICLE_PUBLISH article:42 is already in that state
+    created again as task 2: ARTICLE_PUBLISH article:42 at TIME AGO
     ");
 
     let history = home
@@ -59,18 +59,18 @@ fn a_task_is_created_moved_withdrawn_and_put_again() {
     TIME  AGO  1  cli:anna  created for 2999-01-05 08:00:00Z
     TIME  AGO  1  cli:anna  moved from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z
     TIME  AGO  1  cli:anna  changed, still for 2999-01-06 07:00:00Z
-    TIME  AGO  1  cli:anna  asked for 2999-01-05 08:00:00Z (revision 6), an old revision: nothing changed
-    TIME  AGO  1  cli:anna  withdrawn
-    TIME  AGO  1  cli:anna  asked to withdraw it, it was so: nothing changed
+    TIME  AGO  1  cli:anna  requested for 2999-01-05 08:00:00Z (revision 6), no change: old revision
+    TIME  AGO  1  cli:anna  cancelled
+    TIME  AGO  1  cli:anna  requested to cancel it, no change: already in that state
     TIME  AGO  1  cli:anna  replaced by task 2
-    TIME  AGO  2  cli:anna  put again for TIME
+    TIME  AGO  2  cli:anna  created again for TIME
     ");
 
     let list = home.run(&["task", "list"]).expect_data();
     insta::assert_snapshot!(settled(&list), @"
     TASK  STATUS  KIND  SUBJECT  EXECUTE AT  ATTEMPT
-    2  INIT  ARTICLE_PUBLISH  article:42  TIME  AGO  0/4
-    1  CANCELLED  ARTICLE_PUBLISH  article:42  2999-01-06 07:00:00Z  AGO  0/4
+    2  Waiting  ARTICLE_PUBLISH  article:42  TIME  AGO  0/4
+    1  Cancelled  ARTICLE_PUBLISH  article:42  2999-01-06 07:00:00Z  AGO  0/4
     ");
 }
 
@@ -83,12 +83,12 @@ fn a_withdrawal_of_nothing_says_that_it_left_a_mark() {
     };
     assert_eq!(
         cancel("7").expect_data(),
-        "nothing to withdraw yet: ARTICLE_PUBLISH article:42; changes up to revision 7 will be \
+        "nothing to cancel yet: ARTICLE_PUBLISH article:42; later changes up to revision 7 will be \
          ignored\n"
     );
     for revision in ["6", "7"] {
         let reported = put(&home, AT, &["--revision", revision]).expect_data();
-        assert!(reported.starts_with("nothing changed"), "{reported}");
+        assert!(reported.starts_with("No change"), "{reported}");
     }
     put(&home, AT, &["--revision", "8"]).expect_data();
     let withdrawn = cancel("9").expect_data();
@@ -96,7 +96,7 @@ fn a_withdrawal_of_nothing_says_that_it_left_a_mark() {
     let again = home.run(&["task", "retry", "ARTICLE_PUBLISH", "article:42"]);
     assert_eq!(
         again.notes,
-        "warning: it had been withdrawn; now it runs again\n"
+        "warning: the task had been cancelled; it is scheduled again\n"
     );
 }
 
@@ -136,8 +136,8 @@ async fn a_list_reports_a_failure_that_will_be_retried_from_the_last_one() {
     }
     let list = home.run(&["task", "list"]).expect_data();
     let line = |subject: &str| list.lines().find(|line| line.contains(subject)).unwrap();
-    assert!(line("never").contains("FAIL (final)"), "{list}");
-    assert!(line("again").contains("FAIL (retry at "), "{list}");
+    assert!(line("never").contains("Failed (final)"), "{list}");
+    assert!(line("again").contains("Failed (retry at "), "{list}");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn lists_are_filtered_and_cut() {
     assert_eq!(subjects(&["--subject", "article:3"]), "3");
     assert_eq!(subjects(&["--kind", "OTHER"]), "");
     let cut = home.run(&["task", "list", "--limit", "2"]);
-    assert_eq!(cut.notes, "there are more: --limit 4 or --all\n");
+    assert_eq!(cut.notes, "more rows: --limit 4 or --all\n");
     let whole = home.run(&["task", "list", "--limit", "5"]);
     assert_eq!(whole.notes, "");
     assert_eq!(home.run(&["task", "list", "--status", "DONE"]).code, 2);

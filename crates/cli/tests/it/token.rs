@@ -31,7 +31,7 @@ fn a_token_is_shown_once_listed_and_taken_back() {
     assert_eq!(
         again.to_string(),
         "error: token `editor` already exists\n\
-         hint: choose another name; the history shows it for whoever did something\nexit 1"
+         hint: choose another name; the history still shows this one\nexit 1"
     );
 
     let second = home.run(&["token", "create", "viewer", "--scope", "read"]);
@@ -39,7 +39,7 @@ fn a_token_is_shown_once_listed_and_taken_back() {
     assert!(!second.notes.contains("first token"), "{second}");
     assert_eq!(
         home.run(&["token", "revoke", "editor"]).to_string(),
-        "revoked editor\nA node that has just seen it may take it for up to 5s more.\nexit 0"
+        "revoked editor\nA node that has just seen it may accept it for up to 5s more.\nexit 0"
     );
     let again = home.run(&create);
     assert!(again.notes.contains("names are not reused"), "{again}");

@@ -50,8 +50,8 @@ fn a_password_is_never_an_argument_and_is_not_asked_for_without_a_terminal() {
     let home = Home::new();
     let ran = home.run_with_input(&["user", "create", "ada"], PASSWORD);
     insta::assert_snapshot!(ran, @r"
-    error: there is no terminal to ask for a password
-    hint: give it on the input: --password-stdin
+    error: no terminal to ask for a password
+    hint: pass it on standard input: --password-stdin
     exit 2
     ");
     let ran = home.run(&["user", "create", "ada", "--password", "correct horse"]);
@@ -66,7 +66,7 @@ fn a_user_and_a_token_do_not_share_a_name() {
     let ran = home.run_with_input(&create("ci"), PASSWORD);
     insta::assert_snapshot!(ran, @r"
     error: a token is called `ci`
-    hint: choose another name; the history shows it for whoever did something
+    hint: choose another name; the history still shows this one
     exit 1
     ");
     home.run_with_input(&create("ada"), PASSWORD).expect_data();

@@ -1,7 +1,7 @@
 //! Firings at GitHub workflows whose replies are lost, against the simulated GitHub (DP-25).
 //!
-//! Planner, launcher, store and GitHub are the real ones; time is one clock that all of them share, and
-//! each second of it is one step: plan, claim, try, write.
+//! Planner, launcher, store and GitHub are the real ones; time is one clock that all of them share,
+//! and each second of it is one step: plan, claim, try, write.
 
 use std::{sync::Arc, time::Duration};
 
@@ -255,7 +255,7 @@ async fn dp_25_the_slot_before_is_never_taken_for_this_one() {
         stage.pass(74, as_it_went).await;
         let ten = SignedDuration::from_secs(10);
         stage
-            .assert_each_slot_once(alone, ten, "a line of its own")
+            .assert_each_slot_once(alone, ten, "a separate line")
             .await;
     }
 }
@@ -287,7 +287,7 @@ async fn dp_25_what_was_handed_back_or_lost_with_its_node_is_looked_for_before_i
 }
 
 #[tokio::test]
-async fn dp_25_a_run_that_two_may_have_started_is_nobodys_and_neither_is_repeated() {
+async fn dp_25_a_run_that_two_may_have_started_belongs_to_neither_and_neither_is_repeated() {
     for (store, _schema) in stores().await {
         let mut stage = Stage::new(store, &ON_ONE_REF).await;
         stage.fault(When::Next(1), Effect::StatusAfter(502));

@@ -1,8 +1,8 @@
-//! `[[schedule]]` and DISPATCH as they are written: every mistake has its place, and stops nobody else.
+//! `[[schedule]]` and DISPATCH: every problem has its place, and stops no other schedule.
 
 use crate::harness::Home;
 
-/// What a bad file is told.
+/// The problems of a bad file.
 fn complaint(toml: &str) -> String {
     let ran = Home::with(toml).run(&["check"]);
     assert_eq!(ran.code, 2, "{ran}");
@@ -124,7 +124,7 @@ fn unknown_and_missing_keys_are_reported_with_their_neighbours() {
       | ^^^^^^^^^
       = hint: did you mean `expression`?
 
-    error: schedule #2: name: it is missing
+    error: schedule #2: name: is missing
      --> almanack.toml:6:1
       |
     6 | [[schedule]]
@@ -138,7 +138,7 @@ fn unknown_and_missing_keys_are_reported_with_their_neighbours() {
       |                   ^^^^^^^^
       = hint: did you mean "webhook"?
 
-    error: schedule `e`: target.argv: it is missing
+    error: schedule `e`: target.argv: is missing
       --> almanack.toml:12:10
        |
     12 | target = { type = "command", arg = *** }
@@ -152,14 +152,14 @@ fn unknown_and_missing_keys_are_reported_with_their_neighbours() {
        |                              ^^^
        = hint: did you mean `argv`?
 
-    error: schedule #4: expression: it is missing
+    error: schedule #4: expression: is missing
       --> almanack.toml:13:1
        |
     13 | [[schedule]]
        | ^^^^^^^^^^^^
        = hint: for example expression = "0 8 * * 1-5"
 
-    error: schedule #4: target: it is missing
+    error: schedule #4: target: is missing
       --> almanack.toml:13:1
        |
     13 | [[schedule]]
@@ -180,12 +180,12 @@ fn unknown_and_missing_keys_are_reported_with_their_neighbours() {
 fn a_name_belongs_to_one_schedule() {
     let one = schedule(&format!("expression = \"@daily\"\n{WEBHOOK}"));
     insta::assert_snapshot!(complaint(&format!("{one}{one}")), @r#"
-    error: schedule `nightly`: name: this name is taken by a schedule further up
+    error: schedule `nightly`: name: an earlier schedule has the same name
      --> almanack.toml:6:8
       |
     6 | name = "nightly"
       |        ^^^^^^^^^
-      = hint: give each a name of its own
+      = hint: give each a different name
 
     1 error
     "#);
@@ -195,7 +195,7 @@ fn a_name_belongs_to_one_schedule() {
       |
     1 | [schedule]
       | ^^^^^^^^^^
-      = hint: write `[[schedule]]` on a line of its own, then `name = …`
+      = hint: write `[[schedule]]` on its own line, then `name = …`
 
     1 error
     ");
@@ -213,7 +213,7 @@ fn dp_01_dispatch_is_checked_line_by_line_and_a_variable_is_never_shown() {
       |   ^^
 
     warning: schedule `dispatch-86ed6ca5eeb2` cannot fire at a workflow: github.token is not set
-     = hint: set github.token to "env:NAME", or set the variable PAT or GH_TOKEN
+     = hint: set github.token to "env:NAME", or the variable PAT or GH_TOKEN
 
     1 error, 1 warning
     "#);
@@ -226,7 +226,7 @@ fn dp_01_dispatch_is_checked_line_by_line_and_a_variable_is_never_shown() {
       |    ^
 
     warning: schedule `dispatch-86ed6ca5eeb2` cannot fire at a workflow: github.token is not set
-     = hint: set github.token to "env:NAME", or set the variable PAT or GH_TOKEN
+     = hint: set github.token to "env:NAME", or the variable PAT or GH_TOKEN
 
     1 error, 1 warning
     "#);
@@ -253,10 +253,10 @@ fn a_target_that_this_node_may_not_fire_at_is_a_warning() {
     assert_eq!(ran.code, 0, "{ran}");
     insta::assert_snapshot!(ran.notes, @r#"
     warning: schedule `a` cannot fire at a command: commands are off
-     = hint: command.enabled = true lets schedules run programs on this machine
+     = hint: set command.enabled = true to let schedules run programs on this machine
 
     warning: schedule `dispatch-f8a8e1c6924c` and 1 other cannot fire at a workflow: github.token is not set
-     = hint: set github.token to "env:NAME", or set the variable PAT or GH_TOKEN
+     = hint: set github.token to "env:NAME", or the variable PAT or GH_TOKEN
 
     2 warnings
     "#);
@@ -265,7 +265,7 @@ fn a_target_that_this_node_may_not_fire_at_is_a_warning() {
         .set("DISPATCH", "@daily o/r a.yml\n")
         .set("PAT", "ghp_hunter2");
     let ran = home.run(&["check"]);
-    assert_eq!(ran.notes, "the configuration is good\n");
+    assert_eq!(ran.notes, "the configuration is valid\n");
     assert!(
         ran.data.contains("github.token") && !ran.data.contains("hunter2"),
         "{ran}"

@@ -4,8 +4,8 @@ use clap::Args;
 
 /// Shown below the options of `source replay`.
 pub(super) const REPLAY_HELP: &str = "\
-A trace is lines of a source's id, a tab and the seconds since 1970 at which it published. Each source
-is checked as a node would check it, by the same decision; nothing is called and nothing is written.
+Each line of a trace is a source's id, a tab, and a publication time in seconds since 1970. Replay
+decides checks with the code that a node uses; it calls nothing and writes nothing.
 
 Policies: adaptive, classic, miniflux, fixed:1h, or a schedule expression.
 
@@ -15,23 +15,23 @@ Policies: adaptive, classic, miniflux, fixed:1h, or a schedule expression.
 /// What to replay, and how.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// Policy to replay; may be repeated to compare
+    /// Policy to replay; repeat to compare
     #[arg(long, value_name = "POLICY", default_value = "adaptive")]
     pub(crate) policy: Vec<String>,
-    /// Recorded publication times, plain or gzipped; `-` is standard input; may be repeated
+    /// File of publication times, plain or gzipped, or - for standard input; repeatable
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) trace: Vec<String>,
-    /// Checks a day and source that each policy may make, or a policy that says how many
-    /// [default: what each makes by itself]
+    /// Checks per source and day for each policy, or a policy to take the number from
+    /// [default: each policy's own number]
     #[arg(long, value_name = "NUMBER|POLICY")]
     pub(crate) budget: Option<String>,
-    /// The shortest gap between two checks
+    /// Shortest gap between two checks
     #[arg(long, value_name = "DURATION", default_value = "5m")]
     pub(crate) floor: String,
-    /// The longest gap of the policies that learn
+    /// Longest gap of the policies that learn
     #[arg(long, value_name = "DURATION", default_value = "24h")]
     pub(crate) ceiling: String,
-    /// Entries a day that a slow source counts for at least, with the adaptive policy
+    /// Fewest entries per day that the adaptive policy assumes of a slow source
     #[arg(long, value_name = "NUMBER")]
     pub(crate) rate_min: Option<f64>,
 }

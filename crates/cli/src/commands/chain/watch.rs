@@ -1,8 +1,8 @@
-//! Locks, watched: a chain that may not use its locks fires nothing, however long it works, and whoever
-//! set it up learns of it only if the run fails.
+//! Watched locks: a chain that may not use its locks fires nothing, and its operator notices only
+//! if the run fails.
 //!
-//! What is refused before anything has worked is a mistake in the setup: the run stops at once. Later it is
-//! trouble like any other, which may pass; then the last look at the locks decides.
+//! A refusal before anything has worked is an error in the setup: the run stops immediately. Later
+//! refusals may be temporary; then the last access to the locks decides.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,38 +12,38 @@ use tokio_util::sync::CancellationToken;
 
 use crate::commands::prelude::*;
 
-/// What became of the locks so far.
+/// The state of the locks so far.
 #[derive(Debug, Default)]
-struct Seen {
+struct LockState {
     /// Whether a list has come.
     listed: bool,
     /// Whether an attempt to create a lock was answered.
     created: bool,
     /// What stopped the run.
     refused: Option<String>,
-    /// What went wrong at the last look.
+    /// The error of the last access.
     trouble: Option<String>,
 }
 
 /// Locks that are watched.
 pub(super) struct Watched {
     lock: Arc<dyn SlotLock>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<LockState>>,
     stop: CancellationToken,
 }
 
-/// What the run comes to by its locks.
-pub(super) struct Verdict(Arc<Mutex<Seen>>);
+/// The result of the run, by its locks.
+pub(super) struct Verdict(Arc<Mutex<LockState>>);
 
-/// Watches locks; what must not go on is told by `stop`.
+/// Watches locks; cancels `stop` on a refusal.
 pub(super) fn watch(lock: Arc<dyn SlotLock>, stop: CancellationToken) -> (Watched, Verdict) {
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let seen = Arc::new(Mutex::new(LockState::default()));
     let verdict = Verdict(Arc::clone(&seen));
     (Watched { lock, seen, stop }, verdict)
 }
 
 impl Watched {
-    fn note(&self, note: impl FnOnce(&mut Seen)) {
+    fn note(&self, note: impl FnOnce(&mut LockState)) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         note(&mut seen);
         if seen.refused.is_some() {
@@ -108,11 +108,11 @@ fn hint(what: &str) -> &'static str {
     } else if what.contains("HTTP 403") {
         "GH_TOKEN may not write tags; in the workflow: permissions: contents: write"
     } else if what.contains("HTTP 404") {
-        "GITHUB_REPOSITORY is not there, or GH_TOKEN cannot see it; \
+        "GITHUB_REPOSITORY does not exist, or GH_TOKEN cannot see it; \
          in the workflow: permissions: contents: write"
     } else if what.contains("HTTP 422") {
         "GITHUB_SHA must be a commit of GITHUB_REPOSITORY; GitHub Actions sets both"
     } else {
-        "the locks are tags, and whoever keeps the chain must be allowed to write them"
+        "locks are tags; the token must be allowed to write them"
     }
 }

@@ -1,4 +1,4 @@
-//! The machine's clock against itself and against what the store remembers, and what is known about time zones.
+//! The machine's clock compared with its uptime and with the store, and the time zones.
 
 use almanack_adapters::clock::{SteadyClock, SystemClock};
 use almanack_core::{
@@ -13,7 +13,7 @@ use crate::commands::prelude::*;
 
 /// Before this version was written; a machine without a battery starts in 1970.
 const WRITTEN_AT: Timestamp = Timestamp::constant(1_767_225_600, 0);
-/// How far the two may part while the doctor looks; a clock that is being corrected slowly stays below.
+/// How far the two may part during the check; a clock that is corrected gradually stays below.
 const PARTED: SignedDuration = SignedDuration::from_millis(200);
 /// Where systems keep the zones, with their version in the first line.
 const ZONES: &str = "/usr/share/zoneinfo/tzdata.zi";
@@ -34,13 +34,13 @@ impl Stopwatch {
 fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
     let parted = wall.duration_since(steady);
     if wall < WRITTEN_AT {
-        return Finding::failed("clock", format!("the machine says it is {wall}"))
-            .hint("set the clock; `timedatectl` shows whether it is kept right");
+        return Finding::failed("clock", format!("the machine's clock shows {wall}"))
+            .hint("set the clock; `timedatectl` shows whether it is synchronised");
     }
     if parted.abs() > PARTED {
-        let what = format!("it was set by {parted:#} during this look");
+        let what = format!("it was set by {parted:#} during this check");
         return Finding::warning("clock", what)
-            .hint("let it be corrected slowly (chrony, systemd-timesyncd), not in steps");
+            .hint("correct it gradually (chrony, systemd-timesyncd), not in steps");
     }
     Finding::ok("clock", format!("{wall}, and steady"))
 }
@@ -48,8 +48,8 @@ fn judge(wall: Timestamp, steady: Timestamp) -> Finding {
 /// Schedules named in a finding.
 const NAMED_MAX: usize = 5;
 
-/// The clock against what the store remembers, and what a clock that was ahead left behind. A store that is not there, or that opening
-/// would migrate, is not looked at.
+/// The clock compared with the store, and what a clock that was ahead left behind. A store that
+/// does not exist, or that opening would migrate, is not checked.
 pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
     if !is_current(settings).await {
         return Vec::new();
@@ -63,7 +63,7 @@ pub(super) async fn look(settings: &Settings) -> Vec<Finding> {
         Ok(vec![trusted(clock.standing()), planned_ahead(&ahead)])
     }
     .await;
-    // Why it cannot be opened was said where the database was looked at.
+    // Why it cannot be opened is in the finding about the database.
     found.unwrap_or_default()
 }
 
@@ -82,7 +82,7 @@ async fn is_current(settings: &Settings) -> bool {
 fn trusted(standing: Standing) -> Finding {
     let check = "clock and database";
     match standing {
-        Standing::Steady => Finding::ok(check, "the clock is where the database expects it"),
+        Standing::Steady => Finding::ok(check, "the clock agrees with the database"),
         Standing::InDoubt(doubt) => Finding::failed(check, doubt.english()).hint(Doubt::HINT),
     }
 }
@@ -90,12 +90,12 @@ fn trusted(standing: Standing) -> Finding {
 fn planned_ahead(names: &[ScheduleName]) -> Finding {
     let check = "planned ahead";
     if names.is_empty() {
-        return Finding::ok(check, "no schedule is planned ahead of its time");
+        return Finding::ok(check, "no schedule needs a rewind");
     }
     let names: Vec<&str> = names.iter().map(ScheduleName::as_str).collect();
     let names = names.join(", ");
-    let what = format!("a clock that was ahead planned {names}; they do not fire before that time");
-    Finding::failed(check, what).hint("`almanack schedule rewind` takes them back to the present")
+    let what = format!("a clock that was ahead planned {names}; they do not fire until that time");
+    Finding::failed(check, what).hint("`almanack schedule rewind` plans them again from now")
 }
 
 /// Which zones are used: the system's where it has any, else those built in.
@@ -107,9 +107,9 @@ pub(super) fn zones() -> Finding {
     });
     match (jiff::tz::db().get("Europe/Berlin"), version) {
         (Err(error), _) => Finding::failed("time zones", error.to_string())
-            .hint("the system's zones are damaged: install its tzdata anew"),
+            .hint("the system's time zones are damaged: reinstall tzdata"),
         (Ok(_), Some(version)) => Finding::ok("time zones", format!("the system's, {version}")),
-        (Ok(_), None) => Finding::ok("time zones", "found; their version is not told"),
+        (Ok(_), None) => Finding::ok("time zones", "found; their version is unknown"),
     }
 }
 

@@ -1,7 +1,8 @@
-//! Whether the credentials of editions and of GitHub are accepted, asked where they are used.
+//! Whether the credentials of editions and of GitHub are accepted by their services.
 //!
-//! Each probe is one request that costs and changes nothing: GitHub's repository or limit, Telegram's `getMe`, the model's list of models. A
-//! server that answers says nothing about a wrong token; an edition at six in the morning does.
+//! Each probe is one request that costs and changes nothing: GitHub's repository or limit,
+//! Telegram's `getMe`, the model's list of models. So a wrong token is found now, not by the next
+//! edition.
 
 use std::time::Duration;
 
@@ -19,7 +20,8 @@ use crate::{commands::prelude::*, config::settings::AlertWay};
 /// How long one probe may take.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 /// Where tokens of GitHub come from.
-const GITHUB_HINT: &str = "make a token with \"contents: write\" for the repository and put it where edition.github.token says";
+const GITHUB_HINT: &str =
+    "create a token with \"contents: write\" for the repository and set edition.github.token";
 
 /// Asks for everything that has credentials.
 pub(super) async fn look(settings: &Settings) -> Result<Vec<Finding>, Failure> {
@@ -59,12 +61,12 @@ fn github_client(settings: &Settings, client: &Client, token: &Secret) -> Option
 async fn of_token(settings: &Settings, client: &Client, token: &Secret) -> Finding {
     let check = "github.token";
     let Some(github) = github_client(settings, client, token) else {
-        return Finding::failed(check, "the token has characters that no token has");
+        return Finding::failed(check, "the token contains invalid characters");
     };
     match github.check_token().await {
         Ok(()) => Finding::ok(check, "GitHub accepts it"),
         Err(error) => Finding::failed(check, error.to_string())
-            .hint("make a new token and put it where github.token says"),
+            .hint("create a new token and set github.token"),
     }
 }
 
@@ -75,12 +77,12 @@ async fn github(
 ) -> Finding {
     let check = "edition.github";
     let Some(github) = github_client(settings, client, token) else {
-        return Finding::failed(check, "the token has characters that no token has");
+        return Finding::failed(check, "the token contains invalid characters");
     };
     judge_github(check, github.access(repository).await)
 }
 
-/// Names no repository, as nothing about GitHub does: what is said here may stand in a public log.
+/// Names no repository, as no message about GitHub does: the output may be in a public log.
 fn judge_github(check: &str, access: Result<Access, Error>) -> Finding {
     match access {
         Ok(Access::Write) => Finding::ok(check, "the token may write to the repository"),
@@ -102,7 +104,7 @@ async fn of_bot(check: &str, client: &Client, settings: &BotSettings) -> Finding
     match bot.reach(None).await {
         Ok(name) => Finding::ok(check, format!("the bot is @{name}")),
         Err(Refusal { detail, .. }) => Finding::failed(check, detail).hint(format!(
-            "ask @BotFather for the token and put it where {check}.token says"
+            "get the token from @BotFather and set {check}.token"
         )),
     }
 }
@@ -118,7 +120,7 @@ async fn model(client: &Client, of: &model::Settings) -> Finding {
         Ok(Probed::Accepted) => Finding::ok(check, "the service accepts the key"),
         Ok(Probed::Unsaid) => Finding::ok(
             check,
-            "the service answers; it has no list of models by which to try the key",
+            "the service answers; it cannot list models, so the key was not checked",
         ),
         Err(Refusal { detail, .. }) => Finding::failed(check, detail)
             .hint("check the key and the address of the model in the configuration"),

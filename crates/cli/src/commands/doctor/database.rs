@@ -1,4 +1,4 @@
-//! The database, what it survives, and who works on it.
+//! The database, its durability, and the nodes that use it.
 
 use almanack_adapters::{clock::SystemClock, disk};
 use almanack_core::{store::Node, time::Clock as _};
@@ -19,12 +19,13 @@ use crate::{
 const POSTGRES_MIN: i32 = 150_000;
 /// Less than this, and a log of writes may not find room.
 const FREE_BYTES: u64 = 256 * 1024 * 1024;
-/// A node corrects its clock by the database's; so far off, the machine's is worth a look all the same.
+/// A node follows the database's clock; a machine this far off is still worth a warning.
 const SKEW: SignedDuration = SignedDuration::from_secs(1);
 /// What to do about a server whose tables do not hold together.
-const DAMAGED_SERVER: &str = "stop the nodes, dump what can still be read, and have the server's newest backup restored; an index alone is made anew by `reindex`";
+const DAMAGED_SERVER: &str = "stop the nodes, dump what can still be read, and restore the server's newest \
+     backup; `reindex` rebuilds a damaged index";
 
-/// Looks at the database, if it is there.
+/// Checks the database, if it exists.
 pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>, Failure> {
     let url = settings.database.url.expose();
     let location = Location::parse(url).map_err(Failure::usage)?;
@@ -32,8 +33,8 @@ pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>
     if let Location::Sqlite(path) = &location
         && !path.exists()
     {
-        let hint = "`almanack serve` creates it; or is another file meant?";
-        let what = format!("{shown} is not there yet");
+        let hint = "`almanack serve` creates it; check the name if it should exist";
+        let what = format!("{shown} does not exist yet");
         let mut findings = vec![Finding::warning("database", what).hint(hint)];
         findings.extend(access(settings, Filled::No).await);
         return Ok(findings);
@@ -46,7 +47,7 @@ pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>
     let found = match condition::look(&location).await {
         Ok(found) => found,
         Err(error) => {
-            let (what, hint) = Failure::from(error).reported();
+            let (what, hint) = Failure::from(error).parts();
             let finding = Finding::failed("database", format!("{shown}: {what}"));
             return Ok(vec![finding.hint(hint)]);
         }
@@ -68,7 +69,7 @@ pub(super) async fn look(settings: &Settings, deep: bool) -> Result<Vec<Finding>
 }
 
 fn judge_cut(shown: &str, (has, whole): (u64, u64)) -> Finding {
-    let what = format!("{shown} is cut short: it has {has} bytes of {whole}");
+    let what = format!("{shown} is truncated: it has {has} bytes of {whole}");
     Finding::failed("database", what).hint(DAMAGED)
 }
 
@@ -80,7 +81,7 @@ async fn deeply(location: &Location) -> Vec<Finding> {
     let check = "store";
     match condition::verify(location).await {
         Ok(found) if found.is_empty() => {
-            vec![Finding::ok(check, "read from end to end; every rule holds")]
+            vec![Finding::ok(check, "read completely; all rules hold")]
         }
         Ok(found) => {
             let failed = |what| Finding::failed(check, what).hint(hint);
@@ -90,7 +91,7 @@ async fn deeply(location: &Location) -> Vec<Finding> {
     }
 }
 
-/// What a database holds of ours.
+/// Which of our tables a database has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Filled {
     No,
@@ -110,7 +111,7 @@ impl Filled {
     }
 }
 
-/// Whether `serve` would refuse to listen, by the rule that it goes by.
+/// Whether `serve` would refuse to listen, by the same rule.
 async fn access(settings: &Settings, filled: Filled) -> Option<Finding> {
     let judged = match filled {
         Filled::No => process::refuse_unguarded(settings.server.listen),
@@ -120,7 +121,7 @@ async fn access(settings: &Settings, filled: Filled) -> Option<Finding> {
     Some(match judged {
         Ok(whom) => Finding::ok("access", whom),
         Err(failure) => {
-            let (what, hint) = failure.reported();
+            let (what, hint) = failure.parts();
             Finding::failed("access", what).hint(hint)
         }
     })
@@ -129,16 +130,16 @@ async fn access(settings: &Settings, filled: Filled) -> Option<Finding> {
 fn migrations(found: &Condition) -> Finding {
     let check = "schema";
     match found.migrations {
-        None => Finding::failed(check, "a newer version of Almanack has been here")
-            .hint("run the newer version, or restore a backup from before"),
-        Some((0, _)) => Finding::warning(check, "nothing of Almanack's is here yet")
-            .hint("`almanack serve` creates it; or is another database meant?"),
+        None => Finding::failed(check, "a newer version of Almanack has migrated it")
+            .hint("run the newer version, or restore an earlier backup"),
+        Some((0, _)) => Finding::warning(check, "the database has no tables of Almanack yet")
+            .hint("`almanack serve` creates them; check the address if they should exist"),
         Some((applied, known)) if applied < known => {
-            let what = format!("{applied} of {known} migrations; the next start makes the others");
-            Finding::warning(check, what)
-                .hint("make a backup before the first start of a new version")
+            let what =
+                format!("{applied} of {known} migrations; the next start applies the others");
+            Finding::warning(check, what).hint("back up before you start a new version")
         }
-        Some((applied, _)) => Finding::ok(check, format!("{applied} migrations, all there are")),
+        Some((applied, _)) => Finding::ok(check, format!("{applied} migrations, up to date")),
     }
 }
 
@@ -168,7 +169,7 @@ fn writable(unwritable: Option<&str>) -> Finding {
     match unwritable {
         None => Finding::ok("writing", "a write was committed"),
         Some(why) => Finding::failed("writing", why)
-            .hint("may this user write the file and its folder? does another process hold it?"),
+            .hint("check that this user may write the file and its folder, and that no other process locks it"),
     }
 }
 
@@ -177,7 +178,8 @@ fn journal(mode: &str) -> Finding {
         return Finding::ok("durability", "write-ahead log");
     }
     Finding::warning("durability", format!("journal mode is {mode}, not wal")).hint(
-        "a node sets it when it opens the file; if it stays so, the filesystem does not allow it",
+        "a node sets it when it opens the file; if it does not change, the filesystem does not \
+         support it",
     )
 }
 
@@ -186,19 +188,20 @@ fn network(kind: Option<String>) -> Finding {
         None => Finding::ok("filesystem", "local"),
         Some(kind) => Finding::failed(
             "filesystem",
-            format!("the file lies on {kind}, a network's"),
+            format!("the file is on {kind}, a network filesystem"),
         )
-        .hint("SQLite needs a disk of the machine's own; over a network use PostgreSQL"),
+        .hint("SQLite needs a local disk; over a network, use PostgreSQL"),
     }
 }
 
 fn room(free: Option<u64>) -> Finding {
     let mebibytes = |bytes: u64| bytes / 1024 / 1024;
     match free {
-        None => Finding::warning("disk", "cannot tell how much room is left"),
+        None => Finding::warning("disk", "free space is unknown"),
         Some(free) if free < FREE_BYTES => {
             let what = format!("{} MiB left", mebibytes(free));
-            Finding::failed("disk", what).hint("make room: without it nothing can be written")
+            Finding::failed("disk", what)
+                .hint("free some space: without it, nothing can be written")
         }
         Some(free) => Finding::ok("disk", format!("{} MiB left", mebibytes(free))),
     }
@@ -219,30 +222,35 @@ fn postgres(make: &Make) -> Vec<Finding> {
         return Vec::new();
     };
     let version = if *version_number < POSTGRES_MIN {
-        Finding::warning("version", "older than PostgreSQL 15, which nobody tested")
+        Finding::warning("version", "older than PostgreSQL 15, which is not tested")
             .hint("upgrade the server")
     } else {
         Finding::ok("version", "new enough")
     };
     let writing = if let Some(why) = unwritable {
         Finding::failed("writing", why)
-            .hint("may this user write its tables? is there space left on the server's disk?")
+            .hint("check that this user may write its tables, and that the server's disk has space")
     } else if *may_create {
-        Finding::ok("writing", "a write was committed, and tables may be made")
+        Finding::ok(
+            "writing",
+            "a write was committed, and this user may create tables",
+        )
     } else {
-        Finding::warning("writing", "this user may make no tables")
-            .hint("migrations need it: grant create on the schema, or let another user start new versions first")
+        Finding::warning("writing", "this user may not create tables").hint(
+            "migrations need it: grant create on the schema, or let another user start new \
+                 versions first",
+        )
     };
     let kept = if !*fsync || !*full_page_writes {
         Finding::failed(
             "durability",
-            "fsync or full_page_writes is off: a loss of power may lose everything",
+            "fsync or full_page_writes is off: a power failure may lose everything",
         )
         .hint("turn both on in postgresql.conf")
     } else if synchronous_commit == "off" {
         Finding::warning(
             "durability",
-            "synchronous_commit is off: what was acknowledged may be lost",
+            "synchronous_commit is off: acknowledged changes may be lost",
         )
         .hint("set it to on for this database: alter database … set synchronous_commit = on")
     } else {
@@ -265,7 +273,7 @@ fn room_to_connect(most: i32, used: i32) -> Finding {
         format!("{used} of {most} connections are used; a node takes up to {NODE_CONNECTIONS}");
     if left < NODE_CONNECTIONS {
         return Finding::warning("connections", what)
-            .hint("raise max_connections, or put a pooler in between that keeps sessions");
+            .hint("raise max_connections, or use a pooler in session mode");
     }
     Finding::ok("connections", what)
 }
@@ -275,27 +283,27 @@ fn judge_skew(database: Timestamp, machine: Timestamp) -> Finding {
     let what = format!("this machine's is {skew:#} ahead");
     if skew.abs() > SKEW {
         return Finding::warning("clock of the database", what)
-            .hint("nodes correct theirs by it; keep both machines' clocks right all the same");
+            .hint("nodes follow the database's clock; synchronise both machines anyway");
     }
     Finding::ok("clock of the database", what)
 }
 
-/// Who works on it.
+/// The nodes that use it.
 fn nodes(alive: &[Node]) -> Vec<Finding> {
     if alive.is_empty() {
-        return vec![Finding::ok("nodes", "none is at work")];
+        return vec![Finding::ok("nodes", "no node is running")];
     }
     let own = env!("CARGO_PKG_VERSION");
     let finding = |node: &Node| {
         let check = format!("node {}", node.name);
         let skew = SignedDuration::from_micros(node.skew_us);
         if skew.abs() > SKEW {
-            let what = format!("its clock is {skew:#} off; it corrects that");
+            let what = format!("its clock is {skew:#} off; the node corrects for it");
             return Finding::warning(check, what).hint("set that machine's clock");
         }
         if node.version != own {
-            let what = format!("it runs {}, and this is {own}", node.version);
-            return Finding::warning(check, what).hint("fine during an upgrade, and not for long");
+            let what = format!("it runs {}, this is {own}", node.version);
+            return Finding::warning(check, what).hint("fine during an upgrade; finish it soon");
         }
         Finding::ok(check, format!("alive, seen at {}", node.seen_at))
     };

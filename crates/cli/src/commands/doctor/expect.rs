@@ -1,4 +1,5 @@
-//! `--expect schedule=NAME,within=PERIOD`: whether a schedule fired lately, for a cron job that watches the watcher.
+//! `--expect schedule=NAME,within=PERIOD`: whether a schedule fired recently, for a cron job that
+//! monitors Almanack itself.
 
 use almanack_core::{
     plan::{ScheduleName, State, Verdict as SlotVerdict},
@@ -43,18 +44,20 @@ fn parse(text: &str) -> Result<Expectation, Failure> {
     }
     match (schedule, within) {
         (Some(schedule), Some(within)) => Ok(Expectation { schedule, within }),
-        _ => Err(unclear("both schedule= and within= are needed".to_owned())),
+        _ => Err(unclear(
+            "schedule= and within= are both required".to_owned(),
+        )),
     }
 }
 
-/// Looks at each. Opening the store may migrate it, so this is only done for who expects something of a store in use.
+/// Checks each. Opening the store may migrate it, so this is done only with `--expect`.
 pub(super) async fn look(settings: &Settings, expectations: &[Expectation]) -> Vec<Finding> {
     if expectations.is_empty() {
         return Vec::new();
     }
     let failed = |failure: &Failure| {
-        let reported = failure.text();
-        let what = reported.lines().next().unwrap_or_default();
+        let message = failure.text();
+        let what = message.lines().next().unwrap_or_default();
         vec![Finding::failed(
             "expected",
             what.trim_start_matches("error: "),
@@ -110,7 +113,7 @@ async fn newest(store: &dyn Store, expected: &Expectation) -> Result<Newest, Fai
 fn judge(expected: &Expectation, newest: Newest, now: Timestamp) -> Finding {
     let check = format!("expected {}", expected.schedule);
     let hint = format!(
-        "`almanack why {} TIME` tells why a slot did not fire",
+        "`almanack why {} TIME` explains why a slot did not fire",
         expected.schedule
     );
     let resting = |state: &State| match state {
@@ -119,9 +122,9 @@ fn judge(expected: &Expectation, newest: Newest, now: Timestamp) -> Finding {
     };
     match newest {
         Newest::Unknown => Finding::failed(check, "there is no such schedule")
-            .hint("`almanack schedule list` shows all"),
+            .hint("`almanack schedule list` lists all"),
         Newest::Never(state) => {
-            let what = format!("no slot of it has fired{}", resting(&state));
+            let what = format!("no slot has fired{}", resting(&state));
             Finding::failed(check, what).hint(hint)
         }
         Newest::Fired(at, state) => {
@@ -153,8 +156,8 @@ mod tests {
             "schedule=n,within=soon",
             "a=b",
         ] {
-            let reported = parse(text).unwrap_err();
-            assert_eq!(reported.exit(), Exit::Usage, "{text}");
+            let refusal = parse(text).unwrap_err();
+            assert_eq!(refusal.exit(), Exit::Usage, "{text}");
         }
     }
 

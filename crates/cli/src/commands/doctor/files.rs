@@ -1,4 +1,4 @@
-//! Files and folders: who may read what is secret, and whether we may write where we must.
+//! Files and folders: who may read secrets, and whether this user may write where needed.
 
 use std::{
     os::unix::fs::PermissionsExt as _,
@@ -50,7 +50,7 @@ fn folder(check: &str, path: &Path) -> Finding {
         return Finding::ok(check, format!("{shown} can be written"));
     }
     Finding::failed(check, format!("{shown} cannot be written"))
-        .hint("create it, or give it to the user that runs the node")
+        .hint("create it, or make it writable for the user that runs the node")
 }
 
 /// Where backups go; made by the first one, in the nearest folder that is there.
@@ -59,7 +59,7 @@ fn backups(path: &Path) -> Finding {
     match nearest {
         Some(there) if there == path => folder("folder of backups", path),
         Some(there) if disk::is_writable(there) => {
-            let what = format!("{} is made with the first one", path.display());
+            let what = format!("{} will be created with the first backup", path.display());
             Finding::ok("folder of backups", what)
         }
         _ => folder("folder of backups", path),
@@ -71,28 +71,29 @@ fn judge_left(left: &Left) -> Finding {
     let check = "restore";
     match left {
         Left::Partial(path) => {
-            let what = format!("{} was left by a restore that was stopped", path.display());
+            let what = format!("{} is left from an interrupted restore", path.display());
             Finding::warning(check, what)
-                .hint("the store is whole; restore again, or remove the file")
+                .hint("the store is complete; restore again, or remove the file")
         }
         Left::AtWork(path) => {
-            let what = format!("a restore is at work: it writes {}", path.display());
-            Finding::warning(check, what).hint("wait until it has ended, and look again")
+            let what = format!("a restore is running: it writes {}", path.display());
+            Finding::warning(check, what).hint("wait until it ends, and check again")
         }
         Left::Twin(path) => {
             let what = format!(
-                "{} is the store itself under a second name: a restore was stopped before it was replaced",
+                "{} is a second name of the store, left from an interrupted restore",
                 path.display()
             );
-            Finding::warning(check, what)
-                .hint("the store is whole; restore again, or remove the second name; never open it")
+            Finding::warning(check, what).hint(
+                "the store is complete; restore again, or remove the second name; never open it",
+            )
         }
         Left::Replaced(path) => Finding::ok(
             check,
             format!("{} is the store that was replaced", path.display()),
         ),
         Left::Log(path) => {
-            let what = format!("{} is the log of a store that is not there", path.display());
+            let what = format!("{} is the log of a missing store", path.display());
             Finding::failed(check, what).hint(
                 "move it beside its store, under that store's name, or remove it, before a store gets this name",
             )
@@ -102,7 +103,7 @@ fn judge_left(left: &Left) -> Finding {
 
 fn judge_open(open: &[String]) -> Finding {
     if open.is_empty() {
-        return Finding::ok("permissions", "nobody else can read what is secret");
+        return Finding::ok("permissions", "no other user can read secrets");
     }
     let what = format!("every user of this machine can read {}", open.join(", "));
     Finding::warning("permissions", what).hint(format!("chmod o= {}", open.join(" ")))

@@ -1,8 +1,8 @@
-//! Whether what is called can be reached, and who holds our port.
+//! Whether called services can be reached, and what holds our port.
 //!
-//! A probe is a connection and a HEAD request to the root of an origin, by the client that makes the calls, with its rules about
-//! addresses. Whatever answers can be reached; what it answers does not matter. Message buses are signed in to, in `buses.rs`.
-//! Nothing is fired.
+//! A probe is a connection and a HEAD request to the root of an origin, by the client that makes
+//! the calls, with its rules about addresses. Any answer counts as reachable. Message buses are
+//! checked in `buses.rs`. Nothing is fired.
 
 use std::{collections::BTreeMap, net::TcpListener, time::Duration};
 
@@ -35,11 +35,10 @@ pub(super) async fn port(settings: &Settings) -> Result<Finding, Failure> {
     };
     Ok(match ask(listen, Question::Up).await? {
         Answer::Yes(_) => Finding::ok(check, format!("a node answers at {listen}")),
-        Answer::NotReady(_) | Answer::Other { .. } | Answer::Nobody(_) => Finding::failed(
-            check,
-            format!("{listen}: {taken}"),
-        )
-        .hint("another program listens there, or this user may not; choose one with server.listen"),
+        Answer::NotReady(_) | Answer::Other { .. } | Answer::Unreachable(_) => {
+            Finding::failed(check, format!("{listen}: {taken}"))
+                .hint("another program listens there, or this user may not; set server.listen")
+        }
     })
 }
 
@@ -112,14 +111,15 @@ fn judge(origin: &str, who: &str, answered: Result<(), Error>) -> Finding {
     match answered {
         Ok(()) => Finding::ok(check, "answers"),
         Err(error) => {
-            let mut reported = error.to_string();
+            let mut text = error.to_string();
             let mut cause = std::error::Error::source(&error);
             while let Some(next) = cause {
-                reported = format!("{reported}: {next}");
+                text = format!("{text}: {next}");
                 cause = next.source();
             }
-            Finding::failed(check, reported)
-                .hint("is it running, is the name right, and does a firewall or outbound.allow stand in between?")
+            Finding::failed(check, text).hint(
+                "check that it runs and the name is right, and check firewalls and outbound.allow",
+            )
         }
     }
 }

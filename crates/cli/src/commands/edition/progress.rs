@@ -1,7 +1,7 @@
-//! What a run looks like while it goes on: a bar where somebody watches, a line per step where
-//! nobody does.
+//! The progress of a run: a bar on a terminal, a line per step elsewhere.
 //!
-//! The observer only notes; whoever runs the edition draws, so that all output goes one way.
+//! The observer only records; the command that runs the edition prints, so that all output goes one
+//! way.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -24,13 +24,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub(super) struct Onlooker {
     clock: Arc<dyn Clock>,
     rules: Rules,
-    seen: Mutex<Option<Seen>>,
-    said: UnboundedSender<String>,
+    seen: Mutex<Option<Snapshot>>,
+    lines: UnboundedSender<String>,
     stopping: AtomicBool,
 }
 
 /// What was last seen.
-struct Seen {
+struct Snapshot {
     account: Account,
     doing: String,
     budget: Option<Arc<Budget>>,
@@ -38,7 +38,7 @@ struct Seen {
     spent: u32,
 }
 
-impl Seen {
+impl Snapshot {
     /// Nothing was done yet.
     fn at_rest(account: &Account) -> Self {
         Self {
@@ -62,7 +62,7 @@ pub(super) struct Progress {
 impl Onlooker {
     /// Nothing was seen yet. What it says comes out of the receiver.
     pub(super) fn new(clock: Arc<dyn Clock>, rules: &Rules) -> (Self, UnboundedReceiver<String>) {
-        let (said, hear) = unbounded_channel();
+        let (lines, hear) = unbounded_channel();
         let watch = Self {
             clock,
             // A run does not wait for ticks.
@@ -71,7 +71,7 @@ impl Onlooker {
                 ..rules.clone()
             },
             seen: Mutex::new(None),
-            said,
+            lines,
             stopping: AtomicBool::new(false),
         };
         (watch, hear)
@@ -114,20 +114,20 @@ impl Observer for Onlooker {
         let doing = words(account, action);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let before = seen.as_ref().map_or(0, |seen| seen.spent);
-        *seen = Some(Seen {
+        *seen = Some(Snapshot {
             account: account.clone(),
             doing: doing.clone(),
             budget: Some(Arc::clone(budget)),
             spent: before,
         });
-        // Whoever stopped listening has what he wanted.
-        let _ = self.said.send(doing);
+        // A receiver that is gone needs no more.
+        let _ = self.lines.send(doing);
     }
 
     fn ended(&self, account: &Account) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(last) = seen.as_mut() else {
-            *seen = Some(Seen::at_rest(account));
+            *seen = Some(Snapshot::at_rest(account));
             return;
         };
         let paid = last.budget.take().map_or(0, |budget| budget.spent());
@@ -138,12 +138,12 @@ impl Observer for Onlooker {
     fn waits(&self, waiting: &Waiting) {
         let doing = format!("waiting: {waiting}");
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        // A line per thing that is waited for, not per look.
+        // A line per reason to wait, not per poll.
         if let Some(seen) = seen.as_mut()
             && seen.doing != doing
         {
             seen.doing.clone_from(&doing);
-            let _ = self.said.send(doing);
+            let _ = self.lines.send(doing);
         }
     }
 
@@ -155,15 +155,15 @@ impl Observer for Onlooker {
 /// What an action does, in words.
 fn words(account: &Account, action: &Action) -> String {
     match action {
-        Action::Reopen => "taking the edition up again".to_owned(),
+        Action::Reopen => "reopening the edition".to_owned(),
         Action::Fetch => "fetching the stories".to_owned(),
-        Action::Recover => "giving back the stories of a batch that was left behind".to_owned(),
-        Action::PutBack(keys) => format!("putting {} failed stories back", keys.len()),
+        Action::Recover => "recovering the stories of an interrupted batch".to_owned(),
+        Action::PutBack(keys) => format!("retrying {} failed stories", keys.len()),
         Action::Process(keys) => {
             let index = account.batches.last().map_or(0, |batch| batch.index) + 1;
             format!("batch {index}: {} stories", keys.len())
         }
-        Action::Aggregate => "printing the edition".to_owned(),
+        Action::Aggregate => "rendering the edition".to_owned(),
         Action::GiveUp => "giving up: no story was completed".to_owned(),
         Action::Deliver(due) => {
             let mut to: Vec<&str> = due.iter().map(|due| due.destination.as_str()).collect();

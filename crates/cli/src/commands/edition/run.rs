@@ -1,4 +1,4 @@
-//! `almanack edition run`: an edition taken to its end, before one's eyes (ED-21).
+//! `almanack edition run`: runs an edition to its end and shows its progress (ED-21).
 
 use std::{pin::pin, time::Duration};
 
@@ -21,10 +21,10 @@ use crate::{
     wiring::editions::Purpose,
 };
 
-/// How often the bar is drawn anew.
+/// How often the bar is redrawn.
 const DRAWN_EVERY: Duration = Duration::from_millis(200);
 
-/// Takes an edition from wherever it stands as far as it goes.
+/// Continues an edition from its current state as far as possible.
 pub(super) async fn run(at: &Connector<'_>, given: &EditionArguments, output: &mut Output) -> Done {
     if at.server.is_some() {
         return run_there(&at.open(DatabaseNeed::New).await?, given, output).await;
@@ -45,7 +45,7 @@ pub(super) async fn run(at: &Connector<'_>, given: &EditionArguments, output: &m
     Ok(exit)
 }
 
-/// On a node, which goes on if we leave.
+/// On a node, which continues if this command ends.
 async fn run_there(client: &Client, given: &EditionArguments, output: &mut Output) -> Done {
     let date = day(client, given).await?;
     let call = Call::post(&["editions", &date, "run"]).json(&json!({ "wait": true }));
@@ -67,7 +67,7 @@ async fn watched(
     output: &mut Output,
 ) -> Result<Ran, Failure> {
     let rules = &editions.settings().rules;
-    let (onlooker, mut said) = Onlooker::new(context.clock.clone(), rules);
+    let (onlooker, mut lines) = Onlooker::new(context.clock.clone(), rules);
     let bar = progress(Some(1), output).with_style(style());
     let mut running = pin!(editions.run(date, &onlooker));
     let mut again: Option<CancellationToken> = None;
@@ -78,18 +78,18 @@ async fn watched(
             () = stop.cancelled(), if again.is_none() => {
                 again = Some(process::stop_signal()?);
                 onlooker.stop();
-                bar.suspend(|| output.note("stopping after this step; once more to leave at once\n"));
+                bar.suspend(|| output.note("stopping after this step; press Ctrl-C again to stop now\n"));
             }
             () = cancelled(again.as_ref()), if again.is_some() => {
                 bar.finish_and_clear();
                 return Err(left());
             }
-            Some(line) = said.recv() => report(&line, output),
+            Some(line) = lines.recv() => report(&line, output),
             () = pause(DRAWN_EVERY) => draw(&bar, onlooker.progress()),
         }
     };
     bar.finish_and_clear();
-    drain(&mut said, output);
+    drain(&mut lines, output);
     Ok(ran?)
 }
 
@@ -100,16 +100,14 @@ async fn cancelled(token: Option<&CancellationToken>) {
     }
 }
 
-/// Whoever does not want to wait may go: what was begun is somebody else's once its lease has
-/// passed.
+/// Stops immediately: another process takes up the step once its lease has expired.
 fn left() -> Failure {
-    Failure::failed("left in the middle of a step").hint(
-        "what it was working on is taken up again after some minutes, by a tick or another run",
-    )
+    Failure::failed("stopped in the middle of a step")
+        .hint("a tick or another run takes up the step again after some minutes")
 }
 
-/// Stories, and everything else in words: what is left is told by the forecast, not by the bar's
-/// own guess.
+/// Stories, and everything else in words: the remaining time is the forecast's, not the bar's own
+/// guess.
 fn style() -> ProgressStyle {
     let template = "{bar:20} {pos}/{len} stories  {wide_msg}";
     // A template that does not parse would only cost its looks.
@@ -123,8 +121,8 @@ fn report(line: &str, output: &mut Output) {
     }
 }
 
-fn drain(said: &mut UnboundedReceiver<String>, output: &mut Output) {
-    while let Ok(line) = said.try_recv() {
+fn drain(lines: &mut UnboundedReceiver<String>, output: &mut Output) {
+    while let Ok(line) = lines.try_recv() {
         report(&line, output);
     }
 }
@@ -141,15 +139,16 @@ fn draw(bar: &ProgressBar, progress: Option<Progress>) {
 fn advice(end: &End, stop: &CancellationToken) -> String {
     let next = match end {
         End::More if stop.is_cancelled() => {
-            "it was stopped; the next tick goes on, or another run".to_owned()
+            "stopped; the next tick or another run continues".to_owned()
         }
-        End::More | End::Failed => "the next tick tries again, or another run".to_owned(),
+        End::More | End::Failed => "the next tick or another run tries again".to_owned(),
         End::Waits(waiting) => format!("{waiting}, with a tick or another run"),
         End::Rests(State::Aggregating) => {
-            "`almanack edition resend DESTINATION` sends it again, `skip` leaves it out".to_owned()
+            "`almanack edition resend DESTINATION` sends it again, `skip` skips it".to_owned()
         }
         End::Rests(_) => {
-            "`almanack edition retry` puts failed stories back, `reset` begins anew".to_owned()
+            "`almanack edition retry` retries failed stories, `reset` restarts the edition"
+                .to_owned()
         }
     };
     format!("hint: {next}\n")

@@ -1,4 +1,4 @@
-//! Documents, as they were made and as they come out now.
+//! Documents, as stored and as rendered now.
 
 use similar::TextDiff;
 
@@ -16,19 +16,19 @@ pub(super) async fn print(client: &Client, call: Call, output: &mut Output) -> D
     Ok(Exit::Ok)
 }
 
-/// Says that nothing differs, or what does.
+/// Reports that nothing differs, or what does.
 pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
-    let reported = rebuilt.value();
-    let date = text(&reported["date"]);
-    if reported["identical"] != true {
-        let difference = first_difference(&text(&reported["kept"]), &text(&reported["body"]));
+    let rebuild = rebuilt.value();
+    let date = text(&rebuild["date"]);
+    if rebuild["identical"] != true {
+        let difference = first_difference(&text(&rebuild["kept"]), &text(&rebuild["body"]));
         let what = match difference {
             Some(difference) => {
-                format!("the edition of {date} comes out differently: {difference}")
+                format!("the edition of {date} renders differently: {difference}")
             }
-            None => format!(
-                "the edition of {date} comes out as it was, but what was kept of it was changed"
-            ),
+            None => {
+                format!("the edition of {date} renders the same, but its stored copy was changed")
+            }
         };
         return Err(Failure::failed(what));
     }
@@ -43,8 +43,8 @@ pub(super) fn compare(rebuilt: &Answer, output: &mut Output) -> Done {
     if output.is_reported(rebuilt)? {
         return Ok(Exit::Ok);
     }
-    let reported = rebuilt.value();
-    let (kept, body) = (text(&reported["kept"]), text(&reported["body"]));
+    let rebuild = rebuilt.value();
+    let (kept, body) = (text(&rebuild["kept"]), text(&rebuild["body"]));
     if kept == body {
         output.line("identical: this template changes nothing")?;
     }
@@ -101,8 +101,8 @@ mod tests {
             ("a\n", "a\nb\n", Some("line 2 was the end and is `b`")),
             ("a", "a\n", Some("only the line breaks differ")),
         ] {
-            let reported = first_difference(before, after);
-            assert_eq!(reported.as_deref(), expected, "{before:?}");
+            let difference = first_difference(before, after);
+            assert_eq!(difference.as_deref(), expected, "{before:?}");
         }
     }
 }

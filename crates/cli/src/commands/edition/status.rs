@@ -32,10 +32,10 @@ const FAILED: &[Column] = &[
     column("STORY", "", |it, _| {
         Cell::new(format!("{}. {}", it["rank"], text(&it["original_title"])))
     }),
-    column("PUT BACK", "/retry_count", |count, _| {
+    column("RETRIES", "/retry_count", |count, _| {
         Cell::new(format!("{count}×"))
     }),
-    column("WHY IT FAILED", "/error", bad),
+    column("ERROR", "/error", bad),
 ];
 
 const BATCHES: &[Column] = &[
@@ -83,7 +83,7 @@ const ALERTS: &[Column] = &[
     column("DETAIL", "/detail", plain),
 ];
 
-/// Shows how an edition stands.
+/// Shows the status of an edition.
 pub(super) async fn run(client: &Client, given: &EditionArguments, output: &mut Output) -> Done {
     let date = day(client, given).await?;
     let edition = load(client, &date).await?;
@@ -96,7 +96,7 @@ pub(super) async fn load(client: &Client, date: &str) -> Result<Answer, Failure>
     client.call(Call::get(&["editions", date])).await
 }
 
-/// Tells everything, the important first.
+/// Prints everything, the most important first.
 pub(super) fn show(edition: &Answer, output: &mut Output) -> Result<(), Failure> {
     if output.json {
         return output.line(edition.text());
@@ -116,19 +116,19 @@ fn delivered(delivery: &Value, now: Timestamp) -> Cell {
     let again = time(&delivery["retry_at"]).filter(|at| *at > now);
     let again = again.map(|at| format!("again {}", Relative { at, now }));
     let held = is_held(delivery).then(|| "resend or skip it".to_owned());
-    let said = |name: &str| delivery[name].as_str().map(str::to_owned);
-    let reported = [said("detail"), said("receipt"), again, held];
-    let reported: Vec<String> = reported.into_iter().flatten().collect();
-    Cell::new(reported.join("; "))
+    let field = |name: &str| delivery[name].as_str().map(str::to_owned);
+    let parts = [field("detail"), field("receipt"), again, held];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    Cell::new(parts.join("; "))
 }
 
-/// Whether it is not sent again before somebody says so.
+/// Whether it is not sent again without a `resend`.
 fn is_held(delivery: &Value) -> bool {
     let ended = matches!(delivery["state"].as_str(), Some("failed" | "unknown"));
     ended && delivery["retry_at"].is_null()
 }
 
-/// Published or not, and who did not take it.
+/// Published or not, and which destinations lack it.
 pub(super) fn ending(edition: &Value, output: &mut Output) -> Exit {
     let deliveries = edition["deliveries"].as_array().into_iter().flatten();
     let is = |it: &Value, state: &str| it["state"] == state;
@@ -155,7 +155,7 @@ fn undelivered(delivery: &Value) -> String {
     let next = if !delivery["retry_at"].is_null() {
         format!("; next try {}", instant_of(&delivery["retry_at"]))
     } else if is_held(delivery) {
-        "; not tried again: `almanack edition resend` or `skip` it".to_owned()
+        "; no more attempts: run `almanack edition resend` or `skip`".to_owned()
     } else {
         String::new()
     };
@@ -170,7 +170,7 @@ fn undelivered(delivery: &Value) -> String {
 fn in_doubt(delivery: &Value) -> String {
     let (destination, part) = (text(&delivery["destination"]), &delivery["part"]);
     format!(
-        "{destination} may lack part {part}: nobody knows whether it arrived; `almanack edition \
+        "{destination} may lack part {part}: its delivery was not confirmed; `almanack edition \
          resend {destination} --part {part}` sends it again, `skip` accepts it\n"
     )
 }

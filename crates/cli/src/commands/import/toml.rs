@@ -1,4 +1,4 @@
-//! A schedule as `[[schedule]]`, the way people write it: what is as by default is left out.
+//! A schedule as `[[schedule]]`, the way people write it: defaults are omitted.
 
 use almanack_core::{import::Imported, target::Target};
 use serde::{Serialize, de::DeserializeOwned};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::config::schedule::shape::{Field, SCHEDULE};
 
-/// Written even where it is the default: nobody should have to guess it.
+/// Written even if it is the default, to be explicit.
 const ALWAYS: &str = "tz";
 
 /// The schedule with a line for each key.

@@ -1,7 +1,7 @@
 //! The times of a GitHub workflow, picked out of its YAML.
 //!
-//! Read as a stream of events, never as a tree: three keys are wanted, everything else is passed over, and
-//! nothing that nests, repeats or refers to itself can grow.
+//! Read as a stream of events, never as a tree: three keys are needed, everything else is skipped,
+//! and nothing that nests, repeats or refers to itself can grow.
 
 use almanack_core::{
     import::{
@@ -36,7 +36,7 @@ struct Reader<'a> {
     problems: Vec<Problem>,
 }
 
-/// What stands where a value should.
+/// What is in the place of a value.
 enum Value {
     Scalar(String, Place),
     List,
@@ -139,11 +139,11 @@ impl Reader<'_> {
                 self.leave();
                 self.misshapen(
                     None,
-                    "`schedule` is a list: each entry begins with `- cron:`",
+                    "`schedule` is a list: each entry starts with `- cron:`",
                 );
             }
             Value::Scalar(_, place) | Value::Other(place) => {
-                let what = "`schedule` is a list: each entry begins with `- cron:`";
+                let what = "`schedule` is a list: each entry starts with `- cron:`";
                 self.misshapen(Some(place), what);
             }
         }
@@ -216,7 +216,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Steps out of a list or a map if it ends here. So does whoever is at the end of everything.
+    /// Steps out of a list or a map if it ends here, or if the text ends.
     fn ends(&mut self) -> bool {
         let ends = match self.events.get(self.at) {
             Some((event, _)) => matches!(event, Event::SequenceEnd | Event::MappingEnd),
@@ -253,14 +253,14 @@ impl Reader<'_> {
         let marked = self.events.get(self.at).or(self.events.last());
         let span = marked.map_or(Span::default(), |(_, marked)| {
             let (start, end) = (marked.start.index(), marked.end.index());
-            // A map begins nowhere in particular: its first line stands for it.
+            // A map has no own start: its first line is its place.
             let end = if end > start { end } else { usize::MAX };
             Span::new(self.byte(start), self.byte(end))
         });
         Place::of(self.text, span)
     }
 
-    /// The byte at which a character of the text without its mark stands.
+    /// The byte offset of a character of the text without its byte-order mark.
     fn byte(&self, character: usize) -> usize {
         let body = self.text.trim_start_matches('\u{feff}');
         let mark = self.text.len() - body.len();

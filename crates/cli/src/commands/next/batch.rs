@@ -81,7 +81,7 @@ pub(super) fn run<R: Read>(mut input: BufReader<R>, now: Timestamp, output: &mut
             }
         };
         output.value(&answer)?;
-        // Whoever waits for this answer before asking on must get it now.
+        // A program may wait for this answer before it asks again.
         if input.buffer().is_empty() {
             output.flush()?;
         }

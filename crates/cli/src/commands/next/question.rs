@@ -7,7 +7,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use crate::suggest;
 
-/// More occurrences than anybody reads; a larger number is a slip.
+/// More times than are useful; a larger number is a typing error.
 const COUNT_MAX: usize = 10_000;
 
 /// What to find out.
@@ -63,7 +63,7 @@ impl Question<'_> {
     pub(super) fn ask(&self, zones: &mut Zones) -> Result<Answer, Refusal> {
         for count in [self.count, self.previous] {
             if count > COUNT_MAX {
-                let message = format!("{count} occurrences are more than {COUNT_MAX}");
+                let message = format!("{count} times are more than {COUNT_MAX}");
                 return Err(Refusal::at(Stage::Question, message));
             }
         }
@@ -100,7 +100,7 @@ impl Question<'_> {
     fn silent(&self, timetable: &Timetable, previous: Vec<Timestamp>) -> Refusal {
         let text = self.expression.trim();
         let message = if timetable.never_fires() {
-            format!("`{text}` never fires: no date fits")
+            format!("`{text}` never fires: no date matches")
         } else {
             format!("`{text}` does not fire after {}", self.from)
         };

@@ -14,7 +14,7 @@ use crate::{
     config::{Loaded, report::Severity},
 };
 
-/// Firings told one by one, per schedule.
+/// Firings listed one by one, per schedule.
 const LISTED_MAX: usize = 20;
 
 /// What the file does to one schedule.
@@ -32,11 +32,11 @@ enum What {
     Changed(Vec<String>),
     Removed,
     Unchanged,
-    /// It is in force for somebody else.
+    /// Another origin has a schedule of this name.
     Refused(Origin),
 }
 
-/// Compares a file with what is in force.
+/// Compares a file with the active schedules.
 pub(super) async fn run(
     (inputs, client): (&Inputs, &Client),
     (file, period): (&PathBuf, &str),
@@ -73,7 +73,7 @@ pub(super) async fn run(
     })
 }
 
-/// A schedule in force.
+/// An active schedule.
 struct InForce {
     origin: Option<Origin>,
     state: String,
@@ -223,10 +223,10 @@ fn show(effects: &[Effect], loaded: &Loaded, output: &mut Output) -> Result<(), 
     }
     output.line(&format!("{quiet} unchanged"))?;
     let report = loaded.whole_report();
-    let reported = report.render(Severity::Error);
-    if !reported.is_empty() {
+    let errors = report.render(Severity::Error);
+    if !errors.is_empty() {
         output.note(&format!(
-            "{reported}\nwhat is wrong would stay as it is in force\n"
+            "{errors}\nschedules with errors would stay unchanged\n"
         ));
     }
     Ok(())

@@ -36,7 +36,7 @@ pub(super) async fn run(
         let tz = text(&now["definition"]["tz"]);
         let done_as = match &before {
             Some(before) if before["revision"] == now["revision"] => {
-                output.line(&format!("nothing changed: {name} was already so"))?;
+                output.line(&format!("No change: {name} is already in that state"))?;
                 return Ok(Exit::Ok);
             }
             Some(before) if before["state"] != "removed" => "changed",
@@ -51,7 +51,7 @@ pub(super) async fn run(
     Ok(Exit::Ok)
 }
 
-/// A target that nobody would fire at, as far as it is known here.
+/// Warns of a target that this node cannot fire at, by its configuration.
 fn warn_of_idle(client: &Client, definition: Value, output: &mut Output) {
     let read = serde_json::from_value::<Definition>(definition);
     let idle = client.settings().zip(read.ok());
@@ -153,8 +153,8 @@ fn target(given: &SchedulePutArguments) -> Result<Value, Failure> {
     Ok(target)
 }
 
-/// What would be dropped without a word. The parser's own rule does not hold beside the group of
-/// targets.
+/// Refuses flags that would silently be ignored. The parser's own rule does not apply beside the
+/// group of targets.
 fn refuse_strays(given: &SchedulePutArguments) -> Result<(), Failure> {
     if given.target_workflow.is_some() {
         return Ok(());
@@ -164,8 +164,8 @@ fn refuse_strays(given: &SchedulePutArguments) -> Result<(), Failure> {
         (None, false) => "--target-input",
         (None, true) => return Ok(()),
     };
-    let what = format!("{flag} goes with --target-workflow only");
-    Err(Failure::usage(what).hint("leave it out, or see `almanack schedule put --help`"))
+    let what = format!("{flag} needs --target-workflow");
+    Err(Failure::usage(what).hint("remove it, or see `almanack schedule put --help`"))
 }
 
 fn json_of(flag: &str, text: &str) -> Result<Value, Failure> {

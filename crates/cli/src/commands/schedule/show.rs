@@ -125,7 +125,7 @@ fn in_force(name: &ScheduleName, schedule: &Value) -> Map<String, Value> {
     };
     let next_at = time(&schedule["next_at"]);
     let retry_for = next_at.map(|slot| when::rounded(ready.retry_for(slot)));
-    let reported = [
+    let policies = [
         (
             "catch_up",
             Some(catch_up(&ready, next_at, &schedule["definition"])),
@@ -133,29 +133,29 @@ fn in_force(name: &ScheduleName, schedule: &Value) -> Map<String, Value> {
         ("retry_for", retry_for),
         ("splay", splay(&ready, next_at)),
     ];
-    let reported = reported.into_iter();
-    reported
+    let policies = policies.into_iter();
+    policies
         .map(|(key, value)| (key.to_owned(), value.into()))
         .collect()
 }
 
 fn catch_up(ready: &Ready, next_at: Option<Timestamp>, definition: &Value) -> String {
-    let mut reported = text(&definition["catch_up"]);
+    let mut words = text(&definition["catch_up"]);
     if let Some(slot) = next_at {
-        reported = format!("{reported}, grace {}", when::rounded(ready.grace(slot)));
+        words = format!("{words}, grace {}", when::rounded(ready.grace(slot)));
     }
     let it = &ready.definition;
     if it.catch_up == CatchUp::All {
         let pace = when::show_duration(it.catch_up_pace);
-        reported = format!("{reported}, at most {}, {pace} apart", it.max_catch_up);
+        words = format!("{words}, at most {}, {pace} apart", it.max_catch_up);
     }
-    reported
+    words
 }
 
 fn splay(ready: &Ready, next_at: Option<Timestamp>) -> Option<String> {
     let splay = ready.definition.splay;
     let own = next_at.map(|slot| ready.due_at(slot).duration_since(slot));
     let own = own.map(|own| format!(", its own part {}", when::rounded(own)));
-    let reported = format!("{}{}", when::show_duration(splay), own.unwrap_or_default());
-    (!splay.is_zero()).then_some(reported)
+    let shown = format!("{}{}", when::show_duration(splay), own.unwrap_or_default());
+    (!splay.is_zero()).then_some(shown)
 }

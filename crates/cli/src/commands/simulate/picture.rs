@@ -1,8 +1,8 @@
 //! The timeline as a picture: one row per schedule, one mark per slot or skipped range.
 //!
-//! A mark tells its verdict by shape as well as by colour, so that it can be read without colours: a disc
-//! fired, a diamond was caught up, a bar was skipped. Marks that would lie on top of each other are drawn
-//! once. The picture follows the reader's light or dark scheme, and says in words what it shows.
+//! A mark shows its verdict by shape as well as by colour: a disc fired, a diamond was caught up, a
+//! bar was skipped. Overlapping marks are drawn once. The picture follows the reader's light or
+//! dark scheme, and describes itself in words.
 
 use almanack_core::plan::{Slot, Verdict};
 use almanack_engine::simulation::{Part, Simulation};

@@ -1,8 +1,7 @@
 //! `almanack source add`: an address becomes a source, or is shown as one.
 //!
-//! People know sites, not feeds: what is no feed is asked for the feeds it names. One is taken,
-//! several are shown, none is a failure; nothing is guessed and nothing is stored that nobody
-//! chose.
+//! People know sites, not feeds: on a page that is not a feed, the feeds it links to are looked up.
+//! One is used, several are listed, none is a failure; nothing is guessed.
 
 use super::{PUBLISHED, called, counted, rules};
 use crate::commands::prelude::*;
@@ -33,23 +32,23 @@ pub(super) async fn run(client: &Client, given: &SourceAddArguments, output: &mu
     }
     let answer = client.call(Call::post(&["sources"]).json(&body)).await?;
     say_where(given, &taken, output);
-    let reported = output.report(&answer, |source| {
+    let result = output.report(&answer, |source| {
         let (id, name) = (&source["source_id"], called(source));
         match answer.status {
             201 => format!("added source {id}: {name}"),
-            _ => format!("source {id} is that already: {name}"),
+            _ => format!("No change: source {id} already exists: {name}"),
         }
     });
     if answer.status == 201 && !output.json {
         let id = &answer.value()["source_id"];
         output.note(&format!(
-            "a node looks at it next; `almanack source check {id} --wait` waits for that\n"
+            "a node checks it next; `almanack source check {id} --wait` waits for the result\n"
         ));
     }
-    reported
+    result
 }
 
-/// What people type without one is an address of the web.
+/// An address without a scheme is a web address.
 fn with_scheme(address: &str) -> String {
     let address = address.trim();
     if address.contains("://") {
@@ -77,14 +76,14 @@ fn no_feed(address: &str, refusal: &Refusal) -> Failure {
         ("not_a_feed", _) => failure.exiting(Exit::NotFound),
         ("invalid_value", "address") => refusal
             .failure()
-            .hint("sources.allow lists the networks that sources may be in besides public ones"),
+            .hint("sources.allow lists the private networks that sources may be in"),
         ("unreachable", _) => failure
-            .hint("--no-discover adds the address as it is; it is then tried until it answers"),
+            .hint("--no-discover adds the address unchanged; nodes then retry until it answers"),
         _ => failure,
     }
 }
 
-/// That another address than the one given was taken.
+/// Reports that another address than the given one is used.
 fn say_where(given: &SourceAddArguments, taken: &str, output: &mut Output) {
     if taken != with_scheme(&given.address) {
         output.note(&format!("found its feed: {taken}\n"));
@@ -108,7 +107,7 @@ fn several(given: &SourceAddArguments, found: &Value, output: &mut Output) -> Do
     };
     output.columns(CANDIDATES, feeds, jiff::Timestamp::UNIX_EPOCH, true)?;
     let what = format!(
-        "{} names several feeds; say which",
+        "{} links to several feeds; choose one",
         with_scheme(&given.address)
     );
     let hint = format!("almanack source add {}", text(&first["address"]));

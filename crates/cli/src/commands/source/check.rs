@@ -1,19 +1,19 @@
-//! `almanack source check`: a look now, made by a node.
+//! `almanack source check`: a check now, made by a node.
 
 use std::time::Duration;
 
 use almanack_adapters::clock::pause;
 
-use super::{Found, PUBLISHED, called, counted, duration, load};
+use super::{NamedSource, PUBLISHED, called, counted, duration, load};
 use crate::{commands::prelude::*, when::Relative};
 
-/// How often it is asked whether somebody has looked.
+/// How often to poll for the result.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 const SHOWN: u64 = 20;
 
 const ENTRIES: &[Column] = &[PUBLISHED, column("TITLE", "/title", plain)];
 
-/// Asks for a look, and waits for it where that is wanted.
+/// Requests a check, and waits for it with `--wait`.
 pub(super) async fn run(
     client: &Client,
     given: &SourceArguments,
@@ -27,40 +27,42 @@ pub(super) async fn run(
     let answer = client.call(before.post("check")).await?;
     let Some(wait_max) = wait_max else {
         let (id, name) = (before.id, called(&before.now));
-        let reported = format!("source {id} is checked as soon as a node has room: {name}");
-        return output.report(&answer, |_| reported);
+        let message = format!(
+            "source {id} is due: the check starts as soon as a node has a free slot: {name}"
+        );
+        return output.report(&answer, |_| message);
     };
     let until = client
         .now()
         .saturating_add(wait_max)
         .unwrap_or(Timestamp::MAX);
-    let checks = |source: &Found| source.now["check_count"].as_u64();
+    let checks = |source: &NamedSource| source.now["check_count"].as_u64();
     let looked = loop {
         let source = load(client, &before.id.to_string()).await?;
         if checks(&source) > checks(&before) {
             break source;
         }
         if client.now() >= until {
-            return Err(nobody(before.id, wait_max));
+            return Err(not_checked(before.id, wait_max));
         }
         pause(LOOK_EVERY).await;
     };
     report(client, &looked, output).await
 }
 
-fn nobody(id: i64, wait_max: SignedDuration) -> Failure {
+fn not_checked(id: i64, wait_max: SignedDuration) -> Failure {
     let wait_max = when::show_duration(wait_max);
-    let what = format!("nobody has looked at source {id} within {wait_max}; it stays due");
+    let what = format!("no node checked source {id} within {wait_max}; it stays due");
     Failure::failed(what).hint(
-        "does a node run on this database? `almanack serve` is one; its host may also be busy",
+        "check that a node runs on this database (`almanack serve`); the host may also be busy",
     )
 }
 
-/// What the last look brought.
-async fn report(client: &Client, source: &Found, output: &mut Output) -> Done {
+/// The result of the last check.
+async fn report(client: &Client, source: &NamedSource, output: &mut Output) -> Done {
     let look = &source.now["recent"][0];
-    let brought = look["outcome"].as_str().unwrap_or_default();
-    let exit = match brought {
+    let result = look["brought"].as_str().unwrap_or_default();
+    let exit = match result {
         "new" | "nothing" | "unchanged" => Exit::Ok,
         _ => Exit::Failed,
     };
@@ -82,7 +84,7 @@ async fn report(client: &Client, source: &Found, output: &mut Output) -> Done {
     Ok(exit)
 }
 
-/// A look in words.
+/// A check in words.
 fn sentence(source: &Value, look: &Value) -> String {
     let took = look["took_ms"].as_i64().unwrap_or_default();
     let took = when::took(SignedDuration::from_millis(took));
@@ -94,7 +96,7 @@ fn sentence(source: &Value, look: &Value) -> String {
             format!("{name}: {new} ({took})")
         }
         "nothing" => format!("{name}: nothing new ({took})"),
-        "unchanged" => format!("{name}: nothing new, its server says ({took})"),
+        "unchanged" => format!("{name}: not modified ({took})"),
         _ => {
             let why = source["last_error"].as_str().unwrap_or("failed");
             format!("{name}: {why} ({took})")

@@ -1,8 +1,8 @@
 //! `almanack source import` and `export`: lists of feeds, as every reader writes and reads them
 //! (SS-16).
 //!
-//! A broken entry is told with its line and stops nobody; importing a file again is harmless,
-//! because no two sources share an address.
+//! A broken entry is sentence with its line and stops no other. You can import a file again: no two
+//! sources share an address.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) async fn import(client: &Client, file: &str, output: &mut Output) -> 
         "invalid_body" => refusal
             .failure()
             .during(file)
-            .hint("export the list as OPML from the reader that has it"),
+            .hint("export the list as OPML from your feed reader"),
         _ => refusal.failure(),
     })?;
     let done = answer.value();
@@ -56,6 +56,6 @@ pub(super) async fn export(client: &Client, file: Option<&Path>, output: &mut Ou
         .map_err(|error| Failure::failed(format!("write `{name}`: {error}")))?;
     let feeds = answer.text().matches(" xmlUrl=").count();
     let count = counted(feeds as u64, "feed", "feeds");
-    let reported = format!("{count} written to {name}");
-    output.say(&json!({ "file": file, "feeds": feeds }), &reported)
+    let sentence = format!("{count} written to {name}");
+    output.say(&json!({ "file": file, "feeds": feeds }), &sentence)
 }

@@ -19,7 +19,7 @@ enum Wanted {
     Checks(u64),
 }
 
-/// Replays every policy and shows what came of it.
+/// Replays every policy and shows the results.
 pub(super) fn run(arguments: &ReplayArguments, output: &mut Output) -> Done {
     let policies: Vec<Policy> = arguments
         .policy
@@ -68,7 +68,7 @@ fn budget(arguments: &ReplayArguments) -> Result<Budget, Failure> {
     let plain = Budget::default();
     let rate_min_per_day = arguments.rate_min.unwrap_or(plain.rate_min_per_day);
     if !rate_min_per_day.is_finite() || rate_min_per_day < 0.0 {
-        let what = "--rate-min: write a number of entries a day, like 0.04";
+        let what = "--rate-min: write a number of entries per day, like 0.04";
         return Err(Failure::usage(what));
     }
     Ok(Budget {
@@ -84,7 +84,7 @@ fn source_days(traces: &[Trace], budget: &Budget) -> Result<f64, Failure> {
     let daily = Policy::Fixed(jiff::SignedDuration::from_hours(24));
     let runs = Replay::new(traces).runs(&daily, budget);
     if runs.is_empty() {
-        let what = "no source of the trace has enough entries";
+        let what = "no source in the trace has enough entries";
         return Err(Failure::failed(what).hint("a source needs at least four"));
     }
     Ok(runs.iter().map(|(_, run)| run.days).sum())
@@ -96,7 +96,7 @@ fn wanted(arguments: &ReplayArguments, replay: Replay<'_>, days: f64) -> Result<
     };
     if let Ok(per_day) = text.parse::<f64>() {
         if !(per_day.is_finite() && per_day > 0.0) {
-            let what = format!("--budget: `{text}` is no number of checks a day");
+            let what = format!("--budget: `{text}` is not a number of checks per day");
             return Err(Failure::usage(what));
         }
         #[expect(
@@ -224,7 +224,7 @@ fn row(policy: &str, class: &str, figures: &Figures, fixed: Option<&Figures>) ->
     ]
 }
 
-/// A number of checks that floor and ceiling do not allow is said, not hidden.
+/// Warns if floor and ceiling do not allow the wanted number of checks.
 fn report_unmet(wanted: &Wanted, reports: &[(&Policy, Budget, Report)], output: &mut Output) {
     let Wanted::Checks(wanted) = wanted else {
         return;
@@ -233,7 +233,7 @@ fn report_unmet(wanted: &Wanted, reports: &[(&Policy, Budget, Report)], output: 
         let made = report.overall.checks;
         if made.abs_diff(*wanted) * 200 > *wanted {
             output.note(&format!(
-                "warning: {policy} makes {made} checks, not {wanted}: its bounds allow no nearer number\n"
+                "warning: {policy} makes {made} checks, not {wanted}: its bounds allow no closer number\n"
             ));
         }
     }

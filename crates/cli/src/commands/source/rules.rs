@@ -49,7 +49,7 @@ pub(super) fn reading(given: &RuleArguments) -> Result<Reading, Failure> {
     })
 }
 
-/// A flag that would be left unused was meant for something.
+/// Refuses a flag that would have no effect.
 fn check_flags(given: &RuleArguments, format: &str) -> Result<(), Failure> {
     let flags = [
         ("--item", &given.item),
@@ -68,8 +68,8 @@ fn check_flags(given: &RuleArguments, format: &str) -> Result<(), Failure> {
     };
     let fitting = FORMATS.iter().filter(|(_, flags)| flags.contains(flag));
     let fitting: Vec<String> = fitting.map(|(name, _)| format!("--as {name}")).collect();
-    let what = format!("{flag} means nothing for a {format}");
-    Err(Failure::usage(what).hint(format!("it goes with {}", fitting.join(" or "))))
+    let what = format!("{flag} does not apply to a {format}");
+    Err(Failure::usage(what).hint(format!("it is for {}", fitting.join(" or "))))
 }
 
 fn missing(format: &str, flag: &str) -> Failure {

@@ -34,7 +34,7 @@ const HEAD: &[Column] = &[
     column("waits until", "/backoff_until", moment),
     column("moves", "/moving", |it, _| {
         Cell::new(format!(
-            "to {} (told {} times)",
+            "to {} (redirected {} times)",
             text(&it["address"]),
             it["times"]
         ))
@@ -54,15 +54,15 @@ pub(super) async fn run(client: &Client, given: &SourceArguments, output: &mut O
     if output.is_reported(&source.answer)? {
         return Ok(Exit::Ok);
     }
-    let (mut reported, now) = (source.now.clone(), source.answer.now);
+    let (mut whole, now) = (source.now.clone(), source.answer.now);
     let subject = format!("source:{}", source.id);
     let task = client
         .find(Call::get(&["tasks", "SOURCE_CHECK", &subject]))
         .await?;
-    reported["task"] = task.map_or(Value::Null, |task| task.value());
-    output.line(&called(&reported))?;
-    output.page(HEAD, &reported, now)?;
-    show_looks(items(&reported["recent"]), now, output)?;
+    whole["task"] = task.map_or(Value::Null, |task| task.value());
+    output.line(&called(&whole))?;
+    output.page(HEAD, &whole, now)?;
+    show_looks(items(&whole["recent"]), now, output)?;
     let call = source.get("entries").query("limit", Some(ENTRIES_MAX));
     let entries = client.call(call).await?.value();
     let entries = items(&entries["entries"]).to_vec();
@@ -140,18 +140,18 @@ fn next(source: &Value, now: Timestamp) -> Cell {
     let why = source["reason"].as_str().map(|why| format!("; {why}"));
     let live = task["live"] == true;
     Cell::new(match source["state"].as_str().unwrap_or_default() {
-        "active" if live && task["status"] == "RUNNING" => "it is being checked now".to_owned(),
+        "active" if live && task["status"] == "RUNNING" => "running now".to_owned(),
         "active" if live => {
             let at = time(&task["execute_at"]).unwrap_or(now);
             format!("{}{}", moment_of(at, now), why.unwrap_or_default())
         }
-        "active" => "soon: a node gives it a task again".to_owned(),
-        "paused" => "when it is resumed".to_owned(),
-        _ => "never, unless it is resumed".to_owned(),
+        "active" => "soon: a node will schedule it again".to_owned(),
+        "paused" => "after you resume it".to_owned(),
+        _ => "never, unless you resume it".to_owned(),
     })
 }
 
-/// The last looks as a strip, a mark each, newest at the right.
+/// The last checks as a strip, a mark each, newest on the right.
 fn show_looks(looks: &[Value], now: Timestamp, output: &mut Output) -> Result<(), Failure> {
     let Some(at) = looks.last().and_then(|first| time(&first["at"])) else {
         return Ok(());
@@ -167,11 +167,11 @@ fn show_looks(looks: &[Value], now: Timestamp, output: &mut Output) -> Result<()
         };
         strip += &output.paint(ink, mark);
     }
-    let reported = match looks.len() {
+    let range = match looks.len() {
         1 => "the last check".to_owned(),
         many => format!("the last {many} checks, since"),
     };
-    output.line(&format!("{strip}  {reported} {}", Relative { at, now }))?;
+    output.line(&format!("{strip}  {range} {}", Relative { at, now }))?;
     let legend = "+ new entries  · nothing new  - not modified  ! failed";
     output.line(&output.paint(Ink::Faint, legend))
 }

@@ -1,4 +1,4 @@
-//! `almanack source why`: what is believed of a source, and why its next check is when it is.
+//! `almanack source why`: what was learned about a source, and the reason of its next check.
 
 use std::path::Path;
 
@@ -50,7 +50,7 @@ fn further(source: &Value, why: &Value) -> Vec<String> {
     }
     if why["damaged"] == true {
         sentences.push(
-            "What was learned of it is damaged; it learns anew, and the fixed interval holds \
+            "What was learned about it is damaged; learning starts again, and the fixed interval applies \
              until then."
                 .to_owned(),
         );
@@ -58,7 +58,7 @@ fn further(source: &Value, why: &Value) -> Vec<String> {
     if let Some(quiet) = why["silent_after_seconds"].as_i64() {
         let quiet = when::rounded(SignedDuration::from_secs(quiet));
         sentences.push(format!(
-            "It counts as silent when nothing new came for {quiet}."
+            "It counts as silent after {quiet} without new entries."
         ));
     }
     sentences
@@ -70,9 +70,9 @@ fn policy(source: &Value, policy: &str) -> String {
         source["policy"].as_str(),
     ) {
         (Some(cadence), _) => {
-            format!("Its cadence is set to {cadence} by hand, which makes its policy {policy}.")
+            format!("Its cadence is set to {cadence} manually, which makes its policy {policy}.")
         }
         (None, Some(_)) => format!("Its own policy is {policy}."),
-        (None, None) => format!("Its policy is that of all sources: {policy}."),
+        (None, None) => format!("Its policy is the default: {policy}."),
     }
 }

@@ -1,7 +1,7 @@
 //! `almanack task put --batch FILE`: many tasks, one JSON object per line.
 //!
-//! Lines are put a chunk at a time, so a file of any size needs little memory. What is wrong with
-//! one line is said with its number and stops no other; putting the same file again is harmless.
+//! Lines are sent in chunks, so a file of any size needs little memory. A bad line is reported with
+//! its number and stops no other. You can safely send the same file again.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -28,7 +28,7 @@ pub(super) async fn run(client: &Client, file: &str, output: &mut Output) -> Don
         let (Some(first), Some(last)) = (chunk.first(), chunk.last()) else {
             break;
         };
-        let between = format!("put lines {} to {}", first.number, last.number);
+        let between = format!("send lines {} to {}", first.number, last.number);
         let done = put_chunk(client, &chunk, &mut counters, output).await;
         done.map_err(|failure| interrupted(failure, &between))?;
         progress.inc(chunk.iter().map(|line| line.text.len() as u64 + 1).sum());
@@ -40,10 +40,10 @@ pub(super) async fn run(client: &Client, file: &str, output: &mut Output) -> Don
 
 fn interrupted(failure: Failure, between: &str) -> Failure {
     match failure {
-        Failure::NobodyReads => Failure::NobodyReads,
+        Failure::OutputClosed => Failure::OutputClosed,
         other => other
             .during(between)
-            .hint("earlier lines are stored; putting the same file again is harmless"),
+            .hint("earlier lines are stored; you can safely send the same file again"),
     }
 }
 
@@ -68,7 +68,7 @@ async fn put_chunk(
     Ok(())
 }
 
-/// What became of each item. A node may take fewer at a time, or less at once, than we would send.
+/// The result of each item. A node may accept fewer items or bytes at a time than a chunk has.
 async fn put_all(
     client: &Client,
     items: Vec<&BTreeMap<String, Box<RawValue>>>,
@@ -83,8 +83,8 @@ async fn put_all(
         match client.try_call(call).await? {
             Ok(answer) => {
                 let mut body = answer.value();
-                let reported = body["receipts"].as_array_mut().map(std::mem::take);
-                receipts.extend(reported.unwrap_or_default());
+                let taken = body["receipts"].as_array_mut().map(std::mem::take);
+                receipts.extend(taken.unwrap_or_default());
             }
             Err(refusal) if refusal.is_too_much() && part.len() > 1 => {
                 let (first, second) = part.split_at(part.len() / 2);
@@ -97,7 +97,7 @@ async fn put_all(
     Ok(receipts)
 }
 
-/// Counts what became of a line and says so, where somebody wants to know.
+/// Counts the result of a line, and prints it if requested.
 fn report(
     line: &Line,
     answer: &Value,
@@ -114,12 +114,12 @@ fn report(
     }
     counters.refused += 1;
     if output.json {
-        let mut reported = answer.clone();
-        reported["line"] = line.number.into();
-        return counters.put(&reported, output);
+        let mut numbered = answer.clone();
+        numbered["line"] = line.number.into();
+        return counters.put(&numbered, output);
     }
-    let reported = text(&answer["error"]["detail"]);
-    let what = reported.split(" at line ").next().unwrap_or_default();
+    let detail = text(&answer["error"]["detail"]);
+    let what = detail.split(" at line ").next().unwrap_or_default();
     output.note(&format!("error: line {}: {what}\n", line.number));
     Ok(())
 }
@@ -131,8 +131,8 @@ fn read(text: &str, client: &Client) -> Item {
     }
     let mut item: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(text).map_err(|error| {
-            let reported = error.to_string();
-            let what = reported.split(" at line ").next().unwrap_or_default();
+            let message = error.to_string();
+            let what = message.split(" at line ").next().unwrap_or_default();
             format!("column {}: {what}", error.column())
         })?;
     let at = item

@@ -7,8 +7,8 @@ const COLUMNS: &[Column] = &[
     column("WHEN", "", |it, _| Cell::new(instant_of(happened(it)))),
     column("", "", |it, now| {
         let at = time(happened(it));
-        let reported = at.map_or_else(String::new, |at| Relative { at, now }.to_string());
-        Cell::new(reported).ink(Ink::Faint)
+        let shown = at.map_or_else(String::new, |at| Relative { at, now }.to_string());
+        Cell::new(shown).ink(Ink::Faint)
     }),
     column("TASK", "/task_id", plain),
     column("BY", "", |it, now| {
@@ -22,7 +22,7 @@ const COLUMNS: &[Column] = &[
     column("WHAT", "", what),
 ];
 
-/// Tells the newest part of an identity's story, or an earlier one, oldest first.
+/// Prints the newest part of an identity's history, or an earlier one, oldest first.
 pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut Output) -> Done {
     let call = Call::get(&segments(&given.identity, &["history"])?)
         .query("limit", Some(given.limit))
@@ -33,7 +33,7 @@ pub(super) async fn run(client: &Client, given: &HistoryArguments, output: &mut 
     }
     let history = answer.value();
     if let Some(cursor) = history["next_cursor"].as_str() {
-        output.note(&format!("there is more before this: --before {cursor}\n"));
+        output.note(&format!("older ones: --before {cursor}\n"));
     }
     output.line(&format!(
         "{} {}",
@@ -73,7 +73,7 @@ fn decided(decision: &Value) -> String {
     let is_first = text(&decision["receipt"]).ends_with(".0");
     match decision["rule"].as_str().unwrap_or_default() {
         "created" => format!("created for {at}"),
-        "reinserted" if is_first => format!("put again for {at}"),
+        "reinserted" if is_first => format!("created again for {at}"),
         "updated" if old.is_empty() => format!("moved to {at}"),
         "updated" if decision["old_execute_at"] == decision["execute_at"] => {
             format!("changed, still for {at}")
@@ -83,23 +83,23 @@ fn decided(decision: &Value) -> String {
             Some(id) => format!("replaced by task {id}"),
             None => "replaced".to_owned(),
         },
-        "cancelled" => "withdrawn".to_owned(),
-        "ignored_done" => format!("{}already done: nothing changed", asked(decision)),
-        "ignored_stale" => format!("{}an old revision: nothing changed", asked(decision)),
-        _ => format!("{}it was so: nothing changed", asked(decision)),
+        "cancelled" => "cancelled".to_owned(),
+        "ignored_done" => format!("{}no change: already done", asked(decision)),
+        "ignored_stale" => format!("{}no change: old revision", asked(decision)),
+        _ => format!("{}no change: already in that state", asked(decision)),
     }
 }
 
-/// What was asked for where nothing changed, and how often.
+/// What was requested if nothing changed, and how often.
 fn asked(decision: &Value) -> String {
     let requested = &decision["requested"];
     if requested.is_null() {
-        return "asked again, ".to_owned();
+        return "requested again, ".to_owned();
     }
     let what = if requested["execute_at"].is_null() {
-        "asked to withdraw it".to_owned()
+        "requested to cancel it".to_owned()
     } else {
-        format!("asked for {}", instant_of(&requested["execute_at"]))
+        format!("requested for {}", instant_of(&requested["execute_at"]))
     };
     let revision = requested["revision"].as_i64();
     let revision = revision.map_or_else(String::new, |number| format!(" (revision {number})"));
@@ -129,11 +129,11 @@ fn tried(attempt: &Value) -> String {
         }
     }
     if !attempt["late_outcome"].is_null() {
-        parts.push(format!("answered {} too late", in_words("late_outcome")));
+        parts.push(format!("late result: {}", in_words("late_outcome")));
     }
-    let reported = parts.join(", ");
+    let line = parts.join(", ");
     match attempt["detail"].as_str() {
-        Some(detail) => format!("{reported}: {detail}"),
-        None => reported,
+        Some(detail) => format!("{line}: {detail}"),
+        None => line,
     }
 }

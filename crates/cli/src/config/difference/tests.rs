@@ -135,7 +135,7 @@ fn with(more: &str) -> Loaded {
     read(&format!("{more}\n{BASE}")).0
 }
 
-/// Everything that can be told apart by looking, secrets aside.
+/// Everything that can be distinguished by its shown value, secrets aside.
 fn all_of(settings: &Settings) -> String {
     format!("{settings:#?}")
 }

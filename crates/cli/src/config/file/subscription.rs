@@ -1,4 +1,4 @@
-//! `[[subscription]]` in the file: each table's values, kept under the name that the table gives itself.
+//! `[[subscription]]` in the file: each table's values, stored under its `name`.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use toml::{
 
 use super::{super::key::SUBSCRIPTIONS, Walk, cover};
 
-const EXPECTED: &str = "write `[[subscription]]` on a line of its own, then `name = …`";
+const EXPECTED: &str = "write `[[subscription]]` on its own line, then `name = …`";
 
 impl Walk {
     /// All subscriptions.
@@ -36,8 +36,8 @@ impl Walk {
             }
         };
         if table.len() == 1 {
-            let what = format!("subscription `{name}` does not say where to tell");
-            self.complain(what, item.span(), "give it a url");
+            let what = format!("subscription `{name}` has no destination");
+            self.complain(what, item.span(), "set its url");
         }
         others.for_each(|entry| self.value(SUBSCRIPTIONS, Some(&name), entry));
     }
@@ -63,8 +63,8 @@ impl Walk {
             .keys()
             .any(|path| path.is_of(SUBSCRIPTIONS, name))
         {
-            let what = format!("another subscription is called `{name}` too");
-            return Err((what, given.span(), "give each a name of its own"));
+            let what = format!("an earlier subscription has the name `{name}`");
+            return Err((what, given.span(), "give each a different name"));
         }
         Ok(name.to_string())
     }

@@ -9,25 +9,25 @@ use crate::suggest;
 
 /// The path of the value that makes a schedule unfit, and what to say about it, its name included.
 pub(in super::super) fn complaint(unfit: &Unfit) -> (&'static str, Complaint) {
-    let reported = |hint: Option<String>| Complaint {
+    let plain = |hint: Option<String>| Complaint {
         what: unfit.to_string(),
         hint,
         span: None,
     };
     match unfit {
-        Unfit::Name { .. } => ("name", reported(None)),
+        Unfit::Name { .. } => ("name", plain(None)),
         Unfit::Expression { error, .. } => {
             let what = format!("expression: {error}");
             let complaint = Complaint {
                 what,
-                ..reported(error.hint())
+                ..plain(error.hint())
             };
             ("expression", complaint)
         }
         Unfit::NeverFires { .. } => {
             let complaint = Complaint::new(
-                "expression: this never fires",
-                "no date fits; see `almanack next`",
+                "expression: it never fires",
+                "no date matches; see `almanack next`",
             );
             ("expression", complaint)
         }
@@ -35,12 +35,12 @@ pub(in super::super) fn complaint(unfit: &Unfit) -> (&'static str, Complaint) {
             let what = format!("tz: there is no time zone `{tz}`");
             ("tz", Complaint::new(what, suggest::zone(tz)))
         }
-        Unfit::Target(unusable) => (part_of_target(unusable), reported(None)),
-        Unfit::OutOfBounds { what, .. } => (what, reported(None)),
-        Unfit::MaxCatchUp(_) => ("max_catch_up", reported(None)),
-        Unfit::Priority(_) => ("priority", reported(None)),
-        Unfit::CancelsItself => ("overlap", reported(None)),
-        Unfit::Unreadable { .. } => ("definition", reported(None)),
+        Unfit::Target(unusable) => (part_of_target(unusable), plain(None)),
+        Unfit::OutOfBounds { what, .. } => (what, plain(None)),
+        Unfit::MaxCatchUp(_) => ("max_catch_up", plain(None)),
+        Unfit::Priority(_) => ("priority", plain(None)),
+        Unfit::CancelsItself => ("overlap", plain(None)),
+        Unfit::Unreadable { .. } => ("definition", plain(None)),
     }
 }
 
@@ -60,8 +60,8 @@ fn part_of_target(unusable: &Unusable) -> &'static str {
     }
 }
 
-/// The bytes of the file that a part of a text stands on, if the text stands there as it is: an escape
-/// in it would shift everything behind.
+/// The bytes of the file for a part of a text, if the text is written there literally: an escape in
+/// it would shift everything after it.
 pub(super) fn inside(
     file: &str,
     value: &Range<usize>,

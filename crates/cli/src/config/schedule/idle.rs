@@ -1,4 +1,4 @@
-//! Schedules that are good and whose firings would still be given up: this node may not fire at them.
+//! Valid schedules whose firings would still fail: this node may not fire at their targets.
 
 use almanack_core::{
     edition::{EDITION_RUN, EDITION_TICK},
@@ -16,26 +16,27 @@ use super::{
 };
 use crate::{suggest, wiring};
 
-const COMMAND_HINT: &str = "command.enabled = true lets schedules run programs on this machine";
+const COMMAND_HINT: &str =
+    "set command.enabled = true to let schedules run programs on this machine";
 
-/// A warning for each type of target that nobody here fires at.
+/// A warning for each type of target that this node does not fire at.
 pub(crate) fn warnings(wanted: &[Wanted], settings: &Settings) -> Vec<Problem> {
     let workflow = |target: &Target| matches!(target, Target::Workflow { .. });
     let command = |target: &Target| matches!(target, Target::Command { .. });
     let mut warnings = Vec::new();
     if settings.github.token.is_none() {
-        let hint = "set github.token to \"env:NAME\", or set the variable PAT or GH_TOKEN";
-        let reported = warning(wanted, workflow, "workflow", "github.token is not set");
-        warnings.extend(reported.map(|reported| reported.hint(hint)));
+        let hint = "set github.token to \"env:NAME\", or the variable PAT or GH_TOKEN";
+        let problem = warning(wanted, workflow, "workflow", "github.token is not set");
+        warnings.extend(problem.map(|problem| problem.hint(hint)));
     }
     if !settings.command.enabled {
-        let reported = warning(wanted, command, "command", "commands are off");
-        warnings.extend(reported.map(|reported| reported.hint(COMMAND_HINT)));
+        let problem = warning(wanted, command, "command", "commands are off");
+        warnings.extend(problem.map(|problem| problem.hint(COMMAND_HINT)));
     }
     warnings
 }
 
-/// [`warnings`], and one for each kind of task in the file that nobody knows how to try.
+/// [`warnings`], and one for each kind of task in the file that has no handler.
 pub(crate) fn warnings_of_file(schedules: &FileSchedules, settings: &Settings) -> Vec<Problem> {
     let mut found = warnings(&schedules.wanted, settings);
     for wanted in &schedules.wanted {
@@ -50,7 +51,7 @@ pub(crate) fn warnings_of_file(schedules: &FileSchedules, settings: &Settings) -
     found
 }
 
-/// What to say about a target that nobody here can fire at, and what to do about it.
+/// The warning about a target that this node cannot fire at, and the hint.
 pub(crate) fn of_target(target: &Target, settings: &Settings) -> Option<(String, String)> {
     match target {
         Target::Command { .. } if !settings.command.enabled => {
@@ -70,7 +71,7 @@ fn unknown_kind(target: &Target, settings: &Settings) -> Option<(String, String)
         return None;
     }
     if of_editions && !own_kind {
-        let what = "editions are off, so its work waits for a node that makes them";
+        let what = "editions are off, so its tasks wait for a node that produces them";
         let hint = "put `enabled = true` under [edition]";
         return Some((what.to_owned(), hint.to_owned()));
     }

@@ -1,4 +1,4 @@
-//! The keys of `[[schedule]]` and of its targets, and what their values look like, before anybody asks what they mean.
+//! The keys of `[[schedule]]` and of its targets, and the shapes of their values.
 
 use std::borrow::Cow;
 
@@ -27,8 +27,8 @@ pub(crate) struct Field {
     pub(crate) needed: Option<&'static str>,
 }
 
-/// The keys of a table, each below its description in English and in Chinese: `name: shape;` or, where it must be written,
-/// `name: shape, example;`. What holds otherwise says `core::plan::Definition`.
+/// The keys of a table, each below its description in English and in Chinese: `name: shape;` or, if
+/// required, `name: shape, example;`. Defaults are in `core::plan::Definition`.
 macro_rules! fields {
     ($(
         #[doc = $en:literal]
@@ -176,7 +176,7 @@ pub(super) fn fields_of_target(type_name: &str) -> &'static [Field] {
         .map_or(TASK, |(_, fields)| fields)
 }
 
-/// The value as JSON, durations as everybody reads them.
+/// The value as JSON, durations in the common form.
 pub(super) fn read(shape: &Shape, given: &Spanned<DeValue<'_>>) -> Read<Value> {
     let raw = raw(given.get_ref());
     match shape {

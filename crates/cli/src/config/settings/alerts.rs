@@ -1,4 +1,5 @@
-//! `[alerts]` and the sections inside it: what people are told about, when, and by which channels; `[heartbeat]` beside it.
+//! `[alerts]` and the sections inside it: when to alert, and through which channels; and
+//! `[heartbeat]`.
 
 mod channel;
 
@@ -12,23 +13,23 @@ pub(crate) use channel::{AlertChannel, AlertWay, TIMEOUT as CHANNEL_TIMEOUT};
 
 sections! { AlertKeys; channel => Heartbeat }
 
-/// A pebibyte: nobody has such a disk, and everybody meant something else.
+/// A pebibyte: a larger value is a typing error.
 const DISK_FREE_MAX: u64 = 1 << 50;
 /// Most minutes of a day.
 const MINUTE_MAX: i8 = 59;
 
-/// What people are told, and how.
+/// When to alert, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct Alerts {
-    /// From one look to the next.
+    /// Time between two evaluations.
     pub(crate) every: SignedDuration,
     /// When something is wrong.
     pub(crate) bounds: Bounds,
-    /// How people want to hear of it.
+    /// Cool-down and quiet hours.
     pub(crate) behaviour: Behaviour,
-    /// The language of messages, as a tag; that of editions where nobody says.
+    /// The language of messages, as a tag; the edition's language by default.
     pub(crate) language: Option<String>,
-    /// Who is told.
+    /// Where messages go.
     pub(crate) channels: Vec<AlertChannel>,
 }
 
@@ -118,7 +119,7 @@ impl Alerts {
                 disconnected: read.disconnected_after,
                 disk_free_bytes: read.disk_free_bytes,
                 budget_percent: read.budget_percent,
-                // What editions say about it is known where all settings are.
+                // Set where the settings of editions are known.
                 overdue: None,
             },
             behaviour: Behaviour {
@@ -131,7 +132,7 @@ impl Alerts {
     }
 }
 
-/// Hours of the wall, from and until.
+/// A daily span of local time.
 #[derive(Debug, Clone, Copy)]
 struct Hours {
     from: Time,
@@ -154,12 +155,12 @@ fn quiet_hours(text: &str) -> Read<Hours> {
     });
     match read {
         Some(hours) if hours.from == hours.until => Err(Complaint::new(
-            format!("`{text}` begins when it ends"),
-            "for example \"22:00-07:00\"; leave it out where no hour is quiet",
+            format!("`{text}` is an empty span of hours"),
+            "for example \"22:00-07:00\"; leave the key out for no quiet hours",
         )),
         Some(hours) => Ok(hours),
         None => Err(Complaint::new(
-            format!("`{text}` is no span of hours"),
+            format!("`{text}` is not a span of hours"),
             "for example \"22:00-07:00\"",
         )),
     }
@@ -193,7 +194,7 @@ settings! {
     pub(crate) struct Heartbeat in "heartbeat" {
         /// Address of a monitor that expects a request while this node works (dead man's switch).
         /// 监控服务地址，节点正常工作时定期请求它（死人开关）。
-        url: Option<Secret> = secret_address().unset("(nobody hears it)");
+        url: Option<Secret> = secret_address().unset("(no heartbeat is sent)");
         /// Time between two requests.
         /// 两次请求之间的时间。
         every: SignedDuration = duration(seconds(1), days(1)).default(minutes(1));
@@ -209,7 +210,7 @@ fn secret_address() -> Kept<Secret> {
         let url = url::Url::parse(found.expose().trim()).ok();
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let shaped = url.map(|url| Secret::new(url.as_str()));
-        let hint = "it begins with https:// and a host";
-        shaped.ok_or_else(|| Complaint::new("what is kept there is no web address", hint))
+        let hint = "write an address that starts with https:// and a host";
+        shaped.ok_or_else(|| Complaint::new("the secret is not a web address", hint))
     })
 }

@@ -1,4 +1,4 @@
-//! `[callback]`, `[kinds.NAME]` and `[outbound]`: whom tasks call, and how.
+//! `[callback]`, `[kinds.NAME]` and `[outbound]`: which services tasks call, and how.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const CONTACT_BYTES_MAX: usize = 200;
 pub(super) fn signing_key() -> Kept<SigningKey> {
     kept_as(
         SigningKey::parse,
-        "this makes one: echo whsec_$(openssl rand -base64 32)",
+        "create one: echo whsec_$(openssl rand -base64 32)",
     )
 }
 
@@ -44,12 +44,12 @@ settings! {
 
 settings! {
     /// What differs for one kind of task.
-    /// `None` means as everywhere.
+    /// `None` means the general setting.
     pub(crate) struct KindSettings in "kinds" {
         /// Address to call for tasks of this kind that name none.
         /// 任务未指定地址时，此类任务调用的地址。
         url: Option<Url> =
-            Form::new(Shape::Address, value::web_address).unset("(the task says)").reloadable();
+            Form::new(Shape::Address, value::web_address).unset("(set by the task)").reloadable();
         /// How many tasks of this kind one node runs at once.
         /// 单个节点同时执行的此类任务数。
         slots: Option<usize> = count(1..=10_000).unset("(as in [node])").reloadable();
@@ -62,7 +62,7 @@ settings! {
         /// Key that signs calls of this kind.
         /// 为此类调用签名的密钥。
         secret: Option<SigningKey> = signing_key().unset("(as in [callback])").reloadable();
-        /// Retries of a new task that does not say how many.
+        /// Retries of a new task that sets no number.
         /// 新任务未指定时的重试次数。
         max_retry: Option<u32> = count(0..=MAX_RETRY_MAX).unset("3").reloadable();
         /// Error responses that mean the work was already done: a status, or `409:code`.
@@ -82,12 +82,13 @@ impl Show for AlreadyDone {
 
 fn already_done(text: &str) -> Read<AlreadyDone> {
     AlreadyDone::parse(text).ok_or_else(|| {
-        let hint = "write a status from 400 to 599, alone or with the code the answer must name: \"409:already_published\"";
-        Complaint::new(format!("`{text}` is not an answer"), hint)
+        let hint = "write a status from 400 to 599, alone or with a code in the response: \
+                    \"409:already_published\"";
+        Complaint::new(format!("`{text}` is not a response"), hint)
     })
 }
 
-/// Reads all kinds that have a table of their own.
+/// Reads all kinds that have a table.
 pub(super) fn kinds(reader: &mut Reader<'_>) -> BTreeMap<Kind, KindSettings> {
     let mut kinds = BTreeMap::new();
     for name in reader.named(KINDS) {
@@ -105,7 +106,8 @@ pub(super) fn kinds(reader: &mut Reader<'_>) -> BTreeMap<Kind, KindSettings> {
     kinds
 }
 
-/// A limit across nodes is not adopted with a new kind, either: attempts that began without a permit would give back those of others.
+/// A limit across nodes is not adopted with a new kind, either: attempts that started without a
+/// permit would return the permits of others.
 pub(super) fn adopted_kinds(
     before: &BTreeMap<Kind, KindSettings>,
     after: &BTreeMap<Kind, KindSettings>,
@@ -136,17 +138,17 @@ settings! {
 /// A network, or one address.
 pub(super) fn network(text: &str) -> Read<IpNet> {
     parse_net(text).ok_or_else(|| {
-        let hint = "write a network or one address: \"10.0.0.0/8\", \"192.168.1.7\", \"fd00::/8\"; names are \
-                    judged by what they resolve to";
+        let hint = "write a network or an address: \"10.0.0.0/8\", \"192.168.1.7\", \"fd00::/8\"; host \
+                    names are checked by the addresses they resolve to";
         Complaint::new(format!("`{text}` is not a network"), hint)
     })
 }
 
-/// It becomes part of a header that everybody we ask can read.
+/// It becomes part of a header that every called service can read.
 fn contact(text: &str) -> Read<String> {
     let shaped = |c: char| c.is_ascii_graphic() && !matches!(c, '(' | ')' | '\\');
     let fits = text.len() <= CONTACT_BYTES_MAX && text.chars().all(shaped);
     let what = "a contact has at most 200 characters, no blanks and no parentheses";
-    let hint = "an address of the web or of a mailbox, like \"https://news.example.org/about\"";
+    let hint = "a web address or a mailbox, like \"https://news.example.org/about\"";
     fitting(text, fits, what, hint)
 }

@@ -1,4 +1,5 @@
-//! `[database]` and `[backup]`: where tasks are kept, how to reach it without writing its password down, and scheduled copies of it.
+//! `[database]` and `[backup]`: where tasks are stored, how to connect without writing the password
+//! down, and scheduled backups.
 
 use almanack_core::percent;
 use almanack_store::sqlite::Durability;
@@ -15,7 +16,7 @@ sections! { DatabaseKeys, Backup }
 pub(crate) struct Database {
     /// Its address, complete with password.
     pub(crate) url: Secret,
-    /// When a change counts as kept.
+    /// When a change counts as durable.
     pub(crate) durability: Durability,
 }
 
@@ -36,7 +37,7 @@ settings! {
     }
 }
 
-/// An address as it was given, shown without its password.
+/// An address as given, shown without its password.
 #[derive(Debug, Clone)]
 struct Address(String);
 
@@ -69,7 +70,7 @@ fn address(text: &str) -> Read<Address> {
         && path.trim_start_matches('/') == ":memory:"
     {
         return Err(Complaint::new(
-            format!("`{text}` would forget every task when the process ends"),
+            format!("`{text}` would lose all tasks when the process ends"),
             "name a file: \"sqlite:almanack.db\"",
         ));
     }
@@ -81,7 +82,7 @@ fn address(text: &str) -> Read<Address> {
         return Ok(Address(text.to_owned()));
     }
     let hint = match text.split_once("://").map(|(scheme, _)| scheme) {
-        Some("mysql" | "mariadb") => "Almanack lives in SQLite or PostgreSQL".to_owned(),
+        Some("mysql" | "mariadb") => "Almanack supports SQLite and PostgreSQL".to_owned(),
         None if !text.contains(':') => format!("did you mean \"sqlite:{text}\"?"),
         _ => "write \"sqlite:almanack.db\" or \"postgres://user@host/database\"".to_owned(),
     };
@@ -105,12 +106,12 @@ fn check_password_place(reader: &mut Reader<'_>, address: &str) {
     match reader.place(&url) {
         _ if !has_password(address) => {}
         Some(Place::File { .. }) => {
-            let what = "database.url: a password may not be written here, only where it is kept";
-            let hint = "take it out of the address and write password = \"env:NAME\"";
+            let what = "database.url: do not write the password here";
+            let hint = "remove it from the address and write password = \"env:NAME\"";
             reader.refuse(what, url, hint);
         }
         Some(Place::Flag { .. }) => {
-            let what = "database.url: every user of this machine can read a password given so";
+            let what = "database.url: every user of this machine can read a password in a flag";
             let hint = "set ALMANACK_DATABASE_URL or ALMANACK_DATABASE_PASSWORD instead";
             reader.warn(what, url, hint);
         }
@@ -133,7 +134,7 @@ fn join(reader: &mut Reader<'_>, address: &str, password: Option<&Secret>) -> Se
         .find(['/', '?'])
         .map_or(address.len(), |at| start + at);
     let Some(at) = address[start..end].rfind('@').map(|at| start + at) else {
-        let what = "database.password: the address names no user it could belong to";
+        let what = "database.password: the address has no user name";
         let hint = "write url = \"postgres://user@host/database\"";
         reader.refuse(what, key("password"), hint);
         return Secret::new(address);
@@ -146,18 +147,18 @@ fn join(reader: &mut Reader<'_>, address: &str, password: Option<&Secret>) -> Se
     ))
 }
 
-/// Keys that mean something for the other database only.
+/// Warns of keys that are for the other database only.
 fn check_idle_keys(reader: &mut Reader<'_>, url: &str) {
     let (name, why) = if is_postgres(url) {
         (
             "durability",
-            "it is a setting of SQLite; PostgreSQL has its own synchronous_commit",
+            "it is for SQLite only; PostgreSQL has synchronous_commit",
         )
     } else {
         ("password", "SQLite has no password")
     };
     if reader.is_given("database", &[name]) {
-        let what = format!("database.{name} has no effect here");
+        let what = format!("database.{name} has no effect");
         reader.warn(what, key(name), why);
     }
 }
@@ -167,7 +168,7 @@ settings! {
     pub(crate) struct Backup in "backup" {
         /// Folder to write scheduled backups of a SQLite database to.
         /// 定期备份 SQLite 数据库的目录。
-        directory: Option<PathBuf> = path().unset("(none are made)").beside_file();
+        directory: Option<PathBuf> = path().unset("(no backups)").beside_file();
         /// Time between two backups.
         /// 两次备份之间的时间。
         every: SignedDuration = duration(minutes(1), days(30)).default(days(1));
@@ -177,7 +178,7 @@ settings! {
     }
 }
 
-/// Scheduled copies of the store.
+/// Scheduled backups of the store.
 pub(super) fn backup(reader: &mut Reader<'_>) -> Backup {
     let read = Backup::read(reader);
     if read.directory.is_none() {
@@ -188,12 +189,11 @@ pub(super) fn backup(reader: &mut Reader<'_>) -> Backup {
     read
 }
 
-/// Refuses copies of what cannot be copied.
+/// Refuses backups of a database that this process cannot copy.
 pub(super) fn check_backup(reader: &mut Reader<'_>, settings: &super::Settings) {
     if settings.backup.directory.is_some() && is_postgres(settings.database.url.expose()) {
-        let what = "[backup] copies SQLite files, and this database is PostgreSQL";
-        let hint =
-            "remove it, and let a timer run pg_dump, or pg_basebackup with an archive of the log";
+        let what = "[backup] supports SQLite only, and this database is PostgreSQL";
+        let hint = "remove it, and run pg_dump on a timer, or pg_basebackup with a WAL archive";
         reader.refuse(what, (Backup::NAME, "directory"), hint);
     }
 }
@@ -251,7 +251,7 @@ mod tests {
         assert!(
             with("postgres://db/x", "pw")
                 .unwrap_err()
-                .contains("names no user")
+                .contains("has no user name")
         );
         assert!(
             with("postgres://bob:a@db/x", "pw")
@@ -271,10 +271,10 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_no_place_for_tasks() {
+    fn tasks_in_memory_are_refused() {
         for url in ["sqlite::memory:", "sqlite://:memory:"] {
-            let reported = address(&[("ALMANACK_DATABASE_URL", url)]).unwrap_err();
-            assert!(reported.contains("would forget every task"), "{reported}");
+            let error = address(&[("ALMANACK_DATABASE_URL", url)]).unwrap_err();
+            assert!(error.contains("would lose all tasks"), "{error}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! `[edition]`: the daily digest, from its stories to its destinations.
 //!
-//! Editions are on as soon as somebody says anything about them, in the file or by the variables that the founding
-//! setup uses. Some of those variables have names that other programs use as well (`GITHUB_TOKEN`): these turn nothing
-//! on, and while editions are off nothing they hold is looked at, so that a stranger's variable never keeps a node from
-//! starting.
+//! Editions are on as soon as any of their settings is given, in the file or by the variables of
+//! the original setup. Other programs use some of those variables as well (`GITHUB_TOKEN`): these
+//! turn nothing on, and are not read while editions are off. So another program's variable never
+//! keeps a node from starting.
 
 mod content;
 mod destination;
@@ -37,7 +37,7 @@ use super::{
 
 sections! { Switch; stories; pages; model; destination }
 
-/// Variables of the founding setup whose names are not its own.
+/// Variables of the original setup that other programs use, too.
 const OTHERS_USE_TOO: &[&str] = &[
     "GITHUB_ENABLED",
     "GITHUB_TOKEN",
@@ -48,23 +48,23 @@ const OTHERS_USE_TOO: &[&str] = &[
     "TELEGRAM_BOT_TOKEN",
 ];
 
-/// Variables of the founding setup that change nothing, there or here, and why not.
+/// Variables of the original setup that change nothing, there or here, and why not.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
     (
         "LLM_BATCH_SIZE",
-        "edition.batch_size (or TASK_BATCH_SIZE) says how many stories are written at once",
+        "edition.batch_size (or TASK_BATCH_SIZE) sets how many stories are written at once",
     ),
-    ("CACHE_ENABLED", "what was fetched is kept with its edition"),
+    ("CACHE_ENABLED", "fetched pages are kept with their edition"),
     (
         "CACHE_TTL_MINUTES",
-        "what was fetched is kept with its edition; edition.keep_days says for how long",
+        "fetched pages are kept with their edition; edition.keep_days sets for how long",
     ),
 ];
 
 settings! {
     /// The daily digest.
     struct Switch in "edition" + EditionKeys {
-        /// Make editions.
+        /// Produce editions.
         /// 是否制作日报。
         enabled: bool = truth().default(false)
             .depends("on as soon as any key of [edition] is set") => is_meant;
@@ -137,7 +137,7 @@ settings! {
         /// Print editions instead of publishing them.
         /// 打印日报而不发布。
         test_mode: bool = truth().default(false).also(&["LOCAL_TEST_MODE"]);
-        /// Let everybody read published editions on this server without signing in.
+        /// Let anyone read published editions on this server without signing in.
         /// 允许任何人不登录即可在本服务器阅读已发布的日报。
         public: bool = truth().default(true);
     }
@@ -146,12 +146,12 @@ settings! {
 /// Whether there are editions.
 #[derive(Debug, Clone)]
 pub(crate) enum Editions {
-    /// There are, made so.
+    /// Editions are on.
     On(Box<Edition>),
-    /// Somebody says that there are none.
+    /// Editions are turned off.
     Off,
-    /// Nobody says anything.
-    Unsaid,
+    /// Nothing is configured.
+    Unset,
 }
 
 impl Editions {
@@ -159,13 +159,13 @@ impl Editions {
     pub(crate) fn on(&self) -> Option<&Edition> {
         match self {
             Self::On(edition) => Some(edition),
-            Self::Off | Self::Unsaid => None,
+            Self::Off | Self::Unset => None,
         }
     }
 
     /// Reads `[edition]`, if there is anything to be read.
     pub(super) fn read(reader: &mut Reader<'_>) -> Self {
-        let said = reader.layer.contains_key(&switch());
+        let is_set = reader.layer.contains_key(&switch());
         if Switch::read(reader).enabled {
             warn_without_effect(reader);
             return Self::On(Box::new(Edition::read(reader)));
@@ -178,7 +178,7 @@ impl Editions {
             // Only to find what is wrong with it.
             Edition::read(reader);
         }
-        if said { Self::Off } else { Self::Unsaid }
+        if is_set { Self::Off } else { Self::Unset }
     }
 }
 
@@ -186,10 +186,10 @@ fn switch() -> KeyPath {
     key("enabled")
 }
 
-/// Whether somebody says anything about editions that is meant for us.
+/// Whether a setting of editions is given that no other program uses.
 fn is_meant(reader: &Reader<'_>) -> bool {
     reader.layer.iter().any(|(path, given)| {
-        path.is_within("edition") && *path != switch() && !is_anybodys(&given.place)
+        path.is_within("edition") && *path != switch() && !is_shared_variable(&given.place)
     })
 }
 
@@ -200,15 +200,15 @@ pub(crate) struct Edition {
     pub(crate) keys: EditionKeys,
     /// How editions are made.
     pub(crate) rules: Rules,
-    /// When ticks come, and whose days editions are of.
+    /// When ticks come, and the time zone of days.
     pub(crate) ticks: Ticks,
     /// How much the content filter lets through; none without one.
     pub(crate) filter: Option<Sensitivity>,
     /// Where stories come from.
     pub(crate) stories: Stories,
-    /// Who reads their pages.
+    /// What reads their pages.
     pub(crate) pages: Pages,
-    /// Who writes; none for extractive summaries.
+    /// The model that writes; none for extractive summaries.
     pub(crate) model: Option<Model>,
     /// Where editions go, besides this server's own pages.
     pub(crate) destinations: Destinations,
@@ -237,7 +237,7 @@ impl Edition {
     }
 }
 
-/// Whoever set such a variable expects something of it. Other commands than those that make editions need not hear that.
+/// Warns of variables that have no effect. Only commands that produce editions warn.
 fn warn_without_effect(reader: &mut Reader<'_>) {
     if reader.need != Need::Everything {
         return;
@@ -258,7 +258,7 @@ fn key(name: &'static str) -> KeyPath {
     KeyPath::plain("edition", name)
 }
 
-/// The variable of the founding setup that holds a value, if one does.
+/// The variable of the original setup that holds a value, if one does.
 fn compat_variable(place: &Place) -> Option<&str> {
     match place {
         Place::Environment { variable, .. } if !variable.starts_with(VARIABLE_PREFIX) => {
@@ -268,7 +268,7 @@ fn compat_variable(place: &Place) -> Option<&str> {
     }
 }
 
-fn is_anybodys(place: &Place) -> bool {
+fn is_shared_variable(place: &Place) -> bool {
     compat_variable(place).is_some_and(|variable| OTHERS_USE_TOO.contains(&variable))
 }
 
@@ -276,6 +276,6 @@ fn is_anybodys(place: &Place) -> bool {
 pub(super) fn bot_token() -> Kept<BotToken> {
     kept_as(
         BotToken::parse,
-        "BotFather gives it out: digits, a colon, letters",
+        "BotFather issues it: digits, a colon, letters",
     )
 }

@@ -1,6 +1,7 @@
-//! `[events.kafka]` and `[events.nats]`: message buses that bring events, besides HTTP.
+//! `[events.kafka]` and `[events.nats]`: message buses that events come from, besides HTTP.
 //!
-//! A bus is there as soon as it is said where it is, and it brings events as soon as it is said what to read; half of either is a mistake.
+//! A bus is on as soon as its address is set, and events are read from it as soon as a topic or a
+//! stream is set. A half-configured bus is an error.
 
 mod kafka;
 mod mapping;
@@ -17,7 +18,7 @@ pub(crate) use nats::Nats;
 pub(in crate::config) fn sections() -> Vec<Listed> {
     let mapping = |name| Listed {
         name,
-        about: "Where in a message of your own what is.",
+        about: "Where to find each field in a message.",
         keys: mapping::MappingKeys::keys(name),
     };
     vec![
@@ -46,7 +47,7 @@ impl Events {
     }
 }
 
-/// In which format messages are.
+/// The format of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Formats {
     CloudEvents,
@@ -60,16 +61,16 @@ words! {
 
 settings! {
     struct ReadingKeys {
-        /// Format of messages: `cloudevents`, or `json` of your own with a mapping.
-        /// 消息格式：`cloudevents`，或带映射的自有 `json`。
+        /// Format of messages: `cloudevents`, or any `json` with a mapping.
+        /// 消息格式：`cloudevents`，或配有映射的任意 `json`。
         format: Formats = choice().default(Formats::CloudEvents);
-        /// Messages that are none of ours: `refuse` them as dead letters, or `skip` them.
+        /// Unrelated messages: `refuse` them as dead letters, or `skip` them.
         /// 无关的消息：`refuse` 作为死信拒收，或 `skip` 跳过。
         others: Others = choice().default(Others::Refuse);
     }
 }
 
-/// How messages are read; the payload's limit is the deployment's and comes later.
+/// How messages are read; the payload's limit is set later.
 fn reading(
     reader: &mut Reader<'_>,
     section: &'static str,
@@ -97,7 +98,7 @@ settings! {
         tls: bool = truth().default(false);
         /// File with the certificates of authorities to trust.
         /// 受信任 CA 证书的文件。
-        tls_ca: Option<PathBuf> = path().unset("(the machine's own)").beside_file();
+        tls_ca: Option<PathBuf> = path().unset("(the system's)").beside_file();
         /// File with the client certificate.
         /// 客户端证书文件。
         tls_certificate: Option<PathBuf> = path().unset("(none)").beside_file();
@@ -116,7 +117,7 @@ fn tls(reader: &mut Reader<'_>, section: &'static str) -> Option<Tls> {
     }
     let pair = ["tls_certificate", "tls_key"];
     for (name, missing) in [(pair[0], pair[1]), (pair[1], pair[0])] {
-        let hint = "a certificate and its key go together: tls_certificate and tls_key";
+        let hint = "set tls_certificate and tls_key together";
         reader.needs(section, &[name], (missing, missing, hint));
     }
     Some(Tls {
@@ -125,7 +126,7 @@ fn tls(reader: &mut Reader<'_>, section: &'static str) -> Option<Tls> {
     })
 }
 
-/// A name without blanks, at most so long; what names are made of differs from bus to bus.
+/// A name without blanks, of limited length; allowed characters differ between buses.
 fn name(what: &'static str, bytes_max: usize, fits: fn(char) -> bool) -> Form<String> {
     text_as(move |text| {
         let fits = text.len() <= bytes_max && text.chars().all(fits);

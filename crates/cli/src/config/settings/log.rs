@@ -1,4 +1,4 @@
-//! `[log]` and `[telemetry]`: what the process writes about itself, and where traces go.
+//! `[log]` and `[telemetry]`: what the process logs, and where traces go.
 
 use url::Url;
 
@@ -7,7 +7,7 @@ use crate::suggest;
 
 sections! { Log, Telemetry }
 
-/// How a line of the log looks.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogFormat {
     /// For people.
@@ -33,7 +33,7 @@ settings! {
 const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 
 /// The log's own parser takes any word for a module's name, so a misspelt level would silence
-/// everything; hence our own check.
+/// everything; hence this check.
 fn level(text: &str) -> Read<String> {
     for part in text.split(',') {
         let word = part.rsplit('=').next().unwrap_or(part).trim();
@@ -54,7 +54,7 @@ settings! {
         /// OpenTelemetry collector that receives traces over HTTP, without the path of the signal.
         /// 通过 HTTP 接收追踪数据的 OpenTelemetry 收集器，不含信号路径。
         otlp_endpoint: Option<Url> =
-            Form::new(Shape::Address, value::web_address).unset("(nothing is traced)");
+            Form::new(Shape::Address, value::web_address).unset("(no traces)");
         /// HTTP headers for the collector: `name=value`, separated by commas.
         /// 发给收集器的 HTTP 头：`name=value`，用逗号分隔。
         headers: Vec<(String, Secret)> = kept(headers).unset("(none)").map(Option::unwrap_or_default);
@@ -96,13 +96,13 @@ fn share(raw: &Raw) -> Read<Share> {
     let number = number.filter(|number| (0.0..=1.0).contains(number));
     number.map(Share).ok_or_else(|| {
         Complaint::new(
-            "a share is a number from 0 to 1",
-            "\"0.1\", in quotes, traces one task in ten, \"1\" all",
+            "a fraction is a number from 0 to 1",
+            "\"0.1\", in quotes, traces one task in ten; \"1\" traces all",
         )
     })
 }
 
-/// `name=value`, several with commas between them, as the collector's own tools write it.
+/// `name=value`, separated by commas, as OpenTelemetry's own tools write it.
 fn headers(secret: &Secret) -> Read<Vec<(String, Secret)>> {
     let read = |part: &str| {
         let (name, value) = part.split_once('=')?;
@@ -112,6 +112,6 @@ fn headers(secret: &Secret) -> Read<Vec<(String, Secret)>> {
             .then(|| (name.to_ascii_lowercase(), Secret::new(value.trim())))
     };
     let parts: Option<Vec<_>> = secret.expose().split(',').map(read).collect();
-    let hint = "write name=value, several with commas between them";
+    let hint = "write name=value, separated by commas";
     parts.ok_or_else(|| Complaint::new("this is not a list of headers", hint))
 }

@@ -36,11 +36,11 @@ settings! {
 }
 
 settings! {
-    /// This process among others.
+    /// This process as a node among others.
     pub(crate) struct Node in "node" {
         /// Name of this node in lists and logs.
         /// 本节点在列表和日志中的名称。
-        name: Option<String> = text_as(node_name).unset("(host name and a random ending)");
+        name: Option<String> = text_as(node_name).unset("(host name and a random suffix)");
         /// How many tasks this node runs at once.
         /// 本节点同时执行的任务数。
         slots: usize = count(1..=10_000).default(64).reloadable();
@@ -54,8 +54,8 @@ settings! {
 }
 
 impl Node {
-    /// How carefully a node trusts a lease of this length: it beats six times within it and stops
-    /// trusting it a sixth early, so two lost heartbeats and a slow disk do no harm.
+    /// The node sends six heartbeats per lease and stops relying on the lease a sixth early, so two
+    /// lost heartbeats and a slow disk do no harm.
     pub(crate) fn lease_policy(&self) -> LeasePolicy {
         LeasePolicy {
             ttl: self.lease,
@@ -94,7 +94,7 @@ settings! {
 /// How waits between attempts grow.
 pub(super) fn backoff(reader: &mut Reader<'_>) -> Backoff {
     let read = RetryKeys::read(reader);
-    let what = "retry.cap is shorter than retry.base, so waits could not grow";
+    let what = "retry.cap is shorter than retry.base";
     let bounds = (read.base, read.cap);
     check_order(reader, bounds, RetryKeys::NAME, (["cap", "base"], what));
     Backoff {
@@ -129,19 +129,19 @@ settings! {
 }
 
 impl Retention {
-    /// How long ended tasks are kept; `None` keeps them.
+    /// How long finished tasks are kept; `None` keeps them forever.
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
         keep_for(self.days)
     }
 }
 
-/// How long something is kept for so many days; `None` keeps it.
+/// The time to keep something for so many days; `None` keeps it forever.
 pub(super) fn keep_for(count: u32) -> Option<SignedDuration> {
     (count > 0).then(|| days(i64::from(count)))
 }
 
 settings! {
-    /// What is too large.
+    /// Largest sizes and counts.
     pub(crate) struct Limits in "limits" {
         /// Largest payload of a task, in bytes.
         /// 任务负载的最大字节数。

@@ -66,14 +66,14 @@ fn full_path(text: &str) -> Read<PathBuf> {
     if path.is_absolute() && plain {
         return Ok(path);
     }
-    let hint = "name a program or a folder by its full path, like \"/usr/bin/rsync\"";
+    let hint = "write the full path of a program or a folder, like \"/usr/bin/rsync\"";
     Err(Complaint::new(format!("`{text}` is not a full path"), hint))
 }
 
 fn variable(text: &str) -> Read<String> {
     let fits = !text.is_empty() && !text.contains(['=', '\0']);
     let what = format!("`{text}` is not the name of a variable");
-    let hint = "only the name; its value comes from this process";
+    let hint = "write only the name; its value comes from this process";
     fitting(text, fits, what, hint)
 }
 

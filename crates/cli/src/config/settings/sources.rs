@@ -1,4 +1,4 @@
-//! `[sources]`: how often sources are checked, how politely, and how long what they bring is kept.
+//! `[sources]`: how often sources are checked, how politely, and how long entries are kept.
 
 use almanack_core::{
     address::IpNet,
@@ -24,7 +24,7 @@ settings! {
         /// Private networks that sources may be in; public addresses are always allowed.
         /// 源可以位于的内网网段；公网地址始终允许。
         allow: Vec<IpNet> = texts(network).default(Vec::new());
-        /// When to check a source without a policy of its own: `adaptive`, `classic`, `fixed:1h` or a schedule.
+        /// When to check a source without its own policy: `adaptive`, `classic`, `fixed:1h` or a schedule.
         /// 没有单独策略的源的检查策略：`adaptive`、`classic`、`fixed:1h` 或调度表达式。
         policy: Policy = text_as(policy).default(Policy::Adaptive);
         /// Checks per source and day, averaged over all sources.
@@ -61,17 +61,17 @@ settings! {
     }
 }
 
-/// Reads them, and refuses bounds between which nothing fits.
+/// Reads them, and refuses bounds that contradict each other.
 pub(super) fn read(reader: &mut Reader<'_>) -> Sources {
     let read = Sources::read(reader);
-    let what = "sources.ceiling is shorter than sources.floor, so no gap between checks would fit";
+    let what = "sources.ceiling is shorter than sources.floor";
     let bounds = (read.floor, read.ceiling);
     check_order(reader, bounds, "sources", (["ceiling", "floor"], what));
     read
 }
 
 impl Sources {
-    /// How hosts are asked.
+    /// The limit of requests per host.
     pub(crate) fn pace(&self) -> Pace {
         Pace {
             at_once: self.host_concurrency,
@@ -79,7 +79,7 @@ impl Sources {
         }
     }
 
-    /// How long entries are kept; `None` keeps them.
+    /// How long entries are kept; `None` keeps them forever.
     pub(crate) fn keep_for(&self) -> Option<SignedDuration> {
         keep_for(self.keep_days)
     }
@@ -87,8 +87,8 @@ impl Sources {
 
 fn policy(text: &str) -> Read<Policy> {
     text.parse().map_err(|unknown: UnknownPolicy| {
-        let reported = unknown.to_string();
-        let (what, hint) = reported.split_once("; ").unwrap_or((&reported, ""));
+        let text = unknown.to_string();
+        let (what, hint) = text.split_once("; ").unwrap_or((&text, ""));
         Complaint::new(what, hint)
     })
 }
@@ -105,7 +105,7 @@ impl Show for Rate {
 }
 
 fn rate(text: &str) -> Read<Rate> {
-    let example = "write how many requests within how long, like \"5/10s\" or \"60/1m\"";
+    let example = "write requests per time, like \"5/10s\" or \"60/1m\"";
     let refused = || Complaint::new(format!("`{text}` is not a pace"), example);
     let (requests, per) = text.split_once('/').ok_or_else(refused)?;
     let requests: usize = requests.trim().parse().map_err(|_| refused())?;

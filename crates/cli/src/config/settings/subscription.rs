@@ -1,4 +1,4 @@
-//! `[event_delivery]` and `[[subscription]]`: who is told of what happens, and how.
+//! `[event_delivery]` and `[[subscription]]`: who receives which events, and how.
 
 use almanack_adapters::signature::SigningKey;
 use almanack_core::{
@@ -18,55 +18,49 @@ sections! { SubscriptionKeys, EventDeliveryKeys }
 
 /// Longest name of a Kafka topic or a NATS subject.
 const TOPIC_BYTES_MAX: usize = 249;
-/// The ways to tell, of which each subscription has one.
+/// The ways to deliver; each subscription has exactly one.
 const WAYS: [&str; 3] = ["url", "kafka_topic", "nats_subject"];
 
-/// Who is told of what happens.
+/// Who receives events.
 #[derive(Debug, Clone)]
 pub(crate) struct EventDelivery {
     /// This Almanack's own name, as a URI reference.
     pub(crate) source: String,
-    /// Everybody who wants to hear, in the order of their names.
+    /// All subscribers, in the order of their names.
     pub(crate) subscribers: Vec<Subscriber>,
 }
 
-/// Somebody who wants to hear, and how they are told.
+/// A subscriber, and how events are delivered to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Subscriber {
-    /// What they want to hear.
+    /// The events it receives.
     pub(crate) subscription: Subscription,
-    /// How they are told.
+    /// How events are delivered.
     pub(crate) way: Way,
-    /// How an event is written for them.
+    /// How an event is encoded.
     pub(crate) mode: Mode,
 }
 
-/// How a subscriber is told.
+/// How events are delivered to a subscriber.
 #[derive(Debug, Clone)]
 pub(crate) enum Way {
     /// By a signed POST.
     Webhook {
         /// The address.
         url: Url,
-        /// What calls are signed with.
+        /// The key that signs calls.
         key: Option<Box<SigningKey>>,
-        /// How long an answer may take.
+        /// How long a call may take.
         timeout: SignedDuration,
     },
     /// On a topic of the brokers in `[events.kafka]`.
-    Kafka {
-        /// Which.
-        topic: String,
-    },
+    Kafka { topic: String },
     /// On a subject of the servers in `[events.nats]`.
-    Nats {
-        /// Which.
-        subject: String,
-    },
+    Nats { subject: String },
 }
 
 impl Way {
-    /// Where to, in a word and without secrets.
+    /// The destination, without secrets.
     pub(crate) fn shown(&self) -> String {
         match self {
             // What follows the host may be a key.
@@ -140,7 +134,7 @@ impl EventDelivery {
         }
     }
 
-    /// Everybody, for whoever decides what is told.
+    /// All subscriptions, for the part that decides what to deliver.
     pub(crate) fn subscriptions(&self) -> Subscriptions {
         let all = self.subscribers.iter();
         Subscriptions {
@@ -182,7 +176,8 @@ fn named(reader: &mut Reader<'_>, name: &str) -> Option<Name> {
     }
 }
 
-/// The one way to tell. None or two of them are a mistake: what is told to nobody is found out by nobody.
+/// The one way to deliver. None or two of them is an error: otherwise events would silently be
+/// lost.
 fn way(reader: &mut Reader<'_>, name: &str, read: SubscriptionKeys) -> Option<Way> {
     let is_given = |way: &&'static str| {
         let path = KeyPath::in_table(SUBSCRIPTIONS, Some(name), way);
@@ -191,14 +186,15 @@ fn way(reader: &mut Reader<'_>, name: &str, read: SubscriptionKeys) -> Option<Wa
     let given: Vec<&str> = WAYS.into_iter().filter(is_given).collect();
     if given.len() != 1 {
         let what = match given.len() {
-            0 => format!("subscription `{name}` does not say where to tell"),
+            0 => format!("subscription `{name}` has no destination"),
             _ => format!(
-                "subscription `{name}` says {}: one of them",
+                "subscription `{name}` has {}; only one is allowed",
                 given.join(" and ")
             ),
         };
         let place = reader.first_place(|path| path.is_of(SUBSCRIPTIONS, name));
-        let hint = "give it a url, a kafka_topic or a nats_subject; who is told twice has two subscriptions";
+        let hint = "set url, kafka_topic or nats_subject; for two destinations, write two \
+                    subscriptions";
         reader.push(Severity::Error, (what, place), hint);
         return None;
     }
@@ -217,9 +213,9 @@ fn event_type(text: &str) -> Read<Type> {
         let names = Type::ALL.map(Type::as_str);
         let hint = match suggest::nearest(text, names) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", names.join(", ")),
+            None => format!("event types: {}", names.join(", ")),
         };
-        Complaint::new(format!("`{text}` is nothing that happens"), hint)
+        Complaint::new(format!("`{text}` is not an event type"), hint)
     })
 }
 
@@ -235,12 +231,12 @@ fn topic(text: &str) -> Read<String> {
     fitting(
         text,
         fits,
-        format!("`{text}` is not a name of a topic"),
+        format!("`{text}` is not the name of a topic"),
         hint,
     )
 }
 
-/// Whatever receivers tell one Almanack from another by: an address or a path.
+/// What distinguishes one Almanack from another for receivers: an address or a path.
 fn reference(text: &str) -> Read<String> {
     let fits = text.len() <= 200 && text.chars().all(|c| c.is_ascii_graphic());
     let hint = "an address or a path without blanks, like \"https://almanack.example.org\"";

@@ -1,8 +1,8 @@
-//! Every metric there is, with what it says: the one list.
+//! The one list of all metrics, each with its description.
 //!
-//! Whoever reads `/metrics` finds a description for each, and every counter that can be known in advance at 0 from the
-//! start: a counter that first appears when something has happened hides that first time from everybody who asks how much it
-//! increased. Counters per kind begin with the kinds that are configured, and with any other when it first waits.
+//! `/metrics` describes each of them, and exports every counter that can be known in advance at 0
+//! from the start: `increase()` misses the first count of a counter that appears with it. Counters
+//! per kind start with the configured kinds, and with any other kind when its first task waits.
 
 use almanack_engine::runner::export_kind;
 
@@ -20,12 +20,13 @@ struct Metric {
     name: &'static str,
     shape: Shape,
     help: &'static str,
-    /// The label and its values that are exported at 0 from the start; of no label where that is empty.
+    /// The label and its values that are exported at 0 from the start; no label if it is empty.
     zeros: Option<(&'static str, &'static str)>,
 }
 
-/// A metric a line: its shape, its name and what it says. A `late` counter is exported by nobody until somebody counts: its labels
-/// are not known before. One `by` a label is exported at 0 for each of these values.
+/// One metric per line: its shape, its name and its description. A `late` counter is not exported
+/// until it counts: its labels are not known before. One `by` a label is exported at 0 for each of
+/// these values.
 macro_rules! metrics {
     (@zeros late) => { None };
     (@zeros counter) => { Some(("", "")) };
@@ -46,43 +47,43 @@ macro_rules! metrics {
 }
 
 metrics! {
-    gauge almanack_build_info: "Always 1; which version runs";
-    gauge almanack_ready: "1 while /readyz says that the node can work, else 0";
-    counter almanack_reschedule_total by path
+    gauge almanack_build_info: "Always 1; the label is the version that runs";
+    gauge almanack_ready: "1 while /readyz reports that the node can work, else 0";
+    counter almanack_reschedule_total by rule
         "created updated cancelled_and_inserted reinserted cancelled ignored_done ignored_stale \
          unchanged":
-        "Changes of intent, by rule";
+        "Changes of tasks, by the rule that decided them";
     late almanack_runs_total: "Ended attempts, by kind and outcome";
     late almanack_tasks_failed_total: "Tasks that failed for good, by kind";
-    histogram almanack_run_duration_seconds: "How long attempts took, by kind";
-    histogram almanack_run_wait_seconds: "How late attempts started, by kind";
+    histogram almanack_run_duration_seconds: "Duration of attempts, by kind";
+    histogram almanack_run_wait_seconds: "Delay from due to started, by kind";
     gauge almanack_running: "Attempts running on this node, by kind";
-    gauge almanack_queue_depth: "Tasks that wait, by kind: all of them, and those that are due";
-    gauge almanack_oldest_due_seconds: "How long the longest due task has been due, by kind";
+    gauge almanack_queue_depth: "Waiting tasks, by kind: all of them, and those that are due";
+    gauge almanack_oldest_due_seconds: "Time since the longest due task became due, by kind";
     counter almanack_lease_expired_total: "Tasks taken back from dead nodes";
     counter almanack_endings_refused_total:
-        "Endings of attempts that the database refuses for good";
+        "Results of attempts that the database rejects for good";
     counter almanack_fenced_writes_total:
-        "Endings refused because the task had been taken from the attempt";
-    gauge almanack_clock_skew_seconds: "How far a node's clock is from the database's";
+        "Results rejected because another attempt had taken over the task";
+    gauge almanack_clock_skew_seconds: "Difference between a node's clock and the database's";
     counter almanack_fires_total by outcome
         "fired caught_up paused too_late not_caught_up over_cap overlap changed":
-        "Slots of schedules, by what became of them";
-    histogram almanack_fire_lateness_seconds: "How long after its slot a firing was planned";
-    counter almanack_events_total by type
+        "Slots of schedules, by outcome";
+    histogram almanack_fire_lateness_seconds: "Delay from a slot to the planning of its firing";
+    counter almanack_events_delivered_total by type
         "almanack.task.finished.v1 almanack.edition.published.v1 almanack.source.entries.v1":
-        "EventDelivery that subscribers took, by type";
+        "Events that subscribers accepted, by type";
     gauge almanack_sources: "Sources, by state";
-    gauge almanack_sources_attention: "Sources that a person should look at, by reason";
-    gauge almanack_sources_due: "Active sources whose time has come";
-    gauge almanack_sources_in_backoff: "Active sources that failures keep waiting";
-    gauge almanack_source_price_seconds: "Delay that one check of a source is worth";
-    counter almanack_source_checks_total by outcome "new nothing unchanged":
-        "Checks of sources made on this node, by outcome";
+    gauge almanack_sources_attention: "Sources that need attention, by reason";
+    gauge almanack_sources_due: "Active sources that are due for a check";
+    gauge almanack_sources_in_backoff: "Active sources that wait after failures";
+    gauge almanack_source_price_seconds: "Delay that one check of a source is worth, in seconds";
+    counter almanack_source_checks_total by result "new nothing unchanged":
+        "Checks of sources made by this node, by result";
     counter almanack_source_entries_total: "New entries found by this node";
     counter almanack_source_alerts_total by attention "silent failing duplicate credentials":
-        "Sources that began to want attention, by reason";
-    histogram almanack_source_check_seconds: "How long checks of sources took";
+        "Sources that began to need attention, by reason";
+    histogram almanack_source_check_seconds: "Duration of checks of sources";
     gauge almanack_edition_state: "1 for the state of the day's edition, 0 for the others";
     gauge almanack_edition_stories: "Stories of the day's edition, by status";
     gauge almanack_edition_requests: "Requests spent on the day's edition so far";
@@ -90,45 +91,45 @@ metrics! {
     gauge almanack_edition_budget: "Requests that one tick may spend";
     counter almanack_edition_ticks_total: "Ticks of editions";
     counter almanack_edition_batches_total by status "success partial failed":
-        "Batches of editions, by how they ended";
+        "Batches of editions, by status";
     counter almanack_edition_spendthrift_batches_total:
-        "Batches that spent more requests than is wise";
+        "Batches that spent more requests than recommended";
     counter almanack_edition_requests_total: "Requests spent on editions";
     counter almanack_edition_tokens_total by direction "in out":
         "Tokens of the language model, by direction";
-    late almanack_edition_transitions_total: "Changes of an edition's state, by the new one";
+    late almanack_edition_transitions_total: "State changes of editions, by new state";
     counter almanack_edition_deliveries_total by outcome "confirmed spent failed unknown":
-        "Tries to deliver an edition, by outcome";
-    late almanack_alerts_opened_total: "Alerts that opened, by rule";
-    gauge almanack_alerts_open: "Alerts that are open, by rule, as this node last saw";
-    late almanack_alerts_reported_total: "Messages about alerts, by channel and outcome";
+        "Attempts to deliver an edition, by outcome";
+    late almanack_alerts_opened_total: "Alerts opened, by rule";
+    gauge almanack_alerts_open: "Open alerts, by rule, as this node last read them";
+    late almanack_alerts_notified_total: "Alert messages sent, by channel and outcome";
     counter almanack_heartbeats_total by outcome "heard failed": "Outbound heartbeats, by outcome";
     late almanack_events_total: "Messages from a bus, by outcome";
     late almanack_events_redelivered_total: "Messages that a bus had delivered before";
-    gauge almanack_events_lag: "Messages that wait on a bus; absent while it is not connected";
+    gauge almanack_events_lag: "Messages waiting on a bus; absent while it is not connected";
     gauge almanack_bus_connected: "1 while a message bus is connected and serves this node, else 0";
     counter almanack_backups_total by outcome "made failed": "Scheduled backups, by outcome";
     gauge almanack_backup_last_success_timestamp_seconds:
-        "When the newest scheduled backup was made";
+        "Time of the newest scheduled backup";
     gauge almanack_backup_size_bytes: "Size of the newest scheduled backup made by this process";
-    gauge almanack_disk_free_bytes: "Space left on the disk of a SQLite store";
+    gauge almanack_disk_free_bytes: "Free space on the disk of a SQLite store";
     gauge almanack_store_size_bytes: "Size of the store, without its log";
     late almanack_http_requests_total: "Answered requests";
     histogram almanack_http_request_duration_seconds:
-        "How long requests took until their answer began";
+        "Time until the response to a request began";
     histogram almanack_database_operation_duration_seconds:
-        "How long the database took, waiting included";
+        "Duration of database operations, waiting included";
     histogram almanack_database_pool_wait_seconds:
-        "How long work waited for a connection to the database";
+        "Time that work waited for a database connection";
     counter almanack_trace_spans_total: "Spans sent to the collector";
-    counter almanack_trace_spans_dropped_total by why "queue collector": "Spans dropped, by why";
+    counter almanack_trace_spans_dropped_total by why "queue collector": "Spans dropped, by cause";
     late process_cpu_seconds_total: "Processor time of the process";
-    gauge process_resident_memory_bytes: "Memory that the process holds";
+    gauge process_resident_memory_bytes: "Resident memory of the process";
     gauge process_virtual_memory_bytes: "Address space of the process";
     gauge process_open_fds: "Open files and connections";
-    gauge process_max_fds: "Most open files and connections that are allowed";
+    gauge process_max_fds: "Limit of open files and connections";
     gauge process_threads: "Threads of the process";
-    gauge process_start_time_seconds: "When the process started, since 1970";
+    gauge process_start_time_seconds: "Start time of the process, in seconds since 1970";
 }
 
 /// Describes all of them, and exports the counters that can be known at 0.
@@ -154,7 +155,7 @@ pub(super) fn export() {
     }
 }
 
-/// The same for what only the settings know: kinds, buses and channels.
+/// The same for labels that come from the settings: kinds, buses and channels.
 pub(super) fn export_configured(settings: &Settings) {
     for kind in settings.kinds.keys() {
         export_kind(kind.as_str());
@@ -170,7 +171,7 @@ pub(super) fn export_configured(settings: &Settings) {
     }
     for channel in &settings.alerts.channels {
         for outcome in ["taken", "refused", "failed"] {
-            metrics::counter!("almanack_alerts_told_total", "channel" => channel.name, "outcome" => outcome)
+            metrics::counter!("almanack_alerts_notified_total", "channel" => channel.name, "outcome" => outcome)
                 .increment(0);
         }
     }
@@ -254,14 +255,14 @@ mod tests {
         metrics::with_local_recorder(&recorder, || {
             export();
             export_kind("ARTICLE_PUBLISH");
-            metrics::gauge!("almanack_running", "queue" => "K").set(1.0);
+            metrics::gauge!("almanack_running", "kind" => "K").set(1.0);
         });
         let text = metrics.render();
         for line in [
             "almanack_lease_expired_total 0",
-            r#"almanack_reschedule_total{path="ignored_stale"} 0"#,
-            r#"almanack_tasks_failed_total{queue="ARTICLE_PUBLISH"} 0"#,
-            r#"almanack_runs_total{queue="ARTICLE_PUBLISH",outcome="done"} 0"#,
+            r#"almanack_reschedule_total{rule="ignored_stale"} 0"#,
+            r#"almanack_tasks_failed_total{kind="ARTICLE_PUBLISH"} 0"#,
+            r#"almanack_runs_total{kind="ARTICLE_PUBLISH",outcome="done"} 0"#,
             r#"almanack_backups_total{outcome="failed"} 0"#,
             "# HELP almanack_running Attempts running on this node, by kind",
         ] {

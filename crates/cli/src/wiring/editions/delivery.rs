@@ -19,7 +19,7 @@ use crate::{
     wiring::entropy,
 };
 
-/// Who delivers, in the order of the guide; in test mode somebody who prints.
+/// The publishers, in the order of the guide; in test mode one that prints.
 pub(super) fn publishers(
     workshop: &Workshop<'_>,
     edition: &Edition,

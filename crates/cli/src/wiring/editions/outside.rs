@@ -1,7 +1,7 @@
 //! The adapters behind an edition's ports.
 //!
-//! Whom the operator named is asked by the client that trusts them. Pages of stories may be anywhere, so they are fetched by
-//! the client that trusts nobody, as sources are.
+//! Services that the operator configured are called by the client that trusts them. Pages of
+//! stories may be anywhere, so the client that trusts no origin fetches them, as for sources.
 
 use std::{io::Write, sync::Arc};
 
@@ -121,7 +121,7 @@ fn bearer(key: &str, secret: Option<&Secret>) -> Result<Option<Bearer>, Failure>
     };
     let bearer = Bearer::new(secret.expose());
     bearer.map(Some).ok_or_else(|| {
-        let what = format!("{key}: this is no token: it has letters that no header can hold");
+        let what = format!("{key}: the token contains characters that an HTTP header cannot");
         Failure::usage(what)
     })
 }
@@ -146,7 +146,7 @@ fn writer(
     Ok(Arc::new(made))
 }
 
-/// Who makes no document needs no template; a file that is gone must not hide what is stored.
+/// Without rendering no template is needed; a missing file must not hide stored editions.
 fn renderer(edition: &Edition, purpose: Purpose) -> Result<Template, Failure> {
     let file = edition.keys.template.as_ref();
     let Some(file) = file.filter(|_| purpose == Purpose::Make) else {

@@ -1,4 +1,5 @@
-//! Kafka: librdkafka's mock cluster in the test's own process, behind a front that asks for TLS and a password.
+//! Kafka: librdkafka's mock cluster in the test's own process, behind a front that asks for TLS and
+//! a password.
 
 use std::time::Duration;
 
@@ -100,7 +101,7 @@ sasl = \"scram-sha-512\"
 username = \"almanack\"
 password = \"env:KAFKA_PASSWORD\"
 [[subscription]]
-name = \"told\"
+name = \"delivered\"
 kafka_topic = \"{REPORTED}\"
 kinds = [\"{KIND}\"]
 ",
@@ -109,7 +110,8 @@ kinds = [\"{KIND}\"]
         )
     }
 
-    /// A node that is refused says what to do and lives on; as soon as the password is right, it reads.
+    /// A node that is refused says what to do and lives on; as soon as the password is right, it
+    /// reads.
     async fn begin(&self, node: &Process) {
         eventually("the node says that it is refused", async || {
             let reported = "a broker refuses the login: check sasl, username and password";

@@ -1,7 +1,8 @@
-//! RS-10 in a real node: events come in over a bus, the node is killed while one of them has not taken effect yet, and another takes over.
+//! RS-10 in a real node: events come in over a bus, the node is killed while one of them has not
+//! taken effect yet, and another takes over.
 //!
-//! Whatever comes twice has its effect once, nothing is forgotten before it has taken effect, what makes no sense is set aside and
-//! stops nothing, and whoever subscribed hears of every end.
+//! Whatever comes twice has its effect once, nothing is forgotten before it has taken effect, what
+//! makes no sense is set aside and stops nothing, and subscribers receive every end.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +17,8 @@ use crate::{
 };
 
 pub(super) const KIND: &str = "ARTICLE_PUBLISH";
-/// Where event delivery are told.
-pub(super) const REPORTED: &str = "told";
+/// The topic that events are delivered to.
+pub(super) const REPORTED: &str = "delivered";
 const POISON: &str = "{\"no\": \"event\"";
 
 /// A bus, seen from outside.
@@ -40,7 +41,7 @@ pub(super) trait Bus {
     /// The first dead letter: its reason and its body.
     async fn dead_letter(&self) -> (String, String);
 
-    /// What was told so far.
+    /// The events delivered so far.
     async fn reported(&self) -> Vec<Value>;
 }
 
@@ -101,7 +102,7 @@ async fn until_forgotten(bus: &impl Bus, many: u64) {
     .await;
 }
 
-/// Keeps everybody else from writing, until it goes. The node writes now and then; a moment in between is waited for.
+/// Keeps all others from writing until it is dropped. Waits for a moment between the node's writes.
 fn hold(home: &Home) -> Connection {
     let database = Connection::open(home.path().join("almanack.db")).unwrap();
     database.busy_timeout(DEADLINE).unwrap();
@@ -116,11 +117,11 @@ fn tasks_of(home: &Home, subject: &str) -> i64 {
     counted.unwrap()
 }
 
-/// All three ends, each by an id of its own however often it was told.
+/// All three ends, each with its own id, however often it was delivered.
 async fn check_reported(bus: &impl Bus) {
     let expected = ["article:1", "article:2", "article:3"].map(str::to_owned);
     let expected = BTreeSet::from(expected);
-    let reported = eventually("every end is told", async || {
+    let reported = eventually("every end is delivered", async || {
         let reported = bus.reported().await;
         let subjects = reported
             .iter()

@@ -78,7 +78,7 @@ password = \"env:NATS_PASSWORD\"
 stream = \"{STREAM}\"
 subject = \"{STREAM}.changed\"
 [[subscription]]
-name = \"told\"
+name = \"delivered\"
 nats_subject = \"{STREAM}.{REPORTED}\"
 kinds = [\"{KIND}\"]
 ",
@@ -87,7 +87,8 @@ kinds = [\"{KIND}\"]
         )
     }
 
-    /// A node that is refused says what to do, once, and lives on; as soon as the password is right, it reads.
+    /// A node that is refused says what to do, once, and lives on; as soon as the password is
+    /// right, it reads.
     async fn begin(&self, node: &Process) {
         let came = self.server.came();
         let reported = "the server refuses the login: check credentials, token, or username and password in [events.nats]";
@@ -118,8 +119,8 @@ kinds = [\"{KIND}\"]
         info.delivered.consumer_sequence - u64::try_from(info.num_ack_pending).unwrap()
     }
 
-    /// The server would deliver what the dead node had after a quarter of a minute. A consumer that is made anew gets all of it at once, and everything
-    /// else again.
+    /// The server would deliver what the dead node had after a quarter of a minute. A consumer that
+    /// is made anew gets all of it at once, and everything else again.
     async fn pass_on(&self) {
         let stream = self.fixture().await.get_stream(STREAM).await.unwrap();
         stream.delete_consumer(DURABLE).await.unwrap();

@@ -1,7 +1,7 @@
 //! The request budget, counted at GitHub over one virtual hour (DP-13).
 //!
-//! The chains and the adapters are the real ones; only time is not: each round is a step of one clock that
-//! both chains and GitHub share.
+//! The chains and the adapters are the real ones; only time is not: each round is a step of one
+//! clock that both chains and GitHub share.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -29,7 +29,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::stage::setup;
 
-/// The examples of the founding README, and a few more.
+/// The examples of the original README, and a few more.
 const USUAL: &str = "\
 */5 * * * *  octarine/library  check.yml     # 每 5 分鐘
 0   8 * * *  octarine/library  daily.yml     # 每天 08:00
@@ -209,7 +209,7 @@ async fn dp_13_two_chains_at_ten_seconds_stay_under_a_thousand_requests_an_hour(
     };
     assert!(
         (asked..asked + 200).contains(calls_an_hour),
-        "{calls_an_hour} told, {asked} asked"
+        "{calls_an_hour} announced, {asked} made"
     );
 }
 

@@ -68,7 +68,7 @@ async fn dp_06_answers_that_never_come_fire_nothing_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dp_12_slow_answers_delay_nobody_else() {
+async fn dp_12_slow_answers_delay_no_other_target() {
     let stage = open().await;
     stage.fault(
         "poll.yml/dispatches",

@@ -1,4 +1,4 @@
-//! The guard, told from what it prints (DP-09).
+//! The guard, by its output (DP-09).
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ async fn dp_08_two_chains_fire_every_slot_once() {
     assert_eq!(
         refused.len(),
         2,
-        "each chain tells the bad line: {refused:?}"
+        "each chain reports the bad line: {refused:?}"
     );
     assert_eq!(
         (&refused[0]["line"], &refused[0]["column"]),
@@ -39,7 +39,7 @@ async fn dp_08_two_chains_fire_every_slot_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dp_09_a_killed_chain_is_missed_by_nobody_and_started_again() {
+async fn dp_09_a_killed_chain_misses_nothing_and_is_started_again() {
     let stage = Stage::open(Play::of(EVERY_2_S)).await;
     stage.push();
     stage.until_fired(2).await;
@@ -67,9 +67,9 @@ async fn dp_08_after_the_death_of_both_what_was_missed_is_caught_up_or_reported(
     stage.lay_lock(stage.key(0, even)).await;
     stage.push();
     stage.until_fired(2).await;
-    // A chain that is killed between its decision and its line would leave nobody to tell.
+    // A chain that is killed between its decision and its line would report nothing.
     stage
-        .until("what is too late is told", |stage| {
+        .until("what is too late is reported", |stage| {
             !stage.reported("skipped").is_empty()
         })
         .await;
@@ -84,7 +84,7 @@ async fn dp_08_after_the_death_of_both_what_was_missed_is_caught_up_or_reported(
                 .all(|run| run.conclusion.is_some())
         })
         .await;
-    // Nobody is there, until the clock starts the guard.
+    // No chain runs, until the clock starts the guard.
     stage
         .handle()
         .start_run("octo", "clock", "guard.yml")
@@ -96,7 +96,7 @@ async fn dp_08_after_the_death_of_both_what_was_missed_is_caught_up_or_reported(
     // The old one may have been cleaned up by now.
     let slots = keys.iter().map(|key| key.slot().as_second());
     let slots: Vec<i64> = slots.filter(|slot| *slot > even.as_second()).collect();
-    // Of the ten minutes, what is no longer prompt is skipped, and told as one.
+    // Of the ten minutes, what is no longer prompt is skipped, and reported as one.
     let skipped = stage.reported("skipped");
     assert_eq!(skipped[0]["reason"], "too_late", "{skipped:?}");
     let last: jiff::Timestamp = skipped[0]["last"].as_str().unwrap().parse().unwrap();

@@ -1,4 +1,5 @@
-//! A GitHub with a runner: queued runs become processes, cancelled ones get SIGTERM, ended ones start the guard.
+//! A GitHub with a runner: queued runs become processes, cancelled ones get SIGTERM, ended ones
+//! start the guard.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{harness::Home, process::eventually};
 
-/// What must never stand in a log: names of targets.
+/// What must never be in a log: names of targets.
 const HUSHED: [&str; 7] = [
     "octarine", "library", "poll", "check", "daily", "weekly", "s-pat",
 ];
@@ -37,7 +38,8 @@ pub(super) const TARGETS: [&str; 6] = [
     "poll-3.yml",
 ];
 
-/// Whether ended runs start the guard, as `if: always()` does. A machine that dies has no last step.
+/// Whether ended runs start the guard, as `if: always()` does. A machine that dies has no last
+/// step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastStep {
     Guards,
@@ -139,7 +141,7 @@ impl Stage {
             children: Arc::clone(&children),
             play: play.clone(),
         };
-        // Before anybody can queue anything.
+        // Before anything can be queued.
         let events = github.handle.runner();
         tokio::spawn(runner.run(events));
         Self {
@@ -199,8 +201,8 @@ impl Stage {
         eventually(what, async || wanted(self).then_some(())).await;
     }
 
-    /// Tells all chains to stop, and waits until they have. The guard is told nothing: there is no last step
-    /// any more.
+    /// Stops all chains, and waits until they have. The guard is not notified: there is no last
+    /// step any more.
     pub(super) async fn close(&self) {
         self.until("no process is left", |stage| {
             let children = stage.children.lock().unwrap();
@@ -241,8 +243,8 @@ impl Stage {
         lines.into_iter().map(of_line).collect()
     }
 
-    /// Every slot of each line, `every_s` apart, was taken, and fired once; `lost` may have been taken by
-    /// processes that were killed before they fired.
+    /// Every slot of each line, `every_s` apart, was taken, and fired once; `lost` may have been
+    /// taken by processes that were killed before they fired.
     pub(super) fn assert_once(&self, every_s: i64, lost: usize) {
         for (keys, fired) in self.keys_and_counts() {
             let slots: Vec<i64> = keys.iter().map(|key| key.slot().as_second()).collect();
@@ -269,7 +271,7 @@ impl Stage {
     pub(super) fn assert_hushed(&self) {
         let logs = self.logs();
         for name in HUSHED {
-            assert!(!logs.contains(name), "`{name}` stands in a log:\n{logs}");
+            assert!(!logs.contains(name), "`{name}` is in a log:\n{logs}");
         }
     }
 
@@ -291,7 +293,7 @@ impl Stage {
         names.iter().map(text).collect()
     }
 
-    /// What all processes told, in one list.
+    /// The events of all processes, in one list.
     pub(super) fn reported(&self, said: &str) -> Vec<Value> {
         let logs = self.logs();
         let notes = logs
@@ -324,7 +326,7 @@ impl Stage {
     }
 }
 
-/// What wrote what, for whoever wonders why a test failed.
+/// What wrote what, to explain a failed test.
 impl Drop for Stage {
     #[expect(
         clippy::print_stderr,

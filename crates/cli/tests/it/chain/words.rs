@@ -1,4 +1,4 @@
-//! What `almanack chain` says, to whoever set it up wrong and to whoever reads its log.
+//! Messages of `almanack chain`, for setup errors and in its log.
 
 use std::process::Command;
 
@@ -44,7 +44,7 @@ fn what_is_missing_is_reported_with_where_it_comes_from() {
     let reported: Vec<String> = reported.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(reported.join("\n\n"), @"
     error: GITHUB_RUN_ID is not set
-    hint: GitHub Actions sets it; off GitHub, keep locks elsewhere: --lock git:URL
+    hint: GitHub Actions sets it; elsewhere, use --lock git:URL
     exit 2
 
     error: GH_TOKEN is not set
@@ -52,26 +52,26 @@ fn what_is_missing_is_reported_with_where_it_comes_from() {
     exit 2
 
     error: GITHUB_REPOSITORY is not set
-    hint: GitHub Actions sets it; elsewhere write owner/name of the repository with the chains
+    hint: GitHub Actions sets it; elsewhere, set it to owner/name of the repository with the chains
     exit 2
 
     error: DISPATCH is not set
-    hint: one line per schedule, like: */5 * * * *  owner/repo  check.yml
+    hint: write one line per schedule, like: */5 * * * *  owner/repo  check.yml
     exit 2
 
-    error: DISPATCH holds no schedule: it has no lines
-    hint: one line per schedule, like: */5 * * * *  owner/repo  check.yml
+    error: DISPATCH contains no schedule: it has no lines
+    hint: write one line per schedule, like: */5 * * * *  owner/repo  check.yml
     exit 2
 
-    error: DISPATCH holds no schedule: line 1, column 22: the workflow is missing
-    hint: one line per schedule, like: */5 * * * *  owner/repo  check.yml
+    error: DISPATCH contains no schedule: line 1, column 22: the workflow is missing
+    hint: write one line per schedule, like: */5 * * * *  owner/repo  check.yml
     exit 2
 
-    error: --round must be 100ms to 10s: with longer rounds slots count as missed
+    error: --round must be 100ms to 10s: with longer rounds, slots count as missed
     exit 2
 
     error: a chain is named after its workflow's file, like tick-a
-    hint: name the chain after its workflow's file, like --self tick-a
+    hint: pass the name of its workflow file, like --self tick-a
     exit 2
 
     error: GH_TOKEN is not set
@@ -163,7 +163,7 @@ async fn a_chain_that_may_not_use_its_locks_fails_at_once() {
     hint: GH_TOKEN is not valid; in the workflow: GH_TOKEN: ${{ github.token }}
 
     error: list locks: locks are refused: HTTP 404: Not Found
-    hint: GITHUB_REPOSITORY is not there, or GH_TOKEN cannot see it; in the workflow: permissions: contents: write
+    hint: GITHUB_REPOSITORY does not exist, or GH_TOKEN cannot see it; in the workflow: permissions: contents: write
 
     error: create a lock: locks are refused: HTTP 422: Object does not exist
     hint: GITHUB_SHA must be a commit of GITHUB_REPOSITORY; GitHub Actions sets both

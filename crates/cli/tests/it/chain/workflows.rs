@@ -1,4 +1,5 @@
-//! The workflows in `deploy/github-actions/`, read as GitHub reads them: what must be in them is (DP-09).
+//! The workflows in `deploy/github-actions/`, read as GitHub reads them: what must be in them is
+//! (DP-09).
 
 use std::{fs, path::PathBuf};
 

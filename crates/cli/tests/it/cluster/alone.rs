@@ -1,4 +1,5 @@
-//! A node that is cut off or halted: it stops by itself before its work passes on, and where it cannot, it is fenced off.
+//! A node that is cut off or halted: it stops by itself before its work passes on, and where it
+//! cannot, it is fenced off.
 
 use almanack_testkit::postgres::Schema;
 
@@ -58,7 +59,8 @@ async fn rs_07_a_node_cut_off_from_its_database_stops_before_another_takes_over(
     assert_eq!(business.calls("under-way"), 2, "and nothing is done again");
 }
 
-/// A halted process can stop nothing. Whatever it believes when it wakes up, its task has passed on.
+/// A halted process can stop nothing. Whatever it believes when it wakes up, its task has passed
+/// on.
 #[tokio::test]
 async fn rs_07_a_node_halted_past_its_lease_changes_nothing_when_it_wakes_up() {
     let (home, business, schema) = (Home::new(), Business::start().await, Schema::create().await);

@@ -1,6 +1,7 @@
 //! PostgreSQL under load, replaced by its standby. What was acknowledged is done.
 //!
-//! A crash of the server is in [`crate::chaos`], with the ledger and the article service's table as judges.
+//! A crash of the server is in [`crate::chaos`], with the ledger and the article service's table as
+//! judges.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +22,7 @@ use crate::{
 const ACKNOWLEDGED: usize = 60;
 const BREATH: Duration = Duration::from_millis(5);
 
-/// Somebody who puts tasks, one after the other, and remembers which were acknowledged.
+/// Creates tasks, one after the other, and records which were acknowledged.
 struct Requester<'a> {
     api: Api,
     business: &'a Business,
@@ -91,13 +92,14 @@ async fn under_load(database: &str, breaks: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// The primary commits only what its standby has. Nodes know both addresses and find the one that can be written to.
+/// The primary commits only what its standby has. Nodes know both addresses and find the one that
+/// can be written to.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_promoted_standby_has_everything_acknowledged_and_nodes_follow() {
     let primary = Arc::new(Cluster::start());
     let standby = Arc::new(primary.standby());
     let both = format!("{},{}", primary.server(), standby.server());
-    // The standby first: nobody may settle there while it only follows.
+    // The standby first: no node may connect there while it only follows.
     let swapped = format!("{},{}", standby.server(), primary.server());
     let over = |servers: &str| primary.url.replace(primary.server(), servers);
     run(

@@ -1,6 +1,7 @@
-//! Limits that three nodes keep together. Whether they do is told by those who are called, not by Almanack.
+//! Limits that three nodes keep together, measured by the called services, not by Almanack.
 //!
-//! Lateness cannot break these tests: a call that comes late makes room that nobody uses, and a host that is asked late waits for longer.
+//! Lateness cannot break these tests: a late call leaves a permit unused, and a host that is asked
+//! late waits for longer.
 
 mod host;
 
@@ -18,8 +19,8 @@ use host::Host;
 
 /// Attempts of the kind at once on all nodes.
 const IN_ALL: usize = 7;
-/// A host may have three quarters of a node's slots, and a quarter of those until it has answered, which is three here: two
-/// nodes cannot use all places, and three have room for more.
+/// A host may have three quarters of a node's slots, and a quarter of those until it has answered,
+/// which is three here: two nodes cannot use all places, and three have room for more.
 const SLOTS: &str = "node.slots=16";
 const TASKS: usize = 20;
 /// A sixth of it is what a node has to stop in: more than a busy machine keeps a process waiting.
@@ -27,8 +28,8 @@ const LEASE: SignedDuration = SignedDuration::from_secs(6);
 /// How far the clock of a node may be from ours.
 const SKEW_MAX: SignedDuration = SignedDuration::from_millis(250);
 
-/// As many calls are open as there are places, whoever makes them. Those of a killed node are free once its lease has passed, not when it
-/// is started again: nobody knows what became of the calls it had made.
+/// As many calls are open as there are permits, on all nodes. Those of a killed node are free once
+/// its lease has expired, not when it is started again: the outcome of its calls is unknown.
 #[tokio::test]
 async fn slots_in_all_hold_on_three_nodes_and_pass_on_with_a_killed_ones_lease() {
     let (home, business, schema) = (Home::new(), Business::start().await, Schema::create().await);
@@ -91,13 +92,15 @@ async fn last_seen(node: &Process, name: &str) -> Timestamp {
 
 /// `sources.host_pace`: between two requests that are spread evenly.
 const GAP: SignedDuration = SignedDuration::from_millis(200);
-/// How long a request may be under way before the host notes it. The next one comes in its own time, so the two look closer than they were sent.
+/// How long a request may be under way before the host notes it. The next one comes in its own
+/// time, so the two look closer than they were sent.
 const UNDER_WAY_MAX: SignedDuration = SignedDuration::from_secs(1);
 /// Sources on each host.
 const SOURCES: usize = 24;
 /// `sources.host_concurrency`.
 const AT_ONCE: usize = 2;
-/// How long the slow host takes: many more than [`AT_ONCE`] would be there in the rhythm of the pace alone.
+/// How long the slow host takes: many more than [`AT_ONCE`] would be there in the rhythm of the
+/// pace alone.
 const TAKES: Duration = Duration::from_millis(800);
 const SLOW_SOURCES: usize = 10;
 

@@ -28,7 +28,7 @@ async fn offer_tls(cluster: &Cluster, server: &Identity) {
         }
     }
     run(&cluster.url, "alter system set ssl = on").await;
-    // From here on, whoever does not encrypt is refused.
+    // From here on, unencrypted connections are refused.
     std::fs::write(
         data.join("pg_hba.conf"),
         "hostssl all all 127.0.0.1/32 trust\n",

@@ -25,14 +25,15 @@ async fn whole_life(database: &str) {
     assert_eq!(view["state"], "published", "{view:#}");
     assert_eq!(view["counts"]["completed"], 12);
     let date = view["date"].as_str().unwrap().to_owned();
-    // Everybody has the same document.
+    // All readers get the same document.
     let shown = home.run(&["edition", "show", &date]).expect_data();
     assert_eq!(world.file(&date).as_deref(), Some(shown.as_str()));
     let local = home.path().join(format!("out/{date}-daily.md"));
     assert_eq!(std::fs::read_to_string(local).unwrap(), shown);
     let messages = world.telegram.handle.sent(CHAT);
     assert!(messages > 0);
-    // Spent as counted, batch by batch within the estimate (ED-07): text posts have no page to fetch.
+    // Spent as counted, batch by batch within the estimate (ED-07): text posts have no page to
+    // fetch.
     for batch in view["batches"].as_array().unwrap() {
         let requests = batch["requests"].as_u64().unwrap();
         assert!((7..=25).contains(&requests), "{batch}");
@@ -59,7 +60,7 @@ async fn begun_anew(world: &World, home: &Home, date: &str) {
     assert_eq!(
         home.run(&["edition", "reset"]).code,
         2,
-        "it must be said twice"
+        "it must be confirmed"
     );
     let reset = home.run(&["edition", "reset", "--yes"]).expect_data();
     assert!(reset.contains("12 stories"), "{reset}");
@@ -92,7 +93,7 @@ async fn what_a_run_looks_like_to_a_script() {
     fetching the stories
     batch 1: 6 stories
     batch 2: 6 stories
-    printing the edition
+    rendering the edition
     delivering to directory
     published
     ");
@@ -211,10 +212,10 @@ fn bad_input_is_refused_with_a_reason() {
         "https://example.org",
     ]);
     for (arguments, code, words) in [
-        (&["run", "tomorrow"][..], 2, "`tomorrow` is not a day"),
-        (&["run", "2026-02-30"], 2, "`2026-02-30` is not a day"),
-        (&["run", "26-01-01"], 2, "`26-01-01` is not a day"),
-        (&["run", "9000-01-01"], 2, "9000-01-01 is in the future"),
+        (&["run", "tomorrow"][..], 2, "`tomorrow` is not a date"),
+        (&["run", "2026-02-30"], 2, "`2026-02-30` is not a date"),
+        (&["run", "26-01-01"], 2, "`26-01-01` is not a date"),
+        (&["run", "9000-01-01"], 2, "9000-01-01 has not come yet"),
         (
             &["status", "2020-01-01"],
             3,

@@ -1,4 +1,4 @@
-//! Settings of editions: every mistake is told, every name of the founding setup works.
+//! Settings of editions: every problem is reported, every name of the original setup works.
 
 use serde_json::Value;
 
@@ -125,13 +125,13 @@ fn ed_19_an_interval_becomes_a_schedule_and_a_short_one_is_warned_about() {
         assert_eq!(setting(&checked, "edition.schedule").0, schedule);
         let reported = checked["problems"].to_string();
         assert_eq!(
-            reported.contains("quotas go quickly"),
+            reported.contains("uses up quotas quickly"),
             warned,
             "{value}: {reported}"
         );
     }
     let short = checked(&with(&[("CRON_INTERVAL_MINUTES", "3")]));
-    insta::assert_snapshot!(first_problem(&short), @"warning: edition.interval_minutes: with a tick every 3m, quotas go quickly (≥ 5 minutes are advised)");
+    insta::assert_snapshot!(first_problem(&short), @"warning: edition.interval_minutes: a tick every 3m uses up quotas quickly (recommended: at least 5 minutes)");
     for wrong in ["0", "x", "1441"] {
         let reported = first_problem(&checked(&with(&[("CRON_INTERVAL_MINUTES", wrong)])));
         assert!(
@@ -150,7 +150,7 @@ fn ed_19_a_schedule_of_ones_own_is_checked_like_any_other() {
         "{ran}"
     );
     let quick = checked(&Home::with("[edition]\nschedule = \"*/2 * * * *\"\n"));
-    assert!(first_problem(&quick).contains("every 2m, quotas go quickly"));
+    assert!(first_problem(&quick).contains("every 2m uses up quotas quickly"));
 }
 
 /// Variable, value, key, what is shown of the value.
@@ -386,15 +386,15 @@ fn variables_of_the_compat_setup_without_effect_are_reported() {
 const HALVES: &[(&[(&str, &str)], &str)] = &[
     (
         &[("TARGET_REPO", "acme/news")],
-        "[edition.github] is only half there: the token is missing",
+        "[edition.github] is incomplete: the token is missing",
     ),
     (
         &[("GITHUB_TOKEN", "s"), ("TASK_BATCH_SIZE", "6")],
-        "[edition.github] is only half there: the repository is missing",
+        "[edition.github] is incomplete: the repository is missing",
     ),
     (
         &[("TELEGRAM_ENABLED", "true"), ("TELEGRAM_CHANNEL_ID", "@d")],
-        "[edition.telegram] is only half there: the bot's token is missing",
+        "[edition.telegram] is incomplete: the bot's token is missing",
     ),
     (
         &[
@@ -404,25 +404,25 @@ const HALVES: &[(&[(&str, &str)], &str)] = &[
                 "42:AAhush-hush_0123456789abcdefghijkl",
             ),
         ],
-        "[edition.telegram] is only half there: the chat is missing",
+        "[edition.telegram] is incomplete: the chat is missing",
     ),
     (
         &[(
             "ALMANACK_EDITION_WEBHOOK_SECRET",
             "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
         )],
-        "[edition.webhook] is only half there: the address is missing",
+        "[edition.webhook] is incomplete: the address is missing",
     ),
     (
         &[("ALMANACK_EDITION_DIRECTORY_FILE", "{date}.md")],
-        "[edition.directory] is only half there: the folder is missing",
+        "[edition.directory] is incomplete: the folder is missing",
     ),
     (
         &[
             ("ALMANACK_ALERTS_TELEGRAM_CHAT", "@d"),
             ("TASK_BATCH_SIZE", "6"),
         ],
-        "[alerts.telegram] is only half there: the bot's token is missing",
+        "[alerts.telegram] is incomplete: the bot's token is missing",
     ),
     (
         &[("LLM_PROVIDER", "deepseek")],
@@ -437,7 +437,7 @@ const HALVES: &[(&[(&str, &str)], &str)] = &[
     ),
     (
         &[("ALMANACK_EDITION_MODEL_KEY", "s")],
-        "edition.model: there is a key, but nobody says whose",
+        "edition.model: `key` is set without `provider`",
     ),
     (
         &[("LLM_PROVIDER", "openai-compatible")],
@@ -445,7 +445,7 @@ const HALVES: &[(&[(&str, &str)], &str)] = &[
     ),
     (
         &[("CRAWLER_PROVIDER", "crawler")],
-        "edition.reader: a crawler needs its address, and there is none",
+        "edition.reader: the crawler's address is missing",
     ),
 ];
 
@@ -490,7 +490,7 @@ fn the_compat_switches_mean_what_they_meant() {
             "{value}"
         );
     }
-    // Without the switch the founding setup does not send; a section of the file does.
+    // Without the switch the original setup does not send; a section of the file does.
     let quiet = checked(&with(&[bot, chat]));
     assert_eq!(setting(&quiet, "edition.telegram.enabled").0, "false");
     let toml = "[edition.telegram]\nchat = \"@d\"\n";
@@ -504,7 +504,7 @@ fn a_reader_prefix_needs_no_crawler_and_an_unknown_reader_is_the_built_in_one() 
     assert_eq!(jina["problems"], serde_json::json!([]));
     let other = checked(&with(&[("CRAWLER_PROVIDER", "firecrawl")]));
     assert_eq!(setting(&other, "edition.reader.provider").0, "\"builtin\"");
-    insta::assert_snapshot!(first_problem(&other), @"warning: edition.reader.provider: nobody knows this reader; pages are read by the built-in one (there are builtin, crawler and reader (also called jina))");
+    insta::assert_snapshot!(first_problem(&other), @"warning: edition.reader.provider: unknown reader; the built-in one reads pages (write builtin, crawler or reader (also called jina))");
     let slip = checked(&Home::with("[edition.reader]\nprovider = \"crawlr\"\n"));
     assert!(first_problem(&slip).starts_with("error: edition.reader.provider"));
 }

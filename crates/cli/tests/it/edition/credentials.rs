@@ -26,5 +26,5 @@ async fn the_doctor_tries_the_credentials_of_editions() {
         .set("MODEL_KEY", "sk-hush-hush-another");
     assert_eq!(verdicts(&home).await, ["failed", "failed", "failed"]);
     let messages = world.telegram.handle.sent(CHAT) + world.telegram.handle.sent("@alerts");
-    assert_eq!(messages, 0, "nobody was sent anything");
+    assert_eq!(messages, 0, "nothing was sent");
 }

@@ -34,9 +34,9 @@ async fn ed_12_who_may_not_write_to_github_still_reaches_telegram_once() {
     let messages = world.telegram.handle.sent(CHAT);
     assert!(messages > 0);
     assert_eq!(world.file(&date), None);
-    // People are told, once.
+    // An alert is sent, once.
     assert_eq!(world.telegram.handle.sent("@alerts"), 1);
-    // The right token, and somebody who does not want to wait.
+    // The right token, and an immediate resend.
     let home = home.set("GITHUB_TOKEN", super::GITHUB_SECRET);
     let ran = run(&home, &["edition", "run"]).await;
     if ran.code == 0 {
@@ -73,15 +73,16 @@ async fn ed_24_failed_stories_are_left_out_and_put_back_by_hand() {
         (&12.into(), &2.into())
     );
     let reported = home.run(&["edition", "retry"]).expect_data();
-    assert!(reported.starts_with("nothing changed: "), "{reported}");
+    assert!(reported.starts_with("No change: "), "{reported}");
     let again = run(&home, &["edition", "publish"]).await;
     assert_eq!(again.code, 1, "{again}");
     assert!(again.notes.contains("published already"), "{again}");
 }
 
-/// Telegram is away for the whole run: nobody gets anything, nobody says otherwise, and nothing is lost.
+/// Telegram is away for the whole run: nothing is sent, nothing is reported as sent, nothing is
+/// lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ed_41_an_outage_of_telegram_holds_the_edition_until_somebody_sends_it_again() {
+async fn ed_41_an_outage_of_telegram_holds_the_edition_until_it_is_sent_again() {
     let world = World::start().await;
     let home = world.everything("sqlite:almanack.db");
     let outage = telegram::Rule::on_send(telegram::When::Always, telegram::Effect::FailBefore(503));
@@ -110,12 +111,12 @@ async fn ed_41_an_outage_of_telegram_holds_the_edition_until_somebody_sends_it_a
     let again = home.run(&["edition", "resend", "telegram"]);
     assert_eq!(again.code, 1, "{again}");
     assert!(again.notes.contains("nothing is sent twice"), "{again}");
-    let nobody = home.run(&["edition", "skip", "teletext"]);
+    let unknown = home.run(&["edition", "skip", "teletext"]);
     assert!(
-        nobody
+        unknown
             .notes
             .contains("nothing of the edition goes to `teletext`"),
-        "{nobody}"
+        "{unknown}"
     );
     assert_eq!(world.telegram.handle.sent(CHAT), sent);
     // A week later it is as published as before.

@@ -1,4 +1,5 @@
-//! `almanack edition run` under `kill -9` and Ctrl-C: the next run goes on, and nobody gets anything twice.
+//! `almanack edition run` under `kill -9` and Ctrl-C: the next run continues, and nothing is sent
+//! twice.
 
 use std::{process::Stdio, time::Duration};
 
@@ -20,7 +21,7 @@ fn start(home: &Home) -> tokio::process::Child {
     command.kill_on_drop(true).spawn().unwrap()
 }
 
-/// How the leases look once they have passed; whoever waits for that waits for minutes.
+/// Makes the leases expired; waiting for that would take minutes.
 fn pass_leases(home: &Home) {
     let database = rusqlite::Connection::open(home.path().join("almanack.db")).unwrap();
     database.busy_timeout(Duration::from_secs(10)).unwrap();
@@ -92,7 +93,7 @@ async fn a_run_that_is_interrupted_ends_its_step_and_leaves_nothing_behind() {
     assert_eq!(ended.status.code(), Some(1), "{notes}");
     assert!(notes.contains("stopping after this step"), "{notes}");
     assert!(
-        notes.contains("hint: it was stopped; the next tick goes on, or another run"),
+        notes.contains("hint: stopped; the next tick or another run continues"),
         "{notes}"
     );
     let view = run(&home, &["edition", "status", "--json"])
@@ -103,7 +104,7 @@ async fn a_run_that_is_interrupted_ends_its_step_and_leaves_nothing_behind() {
     assert_eq!(run(&home, &["edition", "run"]).await.code, 0);
 }
 
-/// Whoever comes after a run that was killed waits for its lease, a minute at most, and says so.
+/// A run after a killed one waits for its lease, a minute at most, and reports it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ed_15_a_run_says_what_it_waits_for() {
     let world = World::slow(LATENCY).await;

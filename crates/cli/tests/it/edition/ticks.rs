@@ -1,4 +1,5 @@
-//! The schedule of the ticks: there with editions, gone without, and worked through by nodes (ED-01, ED-23).
+//! The schedule of the ticks: there with editions, gone without, and worked through by nodes
+//! (ED-01, ED-23).
 
 use reqwest::Method;
 
@@ -82,7 +83,7 @@ async fn a_node_without_editions_leaves_their_ticks_to_others() {
         .await
         .expect_data();
     run(&home, &["tick"]).await.expect_data();
-    let waits = "waits for a node that makes editions";
+    let waits = "waits for a node that produces editions";
     let [(task, said)] = <[_; 1]>::try_from(tasks(&home).await).unwrap();
     assert_eq!((task.as_str(), said), ("DISPATCH INIT", waits.into()));
 }
@@ -112,9 +113,7 @@ async fn ed_23_what_ticks_have_completed_is_published_by_force() {
     assert_eq!(forced.code, 0, "{forced}");
     assert!(forced.data.ends_with(": 6 stories\n"), "{forced}");
     assert!(
-        forced
-            .notes
-            .contains("left out: 6 stories that were not completed"),
+        forced.notes.contains("left out: 6 stories, not completed"),
         "{forced}"
     );
 }
@@ -125,7 +124,7 @@ async fn ed_19_ed_21_a_node_warns_of_a_short_interval_and_makes_an_edition_on_re
     let home = Home::with(&world.stories()).set("CRON_INTERVAL_MINUTES", "3");
     let node = Process::node(&home, free_address(), &[]).ready().await;
     assert!(
-        node.notes().contains("quotas go quickly"),
+        node.notes().contains("uses up quotas quickly"),
         "{}",
         node.notes()
     );

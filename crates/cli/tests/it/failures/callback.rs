@@ -48,7 +48,8 @@ async fn rs_11_a_node_takes_nothing_that_it_may_never_call() {
     assert_eq!(refused.problem(), (422, "invalid_value"), "{refused:?}");
 }
 
-/// A node of eight slots calls a host that has not answered yet once at a time; who comes besides leaves its slot to others.
+/// A node of eight slots calls a host that has not answered yet once at a time; who comes besides
+/// leaves its slot to others.
 #[tokio::test]
 async fn sf_06_a_node_keeps_to_what_a_host_takes() {
     let (home, business) = (Home::new(), Business::start().await);
@@ -77,7 +78,7 @@ async fn sf_06_a_node_keeps_to_what_a_host_takes() {
 }
 
 #[tokio::test]
-async fn a_callback_that_never_answers_is_given_up_tried_again_and_delays_nobody() {
+async fn a_callback_that_never_answers_is_given_up_tried_again_and_delays_no_other() {
     let (home, business) = (Home::new(), Business::start().await);
     let limits = [
         "--set",

@@ -58,7 +58,8 @@ fn the_doctor_finds_a_read_only_file() {
     assert!(writing.is_some_and(|it| it.contains("failed")), "{ran}");
 }
 
-/// Somebody who may look at everything in a schema and write nothing. Gone before the schema is, or with the cluster.
+/// A user who may read everything in a schema and write nothing. Dropped before the schema, or with
+/// the cluster.
 struct Reader<'a> {
     schema: &'a Schema,
     name: String,
@@ -78,7 +79,7 @@ impl<'a> Reader<'a> {
         Self { schema, name }
     }
 
-    /// Whoever connects by this is that somebody.
+    /// The address to connect as that user.
     fn url(&self) -> String {
         format!("{}%20-c%20role%3D{}", self.schema.url(), self.name)
     }
@@ -90,7 +91,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A server that is a copy of another refuses every write; a user without the right to, those of one's own.
+/// A server that is a copy of another refuses every write; a user without the right to, those of
+/// one's own.
 #[tokio::test]
 async fn the_doctor_finds_that_nothing_can_be_written_to_postgres() {
     let (home, schema) = (Home::new(), Schema::create().await);
@@ -134,7 +136,7 @@ async fn the_doctor_knows_a_damaged_store_on_postgres() {
     assert!(reported.contains("exactly one current"), "{reported}");
 }
 
-/// Root may write any file; without its capabilities it is like everybody else.
+/// Root may write any file; without its capabilities it is like other users.
 fn powerless(home: &Home, arguments: &[&str]) -> Command {
     let plain = home.command(arguments);
     let capable = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
@@ -150,7 +152,7 @@ fn powerless(home: &Home, arguments: &[&str]) -> Command {
     command
 }
 
-/// A limit on the size of files stands in for a full disk: it can be set and lifted while the node
+/// A limit on the size of files simulates a full disk: it can be set and lifted while the node
 /// runs, without a file system of one's own.
 #[tokio::test]
 async fn a_full_disk_refuses_changes_loses_nothing_and_work_goes_on_when_there_is_room() {

@@ -1,6 +1,6 @@
 //! PostgreSQL goes away and comes back: requests say so, nothing is lost, work resumes.
 //!
-//! Each test breaks a cluster of its own; nobody else's work is on it.
+//! Each test breaks a separate cluster; no other test uses it.
 
 use std::{
     path::{Path, PathBuf},
@@ -121,7 +121,7 @@ async fn postgres_gone_answers_503_and_what_fell_due_meanwhile_is_done_afterward
         );
     }
     assert_eq!(api.get("/healthz").await.status, 200);
-    // The answer arrives while nobody can write it down.
+    // The answer arrives while the database cannot be written.
     business.release();
     eventually("the node notices that it cannot write", async || {
         node.notes().contains("endings wait").then_some(())

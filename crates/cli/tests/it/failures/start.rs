@@ -95,7 +95,7 @@ async fn a_port_that_is_taken() {
     let reported = node.notes();
     assert!(
         reported.contains(&format!(
-            "error: listen at {address}: Address already in use"
+            "error: listen on {address}: Address already in use"
         )),
         "{reported}"
     );
@@ -106,7 +106,7 @@ async fn a_port_that_is_taken() {
 }
 
 #[tokio::test]
-async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
+async fn a_public_address_needs_a_token_and_then_requires_it() {
     let home = Home::new();
     let address = free_address();
     let everywhere = format!("0.0.0.0:{}", address.port());
@@ -116,7 +116,7 @@ async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
     assert_eq!(refused.exit_code().await, Some(2));
     let reported = refused.notes();
     assert!(
-        reported.contains("can be reached from elsewhere, and no token or password guards it"),
+        reported.contains("is reachable from other machines, and no token or user protects it"),
         "{reported}"
     );
     assert!(
@@ -150,7 +150,7 @@ async fn an_address_for_everybody_needs_a_token_and_then_asks_for_it() {
 }
 
 #[tokio::test]
-async fn somebody_with_a_password_guards_a_node_like_a_token() {
+async fn a_user_with_a_password_protects_a_node_like_a_token() {
     let home = Home::new();
     let create = ["user", "create", "ada", "--password-stdin"];
     home.run_with_input(&create, "correct horse battery\n")
@@ -166,7 +166,8 @@ async fn somebody_with_a_password_guards_a_node_like_a_token() {
     assert_eq!(answer.problem(), (401, "unauthenticated"));
 }
 
-/// The last token is revoked, the last user removed: a node that starts then still asks who it is talking to.
+/// The last token is revoked, the last user removed: a node that starts then still asks who it is
+/// talking to.
 #[tokio::test]
 async fn sf_03_a_node_that_was_guarded_starts_guarded() {
     let by_token: &[&[&str]] = &[
@@ -185,7 +186,10 @@ async fn sf_03_a_node_that_was_guarded_starts_guarded() {
         }
         let node = Process::node(&home, free_address(), &[]).ready().await;
         let reported = node.notes();
-        assert!(reported.contains("so nobody gets in"), "{reported}");
+        assert!(
+            reported.contains("so every request is refused"),
+            "{reported}"
+        );
         let body = json!({ "execute_at": NOW, "callback": { "url": "http://127.0.0.1:1025/" } });
         let (api, path) = (node.api(), task("K", "s"));
         let answer = api.ask(Method::PUT, &path, Some(&body)).await.unwrap();

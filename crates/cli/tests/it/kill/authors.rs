@@ -40,7 +40,7 @@ impl Authors {
         }
     }
 
-    /// Writes all articles; now and then somebody changes their mind about an earlier one.
+    /// Writes all articles; now and then an author changes an earlier one.
     pub(super) async fn work(&mut self) {
         for number in 0..ARTICLES {
             self.write(number).await;
@@ -74,7 +74,7 @@ impl Authors {
     }
 
     async fn reschedule(&mut self) {
-        let (id, request) = (self.somebody(), json!({ "publish_at": self.soon() }));
+        let (id, request) = (self.any_article(), json!({ "publish_at": self.soon() }));
         let path = format!("/articles/{id}");
         let answer = self
             .service
@@ -89,7 +89,7 @@ impl Authors {
     }
 
     async fn withdraw(&mut self) {
-        let id = self.somebody();
+        let id = self.any_article();
         let path = format!("/articles/{id}/withdraw");
         let answer = self.service.insist(Method::POST, &path, None).await;
         if answer.status == 200 {
@@ -102,7 +102,7 @@ impl Authors {
         json!(from_now(ahead))
     }
 
-    fn somebody(&mut self) -> i64 {
+    fn any_article(&mut self) -> i64 {
         let ids: Vec<i64> = self.promised.keys().copied().collect();
         *self.chance.pick(&ids).unwrap()
     }

@@ -1,4 +1,5 @@
-//! Nodes under `kill -9` in the middle of checks: no source is forgotten, no entry is there twice (SS-13).
+//! Nodes under `kill -9` in the middle of checks: no source is forgotten, no entry is there twice
+//! (SS-13).
 
 use std::collections::BTreeSet;
 

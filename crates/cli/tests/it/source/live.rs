@@ -163,7 +163,7 @@ fn a_site_leads_to_its_feed(home: &Home) {
     assert!(
         several
             .notes
-            .contains("names several feeds; say which\nhint: almanack source add http"),
+            .contains("links to several feeds; choose one\nhint: almanack source add http"),
         "{several}"
     );
 }

@@ -59,9 +59,9 @@ fn a_mistake_is_reported_with_what_to_write_and_stores_nothing() {
     hint: for example --as html --item article --title h2
     error: `item`: `li[` is not a CSS selector we can read: it ends too early
     error: `items`: `$[` is not a JSON path (RFC 9535): parser error
-    error: --item means nothing for a feed
+    error: --item does not apply to a feed
     hint: it goes with --as html or --as json
-    error: --date means nothing for a sitemap
+    error: --date does not apply to a sitemap
     hint: it goes with --as html or --as json
     error: --rules: unknown field `itme`, expected one of `item`, `title`, `link`, `date`, `summary`
     hint: for example {"how":"html","item":"article","title":"h2"}; how is html, json or sitemap
@@ -105,18 +105,18 @@ fn what_names_no_source_is_reported_so() {
     exit 3
     ");
     insta::assert_snapshot!(home.run(&["why", "source:1", "now"]), @"
-    error: a source is asked about without a time: its answer is about its next check
+    error: `why` takes no time for a source: it explains the next check
     hint: almanack why source:1
     exit 2
     ");
     insta::assert_snapshot!(home.run(&["why", "paper"]), @r#"
-    error: at what time should paper have fired?
+    error: pass the time of a slot of paper
     hint: for example almanack why paper "2026-01-05 08:00"
     exit 2
     "#);
     insta::assert_snapshot!(home.run_with_input(&["source", "import", "-"], "<html>"), @"
     error: -: this is not an OPML file: its root is <html>, not <opml>
-    hint: export the list as OPML from the reader that has it
+    hint: export the list as OPML from your feed reader
     exit 2
     ");
 }

@@ -48,9 +48,9 @@ fn lines(traces: &mut Traces, name: &str, mut from: impl BufRead) -> Result<(), 
         }
         let bad = |what: String| {
             Failure::failed(format!("{name}:{number}: {what}"))
-                .hint("a trace is lines of a source's id, a tab and seconds since 1970")
+                .hint("each line is a source's id, a tab, and seconds since 1970")
         };
-        let line = str::from_utf8(&bytes).map_err(|_| bad("this is no text".to_owned()))?;
+        let line = str::from_utf8(&bytes).map_err(|_| bad("not UTF-8".to_owned()))?;
         traces.line(line).map_err(|line| bad(line.to_string()))?;
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! The channels of `[alerts]`, a section each. A channel is there as soon as it is configured, and half of one is a mistake: an alert that
-//! silently goes nowhere is found out on the worst day.
+//! The channels of `[alerts]`, a section each. A channel is on as soon as it is configured. A
+//! half-configured channel is an error: otherwise alerts would silently go nowhere.
 
 use std::{collections::BTreeSet, net::IpAddr, path::Path, time::Duration};
 
@@ -22,7 +22,7 @@ sections! { Webhook, Telegram, Smtp, Ntfy, Slack, Exec }
 /// How long a channel may take to answer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A way to be told, and what is told by it.
+/// A channel, and which alerts it sends.
 #[derive(Debug, Clone)]
 pub(crate) struct AlertChannel {
     /// Its name: that of its section.
@@ -31,27 +31,27 @@ pub(crate) struct AlertChannel {
     pub(crate) way: AlertWay,
     /// Only by these rules; all when empty.
     pub(crate) rules: BTreeSet<String>,
-    /// Only what matters at least so much.
+    /// Only alerts of at least this severity.
     pub(crate) severity: Option<Severity>,
 }
 
 /// How people are reached.
 #[derive(Debug, Clone)]
 pub(crate) enum AlertWay {
-    /// A program that listens.
+    /// A web service.
     Webhook {
         url: String,
         key: Option<SigningKey>,
     },
-    /// People in a chat.
+    /// A chat.
     Telegram(BotSettings),
-    /// People who read mail.
+    /// Mail.
     Smtp(MailSettings),
-    /// Phones.
+    /// Push messages.
     Ntfy { url: String, token: Option<Bearer> },
-    /// People in a channel of Slack, or of what understands the same.
+    /// A channel of Slack, or of a compatible service.
     Slack { url: Secret },
-    /// A program of this machine.
+    /// A program on this machine.
     Exec {
         argv: Vec<String>,
         timeout: SignedDuration,
@@ -82,7 +82,7 @@ pub(super) fn read_all(reader: &mut Reader<'_>) -> Vec<AlertChannel> {
     ];
     let mut channels = Vec::new();
     for (section, way) in ways {
-        // Nobody wants to read of channels that nobody has.
+        // The report does not list channels that are not configured.
         if !reader.is_mentioned(section) {
             continue;
         }
@@ -111,7 +111,7 @@ fn rule(text: &str) -> Read<String> {
         |near| format!("did you mean \"{near}\"?"),
     );
     Err(Complaint::new(
-        format!("`{text}` is not a rule of alerts"),
+        format!("`{text}` is not an alert rule"),
         hint,
     ))
 }
@@ -157,7 +157,7 @@ fn telegram(reader: &mut Reader<'_>) -> Option<AlertWay> {
     let read = Telegram::read(reader);
     let hint = "set alerts.telegram.chat to \"@channel\" or the chat's number";
     reader.needs(Telegram::NAME, &["token"], ("chat", "the chat", hint));
-    let hint = "set alerts.telegram.token to where it is kept";
+    let hint = "set alerts.telegram.token, like token = \"env:NAME\"";
     reader.needs(
         Telegram::NAME,
         &["chat"],
@@ -190,7 +190,7 @@ settings! {
             .depends("the usual port of `tls`").reloadable() => |_| tls.port();
         /// User to sign in as.
         /// 登录用户名。
-        user: Option<String> = text().unset("(nobody signs in)").reloadable();
+        user: Option<String> = text().unset("(no sign-in)").reloadable();
         /// Password of the user.
         /// 用户的密码。
         password: Option<Secret> = secret().unset("(none)").reloadable();
@@ -208,8 +208,8 @@ fn smtp(reader: &mut Reader<'_>) -> Option<AlertWay> {
     check_smtp_is_whole(reader);
     let host = read.host?;
     if read.tls == Security::None && !is_loopback(&host) {
-        let hint = "write \"starttls\" or \"tls\"; without, everybody on the way reads along";
-        let what = "mail without TLS is for a server on this machine";
+        let hint = "write \"starttls\" or \"tls\"; without TLS, mail can be read on its way";
+        let what = "mail without TLS is allowed only to a server on this machine";
         reader.complain::<()>(
             &KeyPath::plain(Smtp::NAME, "tls"),
             Complaint::new(what, hint),
@@ -230,7 +230,7 @@ fn check_smtp_is_whole(reader: &mut Reader<'_>) {
     for (given, name, what) in [
         (any, "host", "the server"),
         (any, "from", "the sender"),
-        (any, "to", "who gets it"),
+        (any, "to", "the recipients"),
         (&["user"], "password", "password"),
         (&["password"], "user", "user"),
     ] {
@@ -263,7 +263,7 @@ settings! {
         /// Access token of the ntfy server.
         /// ntfy 服务器的访问令牌。
         token: Option<Bearer> = kept(|token| {
-            let refused = || Complaint::new("this is no token", "ntfy's tokens begin with tk_");
+            let refused = || Complaint::new("this is not a token", "tokens of ntfy start with tk_");
             Bearer::new(token.expose()).ok_or_else(refused)
         }).unset("(none)").reloadable();
     }
@@ -285,7 +285,7 @@ fn topic(raw: &Raw) -> Read<String> {
         return Ok(url.to_string());
     }
     Err(Complaint::new(
-        "the address names no topic",
+        "the address contains no topic",
         "for example \"https://ntfy.sh/my-topic\"",
     ))
 }

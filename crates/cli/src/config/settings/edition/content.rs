@@ -1,4 +1,4 @@
-//! How editions are made: sizes, limits, words.
+//! How editions are produced: sizes, limits, words.
 
 use std::path::Path;
 
@@ -48,18 +48,18 @@ fn refuse(reader: &mut Reader<'_>, unusable: &Unusable) {
         Unusable::Budget { .. } if reader.place(&size).is_none() => &budget,
         _ => &size,
     };
-    let reported = unusable.to_string();
-    let (what, hint) = match reported.split_once("; ") {
+    let text = unusable.to_string();
+    let (what, hint) = match text.split_once("; ") {
         Some((what, hint)) => (what, hint.to_owned()),
         None => (
-            reported.as_str(),
+            text.as_str(),
             "make the batch smaller, or the budget larger".to_owned(),
         ),
     };
     reader.complain::<()>(path, Complaint::new(what, hint));
 }
 
-/// What an edition is called: one line.
+/// The title of an edition: one line.
 pub(super) fn title(text: &str) -> Read<String> {
     let fits = text.chars().count() <= TITLE_CHARS_MAX && !text.chars().any(char::is_control);
     let what = format!("a title is one line of at most {TITLE_CHARS_MAX} characters");
@@ -81,7 +81,7 @@ pub(super) fn language(text: &str) -> Read<String> {
     )
 }
 
-/// The template is tried only by who prints with it: nobody else needs it to be there.
+/// Tries the template, in commands that render with it; the others do not need the file.
 pub(super) fn check_template(reader: &mut Reader<'_>, file: Option<&Path>) {
     if reader.need == Need::Everything
         && let Some(Err(why)) = file.map(read_template)
@@ -96,16 +96,16 @@ pub(crate) fn read_template(file: &Path) -> Read<Template> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         Complaint::new(
             format!("cannot read `{shown}`: {error}"),
-            "it is looked for beside the configuration",
+            "paths are relative to the configuration file",
         )
     })?;
     Template::new(text).map_err(|error| {
-        let hint = "`almanack edition preview` shows what an edition would look like";
+        let hint = "`almanack edition preview` shows the result";
         Complaint::new(format!("`{shown}`: {error}"), hint)
     })
 }
 
-/// What is said about the filter: a level, or only that there is one.
+/// The filter: a level, or only that it is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Filter {
     Off,
@@ -127,7 +127,7 @@ words! {
     Sensitivity { "low" = Self::Low, "medium" = Self::Medium, "high" = Self::High }
 }
 
-/// `filter = "high"`, or only that there is one.
+/// `filter = "high"`, or `filter = true`.
 pub(super) fn filter_form() -> Form<Filter> {
     const WORDS: &[(&str, Filter)] = &[
         ("off", Filter::Off),
@@ -149,13 +149,13 @@ pub(super) fn filter(reader: &mut Reader<'_>, read: &EditionKeys) -> Option<Sens
     match read.filter {
         Filter::Off => None,
         Filter::On => Some(read.filter_sensitivity),
-        Filter::At(said) => {
-            if said != read.filter_sensitivity && reader.layer.contains_key(&beside) {
-                let what = "edition.filter_sensitivity says nothing: edition.filter has a level";
+        Filter::At(level) => {
+            if level != read.filter_sensitivity && reader.layer.contains_key(&beside) {
+                let what = "edition.filter_sensitivity has no effect: edition.filter has a level";
                 let place = reader.place(&beside);
                 reader.problems.push(Problem::warning(what, place));
             }
-            Some(said)
+            Some(level)
         }
     }
 }

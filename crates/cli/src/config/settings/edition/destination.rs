@@ -1,7 +1,9 @@
-//! `[edition.github]`, `[edition.telegram]`, `[edition.directory]` and `[edition.webhook]`: where editions go (ED-34).
+//! `[edition.github]`, `[edition.telegram]`, `[edition.directory]` and `[edition.webhook]`: where
+//! editions go (ED-34).
 //!
-//! A destination is there as soon as it is configured, and half of one is a mistake: an edition that silently goes nowhere is
-//! found out only by its readers. Where none is configured, editions are on this server's own pages.
+//! A destination is on as soon as it is configured. A half-configured destination is an error:
+//! otherwise editions would silently go nowhere. Without destinations, editions are on this
+//! server's pages only.
 
 use std::time::Duration;
 
@@ -35,13 +37,13 @@ sections! { GithubKeys, TelegramKeys, DirectoryKeys, WebhookKeys }
 /// Where editions go.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Destinations {
-    /// A file on GitHub, and who writes it.
+    /// A file on GitHub, and the token that writes it.
     pub(crate) github: Option<(GithubPublisherSettings, Secret)>,
-    /// A chat, and who speaks there.
+    /// A chat, and the bot that posts there.
     pub(crate) telegram: Option<(TelegramPublisherSettings, BotSettings)>,
-    /// A file here.
+    /// A local file.
     pub(crate) directory: Option<DirectoryPublisherSettings>,
-    /// An address of one's own.
+    /// A web address.
     pub(crate) webhook: Option<WebhookPublisherSettings>,
 }
 
@@ -59,8 +61,8 @@ impl Destinations {
     }
 }
 
-/// Whether a destination is on. The founding setup's variables have rules of their own; everything else is `true`
-/// or `false`.
+/// Whether a destination is on. Variables of the original setup have separate rules; everything
+/// else is `true` or `false`.
 fn switch(compat: fn(&str) -> bool) -> Form<bool> {
     Form::placed(Shape::Truth, move |given| match &given.raw {
         Raw::Bare(text) if compat_variable(&given.place).is_some() => Ok(compat(text)),
@@ -98,10 +100,11 @@ fn read_github(reader: &mut Reader<'_>) -> Option<(GithubPublisherSettings, Secr
     }
     let shared = reader.is_given("github", &["token"]);
     if !reader.is_given(GITHUB, &["repository"]) {
-        let hint = "set edition.github.repository or TARGET_REPO to \"owner/name\"; GITHUB_ENABLED=false turns this off";
+        let hint = "set edition.github.repository or TARGET_REPO to \"owner/name\"; \
+                    GITHUB_ENABLED=false turns this off";
         reader.half(GITHUB, "the repository", hint);
     } else if !reader.is_given(GITHUB, &["token"]) && !shared {
-        let hint = "set GITHUB_TOKEN, or edition.github.token or github.token to where it is kept";
+        let hint = "set GITHUB_TOKEN, edition.github.token or github.token";
         reader.half(GITHUB, "the token", hint);
     }
     let token = match read.token {
@@ -118,7 +121,7 @@ fn read_github(reader: &mut Reader<'_>) -> Option<(GithubPublisherSettings, Secr
     Some((file, token))
 }
 
-/// The token of `[github]`, read once more: what is wrong with it is said there.
+/// The token of `[github]`, read again: its problems are reported there.
 fn shared_token(reader: &mut Reader<'_>) -> Option<Secret> {
     let (problems, shown) = (reader.problems.len(), reader.effective.len());
     let token = reader.secret(&KeyPath::plain("github", "token"), "");
@@ -176,7 +179,7 @@ settings! {
     }
 }
 
-/// Who configures it in our own way wants it; the founding setup has a switch that is off.
+/// Our own keys turn it on; variables of the original setup need its switch.
 fn is_ours(reader: &Reader<'_>) -> bool {
     let mut given = reader.layer.iter();
     given.any(|(path, given)| path.section == TELEGRAM && compat_variable(&given.place).is_none())
@@ -188,7 +191,7 @@ fn read_telegram(reader: &mut Reader<'_>) -> Option<(TelegramPublisherSettings, 
         return None;
     }
     if !reader.is_given(TELEGRAM, &["token"]) {
-        let hint = "set TELEGRAM_BOT_TOKEN, or edition.telegram.token to where it is kept";
+        let hint = "set TELEGRAM_BOT_TOKEN or edition.telegram.token";
         reader.half(TELEGRAM, "the bot's token", hint);
     } else if !reader.is_given(TELEGRAM, &["chat"]) {
         let hint =

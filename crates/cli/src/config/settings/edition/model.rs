@@ -1,7 +1,7 @@
-//! `[edition.model]`: who writes titles and summaries (ED-36).
+//! `[edition.model]`: the model that writes titles and summaries (ED-36).
 //!
-//! Every service has a section of its own for its key and model, so that one word changes who is asked and no service is ever shown
-//! another's key.
+//! Every service has a separate section for its key and model: one word switches between services,
+//! and no service ever receives another's key.
 
 use almanack_adapters::model::Settings as Model;
 
@@ -13,9 +13,9 @@ const OPENROUTER: &str = Openrouter::NAME;
 const ZHIPU: &str = Zhipu::NAME;
 sections! { ModelKeys, Deepseek, Openrouter, Zhipu }
 
-/// Requests under way at once: a batch of six has thirteen for the model, and fewer would make some of them queue.
+/// Concurrent requests: a batch of six stories has thirteen, and with fewer some would wait.
 const CONCURRENCY: usize = 16;
-/// This service takes no more.
+/// This service accepts no more.
 const ZHIPU_CONCURRENCY: usize = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,11 +88,11 @@ settings! {
         /// Address of your site, for the rankings of OpenRouter.
         /// 你的网站地址，用于 OpenRouter 排行。
         site_url: Option<String> =
-            text_as(header).unset("(not told)").also(&["LLM_OPENROUTER_SITE_URL"]);
+            text_as(header).unset("(not sent)").also(&["LLM_OPENROUTER_SITE_URL"]);
         /// Name of your site, for the rankings of OpenRouter.
         /// 你的网站名称，用于 OpenRouter 排行。
         site_name: Option<String> =
-            text_as(header).unset("(not told)").also(&["LLM_OPENROUTER_SITE_NAME"]);
+            text_as(header).unset("(not sent)").also(&["LLM_OPENROUTER_SITE_NAME"]);
     }
 }
 
@@ -108,7 +108,7 @@ settings! {
     }
 }
 
-/// A service: its section, the variable of its key, its address, and how many requests it takes at once.
+/// A service: its section, the variable of its key, its address, and its concurrent requests.
 type Service = (&'static str, &'static str, &'static str, usize);
 
 const AT_DEEPSEEK: Service = (
@@ -130,30 +130,30 @@ const AT_ZHIPU: Service = (
     ZHIPU_CONCURRENCY,
 );
 
-/// Reads all services; `None` if nobody is asked.
+/// Reads all services; `None` without a model.
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<Model> {
-    let said = ModelKeys::read(reader);
+    let keys = ModelKeys::read(reader);
     let deepseek = Deepseek::read(reader);
     let openrouter = Openrouter::read(reader);
     let zhipu = Zhipu::read(reader);
-    let (service, name, key) = match said.provider {
+    let (service, name, key) = match keys.provider {
         Provider::None => {
-            complain_of_nobodys(reader);
+            check_provider_is_named(reader);
             return None;
         }
-        Provider::Compatible => return compatible(reader, said),
+        Provider::Compatible => return compatible(reader, keys),
         Provider::Deepseek => (AT_DEEPSEEK, deepseek.name, deepseek.key),
         Provider::Openrouter => (AT_OPENROUTER, openrouter.name, openrouter.key),
         Provider::Zhipu => (AT_ZHIPU, zhipu.name, zhipu.key),
     };
-    let mut model = at_service(reader, said, service, (name, key));
+    let mut model = at_service(reader, keys, service, (name, key));
     if service == AT_OPENROUTER {
         let headers = [
             ("HTTP-Referer", openrouter.site_url),
             ("X-Title", openrouter.site_name),
         ];
-        let reported = headers.into_iter();
-        model.headers = reported
+        model.headers = headers
+            .into_iter()
             .filter_map(|(name, value)| Some((name.to_owned(), value?)))
             .collect();
     }
@@ -164,19 +164,19 @@ fn key(name: &'static str) -> KeyPath {
     KeyPath::plain(SECTION, name)
 }
 
-/// A key or a model of nobody would be of no use, and nobody would notice.
-fn complain_of_nobodys(reader: &mut Reader<'_>) {
+/// Refuses a key or a model without a service: it would silently have no effect.
+fn check_provider_is_named(reader: &mut Reader<'_>) {
     let given = |name| reader.is_given(SECTION, &[name]);
     let (what, name) = match (given("provider"), given("key"), given("name")) {
-        (false, true, _) => ("there is a key, but nobody says whose", "key"),
-        (false, false, true) => ("there is a model's name, but nobody says whose", "name"),
+        (false, true, _) => ("`key` is set without `provider`", "key"),
+        (false, false, true) => ("`name` is set without `provider`", "name"),
         _ => return,
     };
-    let hint = "set edition.model.provider, or edition.model.base_url for a service of your own";
+    let hint = "set edition.model.provider, or edition.model.base_url for your own service";
     reader.refuse(format!("edition.model: {what}"), key(name), hint);
 }
 
-/// Who nobody names is the one whose key there is.
+/// Without a named provider, the service whose key is set.
 fn usual_provider(reader: &Reader<'_>) -> Provider {
     let keys = [
         (DEEPSEEK, Provider::Deepseek),
@@ -191,10 +191,10 @@ fn usual_provider(reader: &Reader<'_>) -> Provider {
     found.map_or(Provider::None, |(_, provider)| provider)
 }
 
-/// What is said beats what the service has; whose key is missing is not asked.
+/// Keys of `[edition.model]` override the service's own. A missing key is an error.
 fn at_service(
     reader: &mut Reader<'_>,
-    said: ModelKeys,
+    keys: ModelKeys,
     (section, variable, base_url, concurrency): Service,
     (name, own_key): (String, Option<Secret>),
 ) -> Model {
@@ -206,17 +206,17 @@ fn at_service(
         reader.refuse(what, key("provider"), hint);
     }
     Model {
-        concurrency: said.concurrency.unwrap_or(concurrency),
-        timeout: said.timeout.unsigned_abs(),
+        concurrency: keys.concurrency.unwrap_or(concurrency),
+        timeout: keys.timeout.unsigned_abs(),
         ..Model::new(
-            said.base_url.unwrap_or_else(|| base_url.to_owned()),
-            said.name.unwrap_or(name),
-            said.key.or(own_key),
+            keys.base_url.unwrap_or_else(|| base_url.to_owned()),
+            keys.name.unwrap_or(name),
+            keys.key.or(own_key),
         )
     }
 }
 
-fn compatible(reader: &mut Reader<'_>, said: ModelKeys) -> Option<Model> {
+fn compatible(reader: &mut Reader<'_>, keys: ModelKeys) -> Option<Model> {
     for (name, example) in [
         ("base_url", "\"http://127.0.0.1:11434/v1\""),
         ("name", "\"qwen3:8b\""),
@@ -228,15 +228,15 @@ fn compatible(reader: &mut Reader<'_>, said: ModelKeys) -> Option<Model> {
         }
     }
     Some(Model {
-        concurrency: said.concurrency.unwrap_or(CONCURRENCY),
-        timeout: said.timeout.unsigned_abs(),
-        ..Model::new(said.base_url?, said.name?, said.key)
+        concurrency: keys.concurrency.unwrap_or(CONCURRENCY),
+        timeout: keys.timeout.unsigned_abs(),
+        ..Model::new(keys.base_url?, keys.name?, keys.key)
     })
 }
 
 /// Text that a header can hold.
 fn header(text: &str) -> Read<String> {
     let fits = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    let what = "it becomes a header, and headers hold only ASCII letters";
+    let what = "it becomes an HTTP header, which may contain only ASCII characters";
     fitting(text, fits, what, "for example \"Example News\"")
 }

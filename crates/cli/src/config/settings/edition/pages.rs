@@ -1,4 +1,4 @@
-//! `[edition.reader]`: who reads the pages of stories (ED-35).
+//! `[edition.reader]`: what reads the pages of stories (ED-35).
 
 use almanack_adapters::reader::PREFIX;
 
@@ -7,23 +7,21 @@ use super::super::prelude::*;
 const SECTION: &str = PageKeys::NAME;
 sections! { PageKeys }
 
-/// Who reads pages.
+/// What reads pages.
 #[derive(Debug, Clone)]
 pub(crate) enum Pages {
-    /// We do.
+    /// This process.
     BuiltIn,
     /// A crawler behind an API.
     Crawler {
-        /// Its address, used as it is.
+        /// Its address, used unchanged.
         url: String,
-        /// Who asks.
         token: Option<Secret>,
     },
-    /// A service that reads what stands behind its own address.
+    /// A service that reads the page whose address is appended to its own.
     Prefix {
         /// Its address.
         prefix: String,
-        /// Who asks.
         key: Option<Secret>,
         /// Whether the key is left out every other time.
         rotate: bool,
@@ -47,10 +45,10 @@ words! {
 }
 
 settings! {
-    /// Who reads the pages of stories.
+    /// The reader of the pages of stories.
     struct PageKeys in "edition.reader" {
-        /// Who reads pages: `builtin`, a `crawler` with an API, or a `reader` service (also `jina`).
-        /// 由谁读取网页：`builtin`、带 API 的 `crawler`，或 `reader` 服务（也可写 `jina`）。
+        /// Reader of pages: `builtin`, a `crawler` with an API, or a `reader` service (also `jina`).
+        /// 网页的读取方式：`builtin`、带 API 的 `crawler`，或 `reader` 服务（也可写 `jina`）。
         provider: Provider = provider().default(Provider::BuiltIn)
             .depends("the one that is configured").also(&["CRAWLER_PROVIDER"])
             => usual_provider;
@@ -84,8 +82,9 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Pages {
         },
         (Provider::Crawler, None) => {
             if !reader.is_given(SECTION, &["crawler_url"]) {
-                let what = "edition.reader: a crawler needs its address, and there is none";
-                let hint = "set edition.reader.crawler_url (or CRAWLER_API_URL), or provider = \"builtin\"";
+                let what = "edition.reader: the crawler's address is missing";
+                let hint = "set edition.reader.crawler_url (or CRAWLER_API_URL), \
+                            or provider = \"builtin\"";
                 reader.refuse(what, provider_path(), hint);
             }
             Pages::BuiltIn
@@ -102,7 +101,7 @@ fn provider_path() -> KeyPath {
     KeyPath::plain(SECTION, "provider")
 }
 
-/// Who nobody names is the one who was given something to work with.
+/// Without a named provider, the one that is configured.
 fn usual_provider(reader: &Reader<'_>) -> Provider {
     if reader.is_given(SECTION, &["crawler_url"]) {
         Provider::Crawler
@@ -113,7 +112,7 @@ fn usual_provider(reader: &Reader<'_>) -> Provider {
     }
 }
 
-/// The founding setup takes whatever it does not know for the built-in reader.
+/// The original setup uses the built-in reader for any name it does not know.
 fn provider() -> Form<Provider> {
     let shape = Shape::Choice(names::<Provider>());
     Form::placed(shape, |given| {
@@ -133,10 +132,10 @@ fn warn_of_unknown(reader: &mut Reader<'_>) {
     let Some(given) = reader.layer.get(&path) else {
         return;
     };
-    let known = |said: &str| Provider::WORDS.iter().any(|(name, _)| *name == said);
+    let known = |text: &str| Provider::WORDS.iter().any(|(name, _)| *name == text);
     if is_variable(&given.place) && !given.raw.as_text().is_none_or(known) {
-        let what = format!("{path}: nobody knows this reader; pages are read by the built-in one");
-        let hint = "there are builtin, crawler and reader (also called jina)";
+        let what = format!("{path}: unknown reader; the built-in one reads pages");
+        let hint = "write builtin, crawler or reader (also called jina)";
         reader.warn(what, path, hint);
     }
 }

@@ -10,7 +10,7 @@ sections! { StoryKeys }
 #[derive(Debug, Clone)]
 pub(crate) enum Stories {
     HackerNews(Box<Settings>),
-    /// What our own sources brought.
+    /// Entries of the configured sources.
     Entries,
 }
 
@@ -25,7 +25,7 @@ words! {
     List { "best" = Self::Best, "day" = Self::Day }
 }
 
-/// An address that is everybody's and may be shown.
+/// A public address that may be shown.
 fn public_address() -> Form<String> {
     Form::new(Shape::Text, |raw| value::web_address(raw).map(String::from))
 }

@@ -1,4 +1,4 @@
-//! When ticks come, and whose days editions are of (ED-01, ED-19).
+//! When ticks come, and the time zone of the days of editions (ED-01, ED-19).
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use super::{
     EditionKeys, key,
 };
 
-/// What the schedule of the ticks is called.
+/// Name of the schedule of the ticks.
 pub(crate) const SCHEDULE: &str = "edition";
-/// Minutes between two ticks, where nobody says otherwise.
+/// Minutes between two ticks by default.
 pub(super) const INTERVAL_MINUTES: u32 = 10;
 const HOUR_MINUTES: u32 = 60;
 pub(super) const DAY_MINUTES: u32 = 24 * HOUR_MINUTES;
@@ -26,9 +26,9 @@ pub(super) const DAY_MINUTES: u32 = 24 * HOUR_MINUTES;
 /// When ticks come.
 #[derive(Debug, Clone)]
 pub(crate) struct Ticks {
-    /// The schedule; none if it cannot be had, which was complained about.
+    /// The schedule; none if it is invalid, which was reported.
     pub(crate) wanted: Option<Wanted>,
-    /// Whose clock it reads.
+    /// Its time zone.
     pub(crate) zone: Arc<Zone>,
     /// The same, for days.
     pub(crate) days: TimeZone,
@@ -43,11 +43,11 @@ impl Ticks {
             SignedDuration::from_mins(i64::from(read.interval_minutes)),
         );
         let schedule = key("schedule");
-        let said = reader.layer.contains_key(&schedule);
+        let is_set = reader.layer.contains_key(&schedule);
         match ready(&read.schedule, tz) {
             Ok((name, ready)) => {
-                let interval = gap(&ready).filter(|_| said).unwrap_or(every);
-                let path = if said {
+                let interval = gap(&ready).filter(|_| is_set).unwrap_or(every);
+                let path = if is_set {
                     schedule
                 } else {
                     key("interval_minutes")
@@ -76,8 +76,8 @@ impl Ticks {
     }
 }
 
-/// The schedule of one tick every so many minutes: of the clock where an hour or a day is so divided, and simply one after
-/// the other where it is not.
+/// The schedule of one tick every so many minutes: aligned to the clock if they divide an hour or a
+/// day, otherwise a plain interval.
 pub(super) fn expression_of(minutes: u32) -> String {
     match minutes {
         1..HOUR_MINUTES if HOUR_MINUTES.is_multiple_of(minutes) => format!("*/{minutes} * * * *"),
@@ -111,7 +111,7 @@ fn zone(tz: &str) -> Arc<Zone> {
     found.unwrap_or_else(|_| Arc::new(Zone::utc()))
 }
 
-/// From one slot to the next, somewhere.
+/// The gap between two slots.
 fn gap(ready: &Ready) -> Option<SignedDuration> {
     let first = ready.next_after(Timestamp::UNIX_EPOCH)?;
     let second = ready.next_after(first)?;
@@ -125,8 +125,8 @@ fn warn(reader: &mut Reader<'_>, path: &KeyPath, interval: SignedDuration) {
         return;
     }
     let every = crate::when::show_duration(interval);
-    let what = format!("{path}: with a tick every {every}, quotas go quickly");
-    let hint = format!("≥ {INTERVAL_MIN_ADVISED} minutes are advised");
+    let what = format!("{path}: a tick every {every} uses up quotas quickly");
+    let hint = format!("recommended: at least {INTERVAL_MIN_ADVISED} minutes");
     reader.warn(what, path.clone(), hint);
 }
 

@@ -13,12 +13,12 @@ pub(super) const MAPPING: &str = "events.kafka.mapping";
 /// The longest name of a topic that brokers accept.
 const TOPIC_BYTES_MAX: usize = 249;
 
-/// A cluster, and what is read there.
+/// A cluster, and what to read there.
 #[derive(Debug, Clone)]
 pub(crate) struct Kafka {
-    /// How it is reached.
+    /// How to connect.
     pub(crate) connection: Connection,
-    /// What is read; a cluster may be there for event delivery alone.
+    /// What to read; none if the cluster only receives events.
     pub(crate) consumer: Option<Settings>,
 }
 
@@ -51,7 +51,7 @@ settings! {
         }).default("almanack".to_owned());
         /// Topic for messages that cannot be read.
         /// 存放无法读取的消息的主题。
-        dead_letter: Option<String> = topic_name().unset("(the topic's name and \".dead-letter\")");
+        dead_letter: Option<String> = topic_name().unset("(the topic's name plus \".dead-letter\")");
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Kafka> {
         return None;
     }
     if !IS_BUILT {
-        let hint = "build it with `--features kafka`, use the image, or take the section out";
+        let hint = "build with `--features kafka`, use the image, or remove the section";
         let what = format!("[{SECTION}] cannot be used: {}", Error::NotBuilt);
         let place = reader.first_place(|path| path.is_within(SECTION));
         reader.push(Severity::Error, (what, place), hint);
@@ -110,7 +110,7 @@ fn consumer(
     let dead_letter = keys.dead_letter;
     let dead_letter = dead_letter.unwrap_or_else(|| format!("{topic}.dead-letter"));
     if dead_letter == topic {
-        let what = "dead letters must not go back to where they came from";
+        let what = "dead letters must not go to the topic that is read";
         let hint = "name another topic, or leave the key out";
         let path = KeyPath::plain(SECTION, "dead_letter");
         return reader.complain(&path, Complaint::new(what, hint));
@@ -153,7 +153,7 @@ fn sasl(reader: &mut Reader<'_>) -> Option<Sasl> {
         .into_iter()
         .find(|name| !reader.is_given(SECTION, &[name]));
     if let Some(missing) = missing.filter(|_| reader.is_given(SECTION, &names)) {
-        let hint = "who signs in needs all three: sasl = \"scram-sha-512\", username and password";
+        let hint = "set all three: sasl = \"scram-sha-512\", username and password";
         reader.half(SECTION, missing, hint);
     }
     Some(Sasl {
@@ -163,11 +163,11 @@ fn sasl(reader: &mut Reader<'_>) -> Option<Sasl> {
     })
 }
 
-/// `plain` shows the password to everybody on the way.
+/// `plain` without TLS sends a readable password.
 fn check_password_is_safe(reader: &mut Reader<'_>, connection: &Connection) {
     let is_plain = |sasl: &Sasl| sasl.mechanism == Mechanism::Plain;
     if connection.tls.is_none() && connection.sasl.as_ref().is_some_and(is_plain) {
-        let what = "events.kafka.sasl: \"plain\" without TLS sends the password readable";
+        let what = "events.kafka.sasl: \"plain\" without TLS sends the password unencrypted";
         let hint = "write tls = true, or use \"scram-sha-512\"";
         reader.warn(what, (SECTION, "sasl"), hint);
     }

@@ -1,4 +1,4 @@
-//! `[events.*.mapping]`: where in a service's own messages is what.
+//! `[events.*.mapping]`: where to find each field in a service's own messages.
 
 use almanack_core::event::incoming::mapping::{Action, Mapping, Path, Template, Unit};
 
@@ -31,7 +31,7 @@ settings! {
         revision: Option<Path> = path().unset("(missing)");
         /// Path of the action.
         /// 动作所在的路径。
-        action: Option<Path> = path().unset("(every message sets a time)");
+        action: Option<Path> = path().unset("(every message schedules)");
         /// Values of the action that cancel the task.
         /// 表示取消任务的动作值。
         cancel: Vec<String> = texts(|text| Ok(text.to_owned())).default(Vec::new());
@@ -43,17 +43,17 @@ settings! {
         payload: Option<Path> = path().unset("(none)");
         /// Address to call.
         /// 回调地址。
-        callback_url: Option<Template> = template().unset("(the kind's own)");
+        callback_url: Option<Template> = template().unset("(the kind's)");
         /// Path of the message's id.
         /// 消息标识所在的路径。
-        id: Option<Path> = path().unset("(the message's place)");
+        id: Option<Path> = path().unset("(topic and offset of the message)");
         /// Name of the message's source.
         /// 消息来源的名称。
         source: Option<Template> = template().unset("(the topic)");
     }
 }
 
-/// Reads a mapping; four of its keys must be there.
+/// Reads a mapping; four of its keys are required.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     outer: &'static str,
@@ -85,20 +85,21 @@ pub(super) fn read(
 fn action(reader: &mut Reader<'_>, section: &'static str, read: &MappingKeys) -> Option<Action> {
     let MappingKeys { cancel, put, .. } = read.clone();
     let Some(path) = read.action.clone() else {
-        let hint = "say where the action stands: action = \"/op\"";
+        let hint = "set the path of the action: action = \"/op\"";
         let names = (&["cancel", "put"][..], "action");
         reader.without_effect(Severity::Error, section, names, hint);
         return None;
     };
     if cancel.is_empty() && put.is_empty() {
-        let what = format!("{section}.action: no value of it is given a meaning");
-        let hint = "name values that withdraw, cancel = [\"delete\"], or that set a time, put = [\"update\"]";
+        let what = format!("{section}.action: no value of it has a meaning");
+        let hint = "list values that cancel, cancel = [\"delete\"], or that schedule, \
+                    put = [\"update\"]";
         reader.refuse(what, (section, "action"), hint);
     }
     Some(Action { path, cancel, put })
 }
 
-/// A mapping that nobody reads by is a mistake about the format.
+/// Refuses a mapping that has no effect with this format.
 pub(super) fn check_idle(reader: &mut Reader<'_>, outer: &'static str, section: &'static str) {
     if let Some(place) = reader.first_place(|path| path.section == section) {
         let what = format!("[{section}] has no effect while {outer}.format is \"cloudevents\"");
@@ -111,13 +112,13 @@ pub(super) fn check_idle(reader: &mut Reader<'_>, outer: &'static str, section: 
 }
 
 fn path() -> Form<Path> {
-    let hint = "one place in the message: \"/article/id\" or \"$.article.id\"";
+    let hint = "write one path in the message: \"/article/id\" or \"$.article.id\"";
     text_as(move |text| Path::parse(text).map_err(|error| Complaint::new(error.to_string(), hint)))
 }
 
 fn template() -> Form<Template> {
     let hint =
-        "a text, a path, or a text with paths in it: \"article:{/id}\"; {key} is the message's key";
+        "write a text, a path, or a text with paths: \"article:{/id}\"; {key} is the message's key";
     text_as(move |text| {
         Template::parse(text).map_err(|error| Complaint::new(error.to_string(), hint))
     })

@@ -14,12 +14,12 @@ use super::{
 const SECTION: &str = Servers::NAME;
 pub(super) const MAPPING: &str = "events.nats.mapping";
 
-/// A server, and what is read there.
+/// A server, and what to read there.
 #[derive(Debug, Clone)]
 pub(crate) struct Nats {
-    /// How it is reached.
+    /// How to connect.
     pub(crate) connection: Connection,
-    /// What is read; a server may be there for event delivery alone.
+    /// What to read; none if the server only receives events.
     pub(crate) consumer: Option<Settings>,
 }
 
@@ -48,7 +48,7 @@ settings! {
         /// Subject for messages that cannot be read.
         /// 存放无法读取的消息的主题。
         dead_letter: Option<String> =
-            subject_name().unset("(\"dead-letter.\" and the stream's name)");
+            subject_name().unset("(\"dead-letter.\" plus the stream's name)");
     }
 }
 
@@ -109,8 +109,8 @@ fn consumer(
     let dead_letter = keys.dead_letter;
     let dead_letter = dead_letter.unwrap_or_else(|| format!("dead-letter.{stream}"));
     if all != ">" && covers(&all, &dead_letter) {
-        let what = format!("`{all}` would bring dead letters back to where they came from");
-        let hint = "name a subject for dead letters that the consumer does not read";
+        let what = format!("`{all}` would read dead letters again");
+        let hint = "set dead_letter to a subject that the consumer does not read";
         let path = KeyPath::plain(SECTION, "dead_letter");
         return reader.complain(&path, Complaint::new(what, hint));
     }
@@ -128,8 +128,8 @@ fn consumer(
 fn server(text: &str) -> Read<String> {
     let hint = "write \"nats://nats.example.org:4222\"";
     if has_password(text) || text.contains('@') {
-        let what = format!("`{}` holds who signs in", without_password(text));
-        let hint = "use token, credentials, or username and password, and say where they are kept";
+        let what = format!("`{}` contains credentials", without_password(text));
+        let hint = "remove them, and set token, credentials, or username and password";
         return Err(Complaint::new(what, hint));
     }
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
@@ -147,7 +147,7 @@ fn server(text: &str) -> Read<String> {
 fn login(reader: &mut Reader<'_>) -> Login {
     let read = LoginKeys::read_in(reader, SECTION);
     for (name, missing) in [("username", "password"), ("password", "username")] {
-        let hint = "a name and a password go together";
+        let hint = "set username and password together";
         reader.needs(SECTION, &[name], (missing, missing, hint));
     }
     let ways = ["credentials", "token", "username"].into_iter();
@@ -155,7 +155,7 @@ fn login(reader: &mut Reader<'_>) -> Login {
         .filter(|way| reader.is_given(SECTION, &[way]))
         .collect();
     if let [first, _, ..] = ways[..] {
-        let what = "there is more than one way to sign in";
+        let what = "more than one way to sign in is set";
         let hint = "keep one of credentials, token, and username with password";
         reader.complain::<()>(&KeyPath::plain(SECTION, first), Complaint::new(what, hint));
     }

@@ -33,8 +33,8 @@ struct Book {
     inside_most: AtomicUsize,
 }
 
-/// Somebody is inside, until there is an answer for them or they are gone. Leaving is noted before the answer is sent, so whoever
-/// was made room for comes later.
+/// Somebody is inside, until there is an answer for them or they are gone. Leaving is noted before
+/// the answer is sent, so whoever was made room for comes later.
 struct Inside<'a>(&'a Book);
 
 impl Drop for Inside<'_> {
