@@ -59,7 +59,7 @@ impl Query {
         let cursor = at
             .filter(|_| reported <= AMONG)
             .map(|at| ActivityCursor { at, reported });
-        let detail = "before and told are no cursor of an earlier page";
+        let detail = "before and shown are not a cursor of an earlier page";
         let none = || Problem::new(Code::InvalidQuery, detail);
         cursor.ok_or_else(none).map(Some)
     }
@@ -106,16 +106,16 @@ fn form(lang: Lang, query: &Query) -> Markup {
     html! {
         form method="get" action=(here) class="fields" role="search" data-try {
             (Field::search("q", sought, query.q.as_deref()))
-            (Field::text("by", lang.pick("By whom", "操作者"), query.by.as_deref()))
+            (Field::text("by", lang.pick("By", "操作者"), query.by.as_deref()))
             (Field::text("kind", lang.pick("Kind of task", "任务类型"), query.kind.as_deref()))
             label class="tick" {
                 input type="checkbox" name="people" value="1" checked[query.people.is_some()];
-                (lang.pick("By people only", "只看人为操作"))
+                (lang.pick("People only", "只看人为操作"))
             }
             button type="submit" { (lang.pick("Show", "查看")) }
             a class="button" href=(here) { (lang.pick("Show all", "查看全部")) }
         }
-        p class="hint" { (pick!(lang; "The newest 50,000 tasks, decisions and edits are searched.",
+        p class="hint" { (pick!(lang; "Searches the newest 50,000 tasks, decisions and edits.",
             "只在最新的 50,000 个任务、决定和编辑中查找。")) }
     }
 }
@@ -130,10 +130,10 @@ fn table(viewer: &Viewer, query: &Query, lines: &[Activity]) -> Markup {
         query.address(None)
     };
     table! { viewer.lang; "Activity, newest first", "动态，最新的在前";
-        or "Nobody decided anything like this.", "没有符合条件的操作。";
+        or "No activity matches.", "没有符合条件的操作。";
         for (line in lines) tr(data-row)
         "When", "时间" { td { (viewer.at(line.at())) } }
-        "By whom", "操作者" { td { a href=(of_them(line.by())) { (line.by()) } } }
+        "By", "操作者" { td { a href=(of_them(line.by())) { (line.by()) } } }
         "What", "操作" {
             @match line {
                 Activity::Task { identity, decision } => (task(viewer, identity, decision)),
@@ -141,7 +141,7 @@ fn table(viewer: &Viewer, query: &Query, lines: &[Activity]) -> Markup {
             }
         }
         "About", "对象" {}
-        "Particulars", "详情" {}
+        "Details", "详情" {}
     }
 }
 
@@ -180,9 +180,9 @@ fn edited(lang: Lang, edited: Edited) -> &'static str {
         Edited::Changed => "changed", "更改";
         Edited::Paused => "paused", "暂停";
         Edited::Resumed => "resumed", "恢复";
-        Edited::Parked => "parked: it cannot be computed", "搁置：无法计算";
+        Edited::Parked => "parked: cannot be computed", "搁置：无法计算";
         Edited::Unparked => "can be computed again", "可再次计算";
-        Edited::Rewound => "taken back to the present", "回退到当前时间";
+        Edited::Rewound => "moved back to the present", "重置到当前时间";
         Edited::Removed => "removed", "移除";
     }
 }

@@ -82,11 +82,11 @@ pub(crate) fn dress(viewer: &Viewer, mut response: Response) -> Response {
 pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Problem>) -> Response {
     let lang = viewer.lang;
     let title = match status {
-        StatusCode::NOT_FOUND => lang.pick("Nothing is here", "这里什么也没有"),
-        StatusCode::FORBIDDEN => lang.pick("You may not do this", "您没有权限"),
+        StatusCode::NOT_FOUND => lang.pick("Not found", "页面不存在"),
+        StatusCode::FORBIDDEN => lang.pick("Not allowed", "您没有权限"),
         StatusCode::UNAUTHORIZED => lang.pick("Sign in first", "请先登录"),
-        status if status.is_server_error() => lang.pick("Something went wrong here", "服务出错"),
-        _ => lang.pick("This cannot be done", "无法完成"),
+        status if status.is_server_error() => lang.pick("Internal error", "内部错误"),
+        _ => lang.pick("Request refused", "请求被拒绝"),
     };
     let body = html! {
         p class="wrong" role="alert" {

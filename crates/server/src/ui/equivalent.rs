@@ -82,7 +82,7 @@ impl Equivalent {
         let curl = (!self.method.is_empty()).then(|| self.curl(viewer));
         html! {
             details class="equivalent" {
-                summary { (lang.pick("The same by command", "等价命令")) }
+                summary { (lang.pick("CLI and curl", "命令行与 curl")) }
                 @for command in self.cli.iter().chain(&curl) {
                     div class="command" {
                         pre tabindex="0" { code { (command) } }

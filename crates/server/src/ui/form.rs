@@ -44,7 +44,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Filled<T> {
         let ours = viewer.form_key.as_bytes();
         if ours.is_empty() || !bool::from(ours.ct_eq(key.as_bytes())) {
             let detail =
-                "this form is not of this session; go back, reload the page and send it again";
+                "this form belongs to another session; go back, reload the page and send it again";
             return Err(Problem::new(Code::ForeignOrigin, detail));
         }
         let given = fields.iter().filter(|(name, _)| name != KEY);
@@ -98,7 +98,7 @@ pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) 
         (question.fields)
         p class="acts" {
             button type="submit" class="danger" { (question.button) }
-            a class="button" href=(question.back) { (viewer.lang.pick("Leave it", "保持不变")) }
+            a class="button" href=(question.back) { (viewer.lang.pick("Keep it", "返回")) }
         }
     };
     let body = html! {

@@ -76,7 +76,7 @@ impl Live {
     /// A stream of events: `page` with a page that changed, `same` with the time, `gone` at the end.
     pub(crate) fn stream(self, Query(which): Query<Which>, headers: &HeaderMap) -> Answer {
         if !is_ours(&which.page) || which.page.starts_with("/ui/live") {
-            let detail = "only pages of the dashboard can be kept live";
+            let detail = "only dashboard pages can be kept live";
             return Err(Problem::new(Code::InvalidValue, detail));
         }
         let Ok(room) = Arc::clone(&self.room).try_acquire_owned() else {

@@ -130,7 +130,7 @@ fn top(viewer: &Viewer, place: Place) -> Markup {
                     button type="button" id="live" hidden aria-pressed="false"
                         data-on=(lang.pick("Live", "实时"))
                         data-off=(lang.pick("Paused", "已暂停"))
-                        data-lost=(lang.pick("Not connected", "未连接")) {}
+                        data-lost=(lang.pick("Disconnected", "未连接")) {}
                 }
                 (preferences::menu(viewer))
                 (whom(viewer))
@@ -159,7 +159,7 @@ fn foot(viewer: &Viewer) -> Markup {
                 "Almanack " (version) " · "
                 (say!(lang, "times in {zone}", "时间按 {zone} 显示"))
                 " · " a href="/api/docs" { "API" }
-                " · " button type="button" class="quiet" id="show-keys" hidden { (lang.pick("Keys", "快捷键")) " " kbd { "?" } }
+                " · " button type="button" class="quiet" id="show-keys" hidden { (lang.pick("Shortcuts", "快捷键")) " " kbd { "?" } }
             }
         }
     }
@@ -171,13 +171,13 @@ fn keys(lang: Lang) -> Markup {
         "j / k" => "next or previous row", "下一行或上一行";
         "o" => "open the row", "打开该行";
         "/" => "search", "搜索";
-        "p" => "pause or go on live", "暂停或继续实时更新";
+        "p" => "pause or resume live updates", "暂停或继续实时更新";
         "?" => "this list", "显示本列表";
         "Esc" => "close", "关闭";
     };
     html! {
         dialog id="keys" aria-labelledby="keys-title" {
-            h2 id="keys-title" { (lang.pick("Keys", "快捷键")) }
+            h2 id="keys-title" { (lang.pick("Shortcuts", "快捷键")) }
             dl {
                 @for place in Place::ALL {
                     @if let Some(key) = place.key() {

@@ -10,12 +10,12 @@ use crate::ui::prelude::*;
 /// A status, by word, shape and colour.
 pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {
     badges! { lang, status;
-        Status::Init => "planned", "waits", "等待";
-        Status::Running => "running", "runs", "运行中";
-        Status::Success => "done", "done", "成功";
-        Status::Fail if live => "retrying", "will retry", "将重试";
-        Status::Fail => "failed", "failed", "失败";
-        Status::Cancelled => "cancelled", "cancelled", "已取消";
+        Status::Init => "planned", "Waiting", "等待";
+        Status::Running => "running", "Running", "运行中";
+        Status::Success => "done", "Done", "成功";
+        Status::Fail if live => "retrying", "Failed, will retry", "失败，将重试";
+        Status::Fail => "failed", "Failed", "失败";
+        Status::Cancelled => "cancelled", "Cancelled", "已取消";
     }
 }
 

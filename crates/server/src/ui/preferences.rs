@@ -56,7 +56,7 @@ pub(crate) fn menu(viewer: &Viewer) -> Markup {
         (Field::zone("zone", lang.pick("Time zone", "时区"), viewer.zone_name()))
         datalist id="zones" { @for zone in ZONES { option value=(zone) {} } }
         (choice("theme", lang.pick("Theme", "主题"), Some(viewer.theme.as_str()), themes))
-        (choice("keys", lang.pick("Single keys", "单键快捷键"), Some(chosen), keys))
+        (choice("keys", lang.pick("Keyboard shortcuts", "快捷键"), Some(chosen), keys))
         button type="submit" { (lang.pick("Apply", "应用")) }
     };
     html! {
@@ -69,7 +69,7 @@ pub(crate) fn menu(viewer: &Viewer) -> Markup {
 
 fn theme_name(theme: Theme, lang: Lang) -> &'static str {
     words! { lang, theme;
-        Theme::System => "As the system", "跟随系统";
+        Theme::System => "System", "跟随系统";
         Theme::Light => "Light", "浅色";
         Theme::Dark => "Dark", "深色";
     }
@@ -115,7 +115,7 @@ pub(crate) async fn choose(filled: Filled<Choice>) -> Answer {
 /// What is wrong with a zone that nobody knows.
 pub(crate) fn unknown_zone(zone: &str) -> Problem {
     let shown: String = zone.chars().take(64).collect();
-    let detail = format!("no time zone is called `{shown}`; write one like Europe/Berlin or UTC");
+    let detail = format!("unknown time zone `{shown}`; use an IANA name such as Europe/Berlin or UTC");
     Problem::new(Code::InvalidValue, detail)
 }
 

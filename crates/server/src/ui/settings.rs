@@ -61,7 +61,7 @@ async fn whole(
     let all = state.configuration.get();
     let body = html! {
         (above)
-        (section! { lang; "configuration-title", "Configuration in force", "生效的配置";
+        (section! { lang; "configuration-title", "Active configuration", "生效的配置";
             (configuration(viewer, &all, sought))
         })
         (inside)
@@ -72,8 +72,8 @@ async fn whole(
 fn admins_only(viewer: &Viewer) -> Markup {
     section! { viewer.lang; "tokens-title", "Tokens and users", "令牌与用户";
         p { (pick!(viewer.lang;
-            "Tokens and users are shown to those of scope admin. On this machine the command line shows them, too.",
-            "令牌和用户只向权限为 admin 的人显示。在本机上也可用命令行查看。")) }
+            "Only admins see tokens and users here. On this machine you can also list them with the command line.",
+            "只有 admin 权限可以在这里查看令牌和用户。在本机上也可以用命令行列出。")) }
         (Equivalent::command(&["token", "list"]).show(viewer))
     }
 }
@@ -83,7 +83,7 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
     let found = matching(all, sought);
     let (n, of) = (found.len(), all.len());
     let table = html! {
-        p class="hint" { (say!(lang, "{n} of {of} settings. Secrets are covered.", "{of} 项设置中的 {n} 项。密钥已隐藏。")) }
+        p class="hint" { (say!(lang, "Showing {n} of {of} settings. Secrets are masked.", "显示 {of} 项设置中的 {n} 项。密钥已隐藏。")) }
         (rows(viewer, &found))
     };
     html! { div class="stack" {

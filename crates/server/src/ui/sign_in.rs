@@ -95,17 +95,17 @@ async fn sign_in(
     // Before anything is looked at: a password that is changed meanwhile must end a session that the old one opens.
     let now = state.clock.now();
     if let Err(free_at) = take_try(&authentication, &shown, peer, now) {
-        tracing::warn!("a sign-in was refused, because too many were tried");
+        tracing::warn!("sign-in refused: too many attempts");
         return Ok(again(Refused::TooMany { free_at }));
     }
     let (holder, since) = match find_holder(&state, &shown, now).await? {
         Found::Holder(holder, since) => (holder, since),
         Found::Nobody => {
-            tracing::warn!("a sign-in was refused");
+            tracing::warn!("sign-in refused");
             return Ok(again(Refused::Wrong));
         }
         Found::Busy => {
-            tracing::warn!("a sign-in was refused, because too many passwords are being checked");
+            tracing::warn!("sign-in refused: too many passwords are being checked");
             return Ok(again(Refused::TooMany { free_at: now }));
         }
     };
@@ -195,7 +195,7 @@ async fn find_token(state: &AppState, token: &str, now: Timestamp) -> Result<Opt
         .await?
         .filter(|token| token.is_valid(now));
     Ok(found.map(|token| {
-        tracing::info!(token.name, "somebody signed in by a token");
+        tracing::info!(token.name, "signed in with a token");
         Holder::Token(token.hash)
     }))
 }
@@ -214,15 +214,15 @@ async fn find_user(state: &AppState, name: &str, password: &str, now: Timestamp)
     let Some(user) = user.filter(|_| right) else {
         return Ok(Found::Nobody);
     };
-    tracing::info!(user.name, "somebody signed in");
+    tracing::info!(user.name, "signed in");
     // Who set the password may have a clock that is ahead of ours.
     let since = now.max(user.changed_at);
     Ok(Found::Holder(Holder::User(user.name), since))
 }
 
 fn unverified(error: &password::Error) -> Problem {
-    tracing::error!(%error, "a password could not be checked");
-    let detail = "the password could not be checked; the log of this node says why";
+    tracing::error!(%error, "could not check a password");
+    let detail = "could not check the password; see the log of this node";
     Problem::new(Code::Internal, detail)
 }
 

@@ -77,7 +77,7 @@ fn detail(
         State::ListFetched if total > 0 => Some(say!(lang, "{total} stories", "{total} 篇文章")),
         State::Processing => Some(say!(lang; "{done}/{planned} batches", "{done}/{planned} 批")),
         State::Published if revision > 1 => {
-            Some(say!(lang, "revision {revision}", "第 {revision} 版"))
+            Some(say!(lang, "revision {revision}", "修订 {revision}"))
         }
         _ => None,
     }

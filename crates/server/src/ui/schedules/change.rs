@@ -70,7 +70,7 @@ pub(crate) async fn save(State(state): App, Named(name): Named, filled: Filled<F
     let Filled { viewer, mut form } = filled;
     let schedule = find(&state, &name).await?;
     form.set("name", name.as_str());
-    let missing = |_| Problem::new(Code::InvalidValue, "the form lacks its revision");
+    let missing = |_| Problem::new(Code::InvalidValue, "the form has no revision");
     let seen = Expected::Revision(form.get("revision").parse().map_err(missing)?);
     Draft::new(&viewer, Some(&schedule), &form)
         .answer(&state, seen)
@@ -140,7 +140,7 @@ impl<'a> Draft<'a> {
         };
         let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
         let equivalent = self.equivalent(&name)?;
-        Ok(section! { lang; "would", "What it would do", "将会怎样";
+        Ok(section! { lang; "would", "Preview", "预览";
             p { strong { (new.describe(reported::language(lang))) } }
             (times::warnings(viewer, &new))
             @if let Some(old) = &old {
@@ -192,7 +192,7 @@ impl<'a> Draft<'a> {
             }
             (sheet.show())
             p class="acts" {
-                button type="submit" name="act" value="check" { (lang.pick("Show what it would do", "查看将会怎样")) }
+                button type="submit" name="act" value="check" { (lang.pick("Preview", "预览")) }
                 button type="submit" name="act" value="write" class="primary" { (lang.pick("Save", "保存")) }
             }
         };
@@ -210,7 +210,7 @@ impl<'a> Draft<'a> {
         let lang = self.viewer.lang;
         let it = self.fields;
         html! {
-            nav class="numbers" aria-label=(lang.pick("What it fires at", "触发目标")) {
+            nav class="numbers" aria-label=(lang.pick("Target", "触发目标")) {
                 @for target in TARGETS {
                     @let own = ["name", "expression", "tz"].map(|name| (name, it.get(name)));
                     @let given = own.into_iter().filter(|(_, value)| !value.is_empty());

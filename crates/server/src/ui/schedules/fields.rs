@@ -100,7 +100,7 @@ impl Fields {
             .map(|_| serde_json::from_str(self.get(name)));
         given.transpose().map_err(|error| {
             let path = format!("target.{name}");
-            let detail = format!("{path} must be JSON: {error}");
+            let detail = format!("{path} must be valid JSON: {error}");
             Problem::new(Code::InvalidValue, detail).at(path)
         })
     }

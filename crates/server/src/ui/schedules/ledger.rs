@@ -61,10 +61,10 @@ fn rows(viewer: &Viewer, here: &str, slots: &[Slot], firings: &[Option<Task>]) -
         html! { a href=(href) data-open aria-label=(label) { (lang.pick("why?", "为什么？")) } }
     };
     let rows = table! { lang; "Slot ledger", "时点台账";
-        or "No slot has been decided yet.", "尚无已决定的时点。";
+        or "No slots yet.", "还没有时点。";
         for ((slot, firing) in slots.iter().zip(firings)) tr(data-row)
         "Slot", "时点" { td { (times(viewer, slot)) } }
-        "What became of it", "结果" { td { (became(lang, slot)) } }
+        "Result", "结果" { td { (became(lang, slot)) } }
         "Firing", "触发" {
             td {
                 @if let Some(task) = firing {

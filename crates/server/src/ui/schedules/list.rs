@@ -41,7 +41,7 @@ pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sough
     let lang = viewer.lang;
     let body = html! {
         @if query.did.as_deref() == Some("removed") {
-            (notice(&html! { (pick!(lang; "The schedule was removed. Its history stays.", "日程已移除，历史记录仍保留。")) }))
+            (notice(&html! { (pick!(lang; "Schedule removed. Its history is kept.", "日程已移除，历史记录会保留。")) }))
         }
         p class="acts" {
             @if viewer.may(Scope::Operate) {
@@ -71,15 +71,15 @@ fn line(state: &AppState, schedule: Schedule) -> Line {
 fn filters(lang: Lang, query: &Query) -> Markup {
     let states = ["active", "paused", "parked", "removed"];
     let states = states.map(|name| (name, reported::state_name(lang, name)));
-    let any_state = [("", lang.pick("all but removed", "未移除的"))];
+    let any_state = [("", lang.pick("all except removed", "全部（不含已移除）"))];
     let origins = Origin::ALL.map(|of| (of.as_str(), reported::origin(lang, of)));
-    let anybody = [("", lang.pick("anybody", "全部"))];
+    let all = [("", lang.pick("anybody", "全部"))];
     let example = lang.pick("name, expression, zone, target", "名称、表达式、时区、目标");
     html! {
         form class="fields" method="get" action="/ui/schedules" role="search" {
             (Field::search("q", lang.pick("Search", "搜索"), query.q.as_deref()).example(example))
             (choice("state", lang.pick("State", "状态"), query.state.as_deref(), any_state.into_iter().chain(states)))
-            (choice("origin", lang.pick("Belongs to", "来源"), query.origin.as_deref(), anybody.into_iter().chain(origins)))
+            (choice("origin", lang.pick("Managed by", "管理方"), query.origin.as_deref(), anybody.into_iter().chain(origins)))
             button type="submit" { (lang.pick("Filter", "筛选")) }
         }
     }
@@ -88,12 +88,12 @@ fn filters(lang: Lang, query: &Query) -> Markup {
 fn nothing(lang: Lang, query: &Query) -> Markup {
     if query.q.is_some() || query.state.is_some() || query.origin.is_some() {
         return html! {
-            (empty(lang.pick("No schedule fits.", "没有符合条件的日程。")))
+            (empty(lang.pick("No schedule matches.", "没有符合条件的日程。")))
             p { a href="/ui/schedules" { (lang.pick("Show all schedules", "显示全部日程")) } }
         };
     }
     empty(
-        pick!(lang; "There are no schedules yet. Add one here, in the configuration file or by the API.",
+        pick!(lang; "No schedules yet. Add one here, in the configuration file or through the API.",
         "还没有日程。可以在这里、配置文件或通过 API 添加。"),
     )
 }
@@ -122,7 +122,7 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
             }
         }
         "p50 / p95", "p50 / p95" { td class="narrow" { (lengths(viewer, line, runs)) } }
-        "Belongs to", "来源" { td { (reported::origin(lang, line.schedule.origin)) } }
+        "Managed by", "管理方" { td { (reported::origin(lang, line.schedule.origin)) } }
     }
 }
 
@@ -180,7 +180,7 @@ fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
         (parts::pages(lang, first.as_deref(), next.as_deref()))
         @if query.q.is_some() && more.is_some() {
             p class="hint" { (say!(lang;
-                "A search looks at up to {SEARCHED_MAX} schedules for a page; the next page goes on from there.",
+                "A search examines up to {SEARCHED_MAX} schedules per page; the next page continues from there.",
                 "每页最多搜索 {SEARCHED_MAX} 个日程；下一页从那里继续。")) }
         }
     }

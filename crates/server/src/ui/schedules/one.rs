@@ -56,13 +56,13 @@ pub(crate) async fn show(
 /// What was done, by its code in the address.
 fn done(lang: Lang, did: &str) -> Option<&'static str> {
     words! { lang, did?;
-        "created" => "The schedule was created.", "日程已创建。";
-        "changed" => "The schedule was changed.", "日程已修改。";
-        "unchanged" => "It already was so; nothing was changed.", "内容相同，未作更改。";
-        "paused" => "The schedule is paused.", "日程已暂停。";
-        "resumed" => "The schedule was resumed.", "日程已恢复。";
-        "fired" => "It was fired; its newest firing is told below.", "已触发；最近一次触发见下。";
-        "backfilled" => "The slots that had not fired fire now, one after the other.",
+        "created" => "Schedule created.", "日程已创建。";
+        "changed" => "Schedule changed.", "日程已修改。";
+        "unchanged" => "No change: already in that state.", "未作更改：已处于该状态。";
+        "paused" => "Schedule paused.", "日程已暂停。";
+        "resumed" => "Schedule resumed.", "日程已恢复。";
+        "fired" => "Fired; see the latest firing below.", "已触发；最近一次触发见下。";
+        "backfilled" => "Firing the missing slots one after the other.",
             "未触发过的时点正在依次触发。";
     }
 }
@@ -75,21 +75,21 @@ fn about(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&
     let known = facts! { lang;
         "State", "状态" { (reported::state_in_full(viewer, &schedule.state)) }
         "When", "时间规则" if (let Some(it) = definition) { (meaning(lang, it, ready)) }
-        "Fires at", "目标" if (let Some(it) = definition) { (reported::target(lang, &it.target)) }
+        "Target", "目标" if (let Some(it) = definition) { (reported::target(lang, &it.target)) }
         "Next", "下次" {
             @match (next_at, ready) {
                 (Some(at), Some(ready)) => (times::in_both(viewer, at, ready.zone().time_zone())),
-                _ => (lang.pick("It will not fire.", "不会触发。")),
+                _ => (lang.pick("No further firings.", "不会再触发。")),
             }
             @if let Some(since) = schedule.waits_since {
-                div { (pick!(lang; "waits for the firing before it since ", "等待上一次触发结束，始于 ")) (viewer.at(since)) }
+                div { (pick!(lang; "waiting for the previous firing since ", "正在等待上一次触发结束，始于 ")) (viewer.at(since)) }
             }
         }
         "Interval", "间隔" if (let Some(interval) = interval) { (length(lang, interval)) }
-        "Newest firing", "最近一次触发" if (let Some(firing) = schedule.last_firing()) {
+        "Latest firing", "最近一次触发" if (let Some(firing) = schedule.last_firing()) {
             a href=(task_path(&firing)) { (firing.subject) }
         }
-        "Belongs to", "来源" { (reported::origin(lang, schedule.origin)) }
+        "Managed by", "管理方" { (reported::origin(lang, schedule.origin)) }
         "Last changed", "最近修改" {
             (viewer.at(schedule.changed_at)) " "
             a href="#history" { (say!(lang, "(revision {revision})", "（修订 {revision}）")) }
@@ -132,7 +132,7 @@ fn rules(lang: Lang, schedule: &Schedule) -> Markup {
     let Ok(definition) = schedule.definition.read() else {
         return html! {};
     };
-    section! { lang; "policies", "When things do not go as planned", "未按计划进行时";
+    section! { lang; "policies", "Policies", "策略";
         (reported::policies(lang, definition))
     }
 }
@@ -143,7 +143,7 @@ fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
     let earlier = std::iter::once(None).chain(edits.iter().map(Some));
     let mut pairs: Vec<_> = edits.iter().zip(earlier).collect();
     pairs.reverse();
-    let rows = table! { lang; "What people did to it", "操作历史";
+    let rows = table! { lang; "Change history", "变更历史";
         for ((edit, before) in pairs) tr()
         "When", "时间" { td { (viewer.at(edit.at)) } }
         "What", "操作" {
@@ -153,10 +153,10 @@ fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
                 (reported::note(edit.note.as_deref()))
             }
         }
-        "Who", "操作人" { td { (edit.by) } }
+        "By", "操作人" { td { (edit.by) } }
         "Revision", "修订" { td { (edit.revision) } }
     };
-    section! { lang; "history", "What people did to it", "操作历史"; (rows) }
+    section! { lang; "history", "Change history", "变更历史"; (rows) }
 }
 
 fn differing(before: &Edit, after: &Edit) -> Option<String> {

@@ -218,7 +218,7 @@ pub(crate) fn strip_in_full(viewer: &Viewer, runs: &[Run]) -> Markup {
 /// How long the last firings took and how late they began, against the interval.
 pub(crate) fn against(viewer: &Viewer, runs: &[Run], interval: Option<SignedDuration>) -> Markup {
     let caption =
-        pick!(viewer.lang; "Duration and lateness against the interval", "耗时与延迟（对照间隔）");
+        pick!(viewer.lang; "Duration and delay compared with the interval", "耗时与延迟（对照间隔）");
     let measured = runs.iter().filter_map(|run| {
         Some(against::Run {
             at: run.at,
@@ -249,8 +249,8 @@ fn why(viewer: &Viewer, run: &Run) -> String {
     let lang = viewer.lang;
     let reason = match run.became {
         Became::Skipped(reason) => Some(reported::reason(lang, reason)),
-        Became::Retrying => Some(lang.pick("will be tried again", "将重试")),
-        Became::Forgotten => Some(lang.pick("its firing is no longer kept", "触发记录已清除")),
+        Became::Retrying => Some(lang.pick("will retry", "将重试")),
+        Became::Forgotten => Some(lang.pick("its firing was deleted by retention", "触发记录已过保留期")),
         _ => None,
     };
     let parts = reason.into_iter().chain(run.detail.as_deref());

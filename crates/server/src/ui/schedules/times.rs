@@ -27,7 +27,7 @@ pub(crate) fn in_both(viewer: &Viewer, at: Timestamp, zone: &TimeZone) -> Markup
 pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption: &str) -> Markup {
     let lang = viewer.lang;
     let Some(last) = times.last() else {
-        return empty(lang.pick("It will not fire.", "不会再触发。"));
+        return empty(lang.pick("No further firings.", "不会再触发。"));
     };
     let zone = ready.zone().time_zone();
     let changes = ready.clock_changes(viewer.now, *last);
@@ -35,9 +35,9 @@ pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption
     let (own, mine) = (zone.iana_name().unwrap_or("UTC"), viewer.zone_name());
     let both = *zone != viewer.zone;
     let own = say!(lang, "In {own}", "{own} 时间");
-    let mine = say!(lang, "In {mine} (yours)", "{mine} 时间（您的）");
+    let mine = say!(lang, "In {mine} (your zone)", "{mine} 时间（您的时区）");
     let mine = both.then_some(mine.as_str());
-    let far = lang.pick("How far", "距今");
+    let far = lang.pick("Relative", "距今");
     let head: Vec<&str> = [Some(&*own), mine, Some(far)]
         .into_iter()
         .flatten()
@@ -106,9 +106,9 @@ pub(crate) fn compared(viewer: &Viewer, old: &Ready, new: &Ready) -> Markup {
     let Comparison { come, go, stay, .. } = compare(Some(old), Some(new), stretch);
     let (coming, going) = (come.count, go.count);
     html! {
-        p { (say!(lang; "In the coming 24 hours {coming} firings come, {going} go and {stay} stay.",
-            "未来 24 小时内，新增 {coming} 次触发，取消 {going} 次，保留 {stay} 次。")) }
-        @for (word, firings) in [(lang.pick("come", "新增"), &come), (lang.pick("go", "取消"), &go)] {
+        p { (say!(lang; "Firings in the next 24 hours: {coming} added, {going} removed, {stay} unchanged.",
+            "未来 24 小时内的触发：新增 {coming} 次，移除 {going} 次，不变 {stay} 次。")) }
+        @for (word, firings) in [(lang.pick("Added", "新增"), &come), (lang.pick("Removed", "移除"), &go)] {
             (listed(viewer, word, firings))
         }
     }

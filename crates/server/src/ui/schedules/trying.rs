@@ -60,12 +60,12 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
     let next = times::coming(ready, ready.next_after(viewer.now), TIMES);
     let pairs = [("expression", expression), ("tz", tz)];
     let make = address("/ui/schedules/new", pairs);
-    section! { lang; "meaning", "What it means", "含义";
+    section! { lang; "meaning", "Meaning", "含义";
         p role="status" { strong { (ready.describe(reported::language(lang))) } }
         (times::warnings(viewer, ready))
-        (times::times(viewer, ready, &next, lang.pick("Coming times", "接下来的时间")))
+        (times::times(viewer, ready, &next, lang.pick("Next times", "接下来的时间")))
         @if viewer.may(Scope::Operate) {
-            p { a class="button" href=(make) { (lang.pick("Make a schedule of this", "用它新建日程")) } }
+            p { a class="button" href=(make) { (lang.pick("Create a schedule from this", "用它新建日程")) } }
         }
         (Equivalent::call("POST", "/api/v1/schedules:explain")
             .body(&json!({ "expression": expression, "tz": tz, "count": TIMES }))
@@ -106,14 +106,14 @@ fn pointed(text: &str, start: usize, end: usize) -> String {
 
 fn examples(lang: Lang, zone: &str) -> Markup {
     let examples = options! { lang;
-        "0 8 * * 1-5" => "on working days at eight", "工作日八点";
-        "*/15 9-17 * * *" => "every quarter of an hour during the day", "白天每刻钟";
-        "0 0 L * *" => "on the last day of the month", "每月最后一天";
-        "0 9 * * 1#1" => "on the first Monday of the month", "每月第一个星期一";
+        "0 8 * * 1-5" => "weekdays at 08:00", "工作日 08:00";
+        "*/15 9-17 * * *" => "every 15 minutes from 09:00 to 17:45", "09:00 至 17:45 每 15 分钟";
+        "0 0 L * *" => "last day of the month", "每月最后一天";
+        "0 9 * * 1#1" => "first Monday of the month", "每月第一个星期一";
         "30 2 * * *" =>
-            "at a time that clocks skip or repeat once a year", "每年会被跳过或重复一次的时间";
-        "H H * * *" => "once a day, at a time of its own", "每天一次，时间自定";
-        "@10s" => "every ten seconds", "每十秒";
+            "a time that daylight saving skips or repeats", "夏令时会跳过或重复的时间";
+        "H H * * *" => "once a day, at a time derived from the name", "每天一次，时间由名称决定";
+        "@10s" => "every 10 seconds", "每 10 秒";
     };
     html! {
         ul class="examples" {

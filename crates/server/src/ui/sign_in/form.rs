@@ -41,7 +41,7 @@ fn by_password(lang: Lang, next: &str, name: &str) -> Markup {
             button type="submit" class="primary" { (lang.pick("Sign in", "登录")) }
         }
         p class="hint" {
-            (lang.pick("An operator makes a user with ", "由运维人员创建用户："))
+            (lang.pick("To create a user, an operator runs ", "由运维人员运行以下命令创建用户："))
             code { "almanack user create NAME" }
         }
     }
@@ -57,7 +57,7 @@ fn by_token(lang: Lang, next: &str) -> Markup {
             button type="submit" { (lang.pick("Sign in with the token", "用令牌登录")) }
         }
         p class="hint" {
-            (lang.pick("A token is made with ", "令牌的创建方式："))
+            (lang.pick("To create a token, run ", "运行以下命令创建令牌："))
             code { "almanack token create NAME --scope operate" }
         }
     }
@@ -71,10 +71,10 @@ pub(super) fn refused(viewer: &Viewer, refused: Refused) -> Markup {
             (lang.pick("Fill in a name and a password, or a token.", "请填写用户名和密码，或填写令牌。"))
         },
         Refused::Wrong => html! {
-            (lang.pick("This did not work: name, password or token is wrong, or no longer valid.", "登录失败：用户名、密码或令牌有误，或已失效。"))
+            (lang.pick("Sign-in failed: wrong or expired name, password or token.", "登录失败：用户名、密码或令牌有误，或已失效。"))
         },
         Refused::TooMany { free_at } => html! {
-            (lang.pick("Too many tries. Try again at ", "尝试次数过多。请在此时间之后重试："))
+            (lang.pick("Too many attempts. Try again at ", "尝试次数过多。请在此时间之后重试："))
             (viewer.at(free_at))
             (lang.pick("; until then even the right password is refused.", "；在此之前，即使密码正确也会被拒绝。"))
         },

@@ -61,7 +61,7 @@ pub(super) fn here(id: SourceId) -> String {
 
 /// Entries as a table.
 pub(super) fn list(viewer: &Viewer, entries: &[Entry]) -> Markup {
-    table! { viewer.lang; "Entries, newest first", "条目，最新在前"; or "Nothing has been found yet.", "尚未发现条目。";
+    table! { viewer.lang; "Entries, newest first", "条目，最新在前"; or "No entries yet.", "还没有条目。";
         for (entry in entries) tr(data-row id={ "entry-" (entry.id) })
         // Whichever language it is in, it is not the page's.
         "Entry", "条目" { th scope="row" class="name" lang="" { (title(viewer, entry)) } }
@@ -74,7 +74,7 @@ pub(super) fn list(viewer: &Viewer, entries: &[Entry]) -> Markup {
 fn title(viewer: &Viewer, entry: &Entry) -> Markup {
     let link = entry.found.link.as_deref().unwrap_or_default();
     let words = match entry.found.title.trim() {
-        "" if link.is_empty() => viewer.lang.pick("without a title", "无标题"),
+        "" if link.is_empty() => viewer.lang.pick("untitled", "无标题"),
         title => title,
     };
     outside(link, words)

@@ -63,11 +63,11 @@ pub(super) fn show(lang: Lang, numbers: &SourceNumbers) -> Markup {
             (tile(state("ended"), lang.pick("ended", "已终止"), &Filter::only("state", "ended")))
             (tile(numbers.due_now, lang.pick("due now", "现在到期"), &Filter::only("due", "true")))
             (tile(wanted, lang.pick("need attention", "需要关注"), &Filter::only("attention", "any")))
-            (tile(failed, lang.pick("failed last time", "上次失败"), &Filter::only("failure", "any")))
+            (tile(failed, lang.pick("last check failed", "上次检查失败"), &Filter::only("failure", "any")))
         }
         (cadences(lang, numbers))
-        p class="hint" { (say!(lang; "On average {hit_rate:.1} % of a source's checks bring something new.",
-            "平均 {hit_rate:.1}% 的检查带来新条目。")) }
+        p class="hint" { (say!(lang; "On average, {hit_rate:.1} % of a source's checks find new entries.",
+            "平均 {hit_rate:.1}% 的检查发现新条目。")) }
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
     failures.sort_by_key(|(class, count)| (std::cmp::Reverse(*count), *class));
     let label = |class: FailureClass, count: u64| {
         let name = words::failure(lang, class);
-        say!(lang, "{count} sources: {name}", "{count} 个信源：{name}")
+        say!(lang, "{name}: {count}", "{name}：{count}")
     };
     let rows = table! { lang; "Failures of the last checks by class", "上次检查失败的分类";
         for ((class, count) in &failures) tr()
@@ -109,7 +109,7 @@ pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
                 a href=(Filter::only("failure", class.as_str()).href(None)) aria-label=(label(*class, *count)) { (count) }
             }
         }
-        "What it means", "含义" { td { (lang.english(meaning(*class))) } }
+        "Meaning", "含义" { td { (lang.english(meaning(*class))) } }
     };
     html! {
         @if !failures.is_empty() { (section("failures", lang.pick("Failures by class", "失败分类"), &rows)) }

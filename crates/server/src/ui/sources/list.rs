@@ -43,7 +43,7 @@ pub(crate) async fn show(
 
 /// What was done, by its code.
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
-    words! { lang, code?; "removed" => "The source and its entries were removed.", "信源及其条目已移除。"; }
+    words! { lang, code?; "removed" => "Source and entries removed.", "信源及其条目已移除。"; }
 }
 
 /// The page's rows, and where the next page begins.
@@ -107,9 +107,9 @@ fn list(
 
 fn nothing(lang: Lang, filter: &Filter) -> &'static str {
     words! { lang, (filter.is_due(), filter.is_narrow());
-        (true, _) => "No source is due.", "没有到期的信源。";
-        (false, true) => "No source is like that.", "没有符合条件的信源。";
-        (false, false) => "There are no sources yet.", "还没有信源。";
+        (true, _) => "No sources are due.", "没有到期的信源。";
+        (false, true) => "No source matches.", "没有符合条件的信源。";
+        (false, false) => "No sources yet.", "还没有信源。";
     }
 }
 
@@ -119,6 +119,6 @@ pub(super) fn cadence(lang: Lang, source: &Source) -> Markup {
     let known = by_hand.or(source.stats.cadence);
     html! {
         @if let Some(cadence) = known { (words::cadence(lang, cadence)) } @else { (or_dash(None)) }
-        @if by_hand.is_some() { " " span class="hint" { (lang.pick("by hand", "手动设定")) } }
+        @if by_hand.is_some() { " " span class="hint" { (lang.pick("set by hand", "手动设定")) } }
     }
 }
