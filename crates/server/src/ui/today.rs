@@ -22,10 +22,10 @@ pub(crate) async fn show(State(state): App, viewer: Viewer) -> Page {
     let next = upcoming(&viewer, &day.upcoming, &day.sources);
     let body = html! {
         (live("numbers", &numbers(lang, &day.statuses)))
-        (section("day", lang.pick("The day", "一天"), &live("ribbon", &ribbon(&viewer, &day))))
-        (section("wants-title", lang.pick("Needs a person", "需要处理"), &live("wants", &wants::show(&viewer, &day))))
-        (section("running-title", lang.pick("Runs now", "正在运行"), &live("running", &running)))
-        (section("next-title", lang.pick("Comes next", "接下来"), &live("next", &next)))
+        (section("day", lang.pick("Timeline", "时间线"), &live("ribbon", &ribbon(&viewer, &day))))
+        (section("wants-title", lang.pick("Needs attention", "需要处理"), &live("wants", &wants::show(&viewer, &day))))
+        (section("running-title", lang.pick("Running", "正在运行"), &live("running", &running)))
+        (section("next-title", lang.pick("Next", "接下来"), &live("next", &next)))
     };
     Ok(Place::Today.page(&viewer, &body))
 }
@@ -49,7 +49,7 @@ fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
         now: day.now,
         lanes: &lanes::of(viewer, day),
     };
-    let caption = lang.pick("Twelve hours back, twelve ahead", "过去与未来各十二小时");
+    let caption = lang.pick("Last 12 hours and next 12 hours", "过去与未来各 12 小时");
     html! {
         (ribbon::draw(&ribbon, &viewer.frame("today", caption)))
         @for reported in day.cut(lang) { p class="hint" { (reported) } }
@@ -57,7 +57,7 @@ fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
 }
 
 fn running(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
-    table! { viewer.lang; "Runs now", "正在运行"; or "Nothing.", "无。";
+    table! { viewer.lang; "Running", "正在运行"; or "No running tasks.", "没有正在运行的任务。";
         for (task in tasks) tr(id={ "run-" (task.id) } data-row)
         "Task", "任务" { th scope="row" { (what(task, sources)) } }
         "Attempt", "尝试" { td { (parts::attempts(task.attempt, task.max_retry)) } }
@@ -82,11 +82,11 @@ fn what(task: &TaskLine, sources: &[Source]) -> Markup {
 const NEXT_MAX: usize = 10;
 
 fn upcoming(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
-    table! { viewer.lang; "Comes next", "接下来";
-        or "Nothing waits for the next hours.", "未来几小时没有任务。";
+    table! { viewer.lang; "Next", "接下来";
+        or "No tasks in the next hours.", "未来几小时没有任务。";
         for (task in tasks.iter().take(NEXT_MAX)) tr(id={ "next-" (task.id) } data-row)
         "Task", "任务" { th scope="row" { (what(task, sources)) } }
         "Due", "到期" { td { (viewer.at_or_dash(task.due_at)) } }
-        "Asked for by", "发起者" { td { (task.origin) } }
+        "Requested by", "请求者" { td { (task.origin) } }
     }
 }

@@ -130,7 +130,7 @@ impl Viewer {
 
     /// Who it is, if they may do what needs this.
     pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<&Requester> {
-        let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
+        let nobody = || Problem::new(Code::Unauthenticated, "not signed in");
         let requester = self.requester.as_ref().ok_or_else(nobody)?;
         requester.must(needed, what)?;
         Ok(requester)
@@ -167,7 +167,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Viewer {
     /// Refuses where the door was not passed.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let viewer = parts.extensions.get::<Self>().cloned();
-        viewer.ok_or_else(|| Problem::new(Code::Internal, "this page has no door"))
+        viewer.ok_or_else(|| Problem::new(Code::Internal, "this page has no authentication layer"))
     }
 }
 

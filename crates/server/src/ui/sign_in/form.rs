@@ -87,9 +87,9 @@ pub(super) fn not_kept(lang: Lang) -> Markup {
     html! {
         p class="wrong" role="alert" {
             (pick!(lang;
-                "That was right, but your browser did not keep the session. It keeps one only over HTTPS or for this machine itself (localhost): \
-                 open this page over HTTPS, for example through a proxy that speaks TLS, allow cookies, and sign in again.",
-                "登录信息正确，但浏览器没有保存会话。浏览器只在 HTTPS 连接或本机（localhost）上保存会话：请通过 HTTPS 打开本页（例如经由支持 TLS 的代理），允许 Cookie，然后重新登录。"))
+                "Your credentials are right, but the browser did not keep the session. Browsers keep it only over HTTPS or on localhost: \
+                 open this page over HTTPS (for example through a TLS proxy), allow cookies, and sign in again.",
+                "登录信息正确，但浏览器没有保存会话。只有通过 HTTPS 或在本机（localhost）访问时，浏览器才会保存会话：请通过 HTTPS 打开本页（例如经由 TLS 代理），允许 Cookie，然后重新登录。"))
         }
     }
 }

@@ -48,8 +48,8 @@ impl Act {
     fn name(self, lang: Lang) -> &'static str {
         words! { lang, self;
             Self::Cancel => "Cancel", "取消";
-            Self::Retry => "Try now", "立即重试";
-            Self::Move => "Move", "改期";
+            Self::Retry => "Retry now", "立即重试";
+            Self::Move => "Reschedule", "改期";
         }
     }
 }
@@ -89,17 +89,17 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
     let lang = viewer.lang;
     let most = u64::try_from(MOST).unwrap_or(u64::MAX);
     let all = if matching > most {
-        say!(lang; "The newest {most} of the {matching} that match:",
+        say!(lang; "Newest {most} of {matching} matching tasks:",
             "符合条件的 {matching} 个中最新的 {most} 个：")
     } else {
-        say!(lang; "All {matching} that match:", "全部 {matching} 个符合条件的：")
+        say!(lang; "All matching tasks ({matching}):", "全部符合条件的任务（{matching} 个）：")
     };
     html! {
         form method="get" action=(HERE) class="stack" {
             (hidden(pairs(filter)))
             (table)
             p class="acts" {
-                span { (lang.pick("The ticked ones:", "勾选的任务：")) }
+                span { (lang.pick("Selected tasks:", "所选任务：")) }
                 @for act in Act::ALL {
                     button type="submit" name="act" value=(act.as_str()) { (act.name(lang)) "…" }
                 }
@@ -143,10 +143,10 @@ pub(crate) async fn ask(State(state): App, viewer: Viewer, Sought(asked): Sought
 fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
     let lang = viewer.lang;
     let body = html! {
-        p { (lang.pick("No task was chosen: tick some, or change the filter.", "没有选择任务：请勾选任务，或更改筛选条件。")) }
+        p { (lang.pick("No task selected: tick some, or change the filter.", "没有选择任务：请勾选任务，或更改筛选条件。")) }
         p { a class="button" href=(back) { (lang.pick("Back to the list", "返回列表")) } }
     };
-    let title = lang.pick("Nothing chosen", "未选择任务");
+    let title = lang.pick("No task selected", "未选择任务");
     page(viewer, Place::Tasks, title, &body)
 }
 

@@ -115,7 +115,7 @@ impl Fields {
 fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
     let lang = viewer.lang;
     let (kind, subject) = ("ARTICLE_PUBLISH", "article:42");
-    let called = pick!(lang; "Call this address, if not the configured one", "回调地址（不填则用配置的地址）");
+    let called = pick!(lang; "Callback URL (default: the configured one)", "回调网址（默认：配置的地址）");
     let inside = html! {
         (what)
         div class="fields" {
@@ -124,15 +124,15 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
                 .wide().required().most(200).example(subject))
         }
         div class="fields" { (clock_fields(viewer, fields.at.as_deref(), fields.zone.as_deref())) }
-        p { label { (lang.pick("Payload (JSON)", "内容（JSON）"))
+        p { label { (lang.pick("Payload (JSON)", "载荷（JSON）"))
             textarea name="payload" rows="5" spellcheck="false" { (fields.payload.as_deref().unwrap_or_default()) }
         } }
         p { label { (called)
             input type="url" name="callback_url" value=[fields.callback_url.as_deref()] autocomplete="off";
         } }
         p class="acts" {
-            button type="submit" class="primary" { (lang.pick("Create the task", "新建任务")) }
-            a class="button" href=(Place::Tasks.path()) { (lang.pick("Leave it", "放弃")) }
+            button type="submit" class="primary" { (lang.pick("Create task", "新建任务")) }
+            a class="button" href=(Place::Tasks.path()) { (lang.pick("Cancel", "取消")) }
         }
     };
     let payload = r#"{"lang":"en"}"#;
@@ -147,8 +147,8 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
         payload,
     ];
     let body = html! {
-        p { (pick!(lang; "A task that exists already keeps its identity: this changes its time, by the rules.",
-            "若任务已经存在，则按规则更改它的时间。")) }
+        p { (pick!(lang; "If the task exists, this reschedules it by the usual rules.",
+            "若任务已存在，则按规则为它改期。")) }
         (form(viewer, "/ui/tasks/new", &inside))
         (Equivalent::call("PUT", format!("/api/v1/tasks/{kind}/{subject}"))
             .body(&json!({ "execute_at": viewer.now, "payload": { "lang": "en" } })).cli(&words).show(viewer))

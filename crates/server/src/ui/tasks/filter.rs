@@ -66,7 +66,7 @@ impl Filter {
 pub(crate) fn text(given: Option<&str>) -> Result<Option<String>> {
     let given = given.map(str::trim).filter(|text| !text.is_empty());
     if given.is_some_and(|text| text.contains(char::is_control)) {
-        let detail = "what is searched for must not hold control characters";
+        let detail = "the search text must not contain control characters";
         return Err(Problem::new(Code::InvalidQuery, detail));
     }
     Ok(given.map(str::to_owned))

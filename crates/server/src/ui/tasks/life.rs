@@ -10,7 +10,7 @@ use crate::ui::prelude::*;
 
 /// Draws a task's life.
 pub(super) fn picture(viewer: &Viewer, task: &Task, story: &[HistoryEvent]) -> Markup {
-    let caption = viewer.lang.pick("Its life", "生命历程");
+    let caption = viewer.lang.pick("Timeline", "时间线");
     draw(
         &events(task, story),
         viewer.now,

@@ -97,7 +97,7 @@ fn form(filter: &Filter, lines: &[TaskLine], lang: Lang) -> Markup {
             (Field::text("kind", lang.pick("Kind", "类型"), filter.kind.as_deref()).list("kinds"))
             datalist id="kinds" { @for kind in kinds { option value=(kind) {} } }
             (choice("status", lang.pick("Status", "状态"), chosen.map(Status::as_str), any.into_iter().chain(statuses)))
-            (Field::text("said", lang.pick("Last answer contains", "最近结果包含"), filter.said.as_deref()))
+            (Field::text("said", lang.pick("Last result contains", "最近结果包含"), filter.said.as_deref()))
             button type="submit" { (lang.pick("Show", "查看")) }
             @if !filter.is_empty() { a class="button" href=(here) { (lang.pick("Show all", "查看全部")) } }
         }
@@ -135,7 +135,7 @@ fn said_aloud(lang: Lang, filter: &Filter, found: &Found) -> Markup {
     };
     html! {
         p { (reported) " "
-            span class="hint" { (pick!(lang; "The newest 50,000 are searched and counted.",
+            span class="hint" { (pick!(lang; "Searches and counts the newest 50,000.",
                 "只在最新的 50,000 个任务中查找和计数。")) }
         }
     }
@@ -160,11 +160,11 @@ fn rows(viewer: &Viewer, filter: &Filter, lines: &[TaskLine]) -> Markup {
     };
     table! { lang; "Tasks", "任务"; or "No task matches.", "没有符合条件的任务。";
         for (line in lines) tr(id={ "t" (line.id) } data-row)
-        "Choose", "选择" if (may) { td class="narrow" { (choose(lang, line)) } }
+        "Select", "选择" if (may) { td class="narrow" { (choose(lang, line)) } }
         "Subject", "主题" {
             th scope="row" class="subject" { (link(&line.identity))
                 @if let Some(page) = about(&line.identity) {
-                    " " a class="hint" href=(page) { (lang.pick("what for", "所属")) }
+                    " " a class="hint" href=(page) { (lang.pick("for", "所属")) }
                 }
             }
         }
@@ -172,14 +172,14 @@ fn rows(viewer: &Viewer, filter: &Filter, lines: &[TaskLine]) -> Markup {
         "Status", "状态" { td { (status(lang, line.status, line.is_live())) } }
         "Time", "时间" { td { (viewer.at(at(line).unwrap_or(line.execute_at))) } }
         "Attempts", "尝试" { td class="narrow" { (parts::attempts(line.attempt, line.max_retry)) } }
-        "Last answer", "最近结果" { td class="said" { (said(line.detail.as_deref())) } }
-        "Asked by", "请求者" { td { (origin(&line.origin)) } }
+        "Last result", "最近结果" { td class="said" { (said(line.detail.as_deref())) } }
+        "Requested by", "请求者" { td { (origin(&line.origin)) } }
     }
 }
 
 fn choose(lang: Lang, line: &TaskLine) -> Markup {
     let subject = &line.identity.subject;
-    let label = say!(lang, "Choose {subject}", "选择 {subject}");
+    let label = say!(lang, "Select {subject}", "选择 {subject}");
     html! { input type="checkbox" name="id" value=(line.id) aria-label=(label); }
 }
 

@@ -46,7 +46,7 @@ pub(crate) async fn show(
         (change::acts(&viewer, &task))
         @if viewer.may(Scope::Operate) && !is_reserved(&identity.kind) { (changing(&viewer, &task, &query)) }
         (parts::live("life", &story::show(&viewer, &task, &story)))
-        (parts::section("payload-title", viewer.lang.pick("Payload", "内容"), &payload::show(viewer.lang, task.payload.as_str())))
+        (parts::section("payload-title", viewer.lang.pick("Payload", "载荷"), &payload::show(viewer.lang, task.payload.as_str())))
         (command("get", "GET", &identity, "").show(&viewer))
     };
     let title = format!("{} · {}", identity.subject, identity.kind);
@@ -70,7 +70,7 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
     let (when, when_zh) = match (task.due_at, task.is_live()) {
         (Some(_), _) => ("Next attempt", "下次尝试"),
         (None, true) => ("Was due", "应开始于"),
-        (None, false) => ("Was meant for", "原定时间"),
+        (None, false) => ("Scheduled for", "原定时间"),
     };
     let lease = task
         .lease_until
@@ -80,17 +80,17 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
         when, when_zh { (viewer.at(task.due_at.unwrap_or(task.execute_at))) }
         "Attempts", "尝试" { a href="#attempts" { (parts::attempts(task.attempt, task.max_retry)) } }
         "Kind", "类型" { (of_kind(&task.identity.kind, &Filter::default())) }
-        "Asked by", "请求者" { (origin(&task.origin)) }
+        "Requested by", "请求者" { (origin(&task.origin)) }
         "Created", "创建于" { (viewer.at(task.created_at)) }
         "Priority", "优先级" { (task.priority.level()) }
-        "Last answer", "最近结果" if (let Some(detail) = &task.detail) { (detail) }
+        "Last result", "最近结果" if (let Some(detail) = &task.detail) { (detail) }
         "Node", "节点" if (let Some(node) = &task.node) { a href=(Place::Nodes.path()) { (node) } }
-        "Lease until", "租约至" if (let Some(until) = lease) { (viewer.at(until)) }
+        "Lease expires", "租约到期" if (let Some(until) = lease) { (viewer.at(until)) }
         "Last started", "最近开始" if (let Some(at) = task.started_at) { (viewer.at(at)) }
         "Last ended", "最近结束" if (let Some(at) = task.finished_at) { (viewer.at(at)) }
-        "Calls", "回调地址" if (let Some(url) = &task.callback_url) { code { (url) } }
+        "Callback URL", "回调网址" if (let Some(url) = &task.callback_url) { code { (url) } }
         "Revision", "修订" if (task.revision.0 > 0) { (task.revision.0) }
-        "Works for", "所属" if (let Some(page) = about(&task.identity)) {
+        "Belongs to", "所属" if (let Some(page) = about(&task.identity)) {
             a href=(page) { (task.identity.subject) }
         }
     }
@@ -116,7 +116,7 @@ async fn receipt(state: &AppState, viewer: &Viewer, identity: &Identity, text: &
     };
     let found = found.filter(|(row, ..)| row.identity == *identity);
     let Some((_, decision, kept)) = found else {
-        let none = lang.pick("This task has no such receipt.", "该任务没有这张回执。");
+        let none = lang.pick("No such receipt for this task.", "该任务没有这张回执。");
         return Ok(wrong(none));
     };
     Ok(notice(&html! {
@@ -134,11 +134,11 @@ fn kept_facts(viewer: &Viewer, decision: &Decision, kept: Kept) -> Markup {
     facts! { lang;
         "Receipt", "回执" { a href={ "#d" (id) } { (id) } }
         "Rule", "规则" { code { (decision.rule.as_str()) } }
-        "Kept", "是否遵守" { (words::kept(lang, kept)) }
+        "Outcome", "结果" { (words::kept(lang, kept)) }
         "Time", "时间" { (viewer.at(decision.execute_at)) }
         "Time before", "原时间" if (let Some(old) = before) { (viewer.at(old)) }
         "Decided", "决定于" { (viewer.at(decision.decided_at)) }
-        "Asked by", "请求者" { (decision.origin) }
-        "Asked for", "请求内容" if (decision.requested.is_some()) { (story::requested(viewer, decision)) }
+        "Requested by", "请求者" { (decision.origin) }
+        "Request", "请求内容" if (decision.requested.is_some()) { (story::requested(viewer, decision)) }
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn show(lang: Lang, text: &str) -> Markup {
             }
         }
         @if is_cut {
-            p class="hint" { (lang.pick("Only its beginning is shown; the API has the whole.", "仅显示开头部分；完整内容请通过 API 获取。")) }
+            p class="hint" { (lang.pick("Showing only the beginning; use the API to read all of it.", "仅显示开头部分；完整内容请通过 API 获取。")) }
         }
     }
 }
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(
             indents.max(),
             Some(2 * INDENT_MAX),
-            "what is deeper stands there, too"
+            "deeper levels are shown there, too"
         );
         let fits = show(Lang::English, &format!("[{}1]", "1,".repeat(1000))).into_string();
         assert!(!fits.contains("Only its beginning is shown"));

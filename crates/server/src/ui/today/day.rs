@@ -90,27 +90,27 @@ impl Day {
         let cut = [
             (
                 self.finished.len() >= PAST_MAX || self.slots.len() >= PAST_MAX,
-                say!(lang; "Of what ended, only the newest {PAST_MAX} are shown.",
-                    "已结束的任务与时点仅显示最新的 {PAST_MAX} 个。"),
+                say!(lang; "Shows only the newest {PAST_MAX} finished tasks and slots.",
+                    "仅显示最新的 {PAST_MAX} 个已结束任务与时点。"),
             ),
             (
                 self.upcoming.len() >= AHEAD_MAX,
-                say!(lang; "Of each kind that waits, only the next {AHEAD_MAX} are shown.",
+                say!(lang; "Shows only the next {AHEAD_MAX} waiting tasks of each kind.",
                     "每种等待中的任务仅显示最近的 {AHEAD_MAX} 个。"),
             ),
             (
                 self.schedules.iter().any(is_long),
-                say!(lang; "Of each schedule, only the next {SLOTS_MAX} slots are shown.",
+                say!(lang; "Shows only the next {SLOTS_MAX} slots of each schedule.",
                     "每个日程仅显示接下来的 {SLOTS_MAX} 个时点。"),
             ),
             (
                 self.schedules.len() >= SCHEDULES_MAX,
-                say!(lang; "Slots to come are shown of the first {SCHEDULES_MAX} schedules.",
+                say!(lang; "Shows future slots of the first {SCHEDULES_MAX} schedules only.",
                     "仅显示前 {SCHEDULES_MAX} 个日程的未来时点。"),
             ),
             (
                 self.sources.len() >= SOURCES_MAX,
-                say!(lang; "Looks are shown of the first {SOURCES_MAX} sources.",
+                say!(lang; "Shows checks of the first {SOURCES_MAX} sources only.",
                     "仅显示前 {SOURCES_MAX} 个信源的检查。"),
             ),
         ];

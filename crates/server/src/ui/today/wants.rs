@@ -42,7 +42,7 @@ pub(super) fn show(viewer: &Viewer, day: &Day) -> Markup {
     wants.extend(parked(lang, day));
     wants.extend(sources(lang, day));
     if wants.is_empty() {
-        return parts::empty(lang.pick("Nothing. All is well.", "没有。一切正常。"));
+        return parts::empty(lang.pick("Nothing needs attention.", "没有需要处理的事项。"));
     }
     html! {
         ul class="wants" {
@@ -68,8 +68,8 @@ fn deliveries(lang: Lang, day: &Day) -> Vec<Want> {
     });
     let wants = all.map(|(date, one)| {
         let to = &one.destination;
-        let reported = say!(lang; "Nobody knows whether the edition of {date} arrived at {to}",
-            "{date} 的日报是否已送达 {to}，无法确认");
+        let reported = say!(lang; "Delivery of the edition of {date} to {to} is unconfirmed",
+            "{date} 的日报是否送达 {to} 尚未确认");
         Want::bad(
             html! { (reported) },
             links::edition(date),
@@ -95,7 +95,7 @@ fn watched(lang: Lang, day: &Day) -> Vec<Want> {
     let shown: Vec<_> = day.alerts.iter().filter(|alert| is_shown(alert)).collect();
     let mut wants: Vec<Want> = shown.iter().take(SHOWN).map(|it| watch(lang, it)).collect();
     let reported =
-        hidden(shown.len()).map(|more| say!(lang, "and {more} more alerts", "另有 {more} 条告警"));
+        hidden(shown.len()).map(|more| say!(lang, "more alerts: {more}", "另有 {more} 条告警"));
     more(&mut wants, reported, "/ui/activity");
     wants
 }
@@ -140,7 +140,7 @@ fn failures(lang: Lang, day: &Day) -> Vec<Want> {
     let reported = hidden(failed.len()).map(|more| {
         say!(
             lang,
-            "and {more} more failed tasks",
+            "more failed tasks: {more}",
             "另有 {more} 个失败任务"
         )
     });
@@ -152,11 +152,11 @@ fn failure(lang: Lang, task: &TaskLine) -> Want {
     let times = match task.attempt {
         1 => say!(
             lang,
-            "failed for good at its first attempt",
-            "首次尝试即最终失败"
+            "failed after 1 attempt",
+            "尝试 1 次后失败"
         ),
-        attempts => say!(lang; "failed for good after {attempts} attempts",
-            "尝试 {attempts} 次后最终失败"),
+        attempts => say!(lang; "failed after {attempts} attempts",
+            "尝试 {attempts} 次后失败"),
     };
     let sentence = html! { (task.identity.subject) " " (times) };
     Want::bad(sentence, task_path(&task.identity), task.finished_at)
@@ -186,7 +186,7 @@ fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
     let reported = hidden(rows.len()).map(|more| {
         say!(
             lang,
-            "and {more} more schedules failed",
+            "more schedules with failed firings: {more}",
             "另有 {more} 个日程失败"
         )
     });
@@ -196,10 +196,10 @@ fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
 
 fn firings_failed(lang: Lang, name: &ScheduleName, count: u32) -> String {
     match count {
-        1 => say!(lang; "A firing of schedule {name} failed for good",
-            "日程 {name} 有 1 次触发最终失败"),
-        _ => say!(lang; "{count} firings of schedule {name} failed for good",
-            "日程 {name} 有 {count} 次触发最终失败"),
+        1 => say!(lang; "Schedule {name}: 1 failed firing",
+            "日程 {name}：1 次触发失败"),
+        _ => say!(lang; "Schedule {name}: {count} failed firings",
+            "日程 {name}：{count} 次触发失败"),
     }
 }
 
@@ -241,7 +241,7 @@ fn sources(lang: Lang, day: &Day) -> Vec<Want> {
     if day.wanting.len() >= SHOWN {
         wants.push(Want {
             bad: false,
-            sentence: html! { (lang.pick("All sources that want attention", "所有需要关注的信源")) },
+            sentence: html! { (lang.pick("All sources that need attention", "所有需要关注的信源")) },
             href: "/ui/sources?attention=any".to_owned(),
             since: None,
         });
@@ -252,9 +252,9 @@ fn sources(lang: Lang, day: &Day) -> Vec<Want> {
 /// What a source wants.
 fn wanting(lang: Lang, attention: Attention) -> &'static str {
     words! { lang, attention;
-        Attention::Silent => "silent for longer than is its habit", "沉默时间超出惯常";
-        Attention::Failing => "fails again and again", "持续失败";
+        Attention::Silent => "unusually quiet", "沉默时间超出惯常";
+        Attention::Failing => "keeps failing", "持续失败";
         Attention::Duplicate => "moved to the address of another source", "已迁移到另一信源的地址";
-        Attention::Credentials => "wants credentials", "需要凭据";
+        Attention::Credentials => "needs credentials", "需要凭据";
     }
 }

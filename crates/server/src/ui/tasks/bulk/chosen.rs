@@ -73,7 +73,7 @@ async fn by_filter(state: &AppState, asked: &Asked) -> Result<Chosen> {
 /// A row that was replaced meanwhile stands for its identity: people tick tasks, not rows.
 async fn by_rows(state: &AppState, ids: &[i64]) -> Result<Chosen> {
     if ids.len() > PAGE {
-        return Err(unclear("more tasks were ticked than a page holds"));
+        return Err(unclear("more tasks were selected than a page holds"));
     }
     let mut identities: Vec<Identity> = Vec::with_capacity(ids.len());
     for id in ids {

@@ -46,7 +46,7 @@ pub(crate) fn notice(viewer: &Viewer, done: &Done) -> Markup {
     let (comma, end) = (lang.pick(", ", "，"), lang.pick(".", "。"));
     let counts = read(lang, reported).join(comma);
     let counts = if counts.is_empty() {
-        lang.pick("No task was left to change", "没有需要更改的任务")
+        lang.pick("No change: no task was left to change", "未作更改：没有需要更改的任务")
             .to_owned()
     } else {
         counts
@@ -54,7 +54,7 @@ pub(crate) fn notice(viewer: &Viewer, done: &Done) -> Markup {
     let by = viewer.origin();
     parts::notice(&html! {
         p { (counts) (end) " "
-            a href=(address(Place::Activity.path(), [("by", &*by)])) { (lang.pick("What I did lately", "我最近的操作")) }
+            a href=(address(Place::Activity.path(), [("by", &*by)])) { (lang.pick("My recent activity", "我最近的操作")) }
         }
     })
 }

@@ -49,7 +49,7 @@ impl Fields {
         match (&self.to, &self.by) {
             (Some(to), None) => Ok(Shift::To(parse_instant(to, "to")?)),
             (None, Some(by)) => minutes(by).map(Shift::By),
-            _ => Err(unclear("say where the tasks are to be moved")),
+            _ => Err(unclear("choose where to move the tasks")),
         }
     }
 
@@ -63,7 +63,7 @@ impl Fields {
         };
         let typed: Option<i64> = amount.trim().parse().ok();
         let given = typed.and_then(|amount| amount.checked_mul(per_unit));
-        let unreadable = || unclear("the amount must be a whole number that is not 0");
+        let unreadable = || unclear("the amount must be a whole number other than 0");
         Some(given.filter(|given| *given != 0).ok_or_else(unreadable))
     }
 }
@@ -89,20 +89,20 @@ pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) 
         form method="get" action=(HERE) class="fields" data-try {
             (hidden(chosen.fields(asked.act)))
             fieldset class="fields" {
-                legend { (lang.pick("All to one time", "全部改到同一时间")) }
+                legend { (lang.pick("All to the same time", "全部改到同一时间")) }
                 (clock_fields(viewer, fields.at.as_deref(), fields.zone.as_deref()))
             }
             fieldset class="fields" {
-                legend { (lang.pick("Or each by an amount", "或各自提前或推迟")) }
+                legend { (lang.pick("Or shift each by", "或各自平移")) }
                 label { (lang.pick("Amount (negative: earlier)", "数量（负数为提前）"))
                     input type="number" name="amount" step="1" value=[fields.amount.as_deref()];
                 }
                 (choice("unit", lang.pick("Unit", "单位"), fields.unit.as_deref(), units))
             }
-            button type="submit" { (lang.pick("Work it out", "计算")) }
+            button type="submit" { (lang.pick("Preview", "预览")) }
         }
         (live("answer", &answer(viewer, asked, chosen, title)))
-        p { a class="button" href=(asked.filter().address(Place::Tasks.path(), &[])) { (lang.pick("Leave them", "保持不变")) } }
+        p { a class="button" href=(asked.filter().address(Place::Tasks.path(), &[])) { (lang.pick("Keep them", "返回")) } }
     };
     page(viewer, Place::Tasks, title, &body)
 }
@@ -141,7 +141,7 @@ fn by(viewer: &Viewer, picks: &[Pick], amount: i64, settle: impl Fn(String) -> M
     let times = || picks.iter().map(|pick| pick.execute_at);
     html! {
         @if let (Some(first), Some(last)) = (times().min(), times().max()) {
-            p { (say!(lang, "Each by {amount} minutes. The first from", "各自移动 {amount} 分钟。最早的从")) " "
+            p { (say!(lang, "Each shifts by {amount} minutes: the first from", "各自平移 {amount} 分钟：最早的从")) " "
                 (viewer.instant(first)) " " (lang.pick("to", "到")) " " (viewer.at(shift.apply(first)))
                 (lang.pick("; the last to", "；最晚的到")) " " (viewer.at(shift.apply(last))) (lang.pick(".", "。"))
             }
