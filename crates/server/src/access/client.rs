@@ -44,7 +44,7 @@ fn sent_by(connected: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr 
         if !is_trusted(&sender) {
             break;
         }
-        // // An entry that a trusted proxy could not name counts as the proxy itself.
+        // An entry that a trusted proxy could not name counts as the proxy itself.
         let Some(before) = parse(hop.trim()) else {
             break;
         };

@@ -1,6 +1,7 @@
-//! Many things of one kind as small squares by their outcome, such as the stories of an edition.
+//! Many items of one kind as small squares by outcome, such as the stories of an edition.
 //!
-//! A list of links rather than a drawing: it breaks into as many rows as the page needs, and every square is said by its name.
+//! A list of links instead of a drawing: it wraps into as many rows as needed, and screen readers
+//! announce each square.
 
 use maud::{Markup, Render, html};
 
@@ -13,7 +14,7 @@ pub(crate) struct Square {
     /// What it is called.
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
-    /// Its page, or its place on this one.
+    /// Its page, or its position on this page.
     pub(crate) href: Option<String>,
 }
 
@@ -37,7 +38,7 @@ pub(crate) fn draw(squares: &[Square], frame: &Frame<'_>) -> Markup {
     };
     Figure::new(
         frame,
-        say!(lang, "{total} in all: {words}.", "共 {total}：{words}。"),
+        say!(lang, "Total {total}: {words}.", "共 {total}：{words}。"),
     )
     .with(&drawing)
     .legend(legend(counts.present(), lang))

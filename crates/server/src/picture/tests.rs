@@ -1,4 +1,5 @@
-//! Every picture once, in both languages and schemes: the laws that hold for all of them, and a page to look at.
+//! Every picture once, in both languages and schemes: the rules that hold for all of them, and a
+//! gallery page.
 //!
 //! The page is written to `target/tmp/gallery-*.html`; open it in a browser after a change here.
 
@@ -34,7 +35,7 @@ pub(super) fn lines(markup: Markup) -> String {
 /// The style of all pictures.
 const STYLE: &str = include_str!("picture.css");
 
-/// What somebody might call something who wants to leave its place.
+/// A name that tries to break out of its context.
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'co' style=";
 
 fn now() -> Timestamp {
@@ -45,7 +46,7 @@ fn minutes(n: i64) -> Timestamp {
     now() + n.minutes()
 }
 
-/// A number between 0 and `below` that looks like chance and is none.
+/// A pseudo-random number between 0 and `below`.
 fn chance(n: i64, below: i64) -> i64 {
     (n.wrapping_mul(6_364_136_223_846_793_005)
         .wrapping_add(1_442_695_040_888_963_407)
@@ -407,7 +408,7 @@ fn the_content_policy_lets_every_picture_be() {
     for lang in Lang::ALL {
         for (name, picture) in pictures(lang) {
             let html = picture.into_string();
-            // The hostile name holds one, and must stay a text.
+            // The hostile name contains one; it must stay text.
             let markup = html
                 .replace("style=</", "</")
                 .replace(" style=\"", "\"")
@@ -423,7 +424,7 @@ fn the_content_policy_lets_every_picture_be() {
     }
 }
 
-/// The tags of a markup, without what stands in the quotes of their attributes.
+/// The tags of a markup, without quoted attribute values.
 fn tags(html: &str) -> impl Iterator<Item = String> {
     html.split('<').skip(1).map(|tag| {
         let tag = tag.split('>').next().unwrap_or_default();

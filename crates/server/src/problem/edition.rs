@@ -1,4 +1,4 @@
-//! What can go wrong with a request about an edition, as callers meet it.
+//! Errors of requests about editions as problems.
 
 use almanack_engine::editions::Error;
 
@@ -16,14 +16,14 @@ impl From<Error> for Problem {
             Error::Template(_) => {
                 tracing::error!(
                     error = reported,
-                    "the template of editions cannot be printed"
+                    "the template of editions cannot be rendered"
                 );
                 Self::new(Code::BadTemplate, reported)
             }
             Error::Contended(_) => Self::new(Code::Contended, reported),
             Error::NotQueued(error) => error.into(),
             Error::Unnamed(_) => {
-                tracing::error!(error = reported, "an edition could not be queued");
+                tracing::error!(error = reported, "could not queue an edition");
                 internal()
             }
             Error::Store(error) => error.into(),

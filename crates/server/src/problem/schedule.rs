@@ -1,4 +1,4 @@
-//! What can go wrong with a request about a schedule, as callers meet it.
+//! Errors of requests about schedules as problems.
 
 use almanack_core::{plan::Unfit, schedule, target::Unusable, task::Invalid};
 use almanack_engine::schedules::Error;
@@ -16,7 +16,7 @@ impl From<Error> for Problem {
             Error::Managed { .. } => Self::new(Code::ManagedSchedule, reported),
             Error::Moved { .. } => Self::new(Code::RevisionMismatch, reported),
             Error::Overlaps { .. } => {
-                let detail = format!("{reported}; `force` fires all the same");
+                let detail = format!("{reported}; set `force` to fire anyway");
                 Self::new(Code::StillRunning, detail)
             }
             Error::NotNow { .. } => Self::new(Code::WrongState, reported),
@@ -47,7 +47,7 @@ impl From<Unfit> for Problem {
             Unfit::Priority(_) => invalid("priority"),
             Unfit::CancelsItself => invalid("overlap"),
             Unfit::Unreadable { why } => {
-                tracing::error!(why, "a stored schedule does not read");
+                tracing::error!(why, "a stored schedule is invalid");
                 internal()
             }
         }
@@ -73,14 +73,14 @@ pub(super) fn misread(expression: &str, error: &schedule::Error) -> Misread {
 
 fn never_fires() -> Misread {
     Misread {
-        message: "no date fits: this never fires".to_owned(),
+        message: "no date matches: this never fires".to_owned(),
         span: None,
         hint: None,
         repaired: None,
     }
 }
 
-/// Where in the body the part stands that makes a target useless.
+/// The path of the invalid part of a target.
 fn path_of(unusable: &Unusable) -> &'static str {
     match unusable {
         Unusable::Url => "target.url",

@@ -1,4 +1,4 @@
-//! What can go wrong with a request about a source, as callers meet it.
+//! Errors of requests about sources as problems.
 
 use almanack_core::{source::check::FailureClass, source::policy::UnknownPolicy};
 use almanack_engine::sources::Error;
@@ -16,7 +16,7 @@ impl From<Error> for Problem {
             }
             Error::Policy(unknown) => unknown.into(),
             Error::Unreadable { .. } => Self::new(Code::InvalidValue, reported),
-            // Asking again would not make the address one that may be asked.
+            // Trying again would not make the address an allowed one.
             Error::Unreachable(failure) if failure.class == FailureClass::Refused => {
                 Self::new(Code::InvalidValue, reported).at("address")
             }
@@ -37,7 +37,7 @@ impl From<UnknownPolicy> for Problem {
     fn from(unknown: UnknownPolicy) -> Self {
         let problem = Self::new(Code::InvalidValue, unknown.to_string()).at("policy");
         match unknown {
-            // Several words are a schedule that went wrong, a single one is another policy's name.
+            // Several words are a malformed schedule, a single one is an unknown policy.
             UnknownPolicy::Expression { text, source } if text.contains(' ') => Self {
                 expression: Some(Box::new(misread(&text, &source))),
                 ..problem

@@ -54,14 +54,14 @@ fn batches_climb_towards_the_limit() {
 #[test]
 fn what_is_left_and_what_is_too_much_is_said() {
     for (spent, limit, reported) in [
-        (&[][..], 10, "0 of 10 spent in 0 batches, 10 left."),
-        (&[4, 6], 10, "10 of 10 spent in 2 batches, 0 left."),
-        (&[4, 7], 10, "11 of 10 spent in 2 batches, 1 too much."),
-        (&[0], 0, "0 of 0 spent in 1 batches, 0 left."),
+        (&[][..], 10, "Spent 0 of 10, 10 left (batches: 0)."),
+        (&[4, 6], 10, "Spent 10 of 10, 0 left (batches: 2)."),
+        (&[4, 7], 10, "Spent 11 of 10, 1 over the limit (batches: 2)."),
+        (&[0], 0, "Spent 0 of 0, 0 left (batches: 1)."),
         (
             &[u64::MAX, u64::MAX],
             1,
-            "18446744073709551615 of 1 spent in 2 batches, 18446744073709551614 too much.",
+            "Spent 18446744073709551615 of 1, 18446744073709551614 over the limit (batches: 2).",
         ),
     ] {
         let batches = &batches(spent);

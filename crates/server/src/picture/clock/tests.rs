@@ -15,7 +15,7 @@ fn labels(from: &str, until: &str, zone: &str, most: usize) -> String {
     labels.join(" ")
 }
 
-/// Why, from, until, zone, how many at most, and what the axis says.
+/// Why, from, until, zone, most ticks, and the expected labels.
 type Row = (
     &'static str,
     &'static str,

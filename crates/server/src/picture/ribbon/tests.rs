@@ -44,7 +44,7 @@ fn lane(marks: Vec<Mark>) -> Lane {
     }
 }
 
-/// The drawing alone, without what stands behind it.
+/// The drawing alone, without its background.
 fn marks(html: &str) -> &str {
     let (_, rest) = html.split_once("<g aria-hidden=\"true\">").unwrap();
     rest.split_once("</svg>").unwrap().0

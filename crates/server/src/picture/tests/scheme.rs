@@ -1,4 +1,4 @@
-//! The colours of both schemes can be told from what they stand on, as WCAG measures it.
+//! The colours of both schemes have enough contrast with their background, as WCAG measures it.
 
 use super::STYLE;
 
