@@ -1,8 +1,8 @@
-//! What the parsers say, in the words of those who send JSON.
+//! Parser messages in JSON terms.
 //!
-//! serde names what it expected as the program does (`struct PutBody`, `i64`). A caller knows
-//! objects, arrays and numbers. Only the parser's own part of a message is touched: what it quotes
-//! from the request stands before the last `, expected `.
+//! serde names types as Rust does (`struct PutBody`, `i64`). Clients know objects, arrays and
+//! numbers. Only the parser's own part of a message is changed: what it quotes from the request
+//! precedes the last `, expected `.
 
 const EXPECTED: &str = ", expected ";
 
@@ -27,7 +27,7 @@ pub fn of_json(message: &str) -> String {
     format!("{}{EXPECTED}{wanted}{place}", in_json(found))
 }
 
-/// What was found, by its JSON name.
+/// The found value, by its JSON name.
 fn in_json(found: &str) -> String {
     let names = [
         (": integer ", ": number "),
@@ -50,7 +50,7 @@ pub(crate) fn of_query(message: &str) -> String {
     let reported = message
         .strip_prefix("Failed to deserialize query string: ")
         .unwrap_or(message);
-    // Its path may stand before, and says the same name.
+    // A path may precede it, with the same name.
     if let Some((_, rest)) = reported.split_once("unknown field ") {
         return format!("unknown parameter {rest}");
     }

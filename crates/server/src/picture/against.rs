@@ -108,11 +108,11 @@ impl Lengths {
         let (late, late_most) = (reported(&self.late, 50), reported(&self.late, 95));
         let interval = interval.map_or_else(String::new, |interval| {
             let interval = span::words(interval, lang);
-            say!(lang, " The interval is {interval}.", "间隔为 {interval}。")
+            say!(lang, " Interval: {interval}.", "间隔：{interval}。")
         });
         say!(lang;
-            "{count} runs: half took at most {took}, 95 % at most {took_most}; half were late by at most {late}, 95 % by at most {late_most}.{interval}",
-            "{count} 次运行：耗时 50% 不超过 {took}，95% 不超过 {took_most}；延迟 50% 不超过 {late}，95% 不超过 {late_most}。{interval}")
+            "Runs: {count}. Duration: p50 {took}, p95 {took_most}. Delay: p50 {late}, p95 {late_most}.{interval}",
+            "运行次数：{count}。耗时：p50 {took}，p95 {took_most}。延迟：p50 {late}，p95 {late_most}。{interval}")
     }
 }
 

@@ -13,7 +13,8 @@ pub(crate) struct RewoundView {
 }
 
 /// Move a schedule back to the present after a fast clock planned it ahead.
-/// // No change if it is not ahead.
+///
+/// No change if it is not ahead.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/rewind", tag = "schedules",
     params(("name" = String, Path, description = "Name of the schedule")),
