@@ -44,7 +44,7 @@ describe("signing in", () => {
     await context.close();
   });
 
-  test("the right one leads to the page that was asked for, and out again", async () => {
+  test("the right one leads to the page that was requested, and out again", async () => {
     const { context, page, seen } = await reader(browser);
     await signIn(page, stage.admin);
     await page.waitForURL("**/ui/tasks");

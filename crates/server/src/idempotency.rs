@@ -177,5 +177,5 @@ fn twice(identity: &Identity) -> Problem {
 
 /// Counts answers: a replay counts, although nothing changed.
 pub(crate) fn count(receipt: &Receipt) {
-    metrics::counter!("almanack_reschedule_total", "path" => receipt.rule.as_str()).increment(1);
+    metrics::counter!("almanack_reschedule_total", "rule" => receipt.rule.as_str()).increment(1);
 }

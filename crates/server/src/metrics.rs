@@ -38,7 +38,7 @@ pub(crate) struct SeenKinds(Mutex<BTreeSet<String>>);
     get, path = "/metrics", tag = "health",
     responses((
         status = 200, description = "Metrics", body = String, content_type = "text/plain",
-        example = "almanack_reschedule_total{path=\"updated\"} 3",
+        example = "almanack_reschedule_total{rule=\"updated\"} 3",
     )),
 )]
 pub(crate) async fn get_metrics(
@@ -186,12 +186,12 @@ fn labelled(
     clippy::cast_precision_loss,
     reason = "counting stops long before 2^53"
 )]
-fn set(queue: &str, waits: Waits) {
+fn set(kind: &str, waits: Waits) {
     let depth =
-        |state| gauge!("almanack_queue_depth", "queue" => queue.to_owned(), "state" => state);
+        |state| gauge!("almanack_queue_depth", "kind" => kind.to_owned(), "state" => state);
     depth("waiting").set(waits.waiting as f64);
     depth("due").set(waits.due as f64);
-    gauge!("almanack_oldest_due_seconds", "queue" => queue.to_owned()).set(waits.oldest_seconds);
+    gauge!("almanack_oldest_due_seconds", "kind" => kind.to_owned()).set(waits.oldest_seconds);
 }
 
 /// Counts requests by route, not by path: paths are unbounded.

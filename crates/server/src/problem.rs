@@ -279,7 +279,7 @@ impl From<store::Error> for Problem {
             ),
             store::Error::Unwritable { .. } => Self::new(
                 Code::DatabaseUnwritable,
-                "the database refuses writes (read-only, or its disk is full); nothing was stored",
+                "the database cannot be written (read-only, or its disk is full); nothing was stored",
             ),
             store::Error::Busy => busy(),
             store::Error::Refused { .. }

@@ -169,7 +169,7 @@ impl Render for Figure<'_> {
         } = self.frame;
         html! {
             figure.picture {
-                figcaption { strong { (caption) } " " span.reported id={(id) "-told"} { (self.summary) } }
+                figcaption { strong { (caption) } " " span.summary id={(id) "-summary"} { (self.summary) } }
                 (self.drawing)
                 (self.legend)
                 @if let Some(table) = &self.table { (table.render(caption, *lang)) }

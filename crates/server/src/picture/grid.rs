@@ -23,7 +23,7 @@ pub(crate) fn draw(squares: &[Square], frame: &Frame<'_>) -> Markup {
     let counts: Counts = squares.iter().map(|square| square.outcome).collect();
     let (total, words) = (counts.total(), counts.words(lang));
     let drawing = html! {
-        ul.grid aria-labelledby={(frame.id) "-told"} {
+        ul.grid aria-labelledby={(frame.id) "-summary"} {
             @for Square { name, outcome, href } in squares {
                 @let (class, name) = (outcome.class(), say!(lang, "{name}: {}", "{name}：{}", outcome.name(lang)));
                 li {
@@ -74,8 +74,8 @@ mod tests {
         assert_snapshot!(gallery::lines(draw(&squares, &frame)), @r##"
         <figure class="picture">
         <figcaption>
-        <strong>Stories</strong> <span class="told" id="g-told">2 in all: 1 planned, 1 failed.</span>
-        <ul class="grid" aria-labelledby="g-told">
+        <strong>Stories</strong> <span class="summary" id="g-summary">Total 2: 1 planned, 1 failed.</span>
+        <ul class="grid" aria-labelledby="g-summary">
         <li>
         <a class="failed" href="#s1" title="A &lt;b&gt;story&lt;/b&gt;: failed" aria-label="A &lt;b&gt;story&lt;/b&gt;: failed">
         <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">

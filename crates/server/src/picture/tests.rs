@@ -299,7 +299,7 @@ fn outcomes(lang: Lang, zone: &TimeZone) -> Vec<(&'static str, Markup)> {
         ),
         (
             "life",
-            life::draw(&events(), now(), &frame("li", "Its life", "任务历程")),
+            life::draw(&events(), now(), &frame("li", "Timeline", "时间线")),
         ),
         (
             "grid",
@@ -354,7 +354,7 @@ fn a_week(lang: Lang, zone: &TimeZone) -> Markup {
     };
     heat::draw(
         &heat,
-        &frame("h", lang.pick("Its week", "一周规律"), lang, zone),
+        &frame("h", lang.pick("Weekly rhythm", "每周规律"), lang, zone),
     )
 }
 

@@ -128,7 +128,7 @@ codes! {
     /// The database does not answer.
     DatabaseUnavailable = "database_unavailable", SERVICE_UNAVAILABLE, "Database unavailable";
     /// The database refuses writes.
-    DatabaseUnwritable = "database_unwritable", SERVICE_UNAVAILABLE, "Database not writable";
+    DatabaseUnwritable = "database_unwritable", SERVICE_UNAVAILABLE, "Database cannot be written";
     /// The node is stopping.
     ShuttingDown = "shutting_down", SERVICE_UNAVAILABLE, "Shutting down";
     /// The request timed out.

@@ -73,7 +73,7 @@ pub(super) fn misread(expression: &str, error: &schedule::Error) -> Misread {
 
 fn never_fires() -> Misread {
     Misread {
-        message: "no date matches: this never fires".to_owned(),
+        message: "no date fits: this never fires".to_owned(),
         span: None,
         hint: None,
         repaired: None,

@@ -32,7 +32,7 @@ struct Query {
     /// Microseconds: the instant of the last line of the page before.
     before: Option<i64>,
     /// How many lines of that instant were shown already.
-    reported: Option<usize>,
+    shown: Option<usize>,
 }
 
 impl Query {
@@ -54,11 +54,14 @@ impl Query {
         let Some(before) = self.before else {
             return Ok(None);
         };
-        let reported = self.reported.unwrap_or(0);
+        let shown = self.shown.unwrap_or(0);
         let at = Timestamp::from_microsecond(before).ok();
         let cursor = at
-            .filter(|_| reported <= AMONG)
-            .map(|at| ActivityCursor { at, reported });
+            .filter(|_| shown <= AMONG)
+            .map(|at| ActivityCursor {
+                at,
+                reported: shown,
+            });
         let detail = "before and shown are not a cursor of an earlier page";
         let none = || Problem::new(Code::InvalidQuery, detail);
         cursor.ok_or_else(none).map(Some)
@@ -66,12 +69,12 @@ impl Query {
 
     fn address(&self, after: Option<ActivityCursor>) -> String {
         let before = after.map(|cursor| cursor.at.as_microsecond());
-        let reported = after.map(|cursor| cursor.reported);
+        let shown = after.map(|cursor| cursor.reported);
         address(
             Place::Activity.path(),
             &Self {
                 before,
-                reported,
+                shown,
                 ..self.clone()
             },
         )

@@ -164,7 +164,7 @@ async fn every_change_is_refused_to_a_reader_and_changes_nothing() {
       "detail": "token `read` has scope `read`; this needs `operate`",
       "scope": "operate",
       "status": 403,
-      "title": "Token does not allow this",
+      "title": "Insufficient scope",
       "type": "/problems/scope_too_small"
     }
     "#);
@@ -250,9 +250,9 @@ async fn a_wrong_token_is_refused_and_never_repeated_back() {
     assert_json_snapshot!(answer.json(), @r#"
     {
       "code": "unauthenticated",
-      "detail": "show a token: `Authorization: Bearer alm_…`, made by `almanack token`",
+      "detail": "send a token: `Authorization: Bearer alm_…`; create one with `almanack token create`",
       "status": 401,
-      "title": "Token needed",
+      "title": "Token required",
       "type": "/problems/unauthenticated"
     }
     "#);

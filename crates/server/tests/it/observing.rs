@@ -276,21 +276,21 @@ fn metrics_count_requests_and_rules_and_show_what_waits() {
     counted.clock.set(instant(3600 + 600 + 90));
     let text = ask(Method::GET, "/metrics", "").body;
     for line in [
-        r#"almanack_reschedule_total{path="created"} 1"#,
-        r#"almanack_reschedule_total{path="updated"} 1"#,
+        r#"almanack_reschedule_total{rule="created"} 1"#,
+        r#"almanack_reschedule_total{rule="updated"} 1"#,
         r#"almanack_http_requests_total{method="PUT",route="/api/v1/tasks/{kind}/{subject}",status="201"} 1"#,
         r#"almanack_http_requests_total{method="GET",route="unmatched",status="404"} 1"#,
         r#"almanack_http_request_duration_seconds_count{method="PUT",route="/api/v1/tasks/{kind}/{subject}"} 2"#,
-        r#"almanack_queue_depth{queue="ARTICLE_PUBLISH",state="waiting"} 1"#,
-        r#"almanack_queue_depth{queue="ARTICLE_PUBLISH",state="due"} 1"#,
-        r#"almanack_oldest_due_seconds{queue="ARTICLE_PUBLISH"} 90"#,
+        r#"almanack_queue_depth{kind="ARTICLE_PUBLISH",state="waiting"} 1"#,
+        r#"almanack_queue_depth{kind="ARTICLE_PUBLISH",state="due"} 1"#,
+        r#"almanack_oldest_due_seconds{kind="ARTICLE_PUBLISH"} 90"#,
         r#"almanack_build_info{version="0.0.0-test"} 1"#,
     ] {
         assert!(text.contains(line), "{line} is missing in\n{text}");
     }
     ask(Method::DELETE, ARTICLE, "");
     let text = ask(Method::GET, "/metrics", "").body;
-    let zero = r#"almanack_queue_depth{queue="ARTICLE_PUBLISH",state="due"} 0"#;
+    let zero = r#"almanack_queue_depth{kind="ARTICLE_PUBLISH",state="due"} 0"#;
     assert!(
         text.contains(zero),
         "a queue that emptied falls to zero:\n{text}"

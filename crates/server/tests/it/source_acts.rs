@@ -475,7 +475,7 @@ async fn changes_of_sources_take_no_idempotency_key() {
             "{method} {path}"
         );
         assert!(
-            answer.body.contains("asking twice is harmless"),
+            answer.body.contains("repeating the call is harmless"),
             "{}",
             answer.body
         );

@@ -68,9 +68,9 @@ fn language(tag: &str) -> Lang {
 /// Shown if an article has no summary.
 fn instead(lang: Lang, note: Option<Note>) -> &'static str {
     words! { lang, note;
-        Some(Note::TitleOnly) => "No description (the article could not be read; title only)",
+        Some(Note::TitleOnly) => "No description (the page could not be read; only its title is kept)",
             "暂无描述（未能读取原文，仅保留标题）";
-        Some(Note::NotSummarised) => "No summary (the article could not be summarised)",
+        Some(Note::NotSummarised) => "No summary (the page could not be summarised)",
             "暂无摘要（摘要生成失败）";
         None => "No description", "暂无描述";
     }

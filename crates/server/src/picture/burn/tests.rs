@@ -29,21 +29,21 @@ fn batches_climb_towards_the_limit() {
     assert_snapshot!(gallery::lines(draw(&burn, &FRAME)), @r##"
     <figure class="picture">
     <figcaption>
-    <strong>Budget</strong> <span class="told" id="b-told">7 of 10 spent in 2 batches, 3 left.</span>
+    <strong>Budget</strong> <span class="summary" id="b-summary">Spent 7 of 10, 3 left (batches: 2).</span>
     <div class="scroll" tabindex="0" role="group" aria-label="Budget">
     <svg class="wide" viewBox="0 0 640 220" role="group" aria-labelledby="b-t b-d">
     <title id="b-t">Budget</title>
-    <desc id="b-d">7 of 10 spent in 2 batches, 3 left.</desc>
+    <desc id="b-d">Spent 7 of 10, 3 left (batches: 2).</desc>
     <g aria-hidden="true">
     <g>
     <rect class="spent" x="48" y="192" width="261" height="0">
     <rect class="column" x="48" y="121.6" width="261" height="70.4">
-    <title>batch &amp; co: 4 spent, 4 in all, 6 left</title>
+    <title>batch &amp; co: 4 spent, total 4, 6 left</title>
     <text class="hour" x="178.5" y="209">1</text>
     <g>
     <rect class="spent" x="309" y="121.6" width="261" height="70.4">
     <rect class="column" x="309" y="68.8" width="261" height="52.8">
-    <title>batch &amp; co: 3 spent, 7 in all, 3 left</title>
+    <title>batch &amp; co: 3 spent, total 7, 3 left</title>
     <text class="hour" x="439.5" y="209">2</text>
     <path class="step" d="M48 192V121.6h261V68.8h261">
     <path class="limit" d="M48 16H570">

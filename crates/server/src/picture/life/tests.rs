@@ -6,7 +6,7 @@ use crate::picture::tests as gallery;
 
 const FRAME: Frame<'static> = Frame {
     id: "li",
-    caption: "Its life",
+    caption: "Timeline",
     lang: Lang::English,
     zone: &TimeZone::UTC,
 };
@@ -46,11 +46,11 @@ fn a_life_is_drawn_and_reported() {
     assert_snapshot!(gallery::lines(draw(&events, at("13:00:00"), &FRAME)), @r##"
     <figure class="picture">
     <figcaption>
-    <strong>Its life</strong> <span class="told" id="li-told">1 attempts, moved 0 times; now done.</span>
-    <div class="scroll" tabindex="0" role="group" aria-label="Its life">
+    <strong>Timeline</strong> <span class="summary" id="li-summary">Attempts: 1; rescheduled: 0; now done.</span>
+    <div class="scroll" tabindex="0" role="group" aria-label="Timeline">
     <svg class="wide" viewBox="0 0 640 112" role="img" aria-labelledby="li-t li-d">
-    <title id="li-t">Its life</title>
-    <desc id="li-d">1 attempts, moved 0 times; now done.</desc>
+    <title id="li-t">Timeline</title>
+    <desc id="li-d">Attempts: 1; rescheduled: 0; now done.</desc>
     <path class="rail" d="M8 72H632">
     <text class="hour" x="28" y="102">10:00</text>
     <text class="hour" x="125.3" y="102">10:30</text>

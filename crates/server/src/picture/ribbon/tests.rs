@@ -80,7 +80,7 @@ fn marks_are_links_with_words() {
     <th scope="col">Name</th>
     <th scope="col">planned</th>
     <th scope="col">failed</th>
-    <th scope="col">next planned</th>
+    <th scope="col">next</th>
     </tr>
     </thead>
     <tbody>
@@ -179,7 +179,7 @@ fn the_bytes_of_a_ribbon_are_bounded_by_its_lanes() {
 #[test]
 fn an_empty_ribbon_is_a_picture() {
     let html = day(&[]);
-    assert!(html.contains("nothing."), "{html}");
+    assert!(html.contains("none."), "{html}");
     let turned = Ribbon {
         from: noon(),
         until: noon() - 1.hours(),

@@ -26,7 +26,7 @@ fn a_strip_links_every_beat() {
     assert_snapshot!(gallery::lines(draw(&beats(&[Outcome::Failed]), &FRAME)), @r##"
     <figure class="picture">
     <figcaption>
-    <strong>Last outcomes</strong> <span class="told" id="o-told">0 of 1 done, 1 failed</span>
+    <strong>Last outcomes</strong> <span class="summary" id="o-summary">0 of 1 done, 1 failed</span>
     <svg class="strip" viewBox="0 0 240 28" role="group" aria-labelledby="o-t o-d">
     <title id="o-t">Last outcomes</title>
     <desc id="o-d">0 of 1 done, 1 failed</desc>

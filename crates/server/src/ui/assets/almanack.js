@@ -27,15 +27,15 @@ function distance(ms) {
     : seconds < 172800 ? [seconds / 3600, units.h]
     : [seconds / 86400, units.days];
   const whole = count >= 10 || unit === units.s || Math.abs(count - Math.round(count)) < 0.05;
-  const told = `${whole ? count.toFixed(0) : count.toFixed(1)}${unit}`;
-  return ms < 0 ? units.before(told) : units.after(told);
+  const text = `${whole ? count.toFixed(0) : count.toFixed(1)}${unit}`;
+  return ms < 0 ? units.before(text) : units.after(text);
 }
 
-function tellDistances(within = document) {
+function showDistances(within = document) {
   const now = clock.now();
   for (const span of within.querySelectorAll(".distance[data-at]")) {
-    const told = distance(Number(span.dataset.at) - now);
-    if (span.textContent !== told) span.textContent = told;
+    const text = distance(Number(span.dataset.at) - now);
+    if (span.textContent !== text) span.textContent = text;
   }
 }
 
@@ -67,7 +67,7 @@ function swap(text) {
     const fresh = next.getElementById(part.id);
     if (fresh && !isBusy(part) && bare(fresh) !== bare(part)) replace(part, fresh);
   }
-  tellDistances();
+  showDistances();
 }
 
 /* What has the focus, so that it can be found again: by its id, by where it leads, by its place among its like. */
@@ -175,8 +175,8 @@ function show() {
   const rests = live.paused || live.away;
   button.setAttribute("aria-pressed", String(rests));
   button.classList.toggle("lost", live.lost && !rests);
-  const told = rests ? button.dataset.off : live.lost ? button.dataset.lost : button.dataset.on;
-  if (button.textContent !== told) button.textContent = told;
+  const text = rests ? button.dataset.off : live.lost ? button.dataset.lost : button.dataset.on;
+  if (button.textContent !== text) button.textContent = text;
 }
 
 function pauseOrGoOn() {
@@ -212,7 +212,7 @@ async function tryOut(form) {
     const fresh = next.getElementById(part.id);
     if (fresh) replace(part, fresh);
   }
-  tellDistances();
+  showDistances();
 }
 
 /* Copying, also where the page came over plain HTTP and the clipboard's own interface is closed. */
@@ -322,7 +322,7 @@ offerZone();
 offerCopying();
 offerFiles();
 tryForms();
-tellDistances();
-setInterval(tellDistances, 1000, document);
+showDistances();
+setInterval(showDistances, 1000, document);
 show();
 connect();

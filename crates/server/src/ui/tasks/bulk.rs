@@ -168,7 +168,7 @@ pub(crate) async fn act(State(state): App, filled: Filled<Asked>) -> Answer {
     receipts.iter().flatten().for_each(count);
     let reported = reported::report(asked.act, &receipts);
     let seal = form::seal(&viewer, &reported);
-    let further = [("told", reported.as_str()), ("seal", &seal)];
+    let further = [("counts", reported.as_str()), ("seal", &seal)];
     Ok(see(&asked.filter().address(Place::Tasks.path(), &further)))
 }
 

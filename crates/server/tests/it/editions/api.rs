@@ -418,7 +418,7 @@ async fn ed_41_a_delivery_is_sent_again_or_skipped_by_a_person() {
     let built = stand.world.post(SYNC, "").await.json();
     assert_eq!(built["success"], false, "{built:#}");
     let message = built["message"].as_str().unwrap();
-    assert!(message.contains("telegram did not take it"), "{message}");
+    assert!(message.contains("telegram refused it"), "{message}");
     let path = format!("{EDITION}/resend");
     let post = async |path: &str, body: Value| stand.world.post(path, &body.to_string()).await;
     let resent = post(&path, json!({ "destination": "telegram" })).await;

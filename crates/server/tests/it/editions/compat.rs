@@ -74,7 +74,7 @@ async fn ed_21_the_day_may_be_named_in_the_body_and_in_the_query() {
     assert_eq!(
         stand.status().await["exists"],
         false,
-        "nobody asked for today's"
+        "today's edition was not requested"
     );
 }
 
@@ -93,7 +93,7 @@ async fn ed_21_a_destination_that_fails_leaves_it_aggregating_and_that_is_no_suc
     );
     assert_eq!(
         reported["message"],
-        "the edition of 2026-01-05 is aggregating: github did not take it; tried again from 2026-01-05T08:00:30Z on"
+        "the edition of 2026-01-05 is aggregating: github refused it; next attempt at 2026-01-05T08:00:30Z"
     );
     stand.news.heal();
     stand.world.clock.set(almanack_testkit::fixture::at(31));
@@ -174,7 +174,7 @@ async fn ed_22_a_trigger_queues_the_day_and_answers_at_once() {
     assert_eq!(reported["success"], true);
     assert_eq!(
         reported["message"],
-        "the edition of 2026-01-05 is queued; /task-status tells how it stands"
+        "the edition of 2026-01-05 is queued; see /task-status for its progress"
     );
     assert_eq!(
         (&reported["taskDate"], &reported["status"]),
@@ -198,7 +198,7 @@ async fn ed_22_a_trigger_queues_the_day_and_answers_at_once() {
     assert_eq!(late["success"], true);
     assert_eq!(
         late["message"],
-        "the edition of 2026-01-05 is published already"
+        "the edition of 2026-01-05 is already published"
     );
     assert!(late.get("receipt").is_none());
 }
@@ -251,7 +251,7 @@ async fn ed_23_a_destination_that_refuses_is_reported() {
     );
     assert_eq!(
         reported["message"],
-        "the edition of 2026-01-05 is aggregating: telegram did not take it; it is tried again"
+        "the edition of 2026-01-05 is aggregating: telegram refused it; it will be retried"
     );
 }
 
@@ -277,7 +277,7 @@ async fn ed_24_failed_stories_are_put_back_while_they_have_retries_left() {
       },
       "completedArticles": 6,
       "failedArticles": 0,
-      "message": "2 failed stories were put back",
+      "message": "failed stories to retry: 2",
       "progress": {
         "pendingCount": 2,
         "processingCount": 0
@@ -306,7 +306,7 @@ async fn ed_24_failed_stories_are_put_back_while_they_have_retries_left() {
     );
     assert_eq!(
         again["message"],
-        "no failed story has retries left; nothing was put back"
+        "no change: no failed story has retries left"
     );
 }
 
@@ -336,7 +336,7 @@ async fn ed_24_with_sync_the_edition_is_built_before_the_answer() {
     let reported = stand.world.post("/retry-failed-tasks", more).await.json();
     assert_eq!(
         reported["resetCount"], 1,
-        "it was put back once, which is less than two"
+        "it was retried once, which is less than two"
     );
 }
 
@@ -385,7 +385,7 @@ async fn ed_18_an_operator_begins_a_day_anew() {
     assert_eq!(reported["success"], true);
     assert_eq!(
         reported["message"],
-        "the edition of 2026-01-05 begins anew with the stories it has"
+        "the edition of 2026-01-05 starts over with its current stories"
     );
     assert_eq!(
         (&reported["status"], &reported["progress"]["pendingCount"]),

@@ -85,7 +85,7 @@ pub(super) fn publish(world: &World, now: Timestamp) {
     );
 }
 
-/// Instants that far apart, the last 60 up to `until`; the same whenever they are asked for.
+/// Instants that far apart, the last 60 up to `until`; the same whenever they are requested.
 fn times(now: Timestamp, apart: SignedDuration, until: Timestamp) -> Vec<Timestamp> {
     let apart = apart.as_secs();
     let last = until.min(now).as_second().div_euclid(apart) * apart;

@@ -1,4 +1,4 @@
-//! Pages that are kept live, and what must not be asked for twice.
+//! Pages that are kept live, and what must not be requested twice.
 
 use axum::{
     body::Body,

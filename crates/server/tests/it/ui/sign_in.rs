@@ -171,7 +171,7 @@ async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
     [
         (
             422,
-            "This did not work: name, password or token is wrong, or no longer valid.",
+            "Sign-in failed: wrong or expired name, password or token.",
         ),
     ]
     "#);

@@ -87,7 +87,7 @@ async fn the_fleet_is_counted_and_every_number_leads_to_its_rows() {
             "0 ended",
             "1 due now",
             "0 need attention",
-            "1 failed last time"
+            "1 last check failed"
         ]
     );
     let counts = page.texts(".numbers b");
@@ -213,7 +213,7 @@ async fn a_source_is_checked_paused_resumed_changed_and_removed() {
     let page = world.look(answer.leads_to()).await;
     assert_eq!(
         page.texts(".notice"),
-        ["It is checked as soon as a node has room."]
+        ["Queued for a check as soon as a node has capacity."]
     );
     assert!(page.body.contains("ui:anonymous asked for it"));
     let answer = world.fill(&at("pause"), &[("note", "too loud")]).await;
@@ -414,7 +414,7 @@ async fn a_list_is_imported_line_by_line_and_exported() {
     check_page(&answer);
     assert_eq!(
         answer.texts("[role=status]"),
-        ["2 added, 0 were there already, 2 refused."]
+        ["2 added, 0 already existed, 2 refused."]
     );
     let rows = answer.texts("tbody tr");
     assert_eq!(rows[0], "`One` added source 1");
@@ -423,7 +423,7 @@ async fn a_list_is_imported_line_by_line_and_exported() {
     let again = world.fill("/ui/sources/opml", &[("opml", list)]).await;
     assert_eq!(
         again.texts("[role=status]"),
-        ["0 added, 2 were there already, 2 refused."]
+        ["0 added, 2 already existed, 2 refused."]
     );
     let out = world.look("/ui/sources/export").await;
     assert_eq!(

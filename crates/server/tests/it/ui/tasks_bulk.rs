@@ -114,7 +114,7 @@ async fn tasks_are_moved_to_one_time_or_each_by_an_amount() {
         words(&question)
     );
     let notice = all(&agree(&world, &question).await, ".notice").concat();
-    assert!(notice.contains("2 moved."), "{notice}");
+    assert!(notice.contains("2 rescheduled."), "{notice}");
     let mut times: Vec<_> = world
         .rows()
         .await
@@ -167,12 +167,12 @@ async fn tasks_are_tried_again() {
         .await;
     let question = world.get("/ui/tasks/bulk?act=retry&all=1").await;
     assert!(
-        words(&question).contains("Try 2 tasks now"),
+        words(&question).contains("Retry 2 tasks now"),
         "{}",
         words(&question)
     );
     let notice = all(&agree(&world, &question).await, ".notice").concat();
-    assert!(notice.contains("1 put again, 1 moved."), "{notice}");
+    assert!(notice.contains("1 created again, 1 rescheduled."), "{notice}");
     let rows = world.rows().await;
     let live: Vec<_> = rows
         .iter()
@@ -206,7 +206,7 @@ async fn choosing_nothing_or_nonsense_changes_nothing() {
     let world = World::open();
     many(&world, 1).await;
     let page = world.get("/ui/tasks/bulk?act=cancel").await;
-    assert!(words(&page).contains("Nothing chosen"), "{}", words(&page));
+    assert!(words(&page).contains("No task selected"), "{}", words(&page));
     for query in ["act=destroy&id=1", "id=1", "act=cancel&id=one"] {
         let page = world.get(&format!("/ui/tasks/bulk?{query}")).await;
         assert_eq!(page.status, 422, "{query}");

@@ -17,7 +17,7 @@ const REFUSED: &str = "refused";
 /// What the address says was done.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Done {
-    reported: Option<String>,
+    counts: Option<String>,
     seal: Option<String>,
 }
 
@@ -36,15 +36,15 @@ pub(super) fn report(act: Act, receipts: &[Option<Receipt>]) -> String {
 
 /// Tells what was done, if it was this session that did it.
 pub(crate) fn notice(viewer: &Viewer, done: &Done) -> Markup {
-    let (Some(reported), Some(given)) = (&done.reported, &done.seal) else {
+    let (Some(counts), Some(given)) = (&done.counts, &done.seal) else {
         return Markup::default();
     };
-    if *given != seal(viewer, reported) {
+    if *given != seal(viewer, counts) {
         return Markup::default();
     }
     let lang = viewer.lang;
     let (comma, end) = (lang.pick(", ", "，"), lang.pick(".", "。"));
-    let counts = read(lang, reported).join(comma);
+    let counts = read(lang, counts).join(comma);
     let counts = if counts.is_empty() {
         lang.pick("No change: no task was left to change", "未作更改：没有需要更改的任务")
             .to_owned()
