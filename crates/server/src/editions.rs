@@ -69,7 +69,9 @@ pub(crate) fn editions(state: &AppState) -> Result<&Arc<Editions>> {
 
 /// Repeating these calls is harmless, so no idempotency key is stored.
 fn refuse_key(call: &Call) -> Result<()> {
-    call.refuse_key_because("editions do not accept an Idempotency-Key; repeating the call is harmless")
+    call.refuse_key_because(
+        "editions do not accept an Idempotency-Key; repeating the call is harmless",
+    )
 }
 
 /// Builds an edition as far as possible.

@@ -171,7 +171,8 @@ fn all_or_nothing(requests: ChangeRequests) -> Result<Vec<Request>> {
 }
 
 fn twice(identity: &Identity) -> Problem {
-    let detail = format!("{identity} appears twice; with an Idempotency-Key it may appear only once");
+    let detail =
+        format!("{identity} appears twice; with an Idempotency-Key it may appear only once");
     Problem::new(Code::InvalidValue, detail)
 }
 

@@ -50,7 +50,9 @@ pub(crate) async fn get_metrics(
     let now = state.clock.now();
     match state.store.load_depths(now).await {
         Ok(depths) => seen.show(&depths, now),
-        Err(error) => tracing::warn!(error = %error, "metrics without queue depths: the store did not answer"),
+        Err(error) => {
+            tracing::warn!(error = %error, "metrics without queue depths: the store did not answer")
+        }
     }
     if let Err(error) = fleet.show(&state, now).await {
         tracing::warn!(error = %error, "metrics without fresh source counts: the store did not answer");
@@ -187,8 +189,7 @@ fn labelled(
     reason = "counting stops long before 2^53"
 )]
 fn set(kind: &str, waits: Waits) {
-    let depth =
-        |state| gauge!("almanack_queue_depth", "kind" => kind.to_owned(), "state" => state);
+    let depth = |state| gauge!("almanack_queue_depth", "kind" => kind.to_owned(), "state" => state);
     depth("waiting").set(waits.waiting as f64);
     depth("due").set(waits.due as f64);
     gauge!("almanack_oldest_due_seconds", "kind" => kind.to_owned()).set(waits.oldest_seconds);

@@ -302,10 +302,7 @@ fn busy() -> Problem {
 }
 
 fn internal() -> Problem {
-    Problem::new(
-        Code::Internal,
-        "internal error; see the log of this node",
-    )
+    Problem::new(Code::Internal, "internal error; see the log of this node")
 }
 
 /// Marks an answer for a browser, which shows errors as pages.
@@ -344,15 +341,15 @@ pub(crate) fn unify(response: Response, body_bytes_max: usize) -> Response {
 
 /// The message names the limit, so that the client can keep it.
 pub(crate) fn body_too_large(bytes_max: usize) -> Problem {
-    let detail = format!(
-        "the body exceeds the limit of {bytes_max} bytes; send fewer items per call"
-    );
+    let detail =
+        format!("the body exceeds the limit of {bytes_max} bytes; send fewer items per call");
     Problem::new(Code::BodyTooLarge, detail)
 }
 
 fn timed_out() -> Problem {
     tracing::warn!("request timed out");
-    let detail = "the request timed out and its outcome is unknown; try again, repeating the call is safe";
+    let detail =
+        "the request timed out and its outcome is unknown; try again, repeating the call is safe";
     Problem::new(Code::TimedOut, detail)
 }
 

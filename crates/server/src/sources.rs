@@ -118,7 +118,9 @@ pub(crate) async fn delete_source(
 
 /// Repeating these calls is harmless, so no idempotency key is stored.
 fn refuse_key(call: &Call) -> Result<()> {
-    call.refuse_key_because("changes of sources do not accept an Idempotency-Key; repeating the call is harmless")
+    call.refuse_key_because(
+        "changes of sources do not accept an Idempotency-Key; repeating the call is harmless",
+    )
 }
 
 /// A source and its current task.

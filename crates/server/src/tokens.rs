@@ -95,7 +95,9 @@ pub(crate) async fn list_tokens(
 )]
 pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
     call.requester.must(Scope::Admin, "creating a token")?;
-    call.refuse_key_because("a name creates at most one token, so this call does not accept an Idempotency-Key")?;
+    call.refuse_key_because(
+        "a name creates at most one token, so this call does not accept an Idempotency-Key",
+    )?;
     let body: TokenBody = call.json()?;
     check_name("token", &body.name)?;
     let (scope, now) = (parse_scope(&body.scope)?, state.clock.now());

@@ -73,8 +73,18 @@ mod tests {
     fn a_header_is_believed_as_far_as_trusted_proxies_wrote_it() {
         let trusted = ["10.0.0.0/8", "::1"].map(|text| parse_net(text).unwrap());
         for (connected, header, sender, why) in [
-            ("192.0.2.1", "198.51.100.7", "192.0.2.1", "not a trusted proxy"),
-            ("10.0.0.1", "198.51.100.7", "198.51.100.7", "a trusted proxy"),
+            (
+                "192.0.2.1",
+                "198.51.100.7",
+                "192.0.2.1",
+                "not a trusted proxy",
+            ),
+            (
+                "10.0.0.1",
+                "198.51.100.7",
+                "198.51.100.7",
+                "a trusted proxy",
+            ),
             ("10.0.0.1", "", "10.0.0.1", "without the header"),
             ("10.0.0.1", "junk", "10.0.0.1", "with an unreadable header"),
             (

@@ -181,9 +181,7 @@ pub(crate) async fn force_publish(
     let success = account.edition.is_published();
     let (printed, left_out) = (account.counts().completed, forced.left_out);
     let message = if success {
-        format!(
-            "the edition of {date} is published with {printed} stories; {left_out} left out"
-        )
+        format!("the edition of {date} is published with {printed} stories; {left_out} left out")
     } else {
         let open = super::open_destinations(account).join(", ");
         let state = account.edition.state;

@@ -126,7 +126,11 @@ mod tests {
         for _ in 0..1_000 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(done.available_permits(), 1, "the caller is gone, and the work is done");
+        assert_eq!(
+            done.available_permits(),
+            1,
+            "the caller is gone, and the work is done"
+        );
     }
 
     #[tokio::test]

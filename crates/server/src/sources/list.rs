@@ -103,7 +103,8 @@ fn parse_failure(text: &str) -> Result<FailureClass> {
 /// PostgreSQL refuses to search for a NUL.
 fn check_text(text: String) -> Result<String> {
     if text.len() > TEXT_BYTES_MAX || text.contains(char::is_control) {
-        let detail = format!("q must have at most {TEXT_BYTES_MAX} bytes and no control characters");
+        let detail =
+            format!("q must have at most {TEXT_BYTES_MAX} bytes and no control characters");
         return Err(misasked(&detail));
     }
     Ok(text)

@@ -43,7 +43,8 @@ impl Ticks {
         if let Some(id) = &id
             && memory.ids.contains_key(id)
         {
-            let detail = "a call with this webhook-id is running or has succeeded; nothing was done";
+            let detail =
+                "a call with this webhook-id is running or has succeeded; nothing was done";
             return Err(Problem::new(Code::AlreadyReceived, detail));
         }
         if memory.under_way >= TICKS_MAX || memory.ids.len() >= IDS_MAX {

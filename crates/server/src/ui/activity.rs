@@ -1,7 +1,7 @@
 //! Activity: who decided what, newest first.
 //!
-//! The decisions about tasks and the edits of schedules in one list. Schedules decide much by themselves; `people` leaves their
-//! firings out. Like every list it looks through the newest rows only, and says so.
+//! Decisions about tasks and changes of schedules in one list. `people` leaves out firings that
+//! schedules decide themselves. Like every list it searches only the newest rows, and says so.
 
 use almanack_core::history::Decision;
 use almanack_core::plan::{Edit, Edited, ScheduleName};
@@ -22,16 +22,15 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new().route("/ui/activity", get(show))
 }
 
-/// What the page is asked for.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Query {
     by: Option<String>,
     kind: Option<String>,
     q: Option<String>,
     people: Option<String>,
-    /// Microseconds: the instant of the last line of the page before.
+    /// Microseconds: the instant of the last line of the previous page.
     before: Option<i64>,
-    /// How many lines of that instant were shown already.
+    /// How many lines of that instant were already shown.
     shown: Option<usize>,
 }
 
@@ -49,19 +48,17 @@ impl Query {
         })
     }
 
-    /// Where the page before ended.
+    /// Where the previous page ended.
     fn cursor(&self) -> Result<Option<ActivityCursor>> {
         let Some(before) = self.before else {
             return Ok(None);
         };
         let shown = self.shown.unwrap_or(0);
         let at = Timestamp::from_microsecond(before).ok();
-        let cursor = at
-            .filter(|_| shown <= AMONG)
-            .map(|at| ActivityCursor {
-                at,
-                reported: shown,
-            });
+        let cursor = at.filter(|_| shown <= AMONG).map(|at| ActivityCursor {
+            at,
+            reported: shown,
+        });
         let detail = "before and shown are not a cursor of an earlier page";
         let none = || Problem::new(Code::InvalidQuery, detail);
         cursor.ok_or_else(none).map(Some)

@@ -1,4 +1,4 @@
-//! Nodes: who shares the work, which leases they hold, and how well the work keeps its times.
+//! Nodes: their heartbeats, their leases, and how punctual the work is.
 
 mod pace;
 
@@ -9,9 +9,10 @@ use axum::{Router, routing::get};
 use super::links::tasks_in;
 use crate::ui::prelude::*;
 
-/// A node that runs is heard of every few seconds. One that was quiet for this long has most likely lost its leases.
+/// A running node sends a heartbeat every few seconds. After this long without one it has most
+/// likely lost its leases.
 const QUIET_AFTER: SignedDuration = SignedDuration::from_secs(60);
-/// A clock that is further off than this deserves a look.
+/// A larger clock skew is highlighted.
 const SKEW_NOTABLE: SignedDuration = SignedDuration::from_millis(500);
 /// Most leases on the page.
 const LEASES: usize = 100;
@@ -66,7 +67,7 @@ fn state(viewer: &Viewer, node: &Node) -> Markup {
     }
 }
 
-/// How far a node's clock is off, and in which direction.
+/// The clock skew of a node and its direction.
 fn skew(viewer: &Viewer, skew_us: i64) -> Markup {
     let lang = viewer.lang;
     let skew = SignedDuration::from_micros(skew_us);
@@ -105,7 +106,7 @@ fn leases(viewer: &Viewer, claims: &[ClaimLine]) -> Markup {
     }
 }
 
-/// What waits, by kind.
+/// Waiting tasks, by kind.
 fn queues(viewer: &Viewer, depths: &[Depth]) -> Markup {
     let of_kind = |depth: &Depth| address(Place::Tasks.path(), [("kind", depth.kind.as_str())]);
     table! { viewer.lang; "Waiting tasks by kind", "各类型的等待任务";

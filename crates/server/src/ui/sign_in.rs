@@ -1,11 +1,12 @@
 //! Signing in and out.
 //!
-//! By a token or by name and password; both open a session ([`crate::access::session`]). Whatever is wrong, the answer is one sentence
-//! after the same work, so that it tells nobody which names exist. What was typed as a secret is never shown again, and is not logged; neither
-//! is a name that nobody has, because people type passwords into the wrong field.
+//! With a token or with name and password; both open a session ([`crate::access::session`]). Every
+//! failure gets the same sentence after the same work, so that it does not reveal which names
+//! exist. A typed secret is never shown again and never logged; neither is an unknown name, because
+//! people type passwords into the wrong field.
 //!
-//! After signing in, the browser is led back here once: if it comes without the cookie, it did not keep it, and the page says why
-//! instead of asking for the same password for ever.
+//! After sign-in the browser is redirected here once: if it comes without the cookie, it did not
+//! keep it, and the page says why instead of asking for the password again and again.
 
 mod form;
 
@@ -31,14 +32,14 @@ pub(crate) fn routes(authentication: &Arc<Authentication>) -> Router<Arc<AppStat
         .layer(Extension(Arc::clone(authentication)))
 }
 
-/// Where to go on, and where somebody comes from.
+/// Where to continue.
 #[derive(Debug, Default, Deserialize)]
 struct Asked {
     next: Option<String>,
     did: Option<Did>,
 }
 
-/// What was just done.
+/// Code of the last action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Did {
@@ -46,7 +47,7 @@ enum Did {
     SignedOut,
 }
 
-/// What was filled in. Not printable: it holds secrets.
+/// The form. Not `Debug`: it contains secrets.
 #[derive(Deserialize)]
 struct Credentials {
     name: Option<String>,
@@ -55,13 +56,12 @@ struct Credentials {
     next: Option<String>,
 }
 
-/// What somebody shows to be let in.
+/// The credentials.
 enum Shown<'a> {
     Password { name: &'a str, password: &'a str },
     Token(&'a str),
 }
 
-/// The page.
 async fn show(viewer: Viewer, asked: Result<Query<Asked>, QueryRejection>) -> Response {
     let Query(asked) = asked.unwrap_or_default();
     let next = way_on(asked.next.as_deref());
@@ -92,7 +92,8 @@ async fn sign_in(
     let Some(shown) = form.shown() else {
         return Ok(again(Refused::Incomplete));
     };
-    // Before anything is looked at: a password that is changed meanwhile must end a session that the old one opens.
+    // Taken before any check: a password changed meanwhile must end a session that the old one
+    // opens.
     let now = state.clock.now();
     if let Err(free_at) = take_try(&authentication, &shown, peer, now) {
         tracing::warn!("sign-in refused: too many attempts");
@@ -165,13 +166,13 @@ fn give_back_try(authentication: &Authentication, shown: &Shown<'_>, peer: Peer)
     tries.succeed(shown.by(), peer);
 }
 
-/// What came of looking at what somebody shows.
+/// The result of checking credentials.
 enum Found {
-    /// Who it is, and since when their session counts.
+    /// The user, and the start of their session.
     Holder(Holder, Timestamp),
-    /// What they show is wrong.
+    /// Wrong credentials.
     Nobody,
-    /// Too many passwords are being checked to check this one.
+    /// Too many passwords are being checked.
     Busy,
 }
 
@@ -201,7 +202,7 @@ async fn find_token(state: &AppState, token: &str, now: Timestamp) -> Result<Opt
 }
 
 async fn find_user(state: &AppState, name: &str, password: &str, now: Timestamp) -> Result<Found> {
-    // Nobody's password is so long, and hashing costs what it is long.
+    // No password is that long, and hashing cost grows with the length.
     if password.len() > PASSWORD_BYTES_MAX {
         return Ok(Found::Nobody);
     }
@@ -215,7 +216,7 @@ async fn find_user(state: &AppState, name: &str, password: &str, now: Timestamp)
         return Ok(Found::Nobody);
     };
     tracing::info!(user.name, "signed in");
-    // Who set the password may have a clock that is ahead of ours.
+    // The clock of the node that set the password may be ahead of ours.
     let since = now.max(user.changed_at);
     Ok(Found::Holder(Holder::User(user.name), since))
 }
@@ -226,7 +227,7 @@ fn unverified(error: &password::Error) -> Problem {
     Problem::new(Code::Internal, detail)
 }
 
-/// Only to a page of ours; nobody else chooses where a browser goes from here.
+/// Only to our own pages; no one else chooses where a browser goes from here.
 fn way_on(next: Option<&str>) -> &str {
     let plain = |path: &&str| is_ours(path) && path.bytes().all(|byte| byte.is_ascii_graphic());
     next.filter(plain).unwrap_or("/ui")
@@ -237,7 +238,7 @@ fn answer(viewer: &Viewer, refused: Refused, page: Markup) -> Response {
         return again(page);
     };
     let mut response = reported(StatusCode::TOO_MANY_REQUESTS, page);
-    // Whole seconds, and not one too early.
+    // Whole seconds, rounded up.
     let seconds = free_at.duration_since(viewer.now).as_secs().max(0) + 1;
     let headers = response.headers_mut();
     headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));

@@ -1,7 +1,8 @@
-//! Today: a day at a glance. What ran, what runs and what will, as a ribbon; what needs a person; what runs now.
+//! Today: the timeline of the day, what needs attention, what is running, what is next.
 //!
-//! The day is read by [`day`], turned into marks by [`lanes`] and into requests by [`wants`]; both are pure. Every read is bounded:
-//! on a busy node the ribbon shows the newest of what happened and says so.
+//! [`day`] reads the day, [`lanes`] turns it into marks and [`wants`] into items that need
+//! attention; both are pure. Every read is bounded: on a busy node the timeline shows the newest
+//! events and says so.
 
 mod day;
 mod lanes;
@@ -30,7 +31,7 @@ pub(crate) async fn show(State(state): App, viewer: Viewer) -> Page {
     Ok(Place::Today.page(&viewer, &body))
 }
 
-/// How many tasks stand where.
+/// Task counts by status.
 fn numbers(lang: Lang, statuses: &[StatusCount]) -> Markup {
     html! {
         ul class="numbers" {
@@ -66,7 +67,7 @@ fn running(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
     }
 }
 
-/// A task by what it is about: a look at a source by the source's name, a firing by its schedule's.
+/// A task by its subject: a check by the source's name, a firing by its schedule's.
 fn what(task: &TaskLine, sources: &[Source]) -> Markup {
     let checked = SourceId::of(&task.identity);
     let source = checked.and_then(|id| sources.iter().find(|source| source.id == id));
@@ -78,7 +79,7 @@ fn what(task: &TaskLine, sources: &[Source]) -> Markup {
     html! { a href=(href) data-open { (name) } " " small class="hint" { (task.identity.kind) } }
 }
 
-/// Most tasks that come next in the list; the ribbon shows more.
+/// Most tasks in the next list; the timeline shows more.
 const NEXT_MAX: usize = 10;
 
 fn upcoming(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {

@@ -56,7 +56,11 @@ fn what_is_left_and_what_is_too_much_is_said() {
     for (spent, limit, reported) in [
         (&[][..], 10, "Spent 0 of 10, 10 left (batches: 0)."),
         (&[4, 6], 10, "Spent 10 of 10, 0 left (batches: 2)."),
-        (&[4, 7], 10, "Spent 11 of 10, 1 over the limit (batches: 2)."),
+        (
+            &[4, 7],
+            10,
+            "Spent 11 of 10, 1 over the limit (batches: 2).",
+        ),
         (&[0], 0, "Spent 0 of 0, 0 left (batches: 1)."),
         (
             &[u64::MAX, u64::MAX],

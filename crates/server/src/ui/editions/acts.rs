@@ -1,6 +1,6 @@
-//! What people do with an edition: build it, publish what there is, put failed stories back, begin anew.
+//! Actions on an edition: build it, publish it early, retry failed stories, start over.
 //!
-//! What may be done now is decided where it is done ([`turn`]): a button is shown where the same function would not refuse.
+//! [`turn`] decides what is possible: a button is shown if the same function would not refuse.
 
 use almanack_core::edition::Account;
 use almanack_core::edition::turn::{self, Chosen, Day};
@@ -14,13 +14,12 @@ use crate::editions::{Dated, editions};
 use crate::ui::form::{self, ask};
 use crate::ui::prelude::*;
 
-/// Which failed stories to put back.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Retry {
     retries_max: Option<u32>,
 }
 
-/// What may be done now.
+/// The possible actions.
 struct Ways {
     run: bool,
     publish: bool,
@@ -39,7 +38,6 @@ impl Ways {
     }
 }
 
-/// Everything that may be done.
 pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
     let (lang, date) = (viewer.lang, account.edition.date);
     let (here, ways) = (links::edition(date), Ways::of(account, viewer));
@@ -64,7 +62,7 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
     } }
 }
 
-/// The command `edition ACT`, and the call that does the same.
+/// The command `edition ACT`, and the equivalent call.
 fn command(date: Date, act: &str) -> Equivalent {
     let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/{act}"));
     call.cli(&["edition", act, &date.to_string()])
@@ -92,7 +90,7 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     }
 }
 
-/// Queues an edition to be built to its end.
+/// Queues an edition for building.
 pub(crate) async fn run(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
     let by = filled.viewer.origin();
     let requested = editions(&state)?.request(date, &by).await?;
@@ -121,7 +119,7 @@ pub(crate) async fn ask_publishing(State(state): App, Dated(date): Dated, viewer
     Ok(ask(&viewer, Place::Editions, &question))
 }
 
-/// Begins to publish what is completed. Destinations may take minutes, and nobody should wait for them in front of a blank page.
+/// Starts publishing the completed stories. Destinations may take minutes; the page does not wait.
 pub(crate) async fn publish(
     State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
@@ -130,14 +128,14 @@ pub(crate) async fn publish(
 ) -> Answer {
     let editions = editions(&state)?.clone();
     let date = editions.day(Some(date))?;
-    // What is refused is told at once.
+    // Refusals are shown at once.
     turn::force(&editions.account(date).await?).map_err(Error::from)?;
     let by = filled.viewer.origin();
     runs.begin(async move { editions.force_publish(date, &by).await })?;
     Ok(see(&format!("{}?did=publishing", links::edition(date))))
 }
 
-/// Puts failed stories back.
+/// Retries failed stories.
 pub(crate) async fn retry(State(state): App, Dated(date): Dated, filled: Filled<Retry>) -> Answer {
     let most = filled.form.retries_max;
     check_retries(most, "retries_max")?;
@@ -151,7 +149,7 @@ pub(crate) async fn retry(State(state): App, Dated(date): Dated, filled: Filled<
     Ok(see(&format!("{}?did={code}", links::edition(date))))
 }
 
-/// Asks before an edition begins anew.
+/// Asks before an edition starts over.
 pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Viewer) -> Page {
     let lang = viewer.lang;
     let account = editions(&state)?.account(date).await?;
@@ -183,7 +181,7 @@ pub(crate) async fn reset(State(state): App, Dated(date): Dated, filled: Filled)
     Ok(see(&format!("{}?did=reset", links::edition(date))))
 }
 
-/// Which deliveries are meant, and what is decided about them.
+/// The chosen deliveries and the decision about them.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Redelivery {
     destination: String,
@@ -198,7 +196,7 @@ enum Act {
     Skip,
 }
 
-/// The destinations about which something can be decided now: where the same function would not refuse.
+/// Destinations with open deliveries: where the same function would not refuse.
 fn destinations<'a>(account: &'a Account, viewer: &Viewer) -> Vec<&'a str> {
     let names = account.deliveries.iter();
     let mut names: Vec<&str> = names.map(|one| one.destination.as_str()).collect();
@@ -213,7 +211,7 @@ fn destinations<'a>(account: &'a Account, viewer: &Viewer) -> Vec<&'a str> {
     names
 }
 
-/// The form, where there is something to decide.
+/// The form, if there is something to decide.
 fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
     let (lang, date) = (viewer.lang, account.edition.date);
     let names = destinations(account, viewer);
@@ -241,7 +239,7 @@ fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
     })
 }
 
-/// Does what was decided.
+/// Applies the decision.
 pub(crate) async fn redeliver(
     State(state): App,
     Dated(date): Dated,

@@ -1,6 +1,7 @@
-//! The document of an edition: what is printed, how it was made, and its Markdown.
+//! The document of an edition: its content, its revision, and its Markdown.
 //!
-//! It is shown from its stored inputs, as readers get it; every text of it was written by others and is escaped.
+//! Rendered from its stored inputs, as readers see it; all texts were written by others and are
+//! escaped.
 
 use almanack_core::edition::Edition;
 use almanack_core::edition::document::{Document, Printed};
@@ -15,7 +16,6 @@ pub(crate) struct Query {
     revision: Option<u32>,
 }
 
-/// The page of a document.
 pub(crate) async fn show(
     State(state): App,
     viewer: Viewer,
@@ -40,7 +40,7 @@ pub(crate) async fn show(
     Ok(page(&viewer, Place::Editions, &title, &body))
 }
 
-/// The newest document, or what it would be now; none where there is nothing to print.
+/// The latest document, or a preview; none if there is no content.
 pub(super) async fn newest(
     editions: &Editions,
     date: Date,
@@ -56,13 +56,13 @@ pub(super) async fn newest(
     };
     match found {
         Ok(document) => Ok(Some(document)),
-        // A page about an edition must open even if nobody can print it.
+        // The page of an edition must open even if its document cannot be rendered.
         Err(Error::Template(_) | Error::NoDocument(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The revisions, and the newest of them to look into.
+/// The revisions, and the latest of them.
 pub(super) fn preview(
     viewer: &Viewer,
     edition: &Edition,
@@ -74,7 +74,7 @@ pub(super) fn preview(
         @if is_published { p { a href={ "/editions/" (date) } { (lang.pick("Public page", "读者页面")) } } }
         @if revision > 0 {
             p { (lang.pick("Revisions: ", "修订："))
-                // Newest first; a person who makes more than a few of them is looking for the last ones.
+                // Newest first.
                 @for number in (1..=revision).rev().take(20) {
                     a href={ (links::edition(date)) "/document?revision=" (number) } { (say!(lang, "revision {number}", "修订 {number}")) } " "
                 }

@@ -9,10 +9,9 @@ use super::{one, steps};
 use crate::ui::form;
 use crate::ui::prelude::*;
 
-/// Editions on a page. Of each the deliveries are read, so there are not many.
+/// Editions per page; small, because the deliveries of each are read.
 const PAGE: usize = 20;
 
-/// Where the page begins.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     /// Only days before this.
@@ -38,7 +37,7 @@ language = \"en\"             # zh-CN unless you say otherwise
 path = \"/srv/site/_posts\"   # where the Markdown goes
 ";
 
-/// How to make this node build editions.
+/// How to configure editions on this node.
 fn unconfigured(lang: Lang) -> Markup {
     html! {
         p { (pick!(lang;
@@ -84,7 +83,7 @@ async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) 
     })
 }
 
-/// Today's edition has not begun.
+/// Today's edition has not started.
 fn missing(viewer: &Viewer, today: Date) -> Markup {
     let lang = viewer.lang;
     section! { lang; "today", "Today", "今日";
@@ -127,7 +126,7 @@ fn stories(lang: Lang, date: Date, counts: &Counts) -> Markup {
     }
 }
 
-/// The deliveries of an edition; one without a document has none.
+/// The deliveries of an edition; none without a document.
 async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delivery>> {
     if line.edition.revision == 0 {
         return Ok(Vec::new());
@@ -135,7 +134,7 @@ async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delive
     match editions.look(line.edition.date).await {
         Ok(account) => Ok(account.deliveries),
         Err(Error::Unknown(_)) => Ok(Vec::new()),
-        // Its own page says what is wrong; the list shows it and the others (SF-06).
+        // Its own page shows the error; the list shows it and the others (SF-06).
         Err(error) if error.is_unreadable() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }

@@ -1,4 +1,4 @@
-//! One edition: where it stands, when it is expected, and everything that belongs to it.
+//! One edition: its state, its expected completion, and everything that belongs to it.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,11 @@ use crate::picture::grid::{self, Square};
 use crate::ui::form;
 use crate::ui::prelude::*;
 
-/// What the page is asked for besides the day.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     did: Option<String>,
 }
 
-/// The page of an edition.
 pub(crate) async fn show(
     State(state): App,
     viewer: Viewer,
@@ -49,7 +47,7 @@ async fn found(
 ) -> Page {
     let (lang, account) = (viewer.lang, &status.account);
     let (edition, date) = (&account.edition, account.edition.date.to_string());
-    // What the script does not show again is not made again.
+    // Parts that the live script does not replace are not rendered again.
     let document = if viewer.live {
         None
     } else {
@@ -73,7 +71,7 @@ fn title(lang: Lang, date: Date) -> String {
     say!(lang, "Edition of {date}", "{date} 的日报")
 }
 
-/// The page of a day that has no edition.
+/// The page of a day without an edition.
 fn nothing(viewer: &Viewer, date: Date) -> Markup {
     let lang = viewer.lang;
     let body = html! {
@@ -167,7 +165,7 @@ fn counts(lang: Lang, account: &Account) -> Markup {
     "{total} 篇：完成 {completed}，运行中 {processing}，等待 {pending}，失败 {failed}")) } }
 }
 
-/// The stories: all of them at a glance, and each with what became of it.
+/// The stories: an overview, and each with its result.
 fn stories(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
     let lang = viewer.lang;
     if stories.is_empty() {
@@ -186,7 +184,7 @@ fn stories(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
     let rows = table! { lang; "Stories by rank", "按排名的文章";
         for (story in stories) tr(data-row id={ "story-" (story.rank) })
         "Rank", "排名" { td class="number" { (story.rank) } }
-        // Whichever language they are in, it is not the page's.
+        // Its language may differ from the page's.
         "Story", "文章" { th scope="row" class="name" lang="" { (named(lang, story)) } }
         "Status", "状态" { td { (words::story(lang, story.status)) } }
         "Batch", "批次" {
@@ -230,7 +228,7 @@ fn named(lang: Lang, story: &Story) -> Markup {
     }
 }
 
-/// The batches, and what they spent of the budget.
+/// The batches and their spending.
 fn batches(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32) -> Markup {
     let lang = viewer.lang;
     if account.batches.is_empty() {
@@ -286,7 +284,7 @@ fn spending(
     }
 }
 
-/// The ledger of the deliveries.
+/// The ledger of deliveries.
 fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     let lang = viewer.lang;
     let rows = table! { lang; "Deliveries by destination and part", "按目的地与部分的投递";
@@ -325,7 +323,7 @@ fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     }
 }
 
-/// Every destination with the state that wants a person most.
+/// Every destination with its most urgent state.
 pub(super) fn delivered(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     let names = deliveries.iter().map(|one| one.destination.as_str());
     let mut names: Vec<&str> = names.collect();
@@ -353,7 +351,7 @@ pub(super) fn delivered(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     }
 }
 
-/// What people should have heard about it, what lasts first.
+/// The alerts of the edition, open ones first.
 fn alerts(viewer: &Viewer, alerts: &[Alert]) -> Markup {
     let lang = viewer.lang;
     let mut sorted: Vec<&Alert> = alerts.iter().collect();

@@ -1,4 +1,4 @@
-//! What is said about editions, in both languages.
+//! Texts about editions, in both languages.
 
 use almanack_core::edition::delivery::{self, Delivery};
 use almanack_core::edition::story::{self, Note};
@@ -7,7 +7,6 @@ use almanack_core::edition::{State, batch};
 use crate::picture::outcome::Outcome;
 use crate::ui::prelude::*;
 
-/// Where an edition stands.
 pub(super) fn state(lang: Lang, state: State) -> &'static str {
     words! { lang, state;
         State::Init => "not started", "未开始";
@@ -20,7 +19,7 @@ pub(super) fn state(lang: Lang, state: State) -> &'static str {
     }
 }
 
-/// The same with a shape.
+/// The state as a badge.
 pub(super) fn state_badge(lang: Lang, of: State) -> Markup {
     let class = match of {
         State::Init | State::ListFetched => "planned",
@@ -32,7 +31,6 @@ pub(super) fn state_badge(lang: Lang, of: State) -> Markup {
     badge(class, state(lang, of))
 }
 
-/// Where a story stands.
 pub(super) fn story(lang: Lang, status: story::Status) -> Markup {
     let word = words! { lang, status;
         story::Status::Pending => "waiting", "等待";
@@ -53,7 +51,7 @@ pub(super) fn story_outcome(status: story::Status) -> Outcome {
     }
 }
 
-/// Why a story has no summary of its page.
+/// Why a story has no summary.
 pub(super) fn note(lang: Lang, note: Note) -> &'static str {
     words! { lang, note;
         Note::TitleOnly => "article could not be read; title only", "无法读取正文，仅保留标题";
@@ -61,7 +59,6 @@ pub(super) fn note(lang: Lang, note: Note) -> &'static str {
     }
 }
 
-/// How a batch ended.
 pub(super) fn batch(lang: Lang, status: batch::Status) -> Markup {
     badges! { lang, status;
         batch::Status::Running => "running", "running", "运行中";
@@ -71,7 +68,7 @@ pub(super) fn batch(lang: Lang, status: batch::Status) -> Markup {
     }
 }
 
-/// Where a delivery stands, and whether it waits for a person.
+/// The state of a delivery, and whether it needs attention.
 pub(super) fn of_delivery(lang: Lang, of: &Delivery) -> Markup {
     if of.is_held() {
         return badge("failed", lang.pick("needs attention", "需要处理"));
@@ -79,7 +76,6 @@ pub(super) fn of_delivery(lang: Lang, of: &Delivery) -> Markup {
     delivery(lang, of.state)
 }
 
-/// Where a delivery stands.
 pub(super) fn delivery(lang: Lang, state: delivery::State) -> Markup {
     badges! { lang, state;
         delivery::State::Intended => "planned", "waiting", "待发送";
@@ -91,7 +87,7 @@ pub(super) fn delivery(lang: Lang, state: delivery::State) -> Markup {
     }
 }
 
-/// What that means, where it is not plain.
+/// An explanation, where one is needed.
 pub(super) fn delivery_reported(lang: Lang, state: delivery::State) -> Option<&'static str> {
     words! { lang, state?;
         delivery::State::Unknown =>

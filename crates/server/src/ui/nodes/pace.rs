@@ -1,7 +1,7 @@
-//! How much was done in the last hour, minute by minute, and how late it began.
+//! Throughput and start delay of the last hour, minute by minute.
 //!
-//! Lateness is when an attempt started against when it was due, of tasks that have ended; one that comes again carries its next
-//! time already, and so is left out.
+//! The delay is the start of an attempt minus its due time, of tasks that have ended; a repeating
+//! task already has its next time, and is left out.
 
 use almanack_core::store::TaskLine;
 
@@ -10,23 +10,23 @@ use crate::ui::prelude::*;
 
 /// Minutes that are counted.
 const MINUTES: usize = 60;
-/// Most ends that are looked at: what a page costs does not grow with the pace.
+/// Most ended tasks read: the cost of a page does not grow with the throughput.
 const ENDS: usize = 2_000;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pace {
-    /// Where the first minute begins.
+    /// Start of the first minute.
     from: Timestamp,
-    /// Ends in each minute, the oldest first.
+    /// Ended tasks per minute, oldest first.
     counts: Vec<u64>,
-    /// How late attempts began.
+    /// Start delays of attempts.
     late: Vec<SignedDuration>,
-    /// Whether there were more ends than are looked at.
+    /// Whether there were more ended tasks than were read.
     cut: bool,
 }
 
 impl Pace {
-    /// Counts what ended in the last hour.
+    /// Counts tasks that ended in the last hour.
     pub(super) async fn load(state: &AppState, now: Timestamp) -> Result<Self> {
         let from = begin(now);
         let until = now
@@ -77,7 +77,9 @@ fn spark(viewer: &Viewer, pace: &Pace) -> Markup {
         step: SignedDuration::from_mins(1),
         counts: &pace.counts,
     };
-    let caption = viewer.lang.pick("Finished tasks per minute", "每分钟结束的任务数");
+    let caption = viewer
+        .lang
+        .pick("Finished tasks per minute", "每分钟结束的任务数");
     spark::draw(&spark, &viewer.frame("throughput", caption))
 }
 
@@ -86,7 +88,8 @@ fn histogram(viewer: &Viewer, pace: &Pace) -> Markup {
     histogram::draw(&pace.late, &viewer.frame("lateness", caption))
 }
 
-/// An hour before the end of this minute: whole minutes, so that a page changes when the numbers do and not with every look.
+/// An hour before the end of this minute: whole minutes, so that a page changes with its numbers
+/// and not with every rendering.
 fn begin(now: Timestamp) -> Timestamp {
     let minute = now.as_second().div_euclid(60) + 1;
     let minutes = i64::try_from(MINUTES).unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! What people do with a schedule besides writing it: pause, resume, fire, remove.
+//! Actions on a schedule besides changing it: pause, resume, fire, remove.
 
 use almanack_core::plan::{Origin, Schedule, ScheduleName, State as Standing};
 use almanack_core::task::Identity;
@@ -12,7 +12,7 @@ use crate::ui::form::{ask, button, form, hidden};
 use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
 
-/// Everything that can be done with a schedule, for those who may.
+/// All actions, for users who may.
 pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
     let lang = viewer.lang;
     if !may_act(viewer, schedule) {
@@ -98,7 +98,7 @@ pub(crate) struct Firing {
     force: Option<String>,
 }
 
-/// Fires now. Where the firing before has not ended, asks whether it is to be fired all the same.
+/// Fires now. If the previous firing has not ended, asks for confirmation.
 pub(crate) async fn fire(State(state): App, Named(name): Named, filled: Filled<Firing>) -> Answer {
     let Filled { viewer, form } = filled;
     let overlapping = match form.force {
@@ -164,13 +164,13 @@ pub(crate) async fn ask_to_remove(State(state): App, Named(name): Named, viewer:
     Ok(ask(&viewer, Place::Schedules, &question).into_response())
 }
 
-/// Which schedule was looked at.
+/// The revision that was shown.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Seen {
     revision: i64,
 }
 
-/// Removes it, if it still is what was looked at.
+/// Removes it, if it is still at the revision that was shown.
 pub(crate) async fn remove(State(state): App, Named(name): Named, filled: Filled<Seen>) -> Answer {
     let writer = Writer {
         origin: Origin::Api,
@@ -181,7 +181,7 @@ pub(crate) async fn remove(State(state): App, Named(name): Named, filled: Filled
     Ok(see("/ui/schedules?did=removed"))
 }
 
-/// The one instant that a wall clock means; refused where it means none or two.
+/// The one instant of a wall-clock time; refused if there are none or two.
 pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp> {
     let reported = match moment::read(clock, zone) {
         Ok((Moment::One(at), _)) => return Ok(at),
@@ -193,7 +193,6 @@ pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp> 
     Err(Problem::new(Code::InvalidTime, reported))
 }
 
-/// The zone a schedule is written in.
 pub(crate) fn zone_of(schedule: &Schedule) -> &str {
     schedule.definition.read().map_or("UTC", |it| &it.tz)
 }

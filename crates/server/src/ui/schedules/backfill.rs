@@ -1,4 +1,4 @@
-//! Slots of the past, fired on request: first what would fire and how many, then the button.
+//! Backfill of past slots: first a preview with the count, then the button.
 
 use almanack_core::plan::{Schedule, ScheduleName};
 use almanack_engine::schedules::{Backfill, Backfilled};
@@ -11,10 +11,10 @@ use crate::tasks::body::parse_instant;
 use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
 
-/// Slots listed one by one; all are counted.
+/// Slots listed; all are counted.
 const LISTED: usize = 50;
 
-/// Which range, as wall clocks of a zone.
+/// The range, as wall-clock times in a zone.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Query {
     from: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Query {
     pace: Option<String>,
 }
 
-/// Asks for a range, and tells what it would fire.
+/// Asks for a range, and previews it.
 pub(crate) async fn ask(
     State(state): App,
     Named(name): Named,
@@ -97,7 +97,7 @@ fn range(lang: Lang, schedule: &Schedule, query: &Query) -> Markup {
     }
 }
 
-/// What would fire, and the button that does it.
+/// The preview and its button.
 fn reported(
     viewer: &Viewer,
     name: &ScheduleName,

@@ -1,4 +1,4 @@
-//! Writing a schedule, new or changed: a form, what it would do, and the button.
+//! The form to create or change a schedule, with a preview.
 
 use almanack_core::plan::{Origin, Ready, Schedule, ScheduleName};
 use almanack_engine::schedules::{Expected, Writer};
@@ -11,18 +11,17 @@ use crate::schedules::{Named, admit, find};
 use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
 
-/// Coming times told before and after.
+/// Next times shown before and after.
 const TIMES: usize = 10;
 
-/// What is being written.
 struct Draft<'a> {
     viewer: &'a Viewer,
-    /// The schedule that is changed; none if it is new.
+    /// The schedule being changed; none if it is new.
     schedule: Option<&'a Schedule>,
     fields: &'a Fields,
 }
 
-/// An empty form, or one begun by a link.
+/// An empty form, or one prefilled by a link.
 pub(crate) async fn blank(viewer: Viewer, Sought(fields): Sought<Fields>) -> Page {
     viewer.must(Scope::Operate, "writing a schedule")?;
     let fields = &begun(&viewer, fields);
@@ -39,7 +38,7 @@ fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
     fields
 }
 
-/// Checks or creates a schedule.
+/// Previews or creates a schedule.
 pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, form } = filled;
     Draft::new(&viewer, None, &form)
@@ -47,7 +46,7 @@ pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer 
         .await
 }
 
-/// The form of a schedule that is there.
+/// The form of an existing schedule.
 pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) -> Answer {
     viewer.must(Scope::Operate, "changing a schedule")?;
     let schedule = find(&state, &name).await?;
@@ -65,7 +64,7 @@ pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) 
         .into_response())
 }
 
-/// Checks or changes a schedule, if it still is what was looked at.
+/// Previews or changes a schedule, if it is still at the revision that was shown.
 pub(crate) async fn save(State(state): App, Named(name): Named, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, mut form } = filled;
     let schedule = find(&state, &name).await?;
@@ -85,7 +84,7 @@ impl<'a> Draft<'a> {
             fields,
         }
     }
-    /// Checks or writes. What is refused comes back as it was filled in, with the reason.
+    /// Previews or writes. A refused form keeps its input and shows the reason.
     async fn answer(&self, state: &AppState, seen: Expected) -> Answer {
         let done = match self.fields.get("act") {
             "check" => self
@@ -129,7 +128,7 @@ impl<'a> Draft<'a> {
         Ok(see(&format!("{}?did={did}", path(&name))))
     }
 
-    /// What it would do.
+    /// The preview.
     fn check(&self, state: &AppState) -> Page {
         let (name, new) = self.read(state)?;
         let (viewer, lang) = (self.viewer, self.viewer.lang);
@@ -205,7 +204,7 @@ impl<'a> Draft<'a> {
         page(viewer, Place::Schedules, &title(lang, self.schedule), &body)
     }
 
-    /// Ways to the form of each kind of target.
+    /// Links to the form of each kind of target.
     fn kinds(&self) -> Markup {
         let lang = self.viewer.lang;
         let it = self.fields;

@@ -1,4 +1,4 @@
-//! The slot ledger: what became of every slot, with the reason, newest first.
+//! The slot ledger: the result of every slot with its reason, newest first.
 
 use almanack_core::plan::{Schedule, Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
@@ -11,7 +11,6 @@ use crate::ui::prelude::*;
 /// Rows on a page.
 const PAGE: usize = 50;
 
-/// A part of the ledger.
 pub(crate) async fn show(
     state: &AppState,
     viewer: &Viewer,
@@ -41,7 +40,7 @@ pub(crate) async fn show(
     })
 }
 
-/// The firing of each row of one slot, in one read.
+/// The firings of all single-slot rows, in one read.
 async fn firings(
     state: &AppState,
     schedule: &Schedule,
@@ -92,7 +91,7 @@ fn times(viewer: &Viewer, slot: &Slot) -> Markup {
 
 fn became(lang: Lang, slot: &Slot) -> Markup {
     html! {
-        // That it fired says nothing of how that went: the next cell does, with its shape.
+        // A fired slot says nothing about its result: the next cell shows that.
         @match slot.verdict {
             Verdict::Fired | Verdict::CaughtUp => (reported::verdict(lang, slot.verdict)),
             Verdict::Skipped(reason) => {

@@ -1,4 +1,4 @@
-//! All schedules, by name: what each means, when it fires next, and how the last sixty slots went.
+//! All schedules by name: meaning, next firing, and the last sixty slots.
 
 use almanack_core::plan::{Origin, Ready, Schedule};
 use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
@@ -8,7 +8,6 @@ use super::{path, reported, times::in_both};
 use crate::schedules::{ListQuery, cursor};
 use crate::ui::prelude::*;
 
-/// Which schedules to list.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Query {
     /// A part of the name, the expression, the zone or the target.
@@ -19,7 +18,6 @@ pub(crate) struct Query {
     did: Option<String>,
 }
 
-/// One line of the list.
 struct Line {
     schedule: Schedule,
     ready: Option<Ready>,
@@ -73,13 +71,13 @@ fn filters(lang: Lang, query: &Query) -> Markup {
     let states = states.map(|name| (name, reported::state_name(lang, name)));
     let any_state = [("", lang.pick("all except removed", "全部（不含已移除）"))];
     let origins = Origin::ALL.map(|of| (of.as_str(), reported::origin(lang, of)));
-    let all = [("", lang.pick("anybody", "全部"))];
+    let any_origin = [("", lang.pick("all", "全部"))];
     let example = lang.pick("name, expression, zone, target", "名称、表达式、时区、目标");
     html! {
         form class="fields" method="get" action="/ui/schedules" role="search" {
             (Field::search("q", lang.pick("Search", "搜索"), query.q.as_deref()).example(example))
             (choice("state", lang.pick("State", "状态"), query.state.as_deref(), any_state.into_iter().chain(states)))
-            (choice("origin", lang.pick("Managed by", "管理方"), query.origin.as_deref(), anybody.into_iter().chain(origins)))
+            (choice("origin", lang.pick("Managed by", "管理方"), query.origin.as_deref(), any_origin.into_iter().chain(origins)))
             button type="submit" { (lang.pick("Filter", "筛选")) }
         }
     }
@@ -137,7 +135,7 @@ fn meaning(lang: Lang, line: &Line) -> Markup {
     }
 }
 
-/// How late and how long, against the interval; each leads to the firings behind it.
+/// Delay and duration compared with the interval; each links to its firings.
 fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     let lang = viewer.lang;
     let href = format!("{}#runs", path(&line.schedule.name));
@@ -161,7 +159,7 @@ fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     }
 }
 
-/// The same list from another place.
+/// The same list from another cursor.
 fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
     let link = |cursor: Option<&str>| {
         let (cursor, did) = (cursor.map(str::to_owned), None);
@@ -199,12 +197,13 @@ fn equivalent(query: &Query) -> Equivalent {
 
 /// Schedules on a page.
 pub(crate) const PAGE: usize = 25;
-/// How many are read at once when they are searched.
+/// Rows read at once during a search.
 const BATCH: usize = 500;
-/// How many are searched for one page; the next page goes on from there.
+/// Rows examined for one page; the next page continues from there.
 pub(crate) const SEARCHED_MAX: usize = 10_000;
 
-/// A page of schedules, and the cursor of the next one. Texts are looked for here, because no index leads to them.
+/// A page of schedules, and the cursor of the next one. Texts are searched here, because there is
+/// no index for them.
 pub(crate) async fn search(
     state: &AppState,
     mut filter: ScheduleFilter,
@@ -222,7 +221,7 @@ pub(crate) async fn search(
     let mut searched = 0;
     while searched < SEARCHED_MAX {
         let batch = state.store.list_schedules(&filter).await?;
-        // A batch that is not full ended because it had examined as many as it may.
+        // A batch that is not full reached the limit of examined rows.
         let full = batch.rows.len() == filter.limit;
         searched += if full { filter.limit } else { EXAMINED_MAX };
         filter.after = batch.next;

@@ -1,4 +1,4 @@
-//! One schedule: what it means, what it will do, what it did, and what can be done with it.
+//! One schedule: its meaning, next times, history and actions.
 
 use almanack_core::plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys};
 
@@ -7,17 +7,16 @@ use super::{acts, ledger, path, reported, times, why};
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
 
-/// How many coming times are told.
+/// Next times shown.
 const TIMES: usize = 50;
-/// How many edits are told.
+/// Changes shown.
 const EDITS: usize = 50;
 
-/// What a page of a schedule is asked for.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Query {
-    /// Where in the ledger.
+    /// Cursor of the ledger.
     before: Option<String>,
-    /// What was done just now.
+    /// Code of the last action.
     did: Option<String>,
     #[serde(flatten)]
     why: why::Query,
@@ -53,7 +52,7 @@ pub(crate) async fn show(
     Ok(page(&viewer, Place::Schedules, title, &body))
 }
 
-/// What was done, by its code in the address.
+/// The result of an action, by its code in the address.
 fn done(lang: Lang, did: &str) -> Option<&'static str> {
     words! { lang, did?;
         "created" => "Schedule created.", "日程已创建。";
@@ -137,7 +136,7 @@ fn rules(lang: Lang, schedule: &Schedule) -> Markup {
     }
 }
 
-/// What people did to it, newest first, with what each changed.
+/// The change history, newest first, with the differences.
 fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
     let lang = viewer.lang;
     let earlier = std::iter::once(None).chain(edits.iter().map(Some));
@@ -172,17 +171,17 @@ fn equivalent(schedule: &Schedule) -> Equivalent {
     Equivalent::call("GET", call).cli(&["schedule", "show", schedule.name.as_str()])
 }
 
-/// Whether something can still be done with it.
+/// Whether it can still be changed.
 pub(crate) fn is_there(schedule: &Schedule) -> bool {
     !matches!(schedule.state, Standing::Removed { .. })
 }
 
-/// Whether this reader may do something with it.
+/// Whether this reader may change it.
 pub(crate) fn may_act(viewer: &Viewer, schedule: &Schedule) -> bool {
     viewer.may(Scope::Operate) && is_there(schedule)
 }
 
-/// The way back to a schedule from a page about it.
+/// A link back to the schedule.
 pub(crate) fn way_back(lang: Lang, schedule: &Schedule) -> Markup {
     let name = &schedule.name;
     html! { p { a href=(path(name)) { (say!(lang, "Back to {name}", "返回 {name}")) } } }

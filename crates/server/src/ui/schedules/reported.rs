@@ -1,4 +1,4 @@
-//! Schedules in words, in both languages: states, verdicts, targets, warnings.
+//! Texts about schedules, in both languages: states, verdicts, targets, warnings.
 
 use almanack_core::plan::{
     CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Verdict,
@@ -8,7 +8,7 @@ use almanack_core::target::Target;
 
 use crate::ui::prelude::*;
 
-/// In which language core describes an expression.
+/// The language for core's description of an expression.
 pub(crate) fn language(lang: Lang) -> Language {
     match lang {
         Lang::English => Language::English,
@@ -27,7 +27,7 @@ pub(crate) fn state(lang: Lang, state: &State) -> Markup {
     badge(class, state_name(lang, state.as_str()))
 }
 
-/// A state by its name in the store.
+/// A state by its stored name.
 pub(crate) fn state_name(lang: Lang, name: &str) -> &'static str {
     words! { lang, name;
         "active" => "active", "启用";
@@ -37,7 +37,7 @@ pub(crate) fn state_name(lang: Lang, name: &str) -> &'static str {
     }
 }
 
-/// A state in a list: what it is, until when, and what was said about it.
+/// A state in a list, with its end and note.
 pub(crate) fn state_in_brief(viewer: &Viewer, it: &State) -> Markup {
     let lang = viewer.lang;
     html! {
@@ -53,12 +53,12 @@ pub(crate) fn state_in_brief(viewer: &Viewer, it: &State) -> Markup {
     }
 }
 
-/// What somebody wrote for the others.
+/// A note written by a person.
 pub(crate) fn note(note: Option<&str>) -> Markup {
     html! { @if let Some(note) = note { div class="hint" { "“" (note) "”" } } }
 }
 
-/// A state with everything that is known about it.
+/// A state with all details.
 pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
     let lang = viewer.lang;
     html! {
@@ -83,7 +83,7 @@ pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
     }
 }
 
-/// Who a schedule belongs to.
+/// Who manages a schedule.
 pub(crate) fn origin(lang: Lang, origin: Origin) -> &'static str {
     match origin {
         Origin::File => lang.pick("configuration file", "配置文件"),
@@ -92,7 +92,7 @@ pub(crate) fn origin(lang: Lang, origin: Origin) -> &'static str {
     }
 }
 
-/// Why it cannot be changed here, if it cannot.
+/// Why it cannot be changed here, if so.
 pub(crate) fn managed(lang: Lang, origin: Origin) -> Option<&'static str> {
     match origin {
         Origin::Api => None,
@@ -105,7 +105,7 @@ pub(crate) fn managed(lang: Lang, origin: Origin) -> Option<&'static str> {
     }
 }
 
-/// What the ledger says of a slot.
+/// The verdict on a slot.
 pub(crate) fn verdict(lang: Lang, verdict: Verdict) -> &'static str {
     words! { lang, verdict;
         Verdict::Fired => "fired", "已触发";
@@ -127,7 +127,7 @@ pub(crate) fn reason(lang: Lang, reason: Reason) -> &'static str {
     }
 }
 
-/// What somebody did to a schedule.
+/// A kind of change.
 pub(crate) fn edited(lang: Lang, edited: Edited) -> &'static str {
     words! { lang, edited;
         Edited::Created => "created", "创建";
@@ -141,7 +141,7 @@ pub(crate) fn edited(lang: Lang, edited: Edited) -> &'static str {
     }
 }
 
-/// What a schedule fires at, in a line.
+/// A target in one line.
 pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
     match target {
         Target::Webhook { url, .. } => html! { "POST " code { (url) } },
@@ -167,7 +167,7 @@ pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
 pub(crate) fn lint(viewer: &Viewer, lint: &Lint) -> Markup {
     let lang = viewer.lang;
     match (lint, lang) {
-        // Instants in a sentence of core are in UTC; here they are the reader's.
+        // Instants in core's sentences are UTC; here they are in the reader's zone.
         (Lint::InGap { at, moved }, _) => {
             let reported = words! { lang, *moved;
                 true => "The clocks skip this time once a year; it moves to the end of the gap: ",
@@ -220,7 +220,7 @@ fn field_in_chinese(field: Field) -> &'static str {
     }
 }
 
-/// What a change of the clocks does to a time.
+/// The effect of a clock change on a time.
 pub(crate) fn clock_change(lang: Lang, change: &ClockChange) -> String {
     let local = change.local.strftime("%F %H:%M");
     match change.effect {
@@ -235,7 +235,7 @@ pub(crate) fn clock_change(lang: Lang, change: &ClockChange) -> String {
     }
 }
 
-/// The policies, each with its name and a sentence.
+/// The policies, each with a sentence.
 pub(crate) fn policies(lang: Lang, of: &Definition) -> Markup {
     let level = of.priority;
     facts! { lang;
@@ -297,7 +297,7 @@ fn retry_for(lang: Lang, definition: &Definition) -> String {
     }
 }
 
-/// What becomes of a slot whose predecessor has not ended.
+/// What happens to a slot while the previous firing runs.
 fn overlap(lang: Lang, overlap: Overlap) -> &'static str {
     words! { lang, overlap;
         Overlap::Skip => "Skips the slot while the previous firing runs.",
@@ -311,7 +311,7 @@ fn overlap(lang: Lang, overlap: Overlap) -> &'static str {
     }
 }
 
-/// What becomes of the slots of a pause.
+/// What happens to slots during a pause.
 fn on_resume(lang: Lang, on_resume: OnResume) -> &'static str {
     words! { lang, on_resume;
         OnResume::Skip => "Slots during a pause are skipped.", "跳过暂停期间的时点。";

@@ -1,20 +1,20 @@
-//! The fields of a schedule's form: one group for when, one for at what, and the policies folded away.
+//! The fields of a schedule's form: time, target, and the policies folded.
 
 use maud::Render as _;
 
 use super::fields::Fields;
 use crate::ui::prelude::*;
 
-/// The fields of a form, with what was filled in and which of them is refused.
+/// The fields of a form, with their input and the refused one.
 pub(crate) struct Sheet<'a> {
     pub(crate) lang: Lang,
     pub(crate) fields: &'a Fields,
-    /// Where it went wrong, as problems name it: `target.url`.
+    /// The path of the invalid value, as in problems: `target.url`.
     pub(crate) wrong: Option<&'a str>,
 }
 
 impl Sheet<'_> {
-    /// All fields but the name.
+    /// All fields except the name.
     pub(crate) fn show(&self) -> Markup {
         let lang = self.lang;
         html! {
@@ -93,7 +93,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// A field of one line.
+    /// A single-line field.
     pub(crate) fn line(&self, name: &str, label: &str, example: &str) -> Markup {
         let field = Field::text(name, label, Some(self.fields.get(name)));
         field.example(example).refused(self.refused(name)).render()
@@ -136,7 +136,7 @@ fn is_policy(path: &str) -> bool {
     !matches!(path, "name" | "expression" | "tz") && !path.starts_with("target")
 }
 
-/// What a target is called.
+/// The name of a target kind.
 pub(crate) fn target_name(lang: Lang, target: &str) -> &'static str {
     words! { lang, target;
         "workflow" => "GitHub workflow", "GitHub 工作流";

@@ -1,4 +1,4 @@
-//! Coming times, in the schedule's own zone and in the reader's, with what changes of the clocks do to them.
+//! Next times, in the schedule's zone and the reader's, with clock changes.
 
 use almanack_core::plan::{Comparison, Firings, Ready, Stretch, compare};
 use almanack_core::schedule::ClockChange;
@@ -8,13 +8,13 @@ use super::reported;
 use crate::schedules::explain::ROUND_S;
 use crate::ui::prelude::*;
 
-/// The first times from one on.
+/// The first times from an instant on.
 pub(crate) fn coming(ready: &Ready, first: Option<Timestamp>, count: usize) -> Vec<Timestamp> {
     let times = std::iter::successors(first, |at| ready.next_after(*at));
     times.take(count).collect()
 }
 
-/// An instant in a zone of its own, and in the reader's where that is another.
+/// An instant in its own zone, and in the reader's if that differs.
 pub(crate) fn in_both(viewer: &Viewer, at: Timestamp, zone: &TimeZone) -> Markup {
     html! {
         div { (viewer.instant_in(at, zone)) }
@@ -69,7 +69,7 @@ fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {
     }
 }
 
-/// What is worth knowing about an expression; nothing where nothing is.
+/// Warnings about an expression, if any.
 pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
     let warnings = ready.lints(viewer.now, ROUND_S);
     let expression = ready.definition.expression.as_str();
@@ -89,12 +89,12 @@ pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
     }
 }
 
-/// How far ahead firings are compared, as the command does when nobody says otherwise.
+/// The window in which firings are compared, as in the command line.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
-/// Firings told one by one; all are counted.
+/// Firings listed; all are counted.
 const LISTED: usize = 10;
 
-/// Which firings come, which go, which stay.
+/// Added, removed and unchanged firings.
 pub(crate) fn compared(viewer: &Viewer, old: &Ready, new: &Ready) -> Markup {
     let lang = viewer.lang;
     let until = viewer.now.saturating_add(AHEAD).unwrap_or(viewer.now);

@@ -1,7 +1,7 @@
-//! Trying an expression: what it means, when it fires, what is worth knowing, and what is wrong with it.
+//! Explains an expression: its meaning, next times, warnings and errors.
 //!
-//! A form that is sent by GET, so that it works without the script and an expression has an address to send to others. With
-//! the script (`data-try`), the parts marked live follow what is typed.
+//! The form is sent by GET, so that it works without the script and an expression can be shared as
+//! a link. With the script (`data-try`), the live parts follow the input.
 
 use almanack_core::plan::Ready;
 
@@ -9,16 +9,15 @@ use super::{reported, times};
 use crate::schedules::explain;
 use crate::ui::prelude::*;
 
-/// How many times are told.
+/// Next times shown.
 const TIMES: usize = 20;
 const HERE: &str = "/ui/schedules/try";
 
-/// The expression in question.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Query {
     expression: Option<String>,
     tz: Option<String>,
-    /// The schedule it is for; only `H` and `~` depend on it.
+    /// Name of the schedule; only `H` and `~` depend on it.
     name: Option<String>,
 }
 
@@ -73,7 +72,7 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
     }
 }
 
-/// Why something was refused; where an expression is to blame, with its place and what was probably meant.
+/// Why it was refused; for an expression with the position and a correction.
 pub(crate) fn refusal(lang: Lang, expression: &str, problem: &Problem) -> Markup {
     let Some(misread) = problem.misread() else {
         return html! { p id="refused" class="wrong" role="alert" { (lang.english(&problem.detail)) } };
@@ -95,7 +94,7 @@ pub(crate) fn refusal(lang: Lang, expression: &str, problem: &Problem) -> Markup
     }
 }
 
-/// The expression with the place underlined. Columns are characters, spans are bytes.
+/// The expression with the position underlined. Columns are characters, spans are bytes.
 fn pointed(text: &str, start: usize, end: usize) -> String {
     let plain = text.replace(char::is_control, "·");
     let count = |part: Option<&str>| part.map_or(0, |part| part.chars().count());

@@ -7,7 +7,7 @@ use crate::tasks::body::parse_instant;
 use crate::ui::moment::{self, Moment, Unreadable};
 use crate::ui::prelude::*;
 
-/// Which instant is in question: itself, or a wall clock in a zone.
+/// The instant, or a wall-clock time in a zone.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Query {
     at: Option<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Query {
     zone: Option<String>,
 }
 
-/// The form, and the answer where something was asked.
+/// The form, and the answer if there is a question.
 pub(crate) async fn show(
     state: &AppState,
     viewer: &Viewer,
@@ -63,7 +63,7 @@ async fn answer(state: &AppState, viewer: &Viewer, schedule: &Schedule, at: Time
     })
 }
 
-/// Around a change of the clocks a wall clock is no instant, or two.
+/// Around a clock change, a wall-clock time is no instant, or two.
 fn which(viewer: &Viewer, schedule: &Schedule, both: [Timestamp; 2]) -> Markup {
     let here = path(&schedule.name);
     html! {
@@ -77,7 +77,6 @@ fn which(viewer: &Viewer, schedule: &Schedule, both: [Timestamp; 2]) -> Markup {
     }
 }
 
-/// Why a wall clock cannot be read.
 pub(crate) fn refused(lang: Lang, unreadable: Unreadable) -> &'static str {
     words! { lang, unreadable;
         Unreadable::Time => "Enter a date and a time.", "请填写日期和时间。";

@@ -1,7 +1,8 @@
-//! Tokens: made, listed and taken back.
+//! Tokens: created, listed and revoked.
 //!
-//! A new token is shown on the answer to its form, once: it is in no address, no log and no store. That answer is therefore no
-//! redirect; sent again by reloading, the form is refused, because the name is taken.
+//! A new token is shown once, in the answer to its form: it is in no address, no log and no store.
+//! That answer is therefore no redirect; reloading submits the form again, which is refused,
+//! because the name is in use.
 
 use almanack_core::{store, token::Token};
 use axum::extract::Path;
@@ -10,12 +11,11 @@ use super::whole;
 use crate::ui::prelude::*;
 use crate::{access::REMEMBERED_FOR, percent, token, ui::form};
 
-/// Says that a token was taken back.
+/// The code of a revocation in the address.
 pub(super) const REVOKED: &str = "revoked";
-/// Longest life that can be asked for here: ten years are as good as for ever.
+/// Longest lifetime: ten years.
 const DAYS_MAX: i64 = 3_650;
 
-/// What was filled in.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Fields {
     name: Option<String>,
@@ -90,7 +90,7 @@ fn fields(lang: Lang, filled: &Fields) -> Markup {
     }
 }
 
-/// What a scope allows, in a few words.
+/// A scope with its description.
 pub(super) fn scope_name(lang: Lang, scope: Scope) -> &'static str {
     words! { lang, scope;
         Scope::Read => "read: view", "read：查看";
@@ -99,13 +99,13 @@ pub(super) fn scope_name(lang: Lang, scope: Scope) -> &'static str {
     }
 }
 
-/// Makes a token and shows it, or the form again with what is wrong.
+/// Creates a token and shows it, or the form again with the error.
 pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
     let (viewer, fields) = (filled.viewer, filled.form);
     viewer.must(Scope::Admin, "creating a token")?;
     let made = fields.make(&viewer);
     let refused = match made {
-        // The history shows tokens and users in one place.
+        // The history shows tokens and users by name.
         Ok((name, ..)) if state.changes.load_user(name).await?.is_some() => {
             html! { (viewer.lang.pick("A user already has this name. Choose another.", "已有同名用户。请换一个名称。")) }
         }
@@ -168,7 +168,7 @@ async fn shown(state: &AppState, viewer: &Viewer, token: &Token, secret: &str) -
     Ok(page.into_response())
 }
 
-/// Asks whether to take a token back.
+/// Asks before a token is revoked.
 pub(crate) async fn ask(State(state): App, Path(name): Path<String>, viewer: Viewer) -> Page {
     let requester = viewer.must(Scope::Admin, "revoking a token")?;
     let tokens = state.changes.load_tokens().await?;
@@ -197,7 +197,7 @@ fn no_such(name: &str) -> Problem {
     Problem::new(Code::NoSuchPath, detail)
 }
 
-/// Takes a token back.
+/// Revokes a token.
 pub(crate) async fn revoke(State(state): App, Path(name): Path<String>, filled: Filled) -> Answer {
     filled.viewer.must(Scope::Admin, "revoking a token")?;
     if !state.changes.revoke_token(&name, state.clock.now()).await? {
@@ -206,7 +206,7 @@ pub(crate) async fn revoke(State(state): App, Path(name): Path<String>, filled: 
     Ok(see(&format!("{}?did={REVOKED}", Place::Settings.path())))
 }
 
-/// What is told afterwards.
+/// The result of a revocation.
 pub(super) fn revoked_notice(lang: Lang) -> Markup {
     let longer = length(lang, REMEMBERED_FOR);
     parts::notice(&html! {

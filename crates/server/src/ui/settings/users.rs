@@ -1,4 +1,5 @@
-//! Users: listed here, made and changed by command, because a password is typed where nobody looks on.
+//! Users: listed here, created and changed with the command line, where a password can be typed
+//! unseen.
 
 use almanack_core::sign_in::User;
 

@@ -1,22 +1,22 @@
-//! The page to sign in with, and what it says. Whatever was typed as a secret is not an argument of anything here.
+//! The sign-in page and its messages. Typed secrets are never arguments here.
 
 use crate::ui::prelude::*;
 use crate::ui::{form, page};
 
-/// Why somebody is not let in.
+/// Why sign-in failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     /// A field is empty.
     Incomplete,
-    /// Unknown, revoked, expired or wrong: nobody is told which.
+    /// Unknown, revoked, expired or wrong: the page does not say which.
     Wrong,
     TooMany {
-        /// When the next one is free.
+        /// When the next attempt is allowed.
         free_at: Timestamp,
     },
 }
 
-/// The page; `said` stands before the forms.
+/// The page; `said` precedes the forms.
 pub(super) fn page(viewer: &Viewer, next: &str, name: &str, said: &Markup) -> Markup {
     let lang = viewer.lang;
     let body = html! {
@@ -63,7 +63,6 @@ fn by_token(lang: Lang, next: &str) -> Markup {
     }
 }
 
-/// Why it did not work.
 pub(super) fn refused(viewer: &Viewer, refused: Refused) -> Markup {
     let lang = viewer.lang;
     let sentence = match refused {
@@ -94,7 +93,7 @@ pub(super) fn not_kept(lang: Lang) -> Markup {
     }
 }
 
-/// The session is over.
+/// Signed out.
 pub(super) fn left(lang: Lang) -> Markup {
     notice(&html! { (lang.pick("You have signed out.", "您已退出登录。")) })
 }

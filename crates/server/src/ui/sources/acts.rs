@@ -1,4 +1,4 @@
-//! What people do about a source: check it now, pause it, resume it, describe it anew, take it away.
+//! Actions on a source: check now, pause, resume, change, remove.
 
 use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Source, SourceId, State as SourceState};
@@ -11,7 +11,7 @@ use crate::{sources::Numbered, sources::body::ChangesBody};
 /// Entries are counted up to here before a removal; beyond, it is "more than".
 const COUNTED: usize = 100;
 
-/// A source described anew. What is left empty is taken back.
+/// A changed source. Empty fields are reset.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Change {
     name: Option<String>,
@@ -32,13 +32,12 @@ impl Change {
     }
 }
 
-/// Why a source is paused.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Pause {
     note: Option<String>,
 }
 
-/// Everything that may be done, with what was typed where it was refused.
+/// All actions, with the input of a refused form.
 pub(super) fn show(
     viewer: &Viewer,
     source: &Source,
@@ -85,7 +84,10 @@ fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
 fn fields(lang: Lang, change: &Change) -> Markup {
     let [name, category] = [
         pick!(lang; "Name (default: the feed's own title)", "名称（默认：订阅源自己的标题）"),
-        lang.pick("Category, folders separated by /", "分类：以 / 分隔的文件夹"),
+        lang.pick(
+            "Category, folders separated by /",
+            "分类：以 / 分隔的文件夹",
+        ),
     ];
     let policy = pick!(lang; "Policy: adaptive, classic, fixed:30m or a schedule expression (default: the node's)",
         "策略：adaptive、classic、fixed:30m 或日程表达式（默认：节点的策略）");
@@ -102,7 +104,7 @@ fn fields(lang: Lang, change: &Change) -> Markup {
     }
 }
 
-/// The command `source ACT`, and the call that does the same.
+/// The command `source ACT`, and the equivalent call.
 fn command(method: &'static str, id: SourceId, act: &str) -> Equivalent {
     let call = Equivalent::call(method, format!("/api/v1/sources/{id}/{act}"));
     call.cli(&["source", act, &id.to_string()])
@@ -124,13 +126,13 @@ fn changing(id: SourceId) -> Equivalent {
         .cli(&words)
 }
 
-/// Checks a source as soon as a node has room.
+/// Checks a source as soon as a node has capacity.
 pub(crate) async fn check(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.check_now(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=check", links::source(id))))
 }
 
-/// Stops checking a source.
+/// Pauses a source.
 pub(crate) async fn pause(
     State(state): App,
     Numbered(id): Numbered,
@@ -146,7 +148,7 @@ pub(crate) async fn resume(State(state): App, Numbered(id): Numbered, filled: Fi
     Ok(see(&format!("{}?did=resumed", links::source(id))))
 }
 
-/// Changes what people say about a source; what is wrong with it is said beside what was typed.
+/// Changes a source; errors are shown beside the input.
 pub(crate) async fn change(
     State(state): App,
     Numbered(id): Numbered,
@@ -169,7 +171,7 @@ async fn changed(state: &AppState, id: SourceId, change: Change, by: &str) -> Re
     Ok(())
 }
 
-/// Asks before a source goes.
+/// Asks before a source is removed.
 pub(crate) async fn ask_removal(State(state): App, Numbered(id): Numbered, viewer: Viewer) -> Page {
     let lang = viewer.lang;
     let source = state.sources.load(id).await?;
@@ -196,7 +198,7 @@ pub(crate) async fn ask_removal(State(state): App, Numbered(id): Numbered, viewe
     Ok(ask(&viewer, Place::Sources, &question))
 }
 
-/// Takes a source away.
+/// Removes a source.
 pub(crate) async fn remove(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.remove(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=removed", Place::Sources.path())))

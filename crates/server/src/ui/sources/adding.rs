@@ -1,7 +1,8 @@
 //! Adding a source by its address.
 //!
-//! People know sites, not feeds: the address is asked for the feeds it names. One is taken, of several a person chooses,
-//! none is said; nothing is stored that nobody chose. What goes wrong is said beside what was typed.
+//! People know sites, not feeds: the address is searched for feeds. A single feed is added, several
+//! are offered for choice; nothing is stored that was not chosen. Errors are shown beside the
+//! input.
 
 use almanack_core::{source::SourceId, store::Added};
 
@@ -14,7 +15,7 @@ pub(crate) struct ChangeRequest {
     address: Option<String>,
     name: Option<String>,
     category: Option<String>,
-    /// Whether the address is taken as it is: no feed is looked for.
+    /// Use the address directly, without a search for feeds.
     as_it_is: Option<String>,
 }
 
@@ -118,7 +119,12 @@ async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Re
                 found.push(last);
                 return Ok(Found::Several(found));
             }
-            (_, None) => return Err(Problem::new(Code::Unreachable, "no feed found at this address")),
+            (_, None) => {
+                return Err(Problem::new(
+                    Code::Unreachable,
+                    "no feed found at this address",
+                ));
+            }
         }
     };
     let body = SourceBody::feed(taken, request.name.clone(), request.category.clone());

@@ -1,7 +1,7 @@
-//! All sources in numbers, each with the way to its rows.
+//! Source counts, each linked to its rows.
 //!
-//! Counting is one walk over every row. Who opens the page gets a fresh count; the pages that are kept live ask every second, and share
-//! one that is at most [`KEPT_FOR`] old.
+//! Counting walks over every row. Opening the page counts again; live pages are rendered every
+//! second and share a count that is at most [`KEPT_FOR`] old.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,14 +14,13 @@ use super::{filter::Filter, words};
 use crate::sources::numbers::by_state;
 use crate::ui::prelude::*;
 
-/// How long a count serves pages that are kept live.
+/// How long live pages share a count.
 const KEPT_FOR: SignedDuration = SignedDuration::from_secs(10);
 
 #[derive(Default)]
 pub(super) struct Counted(Mutex<Option<(Timestamp, Arc<SourceNumbers>)>>);
 
 impl Counted {
-    /// The fleet in numbers.
     pub(super) async fn numbers(
         &self,
         state: &AppState,
@@ -39,13 +38,12 @@ impl Counted {
     fn kept(&self, now: Timestamp) -> Option<Arc<SourceNumbers>> {
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, numbers) = last.as_ref()?;
-        // A clock that was set back must not make a count last longer.
+        // A clock that was set back must not extend the cache.
         let fresh = (SignedDuration::ZERO..KEPT_FOR).contains(&now.duration_since(*at));
         fresh.then(|| Arc::clone(numbers))
     }
 }
 
-/// The numbers, each a link.
 pub(super) fn show(lang: Lang, numbers: &SourceNumbers) -> Markup {
     let states = by_state(&numbers.states);
     let state = |name: &str| states.get(name).copied().unwrap_or(0);
@@ -93,7 +91,7 @@ fn cadences(lang: Lang, numbers: &SourceNumbers) -> Markup {
     }
 }
 
-/// Failures of the last checks, by class; nothing where none failed.
+/// Failures of the last checks, by class, if any.
 pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
     let mut failures = numbers.failures.clone();
     failures.sort_by_key(|(class, count)| (std::cmp::Reverse(*count), *class));

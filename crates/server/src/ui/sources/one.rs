@@ -1,4 +1,4 @@
-//! One source: how it stands, when it is checked next and why, its week, what came, and what people may do about it.
+//! One source: its state, next check and why, its week, its entries and actions.
 
 use almanack_core::source::entry::Entry;
 use almanack_core::source::reading::Reading;
@@ -15,18 +15,16 @@ use crate::picture::strip::{self, Beat};
 use crate::sources::{Numbered, with_task};
 use crate::ui::prelude::*;
 
-/// Entries that are drawn into the picture, as the API draws them.
+/// Entries drawn into the picture, as in the API.
 const DRAWN: usize = 200;
-/// Entries that are listed.
+/// Entries listed.
 const LISTED: usize = 10;
 
-/// What the page is asked for besides the source.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     did: Option<String>,
 }
 
-/// The page of a source.
 pub(crate) async fn show(
     State(state): App,
     viewer: Viewer,
@@ -47,7 +45,7 @@ pub(crate) async fn show(
     Ok(page(&viewer, Place::Sources, called(&source), &body))
 }
 
-/// The page after a change that was refused.
+/// The page after a refused change.
 pub(super) fn wrong(
     viewer: &Viewer,
     source: &Source,
@@ -165,7 +163,7 @@ fn task_link(lang: Lang, source: &Source) -> Markup {
     }
 }
 
-/// Its week: what is believed, when it was looked at, and what came.
+/// Its week: what was learned, its checks, and its entries.
 fn week(viewer: &Viewer, source: &Source, believed: &Believed, entries: &[Entry]) -> Markup {
     let checks: Vec<Timestamp> = source.recent.looks().iter().map(|look| look.at).collect();
     let published = entries.iter().filter_map(|entry| entry.found.published_at);
@@ -204,7 +202,7 @@ fn beat(lang: Lang, look: &PastLook) -> Beat {
     }
 }
 
-/// Why it is checked when it is, and what is believed of it.
+/// Why it is checked when it is, and what was learned.
 fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believed) -> Markup {
     let lang = viewer.lang;
     let id = source.id.to_string();
@@ -256,7 +254,7 @@ fn silence(viewer: &Viewer, source: &Source, believed: &Believed) -> Markup {
     }
 }
 
-/// What went wrong at the last check, if anything did.
+/// The failure of the last check, if any.
 fn failure(viewer: &Viewer, source: &Source) -> Option<Markup> {
     let (lang, stats) = (viewer.lang, &source.stats);
     let detail = stats.last_error.as_deref()?;

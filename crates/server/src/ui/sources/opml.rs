@@ -1,14 +1,15 @@
-//! Lists of sources in and out.
+//! Import and export of sources.
 //!
-//! A list is pasted as text, so that it works without a script; with one, a file is read into the field. The answer
-//! is a page and no redirect, because what became of each line is kept nowhere; sent again, it adds nothing twice.
+//! A list is pasted as text, so that it works without the script; with it, a file is read into the
+//! field. The answer is a page and no redirect, because the results are not stored; submitting
+//! again adds no duplicates.
 
 use super::adding;
 use crate::sources::opml::{self, Imported};
 use crate::ui::form;
 use crate::ui::prelude::*;
 
-/// Most lines that are shown; all are counted.
+/// Most lines shown; all are counted.
 const SHOWN: usize = 500;
 
 #[derive(Debug, Deserialize)]
@@ -16,7 +17,6 @@ pub(crate) struct List {
     opml: Option<String>,
 }
 
-/// The ways in and out.
 pub(super) fn ways(viewer: &Viewer) -> Markup {
     let lang = viewer.lang;
     let out =
@@ -38,7 +38,7 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
     let lang = viewer.lang;
     let fields = html! {
         @if let Some(problem) = wrong { (refused(lang, problem)) }
-        // Without the script nothing reads the file, and the field would only promise that something does.
+        // Without the script no code reads the file, so the field is hidden.
         p hidden data-file { label { (lang.pick("File exported from another reader", "来自其他阅读器的文件"))
             input type="file" accept=".opml,.xml,text/x-opml,text/xml" data-into="opml-text"; } }
         label class="wide" for="opml-text" { (lang.pick("OPML text (exported from a feed reader)", "OPML 文本（由阅读器导出）")) }
@@ -55,7 +55,7 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
     page(viewer, Place::Sources, title, &body)
 }
 
-/// Adds what a list names, and says what became of each line.
+/// Imports a list, and shows the result of each line.
 pub(crate) async fn import(State(state): App, filled: Filled<List>) -> Answer {
     let Filled { viewer, form } = filled;
     let text = form.opml.unwrap_or_default();
@@ -91,7 +91,7 @@ fn results(viewer: &Viewer, imported: Imported) -> Markup {
     page(viewer, Place::Sources, title, &body)
 }
 
-/// All feeds, as a file. Beside the API's own, because a browser shows a session and no token.
+/// All feeds as a file. Separate from the API's, because a browser has a session and no token.
 pub(crate) async fn export(state: App, _: Viewer) -> Answer {
     opml::export_opml(state).await
 }

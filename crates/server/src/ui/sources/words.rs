@@ -1,4 +1,4 @@
-//! What is said about sources, in both languages.
+//! Texts about sources, in both languages.
 
 use almanack_core::source::policy::cadence::{Cadence, Frequency};
 use almanack_core::source::{Attention, Source, SourceType, State};
@@ -6,7 +6,7 @@ use almanack_core::{source::check::FailureClass, source::recent::CheckOutcome};
 
 use crate::ui::prelude::*;
 
-/// The state of a source by its name in the API.
+/// A state by its API name.
 pub(super) fn state_name(lang: Lang, state: &str) -> &'static str {
     words! { lang, state;
         "paused" => "paused", "已暂停";
@@ -15,7 +15,7 @@ pub(super) fn state_name(lang: Lang, state: &str) -> &'static str {
     }
 }
 
-/// Whether a source is looked at, and what a person should look at.
+/// The state of a source, and what needs attention.
 pub(super) fn standing(lang: Lang, source: &Source) -> Markup {
     let class = match source.state {
         State::Active => "done",
@@ -30,7 +30,7 @@ pub(super) fn standing(lang: Lang, source: &Source) -> Markup {
     }
 }
 
-/// What a person should look at, in a word.
+/// What needs attention, in a word.
 pub(super) fn attention(lang: Lang, wanted: Attention) -> &'static str {
     words! { lang, wanted;
         Attention::Silent => "silent", "沉默";
@@ -113,7 +113,7 @@ pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
     }
 }
 
-/// What a look brought.
+/// The result of a check.
 pub(super) fn brought(lang: Lang, brought: CheckOutcome) -> String {
     match brought {
         CheckOutcome::New(count) => say!(lang, "{count} new", "{count} 条新条目"),

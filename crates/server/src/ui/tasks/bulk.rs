@@ -1,8 +1,9 @@
-//! Many tasks at once: cancel, try again, move.
+//! Bulk actions: cancel, retry, reschedule.
 //!
-//! The tasks are those that were ticked, or all that a filter matches. A page asks first, with the count and the first few; what it
-//! asked about is what is done: a filter is kept to the rows that existed then and to the number that was named, so nobody
-//! agrees to thirteen and loses fourteen. Each task is carried out for itself by the rules, and the counts are told by rule.
+//! The tasks are the selected ones, or all that match a filter. A page asks first, with the count
+//! and the first few; exactly that is done: a filter is limited to the rows that existed then and
+//! to the confirmed number, so a user who confirms thirteen does not lose fourteen. Each task is
+//! handled separately, and the results are counted by rule.
 
 mod chosen;
 mod question;
@@ -21,11 +22,10 @@ use crate::ui::prelude::*;
 
 pub(crate) use reported::{Done, notice};
 
-/// Most tasks at a time: few enough to be done while a browser waits.
+/// Most tasks at a time: few enough to finish while a browser waits.
 pub(crate) const MOST: usize = 1_000;
 const HERE: &str = "/ui/tasks/bulk";
 
-/// What is done to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Act {
@@ -54,7 +54,6 @@ impl Act {
     }
 }
 
-/// What a page or a form says.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
     act: Act,
@@ -65,9 +64,9 @@ pub(crate) struct Asked {
     status: Option<String>,
     q: Option<String>,
     said: Option<String>,
-    /// The newest row there was when it was asked.
+    /// The newest row at the time of the question.
     newest: Option<i64>,
-    /// How many were named.
+    /// The confirmed number.
     count: Option<usize>,
     #[serde(flatten)]
     shift: shift::Fields,
@@ -84,7 +83,7 @@ impl Asked {
     }
 }
 
-/// The list, with what may be done to its tasks.
+/// The list, with its bulk actions.
 pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Markup) -> Markup {
     let lang = viewer.lang;
     let most = u64::try_from(MOST).unwrap_or(u64::MAX);

@@ -1,7 +1,8 @@
-//! Changing one task: its time, trying it now, cancelling it.
+//! Changes one task: reschedule, retry, cancel.
 //!
-//! A time is typed as a wall clock in a zone, and is settled before it is sent: the page works out which instant that is, asks where
-//! there are two or none, and only an instant travels in the form that changes something.
+//! A time is typed as a wall-clock time in a zone and resolved before it is submitted: the page
+//! computes the instant, asks if there are two or none, and only an instant is in the form that
+//! changes something.
 
 use almanack_core::reschedule::{Cancel, Put, Request};
 use almanack_core::reserved::{may_stop, may_try_again};
@@ -13,15 +14,14 @@ use crate::ui::moment::{self, Moment, Unreadable};
 use crate::ui::prelude::*;
 use crate::{call::At, tasks::body::parse_instant, tasks::find_current, ui::form};
 
-/// A time as it was typed.
+/// A typed time.
 pub(crate) struct Typed<'a> {
     pub(crate) clock: &'a str,
     pub(crate) zone: &'a str,
-    /// The time before, to compare.
+    /// The previous time, to compare.
     pub(crate) old: Option<Timestamp>,
 }
 
-/// The fields in which a time is typed.
 pub(crate) fn clock_fields(viewer: &Viewer, clock: Option<&str>, zone: Option<&str>) -> Markup {
     let lang = viewer.lang;
     html! {
@@ -30,7 +30,7 @@ pub(crate) fn clock_fields(viewer: &Viewer, clock: Option<&str>, zone: Option<&s
     }
 }
 
-/// Which instant was typed, and the button that settles on it; both where there are two.
+/// The typed instant with its button; both if there are two.
 pub(crate) fn offer(
     viewer: &Viewer,
     typed: &Typed<'_>,
@@ -66,7 +66,6 @@ pub(crate) fn offer(
     }
 }
 
-/// What is wrong with what was typed.
 pub(crate) fn unread(lang: Lang, unreadable: Unreadable) -> Markup {
     wrong(words! { lang, unreadable;
         Unreadable::Time => "Enter a date and a time.", "请填写日期和时间。";
@@ -76,7 +75,7 @@ pub(crate) fn unread(lang: Lang, unreadable: Unreadable) -> Markup {
     })
 }
 
-/// An instant where it was typed, in UTC, and for the reader.
+/// An instant in its own zone, in UTC, and in the reader's.
 fn instant(viewer: &Viewer, at: Timestamp, zone: &TimeZone, old: Option<Timestamp>) -> Markup {
     let lang = viewer.lang;
     html! {
@@ -89,7 +88,7 @@ fn instant(viewer: &Viewer, at: Timestamp, zone: &TimeZone, old: Option<Timestam
     }
 }
 
-/// The part of a task's page that changes it.
+/// The part of a task's page that reschedules it.
 pub(crate) fn section(
     viewer: &Viewer,
     identity: &Identity,
@@ -120,7 +119,7 @@ pub(crate) fn section(
     parts::section("change-title", title, &body)
 }
 
-/// Only where there is one instant to name.
+/// Only if there is exactly one instant.
 fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Typed<'_>) -> Markup {
     let Ok((Moment::One(instant), _)) = moment::read(typed.clock, typed.zone) else {
         return Markup::default();
@@ -138,21 +137,21 @@ pub(crate) struct Settled {
     to: String,
 }
 
-/// Changes a task's time.
+/// Reschedules a task.
 pub(crate) async fn put(State(state): App, At(identity): At, filled: Filled<Settled>) -> Answer {
     let at = parse_instant(&filled.form.to, "to")?;
     find_current(&*state.changes, &identity).await?;
     carry_out(&state, &filled.viewer, Request::Put(Put::at(identity, at))).await
 }
 
-/// Tries a task now, with the payload it had.
+/// Retries a task now, with its payload.
 pub(crate) async fn retry(State(state): App, At(identity): At, filled: Filled) -> Answer {
     find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity, state.clock.now());
     carry_out(&state, &filled.viewer, Request::Put(again)).await
 }
 
-/// Asks whether to cancel.
+/// Asks before a task is cancelled.
 pub(crate) async fn ask(State(state): App, At(identity): At, viewer: Viewer) -> Page {
     let task = find_current(&*state.changes, &identity).await?;
     let (lang, subject, here) = (viewer.lang, &identity.subject, task_path(&identity));
@@ -173,7 +172,7 @@ pub(crate) async fn ask(State(state): App, At(identity): At, viewer: Viewer) -> 
     Ok(form::ask(&viewer, Place::Tasks, &question))
 }
 
-/// The same as cancelling it, by command.
+/// The equivalent of cancelling.
 pub(super) fn cancelling(identity: &Identity) -> Equivalent {
     command("cancel", "DELETE", identity, "")
 }
@@ -184,7 +183,7 @@ pub(crate) async fn cancel(State(state): App, At(identity): At, filled: Filled) 
     carry_out(&state, &filled.viewer, request).await
 }
 
-/// What may be done at once.
+/// Actions without further input.
 pub(crate) fn acts(viewer: &Viewer, task: &Task) -> Markup {
     let (lang, identity) = (viewer.lang, &task.identity);
     let here = task_path(identity);
@@ -200,7 +199,7 @@ pub(crate) fn acts(viewer: &Viewer, task: &Task) -> Markup {
     }
 }
 
-/// The same as trying it now, by command.
+/// The equivalent of retrying.
 pub(super) fn retrying(identity: &Identity) -> Equivalent {
     command("retry", "POST", identity, "/retry")
 }

@@ -1,7 +1,8 @@
 //! The list of tasks.
 //!
-//! One line per identity, newest first. Whatever the table holds, a page costs the same few reads: a page of lines, the counts
-//! by status and the count of what matches, each among the newest [`AMONG`] rows, which the page says aloud.
+//! One line per identity, newest first. Whatever the table contains, a page costs the same few
+//! reads: a page of lines, the counts by status and the count of matches, each among the newest
+//! [`AMONG`] rows, which the page states.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +14,9 @@ use crate::ui::prelude::*;
 
 /// Tasks on a page.
 pub(crate) const PAGE: usize = 50;
-/// Characters of an answer that a line shows.
+/// Characters of a result shown in a line.
 const SAID_CHARS: usize = 80;
 
-/// What the list is asked for.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     #[serde(flatten)]
@@ -104,7 +104,7 @@ fn form(filter: &Filter, lines: &[TaskLine], lang: Lang) -> Markup {
     }
 }
 
-/// The statuses with their counts; each leads to its tasks.
+/// The statuses with their counts, linked to their tasks.
 fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
     let all: u64 = counts.iter().map(|count| count.tasks).sum();
     let number = |status: Option<Status>, n: u64, name: &str| {
@@ -124,7 +124,7 @@ fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
     }
 }
 
-/// How many match, and among how many was looked.
+/// The number of matches, and how many rows were searched.
 fn said_aloud(lang: Lang, filter: &Filter, found: &Found) -> Markup {
     let n = found.matching;
     let reported = match (filter.is_empty(), n) {
@@ -149,7 +149,7 @@ fn table(viewer: &Viewer, filter: &Filter, found: &Found) -> Markup {
     bulk::offer(viewer, filter, found.matching, &rows)
 }
 
-/// The lines, the first column for those who may choose some.
+/// The lines; the first column is for users who may select some.
 fn rows(viewer: &Viewer, filter: &Filter, lines: &[TaskLine]) -> Markup {
     let lang = viewer.lang;
     let may = viewer.may(Scope::Operate);
@@ -183,7 +183,7 @@ fn choose(lang: Lang, line: &TaskLine) -> Markup {
     html! { input type="checkbox" name="id" value=(line.id) aria-label=(label); }
 }
 
-/// What an attempt said, cut short; the whole stands on the task's page.
+/// A shortened result; the task's page shows all of it.
 fn said(detail: Option<&str>) -> Markup {
     let Some(detail) = detail else {
         return or_dash(None);
@@ -192,7 +192,7 @@ fn said(detail: Option<&str>) -> Markup {
     html! { span title=[(short != detail).then_some(detail)] { (short) } }
 }
 
-/// The API looks for subjects by how they begin, so what is searched inside of them is left out.
+/// The API searches subjects by prefix, so a search inside them has no equivalent.
 fn equivalent(filter: &Filter) -> Equivalent {
     let (kind, status) = (filter.kind.clone(), filter.status.clone());
     let known = Filter {

@@ -1,4 +1,4 @@
-//! One task: where it stands, its life, what may be done to it, and what every receipt says.
+//! One task: its status, timeline, actions and receipts.
 
 use almanack_core::history::{self, Decision, Kept};
 use almanack_core::task::{Identity, Task, TaskId};
@@ -10,19 +10,17 @@ use crate::tasks::{find_current, nothing_there, parse_history_cursor};
 use crate::ui::prelude::*;
 use crate::{call::At, ui::moment};
 
-/// What the page is asked for.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
-    /// A receipt to tell.
+    /// A receipt to show.
     receipt: Option<String>,
-    /// Where an earlier page of the history begins.
+    /// Cursor of an earlier page of the history.
     before: Option<String>,
-    /// A time to work out.
+    /// A time to resolve.
     at: Option<String>,
     zone: Option<String>,
 }
 
-/// The page of a task.
 pub(crate) async fn show(
     State(state): App,
     At(identity): At,
@@ -53,7 +51,7 @@ pub(crate) async fn show(
     Ok(page(&viewer, Place::Tasks, &title, &body))
 }
 
-/// The identity's current row, or else the last there is of it.
+/// The identity's current row, or its latest.
 async fn shown(state: &AppState, identity: &Identity, last: Option<TaskId>) -> Result<Task> {
     let found = find_current(&*state.store, identity).await;
     match (found, last) {
@@ -107,7 +105,7 @@ fn changing(viewer: &Viewer, task: &Task, query: &Query) -> Markup {
     change::section(viewer, &task.identity, &typed, query.at.is_some())
 }
 
-/// What a receipt of this task says, and whether it was kept.
+/// A receipt of this task, and what came of it.
 async fn receipt(state: &AppState, viewer: &Viewer, identity: &Identity, text: &str) -> Page {
     let lang = viewer.lang;
     let found = match parse_receipt_id(text) {

@@ -1,6 +1,6 @@
-//! A task's life: its picture, its attempts with what was answered, and the decisions about it.
+//! A task's history: its timeline, attempts with results, and decisions.
 //!
-//! A task that comes again for ever has a long life; it is shown a page at a time, the newest first.
+//! A repeating task has a long history; it is shown page by page, newest first.
 
 use almanack_core::history::{Attempt, Decision, HistoryEvent, Page};
 use almanack_core::task::Task;
@@ -9,10 +9,10 @@ use super::{command, life, origin, words};
 use crate::ui::prelude::*;
 use crate::{receipts::receipt_id, tasks::history_cursor};
 
-/// Attempts and decisions on a page, together.
+/// Attempts and decisions per page, together.
 pub(super) const SHOWN: usize = 100;
 
-/// The life, or an earlier page of it.
+/// The history, or an earlier page of it.
 pub(super) fn show(viewer: &Viewer, task: &Task, page: &Page) -> Markup {
     let (lang, story) = (viewer.lang, &page.events);
     let here = task_path(&task.identity);
@@ -37,7 +37,7 @@ fn attempts(viewer: &Viewer, story: &[HistoryEvent]) -> Markup {
         HistoryEvent::Attempt(attempt) => Some(attempt),
         HistoryEvent::Decision(_) => None,
     });
-    // A clock that was set back makes an attempt look early; nothing starts early.
+    // A clock that was set back makes an attempt look early; no attempt starts early.
     let late = |it: &Attempt| {
         it.started_at
             .duration_since(it.due_at)
@@ -96,7 +96,7 @@ fn decided(viewer: &Viewer, here: &str, story: &[HistoryEvent]) -> Markup {
     }
 }
 
-/// What was asked for where nothing changed, how often, and until when.
+/// The request of a decision without a change, how often it came, and when last.
 pub(super) fn requested(viewer: &Viewer, decision: &Decision) -> Markup {
     let (lang, times) = (viewer.lang, decision.times);
     let Some(requested) = decision.requested else {

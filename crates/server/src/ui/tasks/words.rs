@@ -1,10 +1,10 @@
-//! What rules, receipts and attempts are called on pages.
+//! Texts about rules, receipts and attempts.
 
 use almanack_core::{history::Kept, reschedule::Rule, task::Status};
 
 use crate::ui::prelude::*;
 
-/// Which rule applied, as a sentence.
+/// A rule as a sentence.
 pub(crate) fn rule(lang: Lang, rule: Rule) -> &'static str {
     words! { lang, rule;
         Rule::Created => "Created: there was no such task.", "已新建：原先没有该任务。";
@@ -22,7 +22,7 @@ pub(crate) fn rule(lang: Lang, rule: Rule) -> &'static str {
     }
 }
 
-/// The rule's heading in a table.
+/// A rule in a table.
 pub(crate) fn rule_name(lang: Lang, rule: Rule) -> &'static str {
     words! { lang, rule;
         Rule::Created => "created", "新建";
@@ -36,7 +36,7 @@ pub(crate) fn rule_name(lang: Lang, rule: Rule) -> &'static str {
     }
 }
 
-/// How many of several tasks fell under a rule.
+/// How many of several tasks a rule applied to.
 pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
     let reported = words! { lang, rule;
         Rule::Created => " created", " 个新建";
@@ -51,7 +51,7 @@ pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
     format!("{n}{reported}")
 }
 
-/// Whether a decision was kept.
+/// What came of a decision.
 pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
     let badge = badges! { lang, kept;
         Kept::Stands => "planned", "Valid", "有效";
@@ -72,7 +72,7 @@ pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
     html! { (badge) " " (sentence) }
 }
 
-/// How an attempt ended. The history keeps the names of outcomes.
+/// The result of an attempt. The history stores the names of outcomes.
 pub(crate) fn outcome(lang: Lang, name: &str) -> Markup {
     badges! { lang, name;
         "done" => "done", "Done", "成功";

@@ -1,4 +1,4 @@
-//! What needs a person: what Almanack will not or cannot settle by itself.
+//! What needs attention: what Almanack will not or cannot settle by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use almanack_core::{source::Attention, store::TaskLine, task::Status};
 use super::day::Day;
 use crate::ui::prelude::*;
 
-/// Of each sort, so many are named; a link leads to the rest.
+/// Items shown per group; a link leads to the rest.
 pub(super) const SHOWN: usize = 8;
 
 struct Want {
-    /// Whether it went wrong, or only wants a look.
+    /// An error, or only a notice.
     bad: bool,
     sentence: Markup,
     href: String,
@@ -33,7 +33,7 @@ impl Want {
     }
 }
 
-/// All of it, most urgent first.
+/// All items, most urgent first.
 pub(super) fn show(viewer: &Viewer, day: &Day) -> Markup {
     let lang = viewer.lang;
     let mut wants = deliveries(lang, day);
@@ -56,7 +56,7 @@ pub(super) fn show(viewer: &Viewer, day: &Day) -> Markup {
     }
 }
 
-/// Deliveries of which nobody knows whether they arrived.
+/// Unconfirmed deliveries.
 fn deliveries(lang: Lang, day: &Day) -> Vec<Want> {
     let all = day.editions.iter().flat_map(|account| {
         let unknown = |one: &&Delivery| one.state == delivery::State::Unknown;
@@ -79,18 +79,18 @@ fn deliveries(lang: Lang, day: &Day) -> Vec<Want> {
     wants.collect()
 }
 
-/// That there are more than are shown, and where.
+/// A link to the items that are not shown.
 fn more(wants: &mut Vec<Want>, sentence: Option<String>, href: &str) {
     let more = sentence.map(|reported| Want::bad(html! { (reported) }, href.to_owned(), None));
     wants.extend(more);
 }
 
-/// How many of so many are not shown, if there are any.
+/// How many are not shown, if any.
 fn hidden(all: usize) -> Option<usize> {
     all.checked_sub(SHOWN).filter(|more| *more > 0)
 }
 
-/// What the watch found and lasts. What the page finds by itself is left out: it names more of it.
+/// Open alerts. Those that the page finds by itself are left out: it shows more of them.
 fn watched(lang: Lang, day: &Day) -> Vec<Want> {
     let shown: Vec<_> = day.alerts.iter().filter(|alert| is_shown(alert)).collect();
     let mut wants: Vec<Want> = shown.iter().take(SHOWN).map(|it| watch(lang, it)).collect();
@@ -124,9 +124,9 @@ fn watch(lang: Lang, alert: &alert::Alert) -> Want {
     }
 }
 
-/// Tasks that ran out of retries within the window; the firings of a schedule in one line.
+/// Tasks out of retries within the window; the firings of a schedule in one line.
 fn failures(lang: Lang, day: &Day) -> Vec<Want> {
-    // What a source wants, it says itself.
+    // Sources have their own items.
     let given_up = |task: &&TaskLine| {
         task.status == Status::Fail && !task.is_live() && !links::is_check(&task.identity)
     };
@@ -137,24 +137,15 @@ fn failures(lang: Lang, day: &Day) -> Vec<Want> {
         .partition(|task| links::fired_schedule(&task.identity).is_some());
     let mut wants = firings(lang, day, &fired);
     wants.extend(failed.iter().take(SHOWN).map(|task| failure(lang, task)));
-    let reported = hidden(failed.len()).map(|more| {
-        say!(
-            lang,
-            "more failed tasks: {more}",
-            "另有 {more} 个失败任务"
-        )
-    });
+    let reported = hidden(failed.len())
+        .map(|more| say!(lang, "more failed tasks: {more}", "另有 {more} 个失败任务"));
     more(&mut wants, reported, &links::tasks_in(Status::Fail));
     wants
 }
 
 fn failure(lang: Lang, task: &TaskLine) -> Want {
     let times = match task.attempt {
-        1 => say!(
-            lang,
-            "failed after 1 attempt",
-            "尝试 1 次后失败"
-        ),
+        1 => say!(lang, "failed after 1 attempt", "尝试 1 次后失败"),
         attempts => say!(lang; "failed after {attempts} attempts",
             "尝试 {attempts} 次后失败"),
     };
@@ -162,7 +153,8 @@ fn failure(lang: Lang, task: &TaskLine) -> Want {
     Want::bad(sentence, task_path(&task.identity), task.finished_at)
 }
 
-/// Failed firings, a line for each schedule, latest first: one that fails every minute must not hide everything else.
+/// Failed firings, one line per schedule, latest first: one that fails every minute must not hide
+/// everything else.
 fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
     let reported: BTreeSet<&ScheduleName> =
         day.alerts.iter().filter_map(failing_schedule).collect();
@@ -224,11 +216,11 @@ fn parked(lang: Lang, day: &Day) -> Vec<Want> {
     parked.collect()
 }
 
-/// Sources that want attention.
+/// Sources that need attention.
 fn sources(lang: Lang, day: &Day) -> Vec<Want> {
     let wanting = day.wanting.iter().filter_map(|source| {
         let attention = source.attention?;
-        // Since when it is silent can be told; when the others began is not kept.
+        // The start of silence is known; the start of the others is not stored.
         let newest = source.stats.last_article_at;
         Some(Want {
             bad: attention == Attention::Credentials,
@@ -249,7 +241,6 @@ fn sources(lang: Lang, day: &Day) -> Vec<Want> {
     wants
 }
 
-/// What a source wants.
 fn wanting(lang: Lang, attention: Attention) -> &'static str {
     words! { lang, attention;
         Attention::Silent => "unusually quiet", "沉默时间超出惯常";

@@ -182,7 +182,8 @@ async fn ed_34_only_what_was_published_is_shown() {
         Some("text/html; charset=utf-8")
     );
     assert!(
-        none.body.contains("No edition was published on 2026-01-05."),
+        none.body
+            .contains("No edition was published on 2026-01-05."),
         "{}",
         none.body
     );

@@ -97,11 +97,7 @@ async fn before_a_document_is_made_the_page_shows_what_it_would_be() {
     stand.step().await;
     stand.step().await;
     let page = stand.world.look(HERE).await;
-    assert!(
-        page.body.contains("This is a preview"),
-        "{}",
-        page.body
-    );
+    assert!(page.body.contains("This is a preview"), "{}", page.body);
     assert_eq!(page.texts("article h3").len(), 6, "the first batch");
     assert!(page.texts("main dl")[0].contains("1 of 2 batches"));
     assert_eq!(
@@ -349,7 +345,11 @@ async fn ed_41_what_a_destination_lacks_is_sent_again_or_skipped_on_its_page() {
         Some(at("x").replace("/x", "?did=resent").as_str())
     );
     let shown = stand.world.look(&format!("{HERE}?did=resent")).await;
-    assert!(shown.body.contains("A node sends it again"), "{}", shown.body);
+    assert!(
+        shown.body.contains("A node sends it again"),
+        "{}",
+        shown.body
+    );
     let chosen = [("destination", "telegram"), ("act", "skip")];
     stand.world.fill(&at("redeliver"), &chosen).await;
     stand.step().await;

@@ -62,11 +62,7 @@ async fn nodes_leases_pace_and_queues_are_shown() {
     let ways = attributes(&page, "#queues a", "href");
     assert_eq!(ways[0], "/ui/tasks?kind=ARTICLE_PUBLISH");
     let chinese = in_chinese(&world, "/ui/nodes").await;
-    assert!(
-        words(&chinese).contains("无心跳"),
-        "{}",
-        words(&chinese)
-    );
+    assert!(words(&chinese).contains("无心跳"), "{}", words(&chinese));
 }
 
 #[tokio::test]

@@ -371,7 +371,10 @@ async fn a_new_task_is_put_or_the_form_comes_back() {
     assert!(world.rows().await.is_empty(), "nothing was stored");
     let answer = fill(&world, "/ui/tasks/new", &good).await;
     let notice = all(&follow(&world, &answer).await, ".notice").concat();
-    assert!(notice.contains("Created: there was no such task."), "{notice}");
+    assert!(
+        notice.contains("Created: there was no such task."),
+        "{notice}"
+    );
     let rows = world.rows().await;
     assert_eq!(rows[0].execute_at, "2026-01-05T10:00:00Z".parse().unwrap());
     assert_eq!(

@@ -172,7 +172,10 @@ async fn tasks_are_tried_again() {
         words(&question)
     );
     let notice = all(&agree(&world, &question).await, ".notice").concat();
-    assert!(notice.contains("1 created again, 1 rescheduled."), "{notice}");
+    assert!(
+        notice.contains("1 created again, 1 rescheduled."),
+        "{notice}"
+    );
     let rows = world.rows().await;
     let live: Vec<_> = rows
         .iter()
@@ -206,7 +209,11 @@ async fn choosing_nothing_or_nonsense_changes_nothing() {
     let world = World::open();
     many(&world, 1).await;
     let page = world.get("/ui/tasks/bulk?act=cancel").await;
-    assert!(words(&page).contains("No task selected"), "{}", words(&page));
+    assert!(
+        words(&page).contains("No task selected"),
+        "{}",
+        words(&page)
+    );
     for query in ["act=destroy&id=1", "id=1", "act=cancel&id=one"] {
         let page = world.get(&format!("/ui/tasks/bulk?{query}")).await;
         assert_eq!(page.status, 422, "{query}");

@@ -1,4 +1,4 @@
-//! The words in which many tasks are asked about.
+//! The confirmation texts of bulk actions.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::{Act, Asked};
 use crate::ui::prelude::*;
 use crate::ui::tasks::{link, words};
 
-/// How many are named before they are only counted.
+/// How many are listed by name.
 const NAMED: usize = 10;
 
-/// What would be done, as a heading.
+/// The action as a heading.
 pub(super) fn title(lang: Lang, act: Act, n: usize) -> String {
     match (act, n) {
         (Act::Cancel, 1) => say!(lang, "Cancel 1 task", "取消 1 个任务"),
@@ -24,7 +24,7 @@ pub(super) fn title(lang: Lang, act: Act, n: usize) -> String {
     }
 }
 
-/// What would happen, by how the tasks stand now.
+/// What would happen, by the current status of the tasks.
 pub(super) fn sentence(lang: Lang, asked: &Asked, chosen: &Chosen) -> Markup {
     let what = words! { lang, asked.act;
         Act::Cancel =>
@@ -47,7 +47,7 @@ pub(super) fn sentence(lang: Lang, asked: &Asked, chosen: &Chosen) -> Markup {
     }
 }
 
-/// How they stand: `12 waiting, 1 running`.
+/// Counts by status: `12 waiting, 1 running`.
 fn standing(lang: Lang, picks: &[Pick]) -> String {
     let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
     for pick in picks {

@@ -1,7 +1,7 @@
-//! What became of many tasks, told after the form: counts by rule, in the address of the list.
+//! The result of a bulk action: counts by rule, in the address of the list.
 //!
-//! The address carries rules and numbers, never words, and a seal that only a session's own form could have made: a link from
-//! elsewhere cannot make the page claim anything.
+//! The address contains rules and numbers, never texts, and a seal that only a form of this session
+//! could have made: a foreign link cannot make the page claim anything.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use super::Act;
 use crate::ui::prelude::*;
 use crate::{ui::form::seal, ui::tasks::words};
 
-/// Stands for those that were not carried out.
+/// The key of refused tasks.
 const REFUSED: &str = "refused";
 
-/// What the address says was done.
+/// The result in the address.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Done {
     counts: Option<String>,
     seal: Option<String>,
 }
 
-/// Writes what became of them: `cancel.cancelled-12.ignored_done-1`.
+/// Encodes the results: `cancel.cancelled-12.ignored_done-1`.
 pub(super) fn report(act: Act, receipts: &[Option<Receipt>]) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for receipt in receipts {
@@ -34,7 +34,7 @@ pub(super) fn report(act: Act, receipts: &[Option<Receipt>]) -> String {
     format!("{}{}", act.as_str(), counts.collect::<String>())
 }
 
-/// Tells what was done, if it was this session that did it.
+/// Shows the result, if it came from this session.
 pub(crate) fn notice(viewer: &Viewer, done: &Done) -> Markup {
     let (Some(counts), Some(given)) = (&done.counts, &done.seal) else {
         return Markup::default();
@@ -46,8 +46,11 @@ pub(crate) fn notice(viewer: &Viewer, done: &Done) -> Markup {
     let (comma, end) = (lang.pick(", ", "，"), lang.pick(".", "。"));
     let counts = read(lang, counts).join(comma);
     let counts = if counts.is_empty() {
-        lang.pick("No change: no task was left to change", "未作更改：没有需要更改的任务")
-            .to_owned()
+        lang.pick(
+            "No change: no task was left to change",
+            "未作更改：没有需要更改的任务",
+        )
+        .to_owned()
     } else {
         counts
     };

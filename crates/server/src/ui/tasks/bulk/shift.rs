@@ -1,4 +1,4 @@
-//! Where many tasks are moved to: all to one time, or each by the same amount.
+//! Bulk rescheduling: all to one time, or each by the same amount.
 
 use almanack_core::time::to_micros;
 
@@ -9,10 +9,10 @@ use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
 use crate::ui::tasks::change::{Typed, clock_fields, offer};
 
-/// Further than anybody plans, and near enough not to leave the calendar.
+/// Longest shift: beyond any plan, and within the calendar.
 const MINUTES_MAX: i64 = 10 * 366 * 24 * 60;
 
-/// What a page or a form says about it; numbers arrive as text.
+/// The fields; numbers arrive as text.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Fields {
     at: Option<String>,
@@ -44,7 +44,7 @@ impl Shift {
 }
 
 impl Fields {
-    /// What the form settled on.
+    /// The confirmed shift.
     pub(super) fn settled(&self) -> Result<Shift> {
         match (&self.to, &self.by) {
             (Some(to), None) => Ok(Shift::To(parse_instant(to, "to")?)),
@@ -53,7 +53,7 @@ impl Fields {
         }
     }
 
-    /// What was typed as an amount, in minutes.
+    /// The typed amount, in minutes.
     fn amount(&self) -> Option<Result<i64>> {
         let amount = self.amount.as_deref()?;
         let per_unit = match self.unit.as_deref() {
@@ -75,7 +75,7 @@ fn minutes(text: &str) -> Result<SignedDuration> {
     Ok(SignedDuration::from_secs(minutes * 60))
 }
 
-/// Asks where to, and then whether.
+/// Asks for the new time, then for confirmation.
 pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Markup {
     let (lang, fields) = (viewer.lang, &asked.shift);
     let units = options! { lang;
@@ -130,7 +130,7 @@ fn answer(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Marku
     }
 }
 
-/// Says where the first and the last of them would go.
+/// Shows the new times of the first and the last task.
 fn by(viewer: &Viewer, picks: &[Pick], amount: i64, settle: impl Fn(String) -> Markup) -> Markup {
     let lang = viewer.lang;
     let text = amount.to_string();
