@@ -85,7 +85,7 @@ describe("forged requests", () => {
     await context.close();
   });
 
-  test("a page of somebody else cannot send one, not even with the key", async () => {
+  test("a foreign page cannot send one, not even with the key", async () => {
     const { context, page } = await reader(browser);
     await signIn(page, stage.admin);
     await page.waitForURL("**/ui/tasks");

@@ -134,11 +134,11 @@ pub(crate) async fn set_password(
     call.requester.must(Scope::Admin, "setting a password")?;
     let body: PasswordBody = call.json()?;
     let user = state.changes.load_user(&name).await?;
-    let mut user = user.ok_or_else(|| nobody(&name))?;
+    let mut user = user.ok_or_else(|| no_such_user(&name))?;
     user.password = hash(&state, &body.password).await?;
     user.changed_at = state.clock.now();
     if !state.changes.change_user(&user).await? {
-        return Err(nobody(&name));
+        return Err(no_such_user(&name));
     }
     Ok(Json(user.into()))
 }
@@ -158,11 +158,11 @@ pub(crate) async fn remove_user(
     if state.changes.remove_user(&name).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
-        Err(nobody(&name))
+        Err(no_such_user(&name))
     }
 }
 
-fn nobody(name: &str) -> Problem {
+fn no_such_user(name: &str) -> Problem {
     Problem::new(Code::NoSuchUser, format!("no user is called `{name}`"))
 }
 

@@ -31,7 +31,7 @@ pub(super) fn check_direct(request: &Parts) -> Result<()> {
         return Ok(());
     };
     let detail = format!(
-        "this request came through a proxy (it has the header `{name}`), and there is no token and no user yet to tell who sent it; \
+        "this request came through a proxy (it has the header `{name}`), and no token or user exists yet to authenticate it; \
          `almanack token create` or `almanack user create` makes one"
     );
     Err(Problem::new(Code::Unauthenticated, detail))

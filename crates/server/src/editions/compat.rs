@@ -89,7 +89,7 @@ impl Asking {
 /// May take many minutes, and continues if the caller disconnects. `success` says whether the
 /// edition is published; if not, `message` says what is missing.
 #[utoipa::path(
-    post, path = "/trigger-export-sync", tag = "founding",
+    post, path = "/trigger-export-sync", tag = "compat",
     params(DayQuery),
     request_body = DayQuery,
     responses((status = 200, description = "Built as far as possible", body = TriggeredView)),
@@ -120,7 +120,7 @@ pub(crate) async fn trigger_export_sync(
 
 /// Queue a day's edition for building and answer at once.
 #[utoipa::path(
-    post, path = "/trigger-export", tag = "founding",
+    post, path = "/trigger-export", tag = "compat",
     params(DayQuery),
     request_body = DayQuery,
     responses(
@@ -159,7 +159,7 @@ pub(crate) async fn trigger_export(
 
 /// Publish the completed stories of a day's edition now, without the others.
 #[utoipa::path(
-    post, path = "/force-publish", tag = "founding",
+    post, path = "/force-publish", tag = "compat",
     params(DayQuery),
     request_body = DayQuery,
     responses((status = 200, description = "The result", body = ForcePublishedView)),
@@ -197,7 +197,7 @@ pub(crate) async fn force_publish(
 
 /// Retry the failed stories of a day's edition.
 #[utoipa::path(
-    post, path = "/retry-failed-tasks", tag = "founding",
+    post, path = "/retry-failed-tasks", tag = "compat",
     params(DayQuery),
     request_body = RetryTasksBody,
     responses((status = 200, description = "How many will be retried", body = RetriedTasksView)),
@@ -263,7 +263,7 @@ fn put_back(asking: &Asking, retried: &Retried, status_reset: bool) -> RetriedTa
 
 /// Start a day's edition over with its current stories.
 #[utoipa::path(
-    post, path = "/reset-task", tag = "founding",
+    post, path = "/reset-task", tag = "compat",
     params(DayQuery),
     request_body = DayQuery,
     responses((status = 200, description = "The edition after the reset", body = ResetTaskView)),
@@ -289,7 +289,7 @@ pub(crate) async fn reset_task(
 
 /// Show the state of a day's edition.
 #[utoipa::path(
-    get, path = "/task-status", tag = "founding",
+    get, path = "/task-status", tag = "compat",
     params(DayQuery),
     responses(
         (status = 200, description = "The state; `exists` is false if there is no edition", body = TaskStatusView),

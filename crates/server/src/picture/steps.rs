@@ -1,7 +1,7 @@
 //! A state machine as a strip of steps: done, current, to come.
 //!
-//! An ordered list instead of a drawing: it is read in order, wraps on a narrow page, and tells
-//! screen readers which step is current.
+//! An ordered list instead of a drawing: it is read in order, wraps on a narrow page, and names
+//! the current step to screen readers.
 
 use maud::{Markup, html};
 

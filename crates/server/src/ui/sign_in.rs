@@ -101,7 +101,7 @@ async fn sign_in(
     }
     let (holder, since) = match find_holder(&state, &shown, now).await? {
         Found::Holder(holder, since) => (holder, since),
-        Found::Nobody => {
+        Found::Wrong => {
             tracing::warn!("sign-in refused");
             return Ok(again(Refused::Wrong));
         }
@@ -171,7 +171,7 @@ enum Found {
     /// The user, and the start of their session.
     Holder(Holder, Timestamp),
     /// Wrong credentials.
-    Nobody,
+    Wrong,
     /// Too many passwords are being checked.
     Busy,
 }
@@ -180,7 +180,7 @@ async fn find_holder(state: &AppState, shown: &Shown<'_>, now: Timestamp) -> Res
     match *shown {
         Shown::Token(token) => {
             let found = find_token(state, token, now).await?;
-            Ok(found.map_or(Found::Nobody, |holder| Found::Holder(holder, now)))
+            Ok(found.map_or(Found::Wrong, |holder| Found::Holder(holder, now)))
         }
         Shown::Password { name, password } => find_user(state, name, password, now).await,
     }
@@ -204,7 +204,7 @@ async fn find_token(state: &AppState, token: &str, now: Timestamp) -> Result<Opt
 async fn find_user(state: &AppState, name: &str, password: &str, now: Timestamp) -> Result<Found> {
     // No password is that long, and hashing cost grows with the length.
     if password.len() > PASSWORD_BYTES_MAX {
-        return Ok(Found::Nobody);
+        return Ok(Found::Wrong);
     }
     let user = state.changes.load_user(name).await?;
     let hash = user.as_ref().map(|user| &user.password);
@@ -213,7 +213,7 @@ async fn find_user(state: &AppState, name: &str, password: &str, now: Timestamp)
         verified => verified.map_err(|error| unverified(&error))?,
     };
     let Some(user) = user.filter(|_| right) else {
-        return Ok(Found::Nobody);
+        return Ok(Found::Wrong);
     };
     tracing::info!(user.name, "signed in");
     // The clock of the node that set the password may be ahead of ours.

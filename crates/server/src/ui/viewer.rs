@@ -131,15 +131,15 @@ impl Viewer {
 
     /// The requester, if they have this scope.
     pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<&Requester> {
-        let nobody = || Problem::new(Code::Unauthenticated, "not signed in");
-        let requester = self.requester.as_ref().ok_or_else(nobody)?;
+        let signed_out = || Problem::new(Code::Unauthenticated, "not signed in");
+        let requester = self.requester.as_ref().ok_or_else(signed_out)?;
         requester.must(needed, what)?;
         Ok(requester)
     }
 
     /// The requester, for the history of a schedule.
     pub(crate) fn name(&self) -> &str {
-        self.requester.as_ref().map_or("nobody", Requester::name)
+        self.requester.as_ref().map_or("anonymous", Requester::name)
     }
 
     /// The origin that the history shows.

@@ -52,7 +52,7 @@ async fn ask(world: &World, method: Method, path: &str, shown: &str) -> Answer {
     world.send(with(method, path, &at(0), &headers)).await
 }
 
-/// Whoever may change times could otherwise run any program that the node allows.
+/// Scope `operate` could otherwise run any program that the node allows.
 #[tokio::test]
 async fn a_schedule_that_runs_commands_needs_admin() {
     let world = guarded().await;
@@ -76,7 +76,7 @@ async fn a_schedule_that_runs_commands_needs_admin() {
     assert_eq!(anonymous.status, 403, "{}", anonymous.body);
 }
 
-/// The payload of a firing says what is run, so nobody but a schedule may write one.
+/// The payload of a firing says what is run, so only a schedule may write one.
 #[tokio::test]
 async fn firings_are_made_by_schedules_alone() {
     let world = World::open();

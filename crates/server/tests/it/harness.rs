@@ -110,8 +110,8 @@ pub(crate) fn ticker(
     clock: &Arc<ManualClock>,
     sleeper: Arc<dyn Sleeper>,
 ) -> Arc<Ticker> {
-    let tally = Arc::default();
-    Arc::new(Ticker::new(store.clone(), tally, clock.clone(), sleeper))
+    let counters = Arc::default();
+    Arc::new(Ticker::new(store.clone(), counters, clock.clone(), sleeper))
 }
 
 pub(crate) struct Answer {

@@ -1,4 +1,4 @@
-//! An outside that does as it is told: looks at sources, and lists of them.
+//! Scripted ports of the outside: checks of sources, and lists of them.
 
 use std::{
     collections::BTreeMap,
@@ -33,7 +33,7 @@ use jiff::Timestamp;
 
 use crate::harness::World;
 
-/// Says of every address what it was told, and otherwise that nothing has changed.
+/// Returns the scripted answer of every address, and otherwise "unchanged".
 #[derive(Default)]
 pub(crate) struct Reported(Mutex<BTreeMap<String, Look>>);
 

@@ -1,4 +1,4 @@
-//! Schedules paused, resumed, fired and backfilled, and what their ledgers tell of it.
+//! Schedules paused, resumed, fired and backfilled, and what their ledgers record.
 
 use almanack_testkit::fixture::at;
 use insta::{assert_json_snapshot, assert_snapshot};
@@ -101,9 +101,9 @@ async fn a_pause_that_cannot_be_is_refused() {
         "invalid_body"
     );
     assert_eq!(world.get(NIGHTLY).await.json()["state"], "active");
-    let nobody = world.post("/api/v1/schedules/nobody/pause", "").await;
+    let unknown = world.post("/api/v1/schedules/unknown/pause", "").await;
     assert_eq!(
-        (nobody.status, nobody.code().as_str()),
+        (unknown.status, unknown.code().as_str()),
         (404, "no_such_schedule")
     );
 }
@@ -292,9 +292,9 @@ async fn dp_16_why_is_answered_from_the_ledger() {
     );
     assert_eq!(why("noon").await.code(), "invalid_time");
     for what in ["", "/slots", "/edits", "/why?at=2026-01-05T09:00:00Z"] {
-        let nobody = world.get(&format!("/api/v1/schedules/nobody{what}")).await;
+        let unknown = world.get(&format!("/api/v1/schedules/unknown{what}")).await;
         assert_eq!(
-            (nobody.status, nobody.code().as_str()),
+            (unknown.status, unknown.code().as_str()),
             (404, "no_such_schedule"),
             "{what}"
         );

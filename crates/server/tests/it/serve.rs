@@ -1,4 +1,4 @@
-//! Clients that are slow, or say nothing, hold nobody up (SF-01).
+//! Slow and silent clients do not delay others (SF-01).
 
 use std::{sync::Arc, time::Duration};
 
@@ -32,7 +32,7 @@ struct Server {
     serving: JoinHandle<()>,
     /// Lets the request at `/held` be answered.
     held: Arc<Notify>,
-    /// Tells that a request is at `/held`.
+    /// Signals that a request is at `/held`.
     arrived: Arc<Notify>,
 }
 

@@ -57,7 +57,7 @@ async fn a_source_is_added_once_and_due_at_once() {
         .await;
     assert_eq!(again.status, 200, "its address is taken");
     assert_eq!(again.header("location"), Some("/api/v1/sources/1"));
-    assert_eq!(again.json()["name"], "A", "it is as it was");
+    assert_eq!(again.json()["name"], "A", "it is unchanged");
     let task = world
         .get("/api/v1/tasks/SOURCE_CHECK/source:1")
         .await

@@ -27,7 +27,7 @@ async fn numbers(world: &World, path: &str) -> (Vec<i64>, Option<String>) {
     )
 }
 
-/// A feed that brought two entries, a page that failed once, a feed that is paused.
+/// A feed with two entries, a page that failed once, a feed that is paused.
 async fn filled() -> World {
     let world = World::open();
     let feed = world.add(FEED).await;

@@ -1,6 +1,6 @@
 //! The stage of the browser tests: a store with half a day behind it, at an instant that stands still, served on loopback twice.
 //!
-//! The tests themselves stand in `e2e/` and drive a real browser; this starts them and fails with what they say. What must stay
+//! The tests themselves are in `e2e/` and drive a real browser; this starts them and fails with what they say. What must stay
 //! true: the day is played by the product's own planner, handlers and API, so that pages show what a node would have left behind,
 //! and the same run after run.
 
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::{day::Day, served::Stage};
 
-/// Every page there is; signing in has tests of its own.
+/// Every page there is; signing in has separate tests.
 pub(crate) const PAGES: &[&str] = &[
     "/ui",
     "/ui/tasks",
@@ -71,7 +71,7 @@ async fn every_page_works_for_everybody_in_a_real_browser() {
     assert!(passed, "{}", failures(&said));
 }
 
-/// What the browser tests are told.
+/// The settings of the browser tests.
 fn reported(served: &served::Served) -> Value {
     json!({
         "open": served.open,

@@ -67,7 +67,7 @@ const ROWS: [Row; 14] = [
         "25 Oct 01:00 02:00 02:00 03:00 04:00",
     ),
     (
-        "every two hours, the second 02:00 has no tick of its own",
+        "every two hours, the second 02:00 has no separate tick",
         "2026-10-24T22:00:00Z",
         "2026-10-25T09:00:00Z",
         "Europe/Berlin",

@@ -39,7 +39,7 @@ function showDistances(within = document) {
   }
 }
 
-/* Swaps the live parts that differ. What somebody is at is left alone until they leave it. */
+/* Swaps the live parts that differ. A part with the focus is left alone until it loses it. */
 function isBusy(part) {
   const active = document.activeElement;
   const field = active && part.contains(active) && active.matches("input:not([type=checkbox]), select, textarea");
@@ -108,7 +108,7 @@ const live = { stream: null, paused: sessionStorage.getItem("almanack-paused") =
 /* Waits before the stream is asked for again: from, up to. */
 const WAIT_MS = 1_000;
 const WAIT_MAX_MS = 30_000;
-/* Somebody may look at the page beside the window they type in; after this long they do not. */
+/* A user may watch the page beside another window; after this long we assume they do not. */
 const AWAY_AFTER_MS = 30_000;
 
 function leave() {
@@ -153,7 +153,7 @@ function lose() {
   live.wait = Math.min(live.wait * 2, WAIT_MAX_MS);
 }
 
-/* The page is not there any more, or not for us: asking for it tells why. Not where somebody filled in a form, and not again and again. */
+/* The page is gone, or not for us: loading it shows why. Not while a form is filled in, and only once. */
 function gone() {
   disconnect();
   live.lost = true;
@@ -204,7 +204,7 @@ async function tryOut(form) {
   const text = await answer.text();
   if (query !== new URLSearchParams(new FormData(form)).toString()) return;
   history.replaceState(null, "", address);
-  // The stream tells of the page as it was asked for; it must follow, or it would swap the answer away again.
+  // The stream sends the page of the old address; it must follow, or it would swap the answer away.
   disconnect();
   connect();
   const next = new DOMParser().parseFromString(text, "text/html");
@@ -254,7 +254,7 @@ document.addEventListener("change", async (event) => {
   if (field && input.files[0]) field.value = await input.files[0].text();
 });
 
-/* Somebody fills in a form that would be lost. */
+/* A form is being filled in and would be lost. */
 document.addEventListener("input", (event) => { live.touched ||= event.target.closest?.("form[method=post]") !== null; });
 
 /* Keys. */

@@ -71,7 +71,7 @@ fn equivalent(request: &ChangeRequest) -> Equivalent {
     call.body(&body).cli(&words)
 }
 
-/// The form on a page of its own, where a form that was refused can be reached again.
+/// The form on a separate page, where a refused form can be reached again.
 pub(crate) async fn show(viewer: Viewer) -> Markup {
     on_page(&viewer, &ChangeRequest::default(), None)
 }

@@ -195,7 +195,7 @@ fn beat(lang: Lang, look: &PastLook) -> Beat {
         },
         why: format!(
             "{}, {} ms",
-            words::brought(lang, look.brought),
+            words::outcome(lang, look.brought),
             look.took_ms
         ),
         href: None,

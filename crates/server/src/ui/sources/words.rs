@@ -114,8 +114,8 @@ pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
 }
 
 /// The result of a check.
-pub(super) fn brought(lang: Lang, brought: CheckOutcome) -> String {
-    match brought {
+pub(super) fn outcome(lang: Lang, outcome: CheckOutcome) -> String {
+    match outcome {
         CheckOutcome::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
         CheckOutcome::Nothing => lang.pick("nothing new", "无新内容").to_owned(),
         CheckOutcome::Unchanged => lang.pick("not modified", "未修改").to_owned(),

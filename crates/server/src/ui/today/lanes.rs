@@ -189,19 +189,19 @@ fn looked(
     viewer: &Viewer,
     source: &almanack_core::source::Source,
     at: Timestamp,
-    brought: CheckOutcome,
+    result: CheckOutcome,
 ) -> Mark {
-    let outcome = match brought {
+    let outcome = match result {
         CheckOutcome::Failed(_) => Outcome::Failed,
         CheckOutcome::New(_) | CheckOutcome::Nothing | CheckOutcome::Unchanged => Outcome::Done,
     };
     let (time, name) = (clock(viewer, at), source.definition.name.as_str());
-    let label = format!("{time} {name}: {}", brought_words(viewer.lang, brought));
+    let label = format!("{time} {name}: {}", result_words(viewer.lang, result));
     Mark::new(at, outcome, label, links::source(source.id))
 }
 
-fn brought_words(lang: Lang, brought: CheckOutcome) -> String {
-    match brought {
+fn result_words(lang: Lang, result: CheckOutcome) -> String {
+    match result {
         CheckOutcome::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
         CheckOutcome::Nothing | CheckOutcome::Unchanged => {
             lang.pick("nothing new", "无更新").to_owned()

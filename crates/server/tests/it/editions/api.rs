@@ -410,7 +410,7 @@ async fn ed_23_ed_24_publish_retry_and_reset_answer_the_edition_afterwards() {
     );
 }
 
-/// What a destination lacks is sent again or skipped by whoever may; asked twice, it is done once.
+/// Undelivered parts are sent again or skipped with scope `operate`; repeating the call is harmless.
 #[tokio::test]
 async fn ed_41_a_delivery_is_sent_again_or_skipped_by_a_person() {
     let stand = Newsstand::open().await;

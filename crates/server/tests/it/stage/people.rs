@@ -30,7 +30,7 @@ const HOSTILE: [&str; 3] = [
     "a' onmouseover='alert(1)",
 ];
 
-/// Somebody with a password.
+/// A user with a password.
 pub(super) struct Person {
     name: &'static str,
     password: &'static str,

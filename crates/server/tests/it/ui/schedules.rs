@@ -245,7 +245,7 @@ async fn removing_asks_first_and_names_what_goes() {
         words(&asked)
     );
     let stale = fill(&world, &format!("{PAGE}/remove"), &[("revision", "7")]).await;
-    assert_eq!(stale.status, 412, "somebody changed it meanwhile");
+    assert_eq!(stale.status, 412, "it changed meanwhile");
     let removed = fill(&world, &format!("{PAGE}/remove"), &[("revision", "1")]).await;
     assert_eq!(
         removed.header("location"),

@@ -168,7 +168,7 @@ async fn a_token_is_revoked_after_a_question() {
     assert_eq!(house.post(path, Scope::Admin, &[]).await.status, 404);
 }
 
-/// Where nobody needs a token, everybody may operate and nobody is admin.
+/// On an open node, every client may operate and none is admin.
 #[tokio::test]
 async fn without_tokens_the_page_says_where_they_are_made() {
     let world = World::open();

@@ -155,7 +155,7 @@ async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
         let mut browser = Browser::new(&world);
         let answer = browser.fill(SIGN_IN, SIGN_IN, &fields).await;
         let after = world.passwords.checked.load(Ordering::SeqCst);
-        assert_eq!(after - before, 1, "one look, whoever it is");
+        assert_eq!(after - before, 1, "one lookup, for every name");
         reported.push((answer.status, wrong(&answer)));
         assert!(!answer.body.contains(fields[1].1), "{}", answer.body);
         assert!(!browser.jar.contains_key(COOKIE));
@@ -247,20 +247,20 @@ fn at_address(world: &World, address: [u8; 4]) -> Browser<'_> {
 }
 
 #[tokio::test]
-async fn sf_05_strangers_cannot_lock_anybody_out() {
+async fn sf_05_attackers_cannot_lock_anybody_out() {
     let world = guarded().await;
-    let mut stranger = at_address(&world, [203, 0, 113, 9]);
+    let mut attacker = at_address(&world, [203, 0, 113, 9]);
     for _ in 0..2 * TRIES_AT_ONCE {
-        by_password(&mut stranger, "ada", "junk").await;
+        by_password(&mut attacker, "ada", "junk").await;
         let token = [("token", "alm_junk")];
-        stranger.fill(SIGN_IN, SIGN_IN, &token).await;
+        attacker.fill(SIGN_IN, SIGN_IN, &token).await;
     }
     assert_eq!(
-        by_password(&mut stranger, "ada", PASSWORD).await.status,
+        by_password(&mut attacker, "ada", PASSWORD).await.status,
         429
     );
     let token = [("token", "alm_admin")];
-    let refused = stranger.fill(SIGN_IN, SIGN_IN, &token).await;
+    let refused = attacker.fill(SIGN_IN, SIGN_IN, &token).await;
     assert_eq!(refused.status, 429, "the token's field too");
     for last in 0..20 {
         let mut other = at_address(&world, [198, 51, 100, last]);
@@ -361,7 +361,7 @@ async fn signing_in_anew_ends_the_session_before_it() {
     assert!(!is_in(&mut old).await);
 }
 
-/// Whoever could sign a browser in as somebody else would read what its owner then does.
+/// An attacker who could sign a browser in as another user would read what its owner does then.
 #[tokio::test]
 async fn no_other_page_can_sign_a_browser_in_or_out() {
     let world = guarded().await;

@@ -17,7 +17,7 @@ use crate::{
     reported::{document, failed},
 };
 
-/// A feed that brought two entries, one that failed, one that is paused, and one whose words are an attack.
+/// A feed with two entries, one that failed, one that is paused, and one whose words are an attack.
 async fn filled() -> World {
     let world = World::open();
     for body in [
@@ -338,7 +338,7 @@ async fn an_address_is_added_by_the_feed_it_leads_to() {
     assert_eq!(source["category"], "news");
     let again = world.fill("/ui/sources/add", &request).await;
     assert_eq!(again.leads_to(), "/ui/sources/1?did=there");
-    // Nobody answers there; taken as it is, it is tried until somebody does.
+    // No server answers there; used directly, it is checked until one does.
     let request = [("address", "later.example/feed")];
     let refused = world.fill("/ui/sources/add", &request).await;
     assert_eq!(refused.status, 422);

@@ -67,7 +67,7 @@ async fn ticked_tasks_are_cancelled_after_a_question_that_names_them() {
     );
 }
 
-/// Nobody agrees to thirteen and loses fourteen.
+/// A user who confirms thirteen does not lose fourteen.
 #[tokio::test]
 async fn all_that_match_are_those_that_were_named() {
     let world = World::open();
