@@ -225,7 +225,7 @@ impl From<EventError> for Problem {
     fn from(error: EventError) -> Self {
         match error {
             EventError::Invalid(invalid) => invalid.into(),
-            EventError::Shape(reported) => Self::new(Code::InvalidEvent, words::of_json(&reported)),
+            EventError::Shape(text) => Self::new(Code::InvalidEvent, words::of_json(&text)),
             other => Self::new(Code::InvalidEvent, other.to_string()),
         }
     }

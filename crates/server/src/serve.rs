@@ -140,7 +140,7 @@ async fn talk(
     let mut talking = std::pin::pin!(talking);
     let mut leave = std::pin::pin!(reported_to_leave(&seat, &stop));
     tokio::select! {
-        ended = talking.as_mut() => return reported(ended),
+        ended = talking.as_mut() => return log_end(ended),
         () = leave.as_mut() => {}
     }
     if !seat.was_asked() {
@@ -149,7 +149,7 @@ async fn talk(
     }
     talking.as_mut().graceful_shutdown();
     tokio::select! {
-        ended = talking.as_mut() => reported(ended),
+        ended = talking.as_mut() => log_end(ended),
         () = timed_out(&seat) => {}
     }
 }
@@ -170,7 +170,7 @@ async fn timed_out(seat: &Seat) {
     TokioTimer::new().sleep(LAST_WORDS).await;
 }
 
-fn reported(ended: hyper::Result<()>) {
+fn log_end(ended: hyper::Result<()>) {
     if let Err(error) = ended {
         tracing::debug!(%error, "connection closed early");
     }

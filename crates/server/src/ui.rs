@@ -56,7 +56,7 @@ mod prelude {
     pub(crate) use maud::{Markup, html};
     pub(crate) use serde_json::json;
 
-    pub(crate) use super::authentication::{again, reported};
+    pub(crate) use super::authentication::{again, with_status};
     pub(crate) use super::equivalent::Equivalent;
     pub(crate) use super::form::{Filled, Question, see};
     pub(crate) use super::lang::{Lang, pick, say, words};

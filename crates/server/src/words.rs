@@ -47,14 +47,14 @@ fn in_json(found: &str) -> String {
 
 /// A query parser's message.
 pub(crate) fn of_query(message: &str) -> String {
-    let reported = message
+    let text = message
         .strip_prefix("Failed to deserialize query string: ")
         .unwrap_or(message);
     // A path may precede it, with the same name.
-    if let Some((_, rest)) = reported.split_once("unknown field ") {
+    if let Some((_, rest)) = text.split_once("unknown field ") {
         return format!("unknown parameter {rest}");
     }
-    if let Some((_, rest)) = reported.split_once("duplicate field ") {
+    if let Some((_, rest)) = text.split_once("duplicate field ") {
         return format!("parameter given twice: {rest}");
     }
     let numbers = [
@@ -73,11 +73,11 @@ pub(crate) fn of_query(message: &str) -> String {
         ),
     ];
     for (rust, plain) in numbers {
-        if let Some(parameter) = reported.strip_suffix(rust) {
+        if let Some(parameter) = text.strip_suffix(rust) {
             return format!("{} {plain}", parameter.trim_end_matches([':', ' ']));
         }
     }
-    reported.to_owned()
+    text.to_owned()
 }
 
 #[cfg(test)]

@@ -37,10 +37,10 @@ pub(crate) struct EditionRunView {
 
 impl EditionRunView {
     fn ran(ran: Ran) -> Result<Self> {
-        let reported = report(&ran.account, &ran.end)?;
+        let report = report(&ran.account, &ran.end)?;
         Ok(Self {
-            published: Some(reported.published),
-            message: reported.message,
+            published: Some(report.published),
+            message: report.message,
             requests: Some(ran.requests),
             receipt: None,
             edition: line(ran.account),

@@ -106,13 +106,13 @@ pub(crate) async fn trigger_export_sync(
         .carry_out(async move { run_through(&editions, date).await })
         .await?;
     let stand = asking.stand(&ran.account);
-    let reported = match report(&ran.account, &ran.end) {
-        Ok(reported) => reported,
+    let report = match report(&ran.account, &ran.end) {
+        Ok(report) => report,
         Err(problem) => return Err(Refused::about(problem, stand)),
     };
     Ok(Json(TriggeredView {
-        success: reported.published,
-        message: reported.message,
+        success: report.published,
+        message: report.message,
         receipt: None,
         stand,
     }))
@@ -228,13 +228,12 @@ pub(crate) async fn retry_failed_tasks(
         .carry_out(async move { run_through(&building, date).await })
         .await?;
     let stand = asking.stand(&ran.account);
-    let reported = report(&ran.account, &ran.end);
-    let reported =
-        reported.map_err(|problem| Refused::about(problem, asking.stand(&ran.account)))?;
+    let report = report(&ran.account, &ran.end);
+    let report = report.map_err(|problem| Refused::about(problem, asking.stand(&ran.account)))?;
     let count = retried.stories;
-    let message = format!("failed stories to retry: {count}; {}", reported.message);
+    let message = format!("failed stories to retry: {count}; {}", report.message);
     Ok(Json(RetriedTasksView {
-        success: reported.published,
+        success: report.published,
         message,
         retry_count: count,
         reset_count: count,

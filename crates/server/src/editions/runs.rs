@@ -44,14 +44,14 @@ impl Runs {
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<()> {
-        let reported = async move {
+        let logged = async move {
             let done = work.await;
             if let Err(error) = &done {
                 tracing::warn!(error = error.chain(), "work on an edition failed");
             }
             done
         };
-        self.start(reported).map(drop)
+        self.start(logged).map(drop)
     }
 
     fn start<T: Send + 'static>(

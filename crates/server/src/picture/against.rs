@@ -100,12 +100,12 @@ impl Lengths {
         if count == 0 {
             return say!(lang, "No runs yet.", "还没有运行。");
         }
-        let reported = |sorted: &[SignedDuration], percent| {
+        let describe = |sorted: &[SignedDuration], percent| {
             span::percentile(sorted, percent)
                 .map_or_else(|| "–".to_owned(), |length| span::words(length, lang))
         };
-        let (took, took_most) = (reported(&self.took, 50), reported(&self.took, 95));
-        let (late, late_most) = (reported(&self.late, 50), reported(&self.late, 95));
+        let (took, took_most) = (describe(&self.took, 50), describe(&self.took, 95));
+        let (late, late_most) = (describe(&self.late, 50), describe(&self.late, 95));
         let interval = interval.map_or_else(String::new, |interval| {
             let interval = span::words(interval, lang);
             say!(lang, " Interval: {interval}.", "间隔：{interval}。")
@@ -208,10 +208,10 @@ fn dots(run: &Run, axes: &Axes, frame: &Frame<'_>) -> Markup {
         (path("late", [x - 3.0, axes.y(run.late)], LATE))
         @if let Some(took) = run.took { (at([x, axes.y(took)], run.outcome.glyph())) }
     };
-    mark(run.href.as_deref(), &reported(run, frame), &ink)
+    mark(run.href.as_deref(), &describe(run, frame), &ink)
 }
 
-fn reported(run: &Run, frame: &Frame<'_>) -> String {
+fn describe(run: &Run, frame: &Frame<'_>) -> String {
     let (lang, name) = (frame.lang, run.outcome.name(frame.lang));
     let at = clock::moment(run.at, frame.zone, lang);
     let (late, took) = (span::words(run.late, lang), took(run, lang));

@@ -111,12 +111,12 @@ fn column(step: &Step<'_>, x: f64, width: f64, scale: &Scale, limit: u64, lang: 
     };
     mark(
         step.batch.href.as_deref(),
-        &reported(step, limit, lang),
+        &describe(step, limit, lang),
         &ink,
     )
 }
 
-fn reported(step: &Step<'_>, limit: u64, lang: Lang) -> String {
+fn describe(step: &Step<'_>, limit: u64, lang: Lang) -> String {
     let (name, spent, after) = (&step.batch.name, step.batch.spent, step.after);
     let left = limit.saturating_sub(after);
     say!(lang; "{name}: {spent} spent, total {after}, {left} left",

@@ -133,12 +133,12 @@ mod tests {
             &frame,
         )
         .into_string();
-        for reported in [
+        for text in [
             "预计每周约 1.0 条，星期一 09:00（Asia/Shanghai）最多",
             "检查于 1月5日 17:30",
             "<th scope=\"row\">星期一</th><td>1.0</td><td>09:00 1.0</td>",
         ] {
-            assert!(html.contains(reported), "{reported}: {html}");
+            assert!(html.contains(text), "{text}: {html}");
         }
         assert!(
             !html.contains("<style"),

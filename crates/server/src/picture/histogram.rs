@@ -41,7 +41,7 @@ pub(crate) fn draw(lengths: &[SignedDuration], frame: &Frame<'_>) -> Markup {
     let ink = inside(&sorted, &bins, lang);
     let row = |bin: &Bin| {
         [
-            Cell::from(reported(bin, lang)),
+            Cell::from(describe(bin, lang)),
             bin.count.to_string().into(),
         ]
     };
@@ -110,7 +110,7 @@ fn inside(sorted: &[SignedDuration], bins: &[Bin], lang: Lang) -> Markup {
         (svg::rungs(rungs, LEFT, WIDTH - RIGHT))
         @for (number, bin) in bins.iter().enumerate() {
             @let (x, top) = (LEFT + real(number) * width, scale.place(real(bin.count)));
-            (titled(html! { (reported(bin, lang)) ": " (bin.count) }, html! {
+            (titled(html! { (describe(bin, lang)) ": " (bin.count) }, html! {
                 (rect("hit", [x, TOP], [width, FOOT - TOP]))
                 @if bin.count > 0 {
                     (rounded("column", [x + 1.0, top.min(FOOT - 1.0)], [width - 2.0, (FOOT - top).max(1.0)], 2.0))
@@ -139,7 +139,7 @@ fn marks(sorted: &[SignedDuration], bins: &[Bin], width: f64, lang: Lang) -> Mar
     }
 }
 
-fn reported(bin: &Bin, lang: Lang) -> String {
+fn describe(bin: &Bin, lang: Lang) -> String {
     let words = |edge| span::words(SignedDuration::from_millis(edge), lang);
     let (from, until) = (words(bin.from), words(bin.until));
     say!(lang, "{from} to {until}", "{from} 至 {until}")

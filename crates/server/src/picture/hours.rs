@@ -16,7 +16,7 @@ use crate::ui::lang::{Lang, say, words};
 /// Most marks of a kind; more would hide the hours behind them.
 pub(super) const MARKS_MAX: usize = 500;
 /// An hour is listed in words if its expectation is at least this share of the busiest.
-const REPORTED_SHARE: f64 = 0.1;
+const NOTABLE_SHARE: f64 = 0.1;
 
 pub(super) const EDGE: f64 = 20.0;
 const LEFT: f64 = 66.0;
@@ -90,7 +90,7 @@ impl Hours<'_> {
         let size = [CELL_WIDTH - 2.0, CELL_HEIGHT - 2.0];
         let (day, hour) = (day(hour / 24, self.lang), hour % 24);
         let amount = amount(expected, self.lang);
-        let reported = say!(self.lang; "{day} {hour:02}:00: {amount} entries",
+        let title = say!(self.lang; "{day} {hour:02}:00: {amount} entries",
             "{day} {hour:02}:00：{amount} 条");
         let busiest = self.busiest();
         let share = if busiest > 0.0 {
@@ -99,7 +99,7 @@ impl Hours<'_> {
             0.0
         };
         titled(
-            reported,
+            title,
             html! {
                 (rounded("cell", place, size, 3.0))
                 @if share >= 0.005 { (shade(share, &rounded("heat", place, size, 3.0))) }
@@ -118,21 +118,21 @@ impl Hours<'_> {
     }
 
     fn check(&self, at: Timestamp) -> Markup {
-        let ([x, y], reported) = (self.place(at), self.reported(at));
+        let ([x, y], title) = (self.place(at), self.moment(at));
         titled(
-            say!(self.lang, "checked {reported}", "检查于 {reported}"),
+            say!(self.lang, "checked {title}", "检查于 {title}"),
             down("check", x, y, y + 9.0),
         )
     }
 
     fn entry(&self, at: Timestamp) -> Markup {
-        let ([x, y], reported) = (self.place(at), self.reported(at));
-        let reported = say!(self.lang, "published {reported}", "发布于 {reported}");
-        titled(reported, disc("entry", [x, y + CELL_HEIGHT - 8.0], 3.0))
+        let ([x, y], title) = (self.place(at), self.moment(at));
+        let title = say!(self.lang, "published {title}", "发布于 {title}");
+        titled(title, disc("entry", [x, y + CELL_HEIGHT - 8.0], 3.0))
     }
 
     /// The separate file writes instants as the API does.
-    fn reported(&self, at: Timestamp) -> String {
+    fn moment(&self, at: Timestamp) -> String {
         if *self.zone == TimeZone::UTC {
             return at.to_string();
         }
@@ -186,11 +186,11 @@ impl Hours<'_> {
         let (days, _) = self.expected.as_chunks::<24>();
         let busiest = self.busiest();
         let hours = days.get(day).into_iter().flatten().enumerate();
-        let reported = hours.filter(|(_, expected)| **expected > busiest * REPORTED_SHARE);
-        let reported: Vec<String> = reported
+        let title = hours.filter(|(_, expected)| **expected > busiest * NOTABLE_SHARE);
+        let title: Vec<String> = title
             .map(|(hour, expected)| format!("{hour:02}:00 {}", amount(*expected, self.lang)))
             .collect();
-        reported.join(self.lang.pick(", ", "，"))
+        title.join(self.lang.pick(", ", "，"))
     }
 
     /// The expected total of a day.

@@ -69,13 +69,13 @@ impl Kind {
 
     fn words(self, frame: &Frame<'_>) -> String {
         let lang = frame.lang;
-        let reported = |at| clock::moment(at, frame.zone, lang);
+        let moment = |at| clock::moment(at, frame.zone, lang);
         match self {
             Self::Created { due_at } => {
-                say!(lang, "created, due {}", "创建，定于 {}", reported(due_at))
+                say!(lang, "created, due {}", "创建，定于 {}", moment(due_at))
             }
             Self::Moved { from, to } => {
-                say!(lang; "rescheduled from {} to {}", "由 {} 改至 {}", reported(from), reported(to))
+                say!(lang; "rescheduled from {} to {}", "由 {} 改至 {}", moment(from), moment(to))
             }
             Self::Attempt { number, outcome } => {
                 let name = outcome.name(lang);

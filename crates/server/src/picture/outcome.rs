@@ -114,15 +114,15 @@ impl Counts {
     pub(crate) fn words(&self, lang: Lang) -> String {
         let mut present: Vec<Outcome> = self.present().collect();
         present.sort_by_key(|outcome| std::cmp::Reverse(self.of(*outcome)));
-        let reported = present.into_iter().map(|outcome| {
+        let parts = present.into_iter().map(|outcome| {
             let (count, name) = (self.of(outcome), outcome.name(lang));
             say!(lang, "{count} {name}", "{count} 次{name}")
         });
-        let reported: Vec<_> = reported.collect();
-        if reported.is_empty() {
+        let parts: Vec<_> = parts.collect();
+        if parts.is_empty() {
             return lang.pick("none", "无").to_owned();
         }
-        reported.join(lang.pick(", ", "，"))
+        parts.join(lang.pick(", ", "，"))
     }
 }
 

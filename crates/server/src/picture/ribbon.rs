@@ -130,9 +130,9 @@ fn middle(number: usize) -> f64 {
 fn summary(ribbon: &Ribbon<'_>, all: &Counts, frame: &Frame<'_>) -> String {
     let [from, until] =
         [ribbon.from, ribbon.until].map(|at| clock::moment(at, frame.zone, frame.lang));
-    let (reported, zone) = (all.words(frame.lang), clock::zone_name(frame.zone));
-    say!(frame.lang; "{from} to {until} ({zone}): {reported}.",
-        "{from} 至 {until}（{zone}）：{reported}。")
+    let (shown, zone) = (all.words(frame.lang), clock::zone_name(frame.zone));
+    say!(frame.lang; "{from} to {until} ({zone}): {shown}.",
+        "{from} 至 {until}（{zone}）：{shown}。")
 }
 
 fn names(ribbon: &Ribbon<'_>) -> Markup {

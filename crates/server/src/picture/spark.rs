@@ -41,13 +41,13 @@ pub(crate) fn draw(spark: &Spark<'_>, frame: &Frame<'_>) -> Markup {
     let ink = html! {
         (path("tick", [0.0, HEIGHT - 0.5], format_args!("h{}", Px(width))))
         @for (number, n) in counts.iter().enumerate() {
-            (titled(reported(spark, gone + number, *n, frame), bar(real(number) * STEP, *n)))
+            (titled(describe(spark, gone + number, *n, frame), bar(real(number) * STEP, *n)))
         }
     };
     figure::inline("picture spark", [width, HEIGHT], &label, &ink)
 }
 
-fn reported(spark: &Spark<'_>, number: usize, n: u64, frame: &Frame<'_>) -> String {
+fn describe(spark: &Spark<'_>, number: usize, n: u64, frame: &Frame<'_>) -> String {
     let steps = i32::try_from(number).unwrap_or(i32::MAX);
     let at = spark.step.checked_mul(steps);
     let at = at.and_then(|ahead| spark.from.checked_add(ahead).ok());

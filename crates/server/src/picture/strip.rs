@@ -33,7 +33,7 @@ pub(crate) struct Beat {
 pub(crate) fn draw(beats: &[Beat], frame: &Frame<'_>) -> Markup {
     let beats = newest(beats);
     let bars = html! { g aria-hidden="true" { @for (number, beat) in beats.iter().enumerate() {
-        (mark(beat.href.as_deref(), &reported(beat, frame), &bar(number, beats.len(), beat.outcome)))
+        (mark(beat.href.as_deref(), &describe(beat, frame), &bar(number, beats.len(), beat.outcome)))
     } } };
     let figure = Figure::new(frame, summary(beats, frame.lang));
     let drawing = figure.svg("strip", size(beats.len()), Marks::Links, &bars);
@@ -49,7 +49,7 @@ pub(crate) fn draw(beats: &[Beat], frame: &Frame<'_>) -> Markup {
 pub(crate) fn inline(beats: &[Beat], frame: &Frame<'_>) -> Markup {
     let beats = newest(beats);
     let bars = html! { @for (number, beat) in beats.iter().enumerate() {
-        (titled(reported(beat, frame), bar(number, beats.len(), beat.outcome)))
+        (titled(describe(beat, frame), bar(number, beats.len(), beat.outcome)))
     } };
     let label = format!("{}: {}", frame.caption, summary(beats, frame.lang));
     figure::inline("picture strip inline", size(beats.len()), &label, &bars)
@@ -84,7 +84,7 @@ pub(crate) fn summary(beats: &[Beat], lang: Lang) -> String {
     say!(lang; "{done} of {total} done{rest}", "{total} 次中 {done} 次完成{rest}")
 }
 
-fn reported(beat: &Beat, frame: &Frame<'_>) -> String {
+fn describe(beat: &Beat, frame: &Frame<'_>) -> String {
     let (lang, name) = (frame.lang, beat.outcome.name(frame.lang));
     let at = clock::moment(beat.at, frame.zone, lang);
     match beat.why.as_str() {

@@ -19,14 +19,14 @@ use crate::ui::lang::Lang;
 /// A picture in lines, for snapshots: without the ends of elements, and without the ticks and tables that others test.
 pub(super) fn lines(markup: Markup) -> String {
     let html = markup.into_string().replace("><", ">\n<");
-    let reported = html.split("<details").next().unwrap_or_default();
+    let shown = html.split("<details").next().unwrap_or_default();
     let left_out = [
         "</",
         "<path class=\"tick",
         "<text class=\"value",
         "<rect class=\"hit",
     ];
-    let lines = reported
+    let lines = shown
         .lines()
         .filter(|line| !left_out.iter().any(|start| line.starts_with(start)));
     lines.collect::<Vec<_>>().join("\n")

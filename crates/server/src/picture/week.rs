@@ -69,9 +69,9 @@ pub fn draw(week: &Week<'_>) -> String {
 fn table(hours: &Hours<'_>) -> String {
     let rows = (0..7).map(|number| {
         let (day, total) = (hours::day(number, Lang::English), hours.of_day(number));
-        let reported = hours.stand_out(number);
-        let separator = if reported.is_empty() { "" } else { ": " };
-        format!("{day} {total} entries{separator}{reported}.")
+        let label = hours.stand_out(number);
+        let separator = if label.is_empty() { "" } else { ": " };
+        format!("{day} {total} entries{separator}{label}.")
     });
     let rows: Vec<String> = rows.collect();
     format!("Entries expected, in UTC.\n{}", rows.join("\n"))

@@ -8,24 +8,24 @@ use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let reported = error.to_string();
+        let label = error.to_string();
         match error {
-            Error::Unknown { .. } => Self::new(Code::NoSuchSource, reported),
+            Error::Unknown { .. } => Self::new(Code::NoSuchSource, label),
             Error::TooLong { what, .. } | Error::Unprintable { what } => {
-                Self::new(Code::InvalidValue, reported).at(what)
+                Self::new(Code::InvalidValue, label).at(what)
             }
             Error::Policy(unknown) => unknown.into(),
-            Error::Unreadable { .. } => Self::new(Code::InvalidValue, reported),
+            Error::Unreadable { .. } => Self::new(Code::InvalidValue, label),
             // Trying again would not make the address an allowed one.
             Error::Unreachable(failure) if failure.class == FailureClass::Refused => {
-                Self::new(Code::InvalidValue, reported).at("address")
+                Self::new(Code::InvalidValue, label).at("address")
             }
             Error::Unreachable(failure) if failure.class == FailureClass::NotAFeed => {
-                Self::new(Code::NotAFeed, reported).at("address")
+                Self::new(Code::NotAFeed, label).at("address")
             }
-            Error::Unreachable(_) => Self::new(Code::Unreachable, reported),
-            Error::AddressTaken { .. } => Self::new(Code::AddressTaken, reported),
-            Error::Contended { .. } => Self::new(Code::Contended, reported),
+            Error::Unreachable(_) => Self::new(Code::Unreachable, label),
+            Error::AddressTaken { .. } => Self::new(Code::AddressTaken, label),
+            Error::Contended { .. } => Self::new(Code::Contended, label),
             Error::Reschedule(error) => error.into(),
             Error::Invalid(invalid) => invalid.into(),
             Error::Store(error) => error.into(),

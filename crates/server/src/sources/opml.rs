@@ -146,8 +146,8 @@ impl From<Imported> for ImportedView {
                 Ok(Added::Exists(_)) => view.existing += 1,
                 Err(problem) => {
                     view.refused += 1;
-                    let reported = format!("{}: {}", line.name, problem.detail);
-                    view.problems.push(reported);
+                    let label = format!("{}: {}", line.name, problem.detail);
+                    view.problems.push(label);
                 }
             }
         }

@@ -96,16 +96,16 @@ pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Proble
         }
         p { a href="/ui" { (lang.pick("Today", "今日")) } }
     };
-    reported(status, page(viewer, Place::Elsewhere, title, &body))
+    with_status(status, page(viewer, Place::Elsewhere, title, &body))
 }
 
 /// A refused form, to be filled in again.
 pub(crate) fn again(page: Markup) -> Response {
-    reported(StatusCode::UNPROCESSABLE_ENTITY, page)
+    with_status(StatusCode::UNPROCESSABLE_ENTITY, page)
 }
 
 /// A page with a status.
-pub(crate) fn reported(status: StatusCode, page: Markup) -> Response {
+pub(crate) fn with_status(status: StatusCode, page: Markup) -> Response {
     let mut response = (status, page).into_response();
     response.extensions_mut().insert(Page);
     be_careful(response.headers_mut());

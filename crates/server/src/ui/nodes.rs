@@ -71,15 +71,15 @@ fn state(viewer: &Viewer, node: &Node) -> Markup {
 fn skew(viewer: &Viewer, skew_us: i64) -> Markup {
     let lang = viewer.lang;
     let skew = SignedDuration::from_micros(skew_us);
-    let reported = length(lang, skew);
-    let reported = match skew_us {
+    let text = length(lang, skew);
+    let text = match skew_us {
         0 => lang.pick("none", "无").into(),
         // What is added to its clock to get the database's.
-        1.. => say!(lang, "{reported} behind", "慢 {reported}"),
-        _ => say!(lang, "{reported} ahead", "快 {reported}"),
+        1.. => say!(lang, "{text} behind", "慢 {text}"),
+        _ => say!(lang, "{text} ahead", "快 {text}"),
     };
     html! {
-        @if skew.abs() > SKEW_NOTABLE { (parts::badge("unknown", &reported)) } @else { (reported) }
+        @if skew.abs() > SKEW_NOTABLE { (parts::badge("unknown", &text)) } @else { (text) }
     }
 }
 

@@ -11,12 +11,12 @@ mod fields;
 mod ledger;
 mod list;
 mod one;
-pub(crate) mod reported;
 mod runs;
 mod sheet;
 mod times;
 mod trying;
 mod why;
+pub(crate) mod words;
 
 use almanack_core::plan::ScheduleName;
 use axum::Router;

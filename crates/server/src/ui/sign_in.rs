@@ -237,7 +237,7 @@ fn answer(viewer: &Viewer, refused: Refused, page: Markup) -> Response {
     let Refused::TooMany { free_at } = refused else {
         return again(page);
     };
-    let mut response = reported(StatusCode::TOO_MANY_REQUESTS, page);
+    let mut response = with_status(StatusCode::TOO_MANY_REQUESTS, page);
     // Whole seconds, rounded up.
     let seconds = free_at.duration_since(viewer.now).as_secs().max(0) + 1;
     let headers = response.headers_mut();

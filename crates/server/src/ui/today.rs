@@ -53,7 +53,7 @@ fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
     let caption = lang.pick("Last 12 hours and next 12 hours", "过去与未来各 12 小时");
     html! {
         (ribbon::draw(&ribbon, &viewer.frame("today", caption)))
-        @for reported in day.cut(lang) { p class="hint" { (reported) } }
+        @for text in day.cut(lang) { p class="hint" { (text) } }
     }
 }
 

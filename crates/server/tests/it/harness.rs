@@ -50,7 +50,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::reported::{Fixture, Lines};
+use crate::scripted::{Fixture, Lines};
 
 /// A path most tests use.
 pub(crate) const ARTICLE: &str = "/api/v1/tasks/ARTICLE_PUBLISH/article:42";

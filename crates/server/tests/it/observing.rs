@@ -29,7 +29,7 @@ use tokio::runtime::Runtime;
 use crate::{
     editions,
     harness::{ARTICLE, Answer, Forward, LIMITS, Plain, World, at, request, send, with},
-    reported::{Fixture, Lines},
+    scripted::{Fixture, Lines},
 };
 
 #[tokio::test]

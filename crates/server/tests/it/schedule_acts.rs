@@ -224,7 +224,7 @@ async fn dp_16_the_ledger_covers_every_slot_and_is_paged() {
         world.done(&task).await;
     }
     world.plan_at(at(9 * HOUR + 60)).await;
-    let mut reported = Vec::new();
+    let mut seen_text = Vec::new();
     let mut path = format!("{NIGHTLY}/slots?limit=3");
     loop {
         let page = world.get(&path).await.json();
@@ -234,14 +234,14 @@ async fn dp_16_the_ledger_covers_every_slot_and_is_paged() {
                 "{} x{} {} {reason}",
                 slot["slot_at"], slot["slots"], slot["verdict"]
             );
-            reported.push(text.trim_end().to_owned());
+            seen_text.push(text.trim_end().to_owned());
         }
         let Some(cursor) = page["next_cursor"].as_str() else {
             break;
         };
         path = format!("{NIGHTLY}/slots?limit=3&cursor={cursor}");
     }
-    assert_snapshot!(reported.join("\n"), @r#"
+    assert_snapshot!(seen_text.join("\n"), @r#"
     "2026-01-05T17:00:00Z" x1 "caught_up"
     "2026-01-05T14:00:00Z" x3 "skipped" too_late
     "2026-01-05T13:00:00Z" x1 "fired"

@@ -65,20 +65,20 @@ async fn every_page_works_for_everybody_in_a_real_browser() {
     let stage = Stage::build();
     Day::of(&stage).play().await;
     stage.clock_stands_at(START);
-    let reported = reported(&stage.serve().await);
-    let run = tokio::task::spawn_blocking(move || in_browser(&reported));
+    let settings = settings(&stage.serve().await);
+    let run = tokio::task::spawn_blocking(move || in_browser(&settings));
     let (said, passed) = run.await.unwrap();
     assert!(passed, "{}", failures(&said));
 }
 
 /// The settings of the browser tests.
-fn reported(served: &served::Served) -> Value {
+fn settings(served: &served::Served) -> Value {
     json!({
         "open": served.open,
         "guarded": served.guarded,
         "token": people::TOKEN,
-        "admin": people::ADMIN.reported(),
-        "reader": people::READER.reported(),
+        "admin": people::ADMIN.settings(),
+        "reader": people::READER.settings(),
         "pages": PAGES,
         "shots": shots(),
         "chromium": chromium(),
@@ -86,11 +86,11 @@ fn reported(served: &served::Served) -> Value {
 }
 
 /// Runs the tests; what they said, and whether they passed.
-fn in_browser(reported: &Value) -> (String, bool) {
+fn in_browser(settings: &Value) -> (String, bool) {
     let run = Command::new("node")
         .args(["--test", "--test-reporter=spec"])
         .args(tests())
-        .env("ALMANACK_STAGE", reported.to_string())
+        .env("ALMANACK_STAGE", settings.to_string())
         .output();
     let run =
         run.unwrap_or_else(|why| panic!("node does not start ({why}); dev/browser installs it"));

@@ -53,7 +53,7 @@ fn batches_climb_towards_the_limit() {
 
 #[test]
 fn what_is_left_and_what_is_too_much_is_said() {
-    for (spent, limit, reported) in [
+    for (spent, limit, shown) in [
         (&[][..], 10, "Spent 0 of 10, 10 left (batches: 0)."),
         (&[4, 6], 10, "Spent 10 of 10, 0 left (batches: 2)."),
         (
@@ -70,7 +70,7 @@ fn what_is_left_and_what_is_too_much_is_said() {
     ] {
         let batches = &batches(spent);
         let html = draw(&Burn { limit, batches }, &FRAME).into_string();
-        assert!(html.contains(reported), "{reported}: {html}");
+        assert!(html.contains(shown), "{shown}: {html}");
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
     }
 }

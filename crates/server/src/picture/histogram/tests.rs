@@ -32,7 +32,7 @@ fn lengths_fall_into_bins_that_people_say() {
     ] {
         let bins = bins(&lengths(&[millis]));
         let filled = bins.iter().find(|bin| bin.count == 1).unwrap();
-        assert_eq!(reported(filled, Lang::English), bin);
+        assert_eq!(describe(filled, Lang::English), bin);
     }
 }
 

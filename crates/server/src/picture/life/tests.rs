@@ -109,8 +109,8 @@ fn clocks_that_differ_do_not_break_it() {
         event("11:00:00", None, Kind::Replaced),
     ];
     let html = draw(&events, at("09:00:00"), &FRAME).into_string();
-    for reported in ["−2 s later", "took −1 s", "took 0 ms", "replaced"] {
-        assert!(html.contains(reported), "{reported}: {html}");
+    for shown in ["−2 s later", "took −1 s", "took 0 ms", "replaced"] {
+        assert!(html.contains(shown), "{shown}: {html}");
     }
     assert!(
         !html.contains("NaN") && !html.contains("width=\"-"),

@@ -76,7 +76,7 @@ impl Place<'_> {
                     @let alone = self.marks[point.index];
                     (mark(alone.href.as_deref(), &alone.label, &self.alike(&[point], point.outcome)))
                 } @else {
-                    (mark(Some(&self.lane.href), &self.reported(cluster), &self.joined(cluster)))
+                    (mark(Some(&self.lane.href), &self.describe(cluster), &self.joined(cluster)))
                 }
             }
         }
@@ -143,7 +143,7 @@ impl Place<'_> {
     }
 
     /// `13:00–13:20: 12 done, 2 failed`; the lane's label says of what.
-    fn reported(&self, cluster: &Cluster) -> String {
+    fn describe(&self, cluster: &Cluster) -> String {
         let marks = || cluster.points.iter().map(|point| self.marks[point.index]);
         let first = marks().map(|mark| mark.at).min();
         let first = first.unwrap_or(Timestamp::UNIX_EPOCH);

@@ -56,7 +56,7 @@ fn a_strip_among_words_is_an_image() {
 fn a_strip_is_reported_in_a_sentence() {
     let mut outcomes = vec![Outcome::Done; 58];
     outcomes.extend([Outcome::Failed, Outcome::Skipped]);
-    for (outcomes, lang, reported) in [
+    for (outcomes, lang, text) in [
         (
             &outcomes[..],
             Lang::English,
@@ -70,7 +70,7 @@ fn a_strip_is_reported_in_a_sentence() {
         (&outcomes[..1], Lang::English, "1 of 1 done"),
         (&[], Lang::English, "no runs yet"),
     ] {
-        assert_eq!(summary(&beats(outcomes), lang), reported);
+        assert_eq!(summary(&beats(outcomes), lang), text);
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) async fn show(
     let editions = editions(&state)?;
     let Some(status) = editions.status(date).await? else {
         editions.day(Some(date))?;
-        return Ok(reported(StatusCode::NOT_FOUND, nothing(&viewer, date)));
+        return Ok(with_status(StatusCode::NOT_FOUND, nothing(&viewer, date)));
     };
     let did = query.did.as_deref();
     let did = did.and_then(|code| done(viewer.lang, code));
@@ -108,7 +108,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let Status {
         account,
         forecast,
-        alerts: reported,
+        alerts: shown_alerts,
     } = status;
     let progress = steps::Progress {
         counts: account.counts(),
@@ -126,7 +126,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
         (section("stories", lang.pick("Stories", "文章"), &stories))
         (section("batches", lang.pick("Batches and budget", "批次与预算"), &batches))
         (section("deliveries", lang.pick("Deliveries", "投递"), &deliveries(viewer, &account.deliveries)))
-        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, reported)))
+        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, shown_alerts)))
     }
 }
 
@@ -316,8 +316,8 @@ fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     html! {
         (rows)
         @for state in present {
-            @if let Some(reported) = words::delivery_reported(lang, state) {
-                p class={ @if state == State::Unknown { "warning" } @else { "hint" } } { (words::delivery(lang, state)) ": " (reported) }
+            @if let Some(meaning) = words::delivery_meaning(lang, state) {
+                p class={ @if state == State::Unknown { "warning" } @else { "hint" } } { (words::delivery(lang, state)) ": " (meaning) }
             }
         }
     }

@@ -88,7 +88,7 @@ pub(super) fn delivery(lang: Lang, state: delivery::State) -> Markup {
 }
 
 /// An explanation, where one is needed.
-pub(super) fn delivery_reported(lang: Lang, state: delivery::State) -> Option<&'static str> {
+pub(super) fn delivery_meaning(lang: Lang, state: delivery::State) -> Option<&'static str> {
     words! { lang, state?;
         delivery::State::Unknown =>
             "Sent, but no answer came: it may have arrived. Almanack checks before it sends again. If the destination cannot be checked, its `on_unknown` setting decides: skip (rather missing than twice) or repeat.",

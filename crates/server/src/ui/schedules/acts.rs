@@ -5,7 +5,7 @@ use almanack_core::task::Identity;
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
 
 use super::one::{is_there, may_act};
-use super::{api, command, path, reported, why::refused};
+use super::{api, command, path, why::refused, words};
 use crate::schedules::acts::check_until;
 use crate::schedules::{Named, find};
 use crate::ui::form::{ask, button, form, hidden};
@@ -21,7 +21,7 @@ pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
     let here = path(&schedule.name);
     let paused = matches!(schedule.state, Standing::Paused(_));
     let parked = matches!(schedule.state, Standing::Parked { .. });
-    let managed = reported::managed(lang, schedule.origin);
+    let managed = words::managed(lang, schedule.origin);
     let act = |act: &str, label| html! { a class="button" href={ (here) "/" (act) } { (label) } };
     section! { lang; "acts", "Actions", "操作";
         div class="acts" {
@@ -110,7 +110,7 @@ pub(crate) async fn fire(State(state): App, Named(name): Named, filled: Filled<F
         Ok(_) => Ok(see(&format!("{}?did=fired", path(&name)))),
         Err(Error::Overlaps { running, .. }) => {
             let page = fire_all_the_same(&viewer, &name, &running);
-            Ok(crate::ui::authentication::reported(
+            Ok(crate::ui::authentication::with_status(
                 StatusCode::CONFLICT,
                 page,
             ))
@@ -153,7 +153,7 @@ pub(crate) async fn ask_to_remove(State(state): App, Named(name): Named, viewer:
             (pick!(lang; "Removes the schedule; it will not fire again. Its history is kept.",
                 "将移除该日程，之后不再触发。历史记录会保留。"))
             @if let Some(at) = next_at { " " (lang.pick("Next firing was planned for ", "原定下次触发：")) (viewer.at(at)) }
-            @if let Some(managed) = reported::managed(lang, schedule.origin) { br; strong { (managed) } }
+            @if let Some(managed) = words::managed(lang, schedule.origin) { br; strong { (managed) } }
         },
         action: &format!("{here}/remove"),
         fields: hidden([("revision", schedule.revision)]),
@@ -183,14 +183,14 @@ pub(crate) async fn remove(State(state): App, Named(name): Named, filled: Filled
 
 /// The one instant of a wall-clock time; refused if there are none or two.
 pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp> {
-    let reported = match moment::read(clock, zone) {
+    let detail = match moment::read(clock, zone) {
         Ok((Moment::One(at), _)) => return Ok(at),
         Ok((Moment::Skipped(_) | Moment::Twice(_), _)) => pick!(lang;
             "the clocks change at this time; choose a slightly earlier or later time",
             "该时间正值时钟调整，请选择稍早或稍晚的时间"),
         Err(unreadable) => refused(lang, unreadable),
     };
-    Err(Problem::new(Code::InvalidTime, reported))
+    Err(Problem::new(Code::InvalidTime, detail))
 }
 
 pub(crate) fn zone_of(schedule: &Schedule) -> &str {

@@ -40,7 +40,7 @@ pub(crate) async fn ask(
         (range(lang, &schedule, &query))
         @match &planned {
             None => {},
-            Some(Ok((request, planned))) => (reported(&viewer, &name, *request, planned)),
+            Some(Ok((request, planned))) => (preview(&viewer, &name, *request, planned)),
             Some(Err(problem)) => (refused(lang, problem)),
         }
         (way_back(lang, &schedule))
@@ -98,7 +98,7 @@ fn range(lang: Lang, schedule: &Schedule, query: &Query) -> Markup {
 }
 
 /// The preview and its button.
-fn reported(
+fn preview(
     viewer: &Viewer,
     name: &ScheduleName,
     request: Backfill,

@@ -6,7 +6,7 @@ use almanack_engine::schedules::{Expected, Writer};
 use super::fields::{Fields, TARGETS};
 use super::one::{is_there, way_back};
 use super::sheet::{Sheet, target_name};
-use super::{api, path, reported, times, trying};
+use super::{api, path, times, trying, words};
 use crate::schedules::{Named, admit, find};
 use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
@@ -51,8 +51,7 @@ pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) 
     viewer.must(Scope::Operate, "changing a schedule")?;
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
-    if let Some(managed) = reported::managed(lang, schedule.origin).filter(|_| is_there(&schedule))
-    {
+    if let Some(managed) = words::managed(lang, schedule.origin).filter(|_| is_there(&schedule)) {
         let body = html! { p class="wrong" { (managed) } (way_back(lang, &schedule)) };
         let title = title(lang, Some(&schedule));
         return Ok(page(&viewer, Place::Schedules, &title, &body).into_response());
@@ -89,16 +88,15 @@ impl<'a> Draft<'a> {
         let done = match self.fields.get("act") {
             "check" => self
                 .check(state)
-                .map(|reported| self.page(&reported, None).into_response()),
+                .map(|above| self.page(&above, None).into_response()),
             _ => self.write(state, seen).await,
         };
         done.or_else(|problem| {
             if problem.code.status().is_server_error() {
                 return Err(problem);
             }
-            let reported =
-                trying::refusal(self.viewer.lang, self.fields.get("expression"), &problem);
-            Ok(again(self.page(&reported, problem.place())))
+            let above = trying::refusal(self.viewer.lang, self.fields.get("expression"), &problem);
+            Ok(again(self.page(&above, problem.place())))
         })
     }
 
@@ -140,7 +138,7 @@ impl<'a> Draft<'a> {
         let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
         let equivalent = self.equivalent(&name)?;
         Ok(section! { lang; "would", "Preview", "预览";
-            p { strong { (new.describe(reported::language(lang))) } }
+            p { strong { (new.describe(words::language(lang))) } }
             (times::warnings(viewer, &new))
             @if let Some(old) = &old {
                 (times::compared(viewer, old, &new))
@@ -172,7 +170,7 @@ impl<'a> Draft<'a> {
         Ok(call.body(&body).cli(&words))
     }
 
-    fn page(&self, reported: &Markup, wrong: Option<&str>) -> Markup {
+    fn page(&self, above: &Markup, wrong: Option<&str>) -> Markup {
         let (viewer, lang) = (self.viewer, self.viewer.lang);
         let action = match self.schedule {
             Some(schedule) => format!("{}/change", path(&schedule.name)),
@@ -197,7 +195,7 @@ impl<'a> Draft<'a> {
         };
         let body = html! {
             @if self.schedule.is_none() { (self.kinds()) }
-            (reported)
+            (above)
             (form(viewer, &action, &fields))
             @if let Some(schedule) = self.schedule { (way_back(lang, schedule)) }
         };

@@ -4,7 +4,7 @@ use almanack_core::plan::{Schedule, Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
 use almanack_core::task::{Identity, Task};
 
-use super::{command, path, reported};
+use super::{command, path, words};
 use crate::schedules::ledger::{cursor, parse_cursor};
 use crate::ui::prelude::*;
 
@@ -93,10 +93,10 @@ fn became(lang: Lang, slot: &Slot) -> Markup {
     html! {
         // A fired slot says nothing about its result: the next cell shows that.
         @match slot.verdict {
-            Verdict::Fired | Verdict::CaughtUp => (reported::verdict(lang, slot.verdict)),
+            Verdict::Fired | Verdict::CaughtUp => (words::verdict(lang, slot.verdict)),
             Verdict::Skipped(reason) => {
-                (badge("skipped", reported::verdict(lang, slot.verdict)))
-                div { (reported::reason(lang, reason)) }
+                (badge("skipped", words::verdict(lang, slot.verdict)))
+                div { (words::reason(lang, reason)) }
             },
         }
         @if let Some(detail) = &slot.detail { div class="hint" { (lang.english(detail)) } }

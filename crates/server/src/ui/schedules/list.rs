@@ -4,7 +4,7 @@ use almanack_core::plan::{Origin, Ready, Schedule};
 use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
 
 use super::runs::{self, Run, Spread, interval as interval_of};
-use super::{path, reported, times::in_both};
+use super::{path, times::in_both, words};
 use crate::schedules::{ListQuery, cursor};
 use crate::ui::prelude::*;
 
@@ -68,9 +68,9 @@ fn line(state: &AppState, schedule: Schedule) -> Line {
 
 fn filters(lang: Lang, query: &Query) -> Markup {
     let states = ["active", "paused", "parked", "removed"];
-    let states = states.map(|name| (name, reported::state_name(lang, name)));
+    let states = states.map(|name| (name, words::state_name(lang, name)));
     let any_state = [("", lang.pick("all except removed", "全部（不含已移除）"))];
-    let origins = Origin::ALL.map(|of| (of.as_str(), reported::origin(lang, of)));
+    let origins = Origin::ALL.map(|of| (of.as_str(), words::origin(lang, of)));
     let any_origin = [("", lang.pick("all", "全部"))];
     let example = lang.pick("name, expression, zone, target", "名称、表达式、时区、目标");
     html! {
@@ -103,7 +103,7 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
         "Name", "名称" {
             th scope="row" { a href=(path(&line.schedule.name)) data-open { (line.schedule.name) } }
         }
-        "State", "状态" { td class="state" { (reported::state_in_brief(viewer, &line.schedule.state)) } }
+        "State", "状态" { td class="state" { (words::state_in_brief(viewer, &line.schedule.state)) } }
         "When", "时间规则" { td class="words" { (meaning(lang, line)) } }
         "Next", "下次" {
             td {
@@ -120,17 +120,17 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
             }
         }
         "p50 / p95", "p50 / p95" { td class="narrow" { (lengths(viewer, line, runs)) } }
-        "Managed by", "管理方" { td { (reported::origin(lang, line.schedule.origin)) } }
+        "Managed by", "管理方" { td { (words::origin(lang, line.schedule.origin)) } }
     }
 }
 
 fn meaning(lang: Lang, line: &Line) -> Markup {
     let definition = line.schedule.definition.read().ok();
     html! {
-        @if let Some(ready) = &line.ready { div { (ready.describe(reported::language(lang))) } }
+        @if let Some(ready) = &line.ready { div { (ready.describe(words::language(lang))) } }
         @if let Some(definition) = definition {
             div { code { (definition.expression) } " " span class="hint" { (definition.tz) } }
-            div class="hint" { (reported::target(lang, &definition.target)) }
+            div class="hint" { (words::target(lang, &definition.target)) }
         }
     }
 }
@@ -141,14 +141,14 @@ fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     let href = format!("{}#runs", path(&line.schedule.name));
     let late = Spread::of(runs.iter().filter_map(|run| run.late));
     let took = Spread::of(runs.iter().filter_map(|run| run.took));
-    let reported = [
+    let label = [
         (lang.pick("late", "延迟"), late),
         (lang.pick("took", "耗时"), took),
     ];
     let interval = line.ready.as_ref();
     let interval = interval.and_then(|ready| interval_of(ready, viewer.now));
     html! {
-        @for (word, spread) in reported {
+        @for (word, spread) in label {
             @if let Some(Spread { half, most }) = spread {
                 div { (word) " " a href=(href) { (length(lang, half)) " / " (length(lang, most)) } }
             }

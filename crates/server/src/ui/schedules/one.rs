@@ -3,7 +3,7 @@
 use almanack_core::plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys};
 
 use super::runs::{self, Run, interval};
-use super::{acts, ledger, path, reported, times, why};
+use super::{acts, ledger, path, times, why, words};
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
 
@@ -37,7 +37,7 @@ pub(crate) async fn show(
     let edits = state.store.load_edits(schedule.id, EDITS).await?;
     let lang = viewer.lang;
     let body = html! {
-        @if let Some(reported) = query.did.as_deref().and_then(|did| done(lang, did)) { (notice(&html! { (reported) })) }
+        @if let Some(text) = query.did.as_deref().and_then(|did| done(lang, did)) { (notice(&html! { (text) })) }
         (live("schedule", &about(&state, &viewer, &schedule, ready.as_ref())))
         (acts::offered(&viewer, &schedule))
         (live("runs", &what_it_did(&viewer, ready.as_ref(), &runs)))
@@ -72,9 +72,9 @@ fn about(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&
     let next_at = state.schedules.next_firing(schedule);
     let interval = ready.and_then(|ready| interval(ready, viewer.now));
     let known = facts! { lang;
-        "State", "状态" { (reported::state_in_full(viewer, &schedule.state)) }
+        "State", "状态" { (words::state_in_full(viewer, &schedule.state)) }
         "When", "时间规则" if (let Some(it) = definition) { (meaning(lang, it, ready)) }
-        "Target", "目标" if (let Some(it) = definition) { (reported::target(lang, &it.target)) }
+        "Target", "目标" if (let Some(it) = definition) { (words::target(lang, &it.target)) }
         "Next", "下次" {
             @match (next_at, ready) {
                 (Some(at), Some(ready)) => (times::in_both(viewer, at, ready.zone().time_zone())),
@@ -88,7 +88,7 @@ fn about(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&
         "Latest firing", "最近一次触发" if (let Some(firing) = schedule.last_firing()) {
             a href=(task_path(&firing)) { (firing.subject) }
         }
-        "Managed by", "管理方" { (reported::origin(lang, schedule.origin)) }
+        "Managed by", "管理方" { (words::origin(lang, schedule.origin)) }
         "Last changed", "最近修改" {
             (viewer.at(schedule.changed_at)) " "
             a href="#history" { (say!(lang, "(revision {revision})", "（修订 {revision}）")) }
@@ -101,7 +101,7 @@ fn meaning(lang: Lang, definition: &Definition, ready: Option<&Ready>) -> Markup
     let (expression, tz) = (definition.expression.as_str(), definition.tz.as_str());
     let pairs = [("expression", expression), ("tz", tz)];
     html! {
-        @if let Some(ready) = ready { div { strong { (ready.describe(reported::language(lang))) } } }
+        @if let Some(ready) = ready { div { strong { (ready.describe(words::language(lang))) } } }
         div { code { (expression) } " " (tz) " "
             a href=(crate::ui::query::address("/ui/schedules/try", pairs)) { (lang.pick("Try it", "试写")) }
         }
@@ -132,7 +132,7 @@ fn rules(lang: Lang, schedule: &Schedule) -> Markup {
         return html! {};
     };
     section! { lang; "policies", "Policies", "策略";
-        (reported::policies(lang, definition))
+        (words::policies(lang, definition))
     }
 }
 
@@ -147,9 +147,9 @@ fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
         "When", "时间" { td { (viewer.at(edit.at)) } }
         "What", "操作" {
             td {
-                (reported::edited(lang, edit.edited))
+                (words::edited(lang, edit.edited))
                 @if let Some(keys) = before.and_then(|before| differing(before, edit)) { ": " code { (keys) } }
-                (reported::note(edit.note.as_deref()))
+                (words::note(edit.note.as_deref()))
             }
         }
         "By", "操作人" { td { (edit.by) } }

@@ -8,7 +8,7 @@ use almanack_core::plan::{Ready, Reason, Schedule, ScheduleName, Slot, Verdict, 
 use almanack_core::store::LedgerPage;
 use almanack_core::task::{Identity, Status, Task};
 
-use super::reported;
+use super::words;
 use crate::picture::against::{self, Against};
 use crate::picture::strip::{self, Beat};
 use crate::ui::prelude::*;
@@ -93,13 +93,13 @@ pub(crate) async fn join(
     }
     let mut tasks = state.store.load_current(&identities).await?.into_iter();
     let runs = schedules.iter().zip(unrolled).map(|((_, ready), slots)| {
-        let reported = slots.into_iter().map(|slot| {
+        let joined = slots.into_iter().map(|slot| {
             let task = tasks.next().flatten();
             run(&slot, task, *ready)
         });
-        let mut reported: Vec<Run> = reported.collect();
-        reported.reverse();
-        reported
+        let mut joined: Vec<Run> = joined.collect();
+        joined.reverse();
+        joined
     });
     Ok(runs.collect())
 }
@@ -246,7 +246,7 @@ fn beats(viewer: &Viewer, runs: &[Run]) -> Vec<Beat> {
 fn why(viewer: &Viewer, run: &Run) -> String {
     let lang = viewer.lang;
     let reason = match run.became {
-        Became::Skipped(reason) => Some(reported::reason(lang, reason)),
+        Became::Skipped(reason) => Some(words::reason(lang, reason)),
         Became::Retrying => Some(lang.pick("will retry", "将重试")),
         Became::Forgotten => {
             Some(lang.pick("its firing was deleted by retention", "触发记录已过保留期"))

@@ -112,7 +112,7 @@ impl Sheet<'_> {
         html! {
             label { (label)
                 select name=(name) aria-invalid=[self.invalid(name)] aria-describedby=[self.described(name)] {
-                    @for (choice, reported) in choices { option value=(choice) selected[*choice == self.fields.get(name)] { (reported) } }
+                    @for (choice, shown) in choices { option value=(choice) selected[*choice == self.fields.get(name)] { (shown) } }
                 }
             }
         }

@@ -4,7 +4,7 @@ use almanack_core::plan::{Comparison, Firings, Ready, Stretch, compare};
 use almanack_core::schedule::ClockChange;
 use jiff::tz::TimeZone;
 
-use super::reported;
+use super::words;
 use crate::schedules::explain::ROUND_S;
 use crate::ui::prelude::*;
 
@@ -63,7 +63,7 @@ fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {
         tr class="clock" {
             td colspan=(columns) {
                 (badge("unknown", lang.pick("clocks change", "时钟调整"))) " "
-                (reported::clock_change(lang, change)) " " (viewer.instant(change.at))
+                (words::clock_change(lang, change)) " " (viewer.instant(change.at))
             }
         }
     }
@@ -81,7 +81,7 @@ pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
                         @if let Some(part) = warning.span.and_then(|span| expression.get(span.start..span.end)) {
                             code { (part) } " "
                         }
-                        (reported::lint(viewer, &warning.lint))
+                        (words::lint(viewer, &warning.lint))
                     }
                 }
             }

@@ -5,7 +5,7 @@
 
 use almanack_core::plan::Ready;
 
-use super::{reported, times};
+use super::{times, words};
 use crate::schedules::explain;
 use crate::ui::prelude::*;
 
@@ -60,7 +60,7 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
     let pairs = [("expression", expression), ("tz", tz)];
     let make = address("/ui/schedules/new", pairs);
     section! { lang; "meaning", "Meaning", "含义";
-        p role="status" { strong { (ready.describe(reported::language(lang))) } }
+        p role="status" { strong { (ready.describe(words::language(lang))) } }
         (times::warnings(viewer, ready))
         (times::times(viewer, ready, &next, lang.pick("Next times", "接下来的时间")))
         @if viewer.may(Scope::Operate) {
@@ -116,9 +116,9 @@ fn examples(lang: Lang, zone: &str) -> Markup {
     };
     html! {
         ul class="examples" {
-            @for (expression, reported) in examples {
+            @for (expression, shown) in examples {
                 @let href = address(HERE, [("expression", expression), ("tz", zone)]);
-                li { a href=(href) { code { (expression) } } " " (reported) }
+                li { a href=(href) { code { (expression) } } " " (shown) }
             }
         }
     }

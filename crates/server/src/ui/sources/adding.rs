@@ -88,7 +88,7 @@ pub(crate) async fn add(State(state): App, filled: Filled<ChangeRequest>) -> Ans
         Ok(Found::Source(id, code)) => Ok(see(&format!("{}?did={code}", links::source(id)))),
         Ok(Found::Several(candidates)) => {
             let page = choice(&viewer, &form, &candidates);
-            Ok(reported(StatusCode::OK, page))
+            Ok(with_status(StatusCode::OK, page))
         }
         Err(problem) if can_be_mended(&problem) => {
             Ok(again(on_page(&viewer, &form, Some(&problem))))
@@ -216,7 +216,7 @@ pub(crate) async fn choose(State(state): App, filled: Filled<Chosen>) -> Answer 
     let lines: Vec<_> = form.address.into_iter().zip(answers).collect();
     let title = viewer.lang.pick("Result", "添加结果");
     let page = page(&viewer, Place::Sources, title, &outcome(&viewer, &lines));
-    Ok(reported(StatusCode::OK, page))
+    Ok(with_status(StatusCode::OK, page))
 }
 
 /// What became of each, as a table.

@@ -85,7 +85,7 @@ fn cadences(lang: Lang, numbers: &SourceNumbers) -> Markup {
         @for (attention, count) in &numbers.attention {
             p class="warning" {
                 a href=(Filter::only("attention", attention.as_str()).href(None)) { (count) " " (words::attention(lang, *attention)) }
-                ": " (words::attention_reported(lang, *attention))
+                ": " (words::attention_meaning(lang, *attention))
             }
         }
     }

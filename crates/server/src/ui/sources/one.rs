@@ -79,7 +79,7 @@ fn standing(
     let listed = newest.get(..LISTED).unwrap_or(newest);
     let why = why(viewer, source, task, &believed);
     html! {
-        @if let Some(wanted) = source.attention { p class="warning" { (words::attention_reported(lang, wanted)) } }
+        @if let Some(wanted) = source.attention { p class="warning" { (words::attention_meaning(lang, wanted)) } }
         @if let Some(failure) = failure(viewer, source) { (failure) }
         (section("standing", lang.pick("Status", "状态"), &known(viewer, source, task)))
         (section("why", lang.pick("Check timing", "检查时间及原因"), &why))

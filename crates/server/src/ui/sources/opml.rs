@@ -60,7 +60,7 @@ pub(crate) async fn import(State(state): App, filled: Filled<List>) -> Answer {
     let Filled { viewer, form } = filled;
     let text = form.opml.unwrap_or_default();
     match opml::import(&state, text.as_bytes(), &viewer.origin()).await {
-        Ok(imported) => Ok(reported(StatusCode::OK, results(&viewer, imported))),
+        Ok(imported) => Ok(with_status(StatusCode::OK, results(&viewer, imported))),
         Err(problem) if matches!(problem.code, Code::InvalidBody | Code::TooManyItems) => {
             Ok(again(on_page(&viewer, &text, Some(&problem))))
         }

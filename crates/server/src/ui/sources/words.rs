@@ -41,7 +41,7 @@ pub(super) fn attention(lang: Lang, wanted: Attention) -> &'static str {
 }
 
 /// The same in a sentence.
-pub(super) fn attention_reported(lang: Lang, wanted: Attention) -> &'static str {
+pub(super) fn attention_meaning(lang: Lang, wanted: Attention) -> &'static str {
     words! { lang, wanted;
         Attention::Silent =>
             "Unusually quiet for this source. It may have moved or stopped publishing.",

@@ -7,7 +7,7 @@
 
 mod chosen;
 mod question;
-mod reported;
+mod result;
 mod shift;
 
 use almanack_core::reschedule::{Cancel, Put, Request};
@@ -20,7 +20,7 @@ use crate::idempotency::count;
 use crate::ui::form::{self, hidden};
 use crate::ui::prelude::*;
 
-pub(crate) use reported::{Done, notice};
+pub(crate) use result::{Done, notice};
 
 /// Most tasks at a time: few enough to finish while a browser waits.
 pub(crate) const MOST: usize = 1_000;
@@ -165,9 +165,9 @@ pub(crate) async fn act(State(state): App, filled: Filled<Asked>) -> Answer {
         .await?;
     let receipts: Vec<_> = answers.into_iter().map(std::result::Result::ok).collect();
     receipts.iter().flatten().for_each(count);
-    let reported = reported::report(asked.act, &receipts);
-    let seal = form::seal(&viewer, &reported);
-    let further = [("counts", reported.as_str()), ("seal", &seal)];
+    let text = result::report(asked.act, &receipts);
+    let seal = form::seal(&viewer, &text);
+    let further = [("counts", text.as_str()), ("seal", &seal)];
     Ok(see(&asked.filter().address(Place::Tasks.path(), &further)))
 }
 

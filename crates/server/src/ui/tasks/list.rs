@@ -127,14 +127,14 @@ fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
 /// The number of matches, and how many rows were searched.
 fn said_aloud(lang: Lang, filter: &Filter, found: &Found) -> Markup {
     let n = found.matching;
-    let reported = match (filter.is_empty(), n) {
+    let sentence = match (filter.is_empty(), n) {
         (true, _) => say!(lang; "{n} tasks, newest first.", "共 {n} 个任务，最新的在前。"),
         (false, 1) => say!(lang; "1 task matches.", "1 个任务符合条件。"),
         (false, n) => say!(lang; "{n} tasks match, newest first.",
             "{n} 个任务符合条件，最新的在前。"),
     };
     html! {
-        p { (reported) " "
+        p { (sentence) " "
             span class="hint" { (pick!(lang; "Searches and counts the newest 50,000.",
                 "只在最新的 50,000 个任务中查找和计数。")) }
         }

@@ -33,13 +33,13 @@ pub(crate) async fn show(
     let records = state.store.load_history(&identity, page_of).await?;
     let last = records.tasks.last().map(|task| task.id);
     let task = shown(&state, &identity, last).await?;
-    let reported = match &query.receipt {
+    let label = match &query.receipt {
         Some(id) => Some(receipt(&state, &viewer, &identity, id).await?),
         None => None,
     };
     let story = history::page(records, before, story::SHOWN);
     let body = html! {
-        @if let Some(reported) = reported { (reported) }
+        @if let Some(label) = label { (label) }
         (parts::live("now", &now(&viewer, &task)))
         (change::acts(&viewer, &task))
         @if viewer.may(Scope::Operate) && !is_reserved(&identity.kind) { (changing(&viewer, &task, &query)) }

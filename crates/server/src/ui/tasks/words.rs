@@ -38,7 +38,7 @@ pub(crate) fn rule_name(lang: Lang, rule: Rule) -> &'static str {
 
 /// How many of several tasks a rule applied to.
 pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
-    let reported = words! { lang, rule;
+    let text = words! { lang, rule;
         Rule::Created => " created", " 个新建";
         Rule::Updated => " rescheduled", " 个已改期";
         Rule::CancelledAndInserted => " running: cancelled and replaced", " 个正在运行：已取消并由新任务接替";
@@ -48,7 +48,7 @@ pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
         Rule::IgnoredStale => " unchanged: newer revision known", " 个已有更新的修订，未改动";
         Rule::Unchanged => " unchanged", " 个未变";
     };
-    format!("{n}{reported}")
+    format!("{n}{text}")
 }
 
 /// What came of a decision.

@@ -114,7 +114,7 @@ impl Day {
             ),
         ];
         cut.into_iter()
-            .filter_map(|(is_cut, reported)| is_cut.then_some(reported))
+            .filter_map(|(is_cut, text)| is_cut.then_some(text))
             .collect()
     }
 }

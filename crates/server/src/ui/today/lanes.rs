@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use super::day::{Day, Planned};
 use crate::picture::ribbon::{Lane, Mark};
 use crate::ui::prelude::*;
-use crate::{picture::outcome::Outcome, ui::schedules::reported, ui::sources::words::failure};
+use crate::{picture::outcome::Outcome, ui::schedules::words, ui::sources::words::failure};
 
 /// Most lanes of schedules, and of kinds; the rest shares one.
 const LANES_MAX: usize = 12;
@@ -87,7 +87,7 @@ fn skipped(viewer: &Viewer, slot: &Slot, href: &str) -> Option<Mark> {
         return None;
     };
     let (count, at) = (slot.slots, clock(viewer, slot.slot_at));
-    let reason = reported::reason(viewer.lang, reason);
+    let reason = words::reason(viewer.lang, reason);
     let detail = brief(slot.detail.as_deref());
     let label = say!(viewer.lang; "{at}: {count} skipped, {reason}{detail}",
         "{at}：跳过 {count} 次，{reason}{detail}");

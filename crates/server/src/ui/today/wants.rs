@@ -68,20 +68,16 @@ fn deliveries(lang: Lang, day: &Day) -> Vec<Want> {
     });
     let wants = all.map(|(date, one)| {
         let to = &one.destination;
-        let reported = say!(lang; "Delivery of the edition of {date} to {to} is unconfirmed",
+        let text = say!(lang; "Delivery of the edition of {date} to {to} is unconfirmed",
             "{date} 的日报是否送达 {to} 尚未确认");
-        Want::bad(
-            html! { (reported) },
-            links::edition(date),
-            Some(one.updated_at),
-        )
+        Want::bad(html! { (text) }, links::edition(date), Some(one.updated_at))
     });
     wants.collect()
 }
 
 /// A link to the items that are not shown.
 fn more(wants: &mut Vec<Want>, sentence: Option<String>, href: &str) {
-    let more = sentence.map(|reported| Want::bad(html! { (reported) }, href.to_owned(), None));
+    let more = sentence.map(|text| Want::bad(html! { (text) }, href.to_owned(), None));
     wants.extend(more);
 }
 
@@ -94,9 +90,9 @@ fn hidden(all: usize) -> Option<usize> {
 fn watched(lang: Lang, day: &Day) -> Vec<Want> {
     let shown: Vec<_> = day.alerts.iter().filter(|alert| is_shown(alert)).collect();
     let mut wants: Vec<Want> = shown.iter().take(SHOWN).map(|it| watch(lang, it)).collect();
-    let reported =
+    let text =
         hidden(shown.len()).map(|more| say!(lang, "more alerts: {more}", "另有 {more} 条告警"));
-    more(&mut wants, reported, "/ui/activity");
+    more(&mut wants, text, "/ui/activity");
     wants
 }
 
@@ -137,9 +133,9 @@ fn failures(lang: Lang, day: &Day) -> Vec<Want> {
         .partition(|task| links::fired_schedule(&task.identity).is_some());
     let mut wants = firings(lang, day, &fired);
     wants.extend(failed.iter().take(SHOWN).map(|task| failure(lang, task)));
-    let reported = hidden(failed.len())
+    let text = hidden(failed.len())
         .map(|more| say!(lang, "more failed tasks: {more}", "另有 {more} 个失败任务"));
-    more(&mut wants, reported, &links::tasks_in(Status::Fail));
+    more(&mut wants, text, &links::tasks_in(Status::Fail));
     wants
 }
 
@@ -156,13 +152,12 @@ fn failure(lang: Lang, task: &TaskLine) -> Want {
 /// Failed firings, one line per schedule, latest first: one that fails every minute must not hide
 /// everything else.
 fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
-    let reported: BTreeSet<&ScheduleName> =
-        day.alerts.iter().filter_map(failing_schedule).collect();
+    let text: BTreeSet<&ScheduleName> = day.alerts.iter().filter_map(failing_schedule).collect();
     let mut counts: BTreeMap<ScheduleName, (u32, Option<Timestamp>)> = BTreeMap::new();
     for task in failed {
         let name = links::fired_schedule(&task.identity);
         let name = name.and_then(|name| ScheduleName::parse(name).ok());
-        if let Some(name) = name.filter(|name| !reported.contains(name)) {
+        if let Some(name) = name.filter(|name| !text.contains(name)) {
             let (count, latest) = counts.entry(name).or_default();
             *count += 1;
             *latest = task.finished_at.max(*latest);
@@ -175,14 +170,14 @@ fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
         Want::bad(sentence, links::schedule(name), *latest)
     });
     let mut wants: Vec<Want> = shown.collect();
-    let reported = hidden(rows.len()).map(|more| {
+    let text = hidden(rows.len()).map(|more| {
         say!(
             lang,
             "more schedules with failed firings: {more}",
             "另有 {more} 个日程失败"
         )
     });
-    more(&mut wants, reported, &links::tasks_in(Status::Fail));
+    more(&mut wants, text, &links::tasks_in(Status::Fail));
     wants
 }
 
@@ -209,8 +204,8 @@ fn parked(lang: Lang, day: &Day) -> Vec<Want> {
             return None;
         };
         let name = &schedule.name;
-        let reported = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
-        let sentence = html! { (reported) ": " (lang.english(reason)) };
+        let text = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
+        let sentence = html! { (text) ": " (lang.english(reason)) };
         Some(Want::bad(sentence, links::schedule(name), Some(*since)))
     });
     parked.collect()

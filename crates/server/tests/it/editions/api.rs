@@ -329,15 +329,12 @@ async fn ed_21_ed_22_a_run_is_queued_or_waited_for() {
     assert_eq!(queued.json()["published"], Value::Null);
     let waited = stand.world.post(&run, r#"{"wait":true}"#).await;
     assert_eq!(waited.status, 200, "{}", waited.body);
-    let reported = waited.json();
+    let shown = waited.json();
     assert_eq!(
-        (&reported["published"], &reported["edition"]["state"]),
+        (&shown["published"], &shown["edition"]["state"]),
         (&json!(true), &json!("published"))
     );
-    assert_eq!(
-        reported["requests"], 9,
-        "the list, one batch, three messages"
-    );
+    assert_eq!(shown["requests"], 9, "the list, one batch, three messages");
     let late = stand.world.post(&run, "").await.json();
     assert_eq!(
         (&late["receipt"], &late["edition"]["state"]),

@@ -222,8 +222,8 @@ async fn ed_34_an_edition_made_anew_is_shown_as_published_until_it_is_published_
         first.body,
         "it is worked on"
     );
-    let reported = stand.world.post(SYNC, "").await.json();
-    assert_eq!(reported["status"], "aggregating");
+    let seen_text = stand.world.post(SYNC, "").await.json();
+    assert_eq!(seen_text["status"], "aggregating");
     assert_eq!(
         stand.world.get(PAGE).await.body,
         first.body,

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::served::Stage;
-use crate::{harness::World, reported::failed};
+use crate::{harness::World, scripted::failed};
 
 const WIRE: &str = "https://wire.example/feed.xml";
 const WORLD_NEWS: &str = "https://news.example/%E4%B8%96%E7%95%8C.xml";
@@ -41,8 +41,8 @@ pub(super) async fn add(world: &World) {
 
 /// What the sources show at this instant.
 pub(super) fn publish(world: &World, now: Timestamp) {
-    let reported = &world.fixture.reported;
-    reported.say(
+    let script = &world.fixture.script;
+    script.say(
         WIRE,
         document(
             "Morning Wire",
@@ -50,7 +50,7 @@ pub(super) fn publish(world: &World, now: Timestamp) {
             &times(now, SignedDuration::from_hours(2), now),
         ),
     );
-    reported.say(
+    script.say(
         WORLD_NEWS,
         document(
             "世界新闻",
@@ -59,23 +59,23 @@ pub(super) fn publish(world: &World, now: Timestamp) {
         ),
     );
     let silent_since = now.checked_sub(DAY * 30).unwrap();
-    reported.say(
+    script.say(
         QUIET,
         document("The Quiet Weblog", "Note", &times(now, DAY, silent_since)),
     );
-    reported.say(
+    script.say(
         "https://broken.example/rss",
         failed(FailureClass::Server, "503 Service Unavailable"),
     );
-    reported.say(
+    script.say(
         "https://members.example/feed",
         failed(FailureClass::Unauthorised, "401 Unauthorized"),
     );
-    reported.say(
+    script.say(
         "https://gone.example/feed",
         failed(FailureClass::Gone, "410 Gone"),
     );
-    reported.say(
+    script.say(
         "https://hostile.example/",
         document(
             "<i>Hostile</i>",

@@ -38,7 +38,7 @@ pub(super) struct Person {
 }
 
 impl Person {
-    pub(super) fn reported(&self) -> Value {
+    pub(super) fn settings(&self) -> Value {
         json!({ "name": self.name, "password": self.password })
     }
 }

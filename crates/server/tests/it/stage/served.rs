@@ -25,7 +25,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{editions::made_from, harness::World, reported::Lines};
+use crate::{editions::made_from, harness::World, scripted::Lines};
 
 /// Between two looks of an open page: long enough for the browser to draw, short enough not to wait for.
 const BLINK: Duration = Duration::from_millis(200);

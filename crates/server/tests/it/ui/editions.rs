@@ -259,14 +259,15 @@ async fn failed_stories_are_put_back_up_to_a_number() {
 async fn an_edition_begins_anew_after_a_question_that_says_what_is_lost() {
     let stand = Newsstand::published().await;
     let question = stand.world.look(&at("reset")).await;
-    let reported = &question.texts("main p")[0];
+    let seen_text = &question.texts("main p")[0];
     assert!(
-        reported.contains("All 8 stories") && reported.contains("the 8 completed stories is lost"),
-        "{reported}"
+        seen_text.contains("All 8 stories")
+            && seen_text.contains("the 8 completed stories is lost"),
+        "{seen_text}"
     );
     assert!(
-        reported.contains("Readers keep the published document"),
-        "{reported}"
+        seen_text.contains("Readers keep the published document"),
+        "{seen_text}"
     );
     let today = stand.editions.today();
     let before = stand.editions.account(today).await.unwrap();

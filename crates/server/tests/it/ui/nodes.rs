@@ -47,14 +47,14 @@ async fn nodes_leases_pace_and_queues_are_shown() {
         of("gone").contains("no heartbeat") && of("gone").contains("700 ms ahead"),
         "{rows:?}"
     );
-    let reported = words(&page);
+    let text = words(&page);
     assert!(
-        reported.contains("Tasks finished in the last hour: 1"),
-        "{reported}"
+        text.contains("Tasks finished in the last hour: 1"),
+        "{text}"
     );
     assert!(
         all(&page, "#pace").concat().contains("2 s"),
-        "the one task was 2 s late: {reported}"
+        "the one task was 2 s late: {text}"
     );
     assert_eq!(all(&page, "#pace svg").len(), 2, "two pictures");
     let queue = all(&page, "#queues tr[data-row]").concat();
@@ -70,13 +70,13 @@ async fn an_idle_house_says_so() {
     let world = World::open();
     let page = world.get("/ui/nodes").await;
     assert_eq!(page.status, 200);
-    let reported = words(&page);
+    let text = words(&page);
     for part in [
         "No node has sent a heartbeat.",
         "No leases",
         "No tasks finished",
         "No tasks are waiting.",
     ] {
-        assert!(reported.contains(part), "{part} in {reported}");
+        assert!(text.contains(part), "{part} in {text}");
     }
 }

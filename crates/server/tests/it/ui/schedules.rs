@@ -67,8 +67,8 @@ async fn the_list_reports_what_schedules_mean_do_and_did() {
         assert!(row.contains(part), "{part} in {row}");
     }
     let pictures = attributes(&page, "tr[data-row] svg", "aria-label");
-    let reported = "Last slots of nightly: 1 of 4 done, 2 skipped, 1 failed";
-    assert_eq!(pictures, [reported]);
+    let text = "Last slots of nightly: 1 of 4 done, 2 skipped, 1 failed";
+    assert_eq!(pictures, [text]);
     assert_eq!(
         attributes(&page, "tr[data-row] a[data-open]", "href"),
         [PAGE]
@@ -126,7 +126,7 @@ async fn a_schedule_is_reported_in_full_and_nothing_of_others_is_markup() {
     assert_eq!(page.status, 200, "{}", page.body);
     check_structure(&page);
     assert!(!page.body.contains("<script>alert") && !page.body.contains("a <b> holiday"));
-    let reported = words(&page);
+    let text = words(&page);
     for part in [
         "the schedule was paused",
         "by anonymous: a <b> holiday",
@@ -135,7 +135,7 @@ async fn a_schedule_is_reported_in_full_and_nothing_of_others_is_markup() {
         "Next 50 times",
         "POST https://example.org/hook",
     ] {
-        assert!(reported.contains(part), "{part} in {reported}");
+        assert!(text.contains(part), "{part} in {text}");
     }
     assert_eq!(all(&page, "#times tbody tr").len(), 50);
     let firings = attributes(&page, "#slots td a", "href");

@@ -145,7 +145,7 @@ async fn a_token_opens_a_session_with_its_scope() {
 async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
     let world = guarded().await;
     world.store.revoke_token("read", START).await.unwrap();
-    let mut reported = Vec::new();
+    let mut text = Vec::new();
     for fields in [
         [("name", "ada"), ("password", "not this one")],
         [("name", "nobody"), ("password", "not this one")],
@@ -156,7 +156,7 @@ async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
         let answer = browser.fill(SIGN_IN, SIGN_IN, &fields).await;
         let after = world.passwords.checked.load(Ordering::SeqCst);
         assert_eq!(after - before, 1, "one lookup, for every name");
-        reported.push((answer.status, wrong(&answer)));
+        text.push((answer.status, wrong(&answer)));
         assert!(!answer.body.contains(fields[1].1), "{}", answer.body);
         assert!(!browser.jar.contains_key(COOKIE));
     }
@@ -164,10 +164,10 @@ async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
         let mut browser = Browser::new(&world);
         let answer = browser.fill(SIGN_IN, SIGN_IN, &[("token", token)]).await;
         assert!(!answer.body.contains(token), "{}", answer.body);
-        reported.push((answer.status, wrong(&answer)));
+        text.push((answer.status, wrong(&answer)));
     }
-    reported.dedup();
-    insta::assert_debug_snapshot!(reported, @r#"
+    text.dedup();
+    insta::assert_debug_snapshot!(text, @r#"
     [
         (
             422,

@@ -14,7 +14,7 @@ use crate::{
     access::made,
     browser::check_page,
     harness::{World, with},
-    reported::{document, failed},
+    scripted::{document, failed},
 };
 
 /// A feed with two entries, one that failed, one that is paused, and one whose words are an attack.
@@ -29,15 +29,12 @@ async fn filled() -> World {
         world.add(body).await;
         world.clock.advance(SignedDuration::from_secs(1));
     }
-    world.fixture.reported.say(
+    world.fixture.script.say(
         "https://a.example/feed",
         document(&[("1", "2026-01-04T09:00:00Z"), ("2", "2026-01-05T07:30:00Z")]),
     );
     let failure = failed(FailureClass::NotFound, "404 <b>Not Found</b>");
-    world
-        .fixture
-        .reported
-        .say("https://b.example/feed", failure);
+    world.fixture.script.say("https://b.example/feed", failure);
     world
         .post("/api/v1/sources/3/pause", r#"{"note":"<i>loud</i>"}"#)
         .await;
@@ -189,7 +186,7 @@ async fn entries_link_out_only_into_the_web() {
     shown.entries[0].link = Some("javascript:alert(1)".to_owned());
     shown.entries[0].title = "<img src=x onerror=alert(1)>".to_owned();
     let look = Look::Document(Box::new(shown));
-    world.fixture.reported.say("https://a.example/feed", look);
+    world.fixture.script.say("https://a.example/feed", look);
     world.check(1).await;
     for path in ["/ui/sources/1", "/ui/sources/1/entries"] {
         let page = world.look(path).await;

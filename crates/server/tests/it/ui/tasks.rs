@@ -186,7 +186,7 @@ async fn one_task_reports_its_whole_life() {
     let page = world.get(PAGE).await;
     assert_eq!(page.status, 200, "{}", page.body);
     check_structure(&page);
-    let reported = words(&page);
+    let seen_text = words(&page);
     for part in [
         "Failed, will retry",
         "503 <script>alert(1)</script>",
@@ -196,7 +196,7 @@ async fn one_task_reports_its_whole_life() {
         "created",
         "Next attempt",
     ] {
-        assert!(reported.contains(part), "{part} in {reported}");
+        assert!(seen_text.contains(part), "{part} in {seen_text}");
     }
     assert!(!page.body.contains("<script>alert"));
     assert_eq!(all(&page, "figure").len(), 1, "its life as a picture");
@@ -226,31 +226,31 @@ async fn a_typed_time_is_settled_before_it_is_sent() {
             all(&page, "#change").concat(),
         )
     };
-    let (instants, reported) = typed("2026-01-06T08:00:00", "Asia/Shanghai").await;
+    let (instants, seen_text) = typed("2026-01-06T08:00:00", "Asia/Shanghai").await;
     assert_eq!(instants, ["2026-01-06T00:00:00Z"]);
     assert!(
-        reported.contains("8:00:00 CST") && reported.contains("0:00:00 UTC"),
-        "{reported}"
+        seen_text.contains("8:00:00 CST") && seen_text.contains("0:00:00 UTC"),
+        "{seen_text}"
     );
-    let (instants, reported) = typed("2026-03-29T02:30", "Europe/Berlin").await;
+    let (instants, seen_text) = typed("2026-03-29T02:30", "Europe/Berlin").await;
     assert_eq!(instants, ["2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z"]);
     assert!(
-        reported.contains("does not exist in Europe/Berlin"),
-        "{reported}"
+        seen_text.contains("does not exist in Europe/Berlin"),
+        "{seen_text}"
     );
-    let (instants, reported) = typed("2026-10-25T02:30", "Europe/Berlin").await;
+    let (instants, seen_text) = typed("2026-10-25T02:30", "Europe/Berlin").await;
     assert_eq!(instants, ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"]);
     assert!(
-        reported.contains("occurs twice in Europe/Berlin"),
-        "{reported}"
+        seen_text.contains("occurs twice in Europe/Berlin"),
+        "{seen_text}"
     );
     for (clock, zone) in [
         ("2026-02-30T08:00", "UTC"),
         ("2026-03-29T08:00", "Mars/Olympus"),
     ] {
-        let (instants, reported) = typed(clock, zone).await;
-        assert!(instants.is_empty(), "{clock} {zone}: {reported}");
-        assert!(!reported.is_empty());
+        let (instants, seen_text) = typed(clock, zone).await;
+        assert!(instants.is_empty(), "{clock} {zone}: {seen_text}");
+        assert!(!seen_text.is_empty());
     }
 }
 

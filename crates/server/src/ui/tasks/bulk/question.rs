@@ -53,12 +53,15 @@ fn standing(lang: Lang, picks: &[Pick]) -> String {
     for pick in picks {
         *counts.entry(pick.status).or_default() += 1;
     }
-    let reported: Vec<String> = counts
+    let parts_shown: Vec<String> = counts
         .into_iter()
         .map(|(status, n)| format!("{n} {}", words::status(lang, status).to_lowercase()))
         .collect();
-    let (reported, end) = (reported.join(lang.pick(", ", "，")), lang.pick(".", "。"));
-    say!(lang, "Now: {reported}{end}", "目前：{reported}{end}")
+    let (parts_shown, end) = (
+        parts_shown.join(lang.pick(", ", "，")),
+        lang.pick(".", "。"),
+    );
+    say!(lang, "Now: {parts_shown}{end}", "目前：{parts_shown}{end}")
 }
 
 /// The first of them by name, and how many more.

@@ -62,17 +62,17 @@ pub(crate) fn notice(viewer: &Viewer, done: &Done) -> Markup {
     })
 }
 
-fn read(lang: Lang, reported: &str) -> Vec<String> {
-    let parts = reported.split('.').skip(1);
+fn read(lang: Lang, encoded: &str) -> Vec<String> {
+    let parts = encoded.split('.').skip(1);
     let pairs = parts.filter_map(|part| part.rsplit_once('-'));
-    let reported = pairs.filter_map(|(rule, n)| {
+    let texts = pairs.filter_map(|(rule, n)| {
         let n: u64 = n.parse().ok()?;
         match rule {
             REFUSED => Some(say!(lang, "{n} refused", "{n} 个被拒绝")),
             rule => Some(words::counted(lang, Rule::parse(rule)?, n)),
         }
     });
-    reported.collect()
+    texts.collect()
 }
 
 #[cfg(test)]
@@ -108,14 +108,14 @@ mod tests {
             Some(receipt(Rule::Cancelled)),
             None,
         ];
-        let reported = report(Act::Cancel, &receipts);
-        assert_eq!(reported, "cancel.cancelled-2.ignored_done-1.refused-1");
+        let encoded = report(Act::Cancel, &receipts);
+        assert_eq!(encoded, "cancel.cancelled-2.ignored_done-1.refused-1");
         assert_eq!(
-            read(Lang::English, &reported),
+            read(Lang::English, &encoded),
             ["2 cancelled", "1 already done", "1 refused"]
         );
         assert_eq!(
-            read(Lang::Chinese, &reported),
+            read(Lang::Chinese, &encoded),
             ["2 个已取消", "1 个早已成功", "1 个被拒绝"]
         );
     }

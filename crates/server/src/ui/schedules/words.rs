@@ -169,13 +169,13 @@ pub(crate) fn lint(viewer: &Viewer, lint: &Lint) -> Markup {
     match (lint, lang) {
         // Instants in core's sentences are UTC; here they are in the reader's zone.
         (Lint::InGap { at, moved }, _) => {
-            let reported = words! { lang, *moved;
+            let text = words! { lang, *moved;
                 true => "The clocks skip this time once a year; it moves to the end of the gap: ",
                     "调整时钟时会跳过该时间一次，改在跳变结束时触发：";
                 false => "The clocks skip some of these times; the gap ends ",
                     "调整时钟时会跳过其中一些时间；跳变结束于 ";
             };
-            html! { (reported) (viewer.at(*at)) }
+            html! { (text) (viewer.at(*at)) }
         }
         (_, Lang::English) => html! { (lint) },
         (_, Lang::Chinese) => html! { (in_chinese(lint)) },
