@@ -364,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sf_01_too_many_readers_are_reported_when_to_ask_again() {
+    fn sf_01_too_many_readers_learn_when_to_retry() {
         let response = Problem::from(store::Error::Busy).into_response();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()[header::RETRY_AFTER], "1");

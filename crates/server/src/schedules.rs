@@ -12,7 +12,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use self::explain::{TimetableView, check_count, preferred, reported_in};
+use self::explain::{TimetableView, check_count, in_language, preferred};
 use self::view::{ScheduleView, SchedulesView, SlotView};
 use crate::call::named;
 use crate::prelude::*;
@@ -176,7 +176,7 @@ pub(crate) async fn get_schedule(
         timetable,
         slots: slots.collect(),
     };
-    let mut response = reported_in(language, view);
+    let mut response = in_language(language, view);
     response.headers_mut().extend(tag);
     Ok(response)
 }

@@ -138,7 +138,7 @@ async fn talk(
         .header_read_timeout(connections.head_within)
         .serve_connection(TokioIo::new(stream), service);
     let mut talking = std::pin::pin!(talking);
-    let mut leave = std::pin::pin!(reported_to_leave(&seat, &stop));
+    let mut leave = std::pin::pin!(must_leave(&seat, &stop));
     tokio::select! {
         ended = talking.as_mut() => return log_end(ended),
         () = leave.as_mut() => {}
@@ -154,7 +154,7 @@ async fn talk(
     }
 }
 
-async fn reported_to_leave(seat: &Seat, stop: &CancellationToken) {
+async fn must_leave(seat: &Seat, stop: &CancellationToken) {
     tokio::select! {
         () = seat.gives_way() => {}
         () = stop.cancelled() => {}

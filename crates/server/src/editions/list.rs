@@ -10,7 +10,8 @@ use crate::prelude::*;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EditionsQuery {
-    /// Only in this state: init, `list_fetched`, processing, aggregating, published, empty or archived.
+    /// Only in this state: init, `list_fetched`, processing, aggregating, published, empty or
+    /// archived.
     state: Option<String>,
     /// Only editions that were published at some time.
     #[serde(default)]

@@ -69,7 +69,8 @@ impl TimeScale {
     }
 }
 
-/// Round numbers from nought to the first that is at least `max`: 1, 2 or 5 of a power of ten apart.
+/// Round numbers from nought to the first that is at least `max`: 1, 2 or 5 of a power of ten
+/// apart.
 pub(crate) fn number_ticks(max: f64, most: usize) -> Vec<f64> {
     let max = finite(max).max(1.0);
     let parts = real(most.max(2) - 1);

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_is_reported_in_the_readers_language_and_zone() {
+    fn a_week_is_described_in_the_readers_language_and_zone() {
         let zone = TimeZone::get("Asia/Shanghai").unwrap();
         let frame = Frame {
             id: "h",

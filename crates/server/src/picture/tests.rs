@@ -16,7 +16,8 @@ use super::{
 };
 use crate::ui::lang::Lang;
 
-/// A picture in lines, for snapshots: without the ends of elements, and without the ticks and tables that others test.
+/// A picture in lines, for snapshots: without the ends of elements, and without the ticks and
+/// tables that others test.
 pub(super) fn lines(markup: Markup) -> String {
     let html = markup.into_string().replace("><", ">\n<");
     let shown = html.split("<details").next().unwrap_or_default();

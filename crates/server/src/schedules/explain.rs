@@ -127,7 +127,7 @@ pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
     let language = preferred(&call.headers);
     let now = state.clock.now();
     let view = TimetableView::of(&ready, (ready.next_after(now), now), count, language);
-    Ok(reported_in(language, view))
+    Ok(in_language(language, view))
 }
 
 /// Parses an expression without a schedule.
@@ -163,7 +163,7 @@ pub(super) fn check_count(asked: Option<usize>) -> Result<usize, String> {
 }
 
 /// An answer with the language of its texts.
-pub(super) fn reported_in(language: Language, view: impl Serialize) -> Response {
+pub(super) fn in_language(language: Language, view: impl Serialize) -> Response {
     let tag = match language {
         Language::English => "en",
         Language::Chinese => "zh-CN",

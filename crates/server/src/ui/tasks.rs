@@ -79,10 +79,10 @@ async fn carry_out(state: &AppState, viewer: &Viewer, request: Request) -> Answe
     let identity = request.identity().clone();
     let receipt = state.rescheduler.ask(request, &viewer.origin()).await?;
     count(&receipt);
-    Ok(see(&reported_at(&identity, &receipt)))
+    Ok(see(&receipt_path(&identity, &receipt)))
 }
 
-fn reported_at(identity: &Identity, receipt: &Receipt) -> String {
+fn receipt_path(identity: &Identity, receipt: &Receipt) -> String {
     format!("{}?receipt={}", task_path(identity), receipt.decision)
 }
 

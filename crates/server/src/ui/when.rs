@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_reported_in_their_largest_unit() {
+    fn distances_are_written_in_their_largest_unit() {
         for (ms, english, chinese) in [
             (0, "now", "现在"),
             (400, "now", "现在"),

@@ -1,8 +1,9 @@
-//! The faces that people and programs rely on, kept as files in `tests/faces/`: what every endpoint answers, what the API says about
-//! itself, and what every page says in both languages. All of them on the stage of the browser tests, where no time passes.
+//! The faces that people and programs rely on, kept as files in `tests/faces/`: what every endpoint
+//! answers, what the API says about itself, and what every page says in both languages. All of them
+//! on the stage of the browser tests, where no time passes.
 //!
-//! A change of a file is a change that users will notice. `ALMANACK_FACES=accept` writes down what is answered now; to see
-//! another endpoint, write its request into `api.http` first.
+//! A change of a file is a change that users will notice. `ALMANACK_FACES=accept` writes down what
+//! is answered now; to see another endpoint, write its request into `api.http` first.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::PathBuf};
 

@@ -1,4 +1,5 @@
-//! What people do with sources: add, discover, change, check, pause, resume, remove, import, export.
+//! What people do with sources: add, discover, change, check, pause, resume, remove, import,
+//! export.
 
 use axum::http::Method;
 use insta::assert_json_snapshot;

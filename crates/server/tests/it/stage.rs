@@ -1,8 +1,9 @@
-//! The stage of the browser tests: a store with half a day behind it, at an instant that stands still, served on loopback twice.
+//! The stage of the browser tests: a store with half a day behind it, at an instant that stands
+//! still, served on loopback twice.
 //!
-//! The tests themselves are in `e2e/` and drive a real browser; this starts them and fails with what they say. What must stay
-//! true: the day is played by the product's own planner, handlers and API, so that pages show what a node would have left behind,
-//! and the same run after run.
+//! The tests themselves are in `e2e/` and drive a real browser; this starts them and fails with
+//! what they say. What must stay true: the day is played by the product's own planner, handlers and
+//! API, so that pages show what a node would have left behind, and the same run after run.
 
 mod day;
 mod edition_fixture;

@@ -148,7 +148,7 @@ fn ticks_stand_at_round_times_of_the_wall_clock() {
 }
 
 #[test]
-fn instants_are_reported_in_both_languages() {
+fn instants_are_written_in_both_languages() {
     let zone = TimeZone::get("Asia/Kolkata").unwrap();
     for (at, english, chinese) in [
         ("2026-01-05T12:00:00Z", "5 Jan, 17:30", "1月5日 17:30"),

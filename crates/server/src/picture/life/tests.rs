@@ -25,7 +25,7 @@ fn event(when: &str, until: Option<&str>, kind: Kind) -> Event {
 }
 
 #[test]
-fn a_life_is_drawn_and_reported() {
+fn a_life_is_drawn_and_described() {
     let events = [
         event(
             "10:00:00",

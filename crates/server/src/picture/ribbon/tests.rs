@@ -101,7 +101,7 @@ fn marks_are_links_with_words() {
 }
 
 #[test]
-fn crowded_marks_are_reported_together() {
+fn crowded_marks_are_described_together() {
     let checks = (0..14_i64).map(|n| {
         let outcome = if n.rem_euclid(7) == 3 {
             Outcome::Failed

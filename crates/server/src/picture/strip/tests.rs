@@ -53,7 +53,7 @@ fn a_strip_among_words_is_an_image() {
 }
 
 #[test]
-fn a_strip_is_reported_in_a_sentence() {
+fn a_strip_is_described_in_a_sentence() {
     let mut outcomes = vec![Outcome::Done; 58];
     outcomes.extend([Outcome::Failed, Outcome::Skipped]);
     for (outcomes, lang, text) in [

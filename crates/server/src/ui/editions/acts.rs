@@ -73,9 +73,9 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/retry"));
     let (day, most) = (date.to_string(), usual.to_string());
     let label = lang.pick("Only stories retried fewer times than", "仅限重试次数少于");
-    let usual_reported = say!(lang, "default: {usual}", "默认：{usual}");
+    let default_label = say!(lang, "default: {usual}", "默认：{usual}");
     let others = RETRIES.map(|most| (most.to_string(), most.to_string()));
-    let options = [(String::new(), usual_reported)].into_iter().chain(others);
+    let options = [(String::new(), default_label)].into_iter().chain(others);
     let fields = html! {
         div class="fields" {
             (choice("retries_max", label, None, options))

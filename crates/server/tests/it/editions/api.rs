@@ -407,7 +407,8 @@ async fn ed_23_ed_24_publish_retry_and_reset_answer_the_edition_afterwards() {
     );
 }
 
-/// Undelivered parts are sent again or skipped with scope `operate`; repeating the call is harmless.
+/// Undelivered parts are sent again or skipped with scope `operate`; repeating the call is
+/// harmless.
 #[tokio::test]
 async fn ed_41_a_delivery_is_sent_again_or_skipped_by_a_person() {
     let stand = Newsstand::open().await;

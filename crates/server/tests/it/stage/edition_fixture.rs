@@ -118,7 +118,8 @@ async fn publish_the_day_before(stage: &Stage) {
     assert_eq!(built.json()["success"], true, "{}", built.body);
 }
 
-/// Yesterday's edition is published; one delivery is unconfirmed, and another destination accepts only half of it.
+/// Yesterday's edition is published; one delivery is unconfirmed, and another destination accepts
+/// only half of it.
 pub(super) async fn publish_yesterday(stage: &Stage) {
     publish_the_day_before(stage).await;
     stage.news.decide(|call, _| match call {

@@ -88,7 +88,8 @@ async fn activity_is_filtered_and_paged() {
     }
 }
 
-/// What one act does to many tasks is decided at one instant; no page may end in its midst and lose the rest.
+/// What one act does to many tasks is decided at one instant; no page may end in its midst and lose
+/// the rest.
 #[tokio::test]
 async fn older_leads_through_what_was_decided_at_one_instant() {
     let world = World::open();

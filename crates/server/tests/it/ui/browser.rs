@@ -1,4 +1,5 @@
-//! A browser, as far as pages notice: it keeps cookies, names the host it asks and the origin of what it sends.
+//! A browser, as far as pages notice: it keeps cookies, names the host it asks and the origin of
+//! what it sends.
 
 use std::{collections::BTreeMap, net::SocketAddr};
 

@@ -68,7 +68,8 @@ pub(crate) async fn in_chinese(world: &World, path: &str) -> Answer {
         .await
 }
 
-/// Headings go down one step at a time, ids are there once, inputs have labels, links lead somewhere.
+/// Headings go down one step at a time, ids are there once, inputs have labels, links lead
+/// somewhere.
 pub(crate) fn check_structure(answer: &Answer) {
     let page = Html::parse_document(&answer.body);
     let select = |text: &str| Selector::parse(text).unwrap();

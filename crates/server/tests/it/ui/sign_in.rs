@@ -460,7 +460,7 @@ async fn who_may_only_look_changes_nothing_but_how_they_see_it() {
 }
 
 #[tokio::test]
-async fn a_browser_that_does_not_keep_the_session_is_reported_why() {
+async fn a_browser_that_does_not_keep_the_session_learns_why() {
     let world = guarded().await;
     let mut browser = Browser::new(&world);
     browser.secure = false;

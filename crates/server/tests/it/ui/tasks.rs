@@ -136,7 +136,7 @@ async fn the_list_is_filtered_searched_and_paged() {
 }
 
 #[tokio::test]
-async fn a_filter_that_cannot_be_is_reported_in_its_place() {
+async fn an_invalid_filter_is_reported_in_its_place() {
     let world = World::open();
     for query in ["status=SLEEPING", "kind=not%20a%20kind", "q=a%00b"] {
         let page = world.get(&format!("/ui/tasks?{query}")).await;

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_not_reported() {
+    fn what_is_no_rule_is_not_shown() {
         assert!(read(Lang::English, "cancel.you_won-1000000.cancelled-x").is_empty());
     }
 }
