@@ -51,7 +51,7 @@ pub(crate) async fn get_metrics(
     match state.store.load_depths(now).await {
         Ok(depths) => seen.show(&depths, now),
         Err(error) => {
-            tracing::warn!(error = %error, "metrics without queue depths: the store did not answer")
+            tracing::warn!(error = %error, "metrics without queue depths: the store did not answer");
         }
     }
     if let Err(error) = fleet.show(&state, now).await {

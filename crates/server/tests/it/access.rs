@@ -1,4 +1,4 @@
-//! Who may ask for what.
+//! Authentication and authorisation.
 
 use almanack_core::{
     sign_in::{PasswordHash, User},
