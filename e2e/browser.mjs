@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 const require = createRequire(import.meta.url);
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-/** What the stage told us about itself. */
+/** The settings of the stage. */
 export const stage = JSON.parse(process.env.ALMANACK_STAGE ?? "null");
 if (!stage) throw new Error("these tests are started by `cargo nextest run -p almanack-server real_browser`");
 

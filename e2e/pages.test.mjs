@@ -67,7 +67,7 @@ function widest(page) {
 }
 
 test("a page that is not there says so, and how to go on", async () => {
-  for (const path of ["/ui/nothing-is-here", "/ui/tasks/ARTICLE_PUBLISH/nobody", "/ui/schedules/nobody", "/ui/sources/999"]) {
+  for (const path of ["/ui/nothing-is-here", "/ui/tasks/ARTICLE_PUBLISH/unknown", "/ui/schedules/unknown", "/ui/sources/999"]) {
     const { context, page } = await reader(browser);
     const answer = await page.goto(stage.open + path);
     assert.equal(answer.status(), 404, path);

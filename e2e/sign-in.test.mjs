@@ -44,7 +44,7 @@ describe("signing in", () => {
     await context.close();
   });
 
-  test("the right one leads to the page that was asked for, and out again", async () => {
+  test("the right one leads to the page that was requested, and out again", async () => {
     const { context, page, seen } = await reader(browser);
     await signIn(page, stage.admin);
     await page.waitForURL("**/ui/tasks");
@@ -85,7 +85,7 @@ describe("forged requests", () => {
     await context.close();
   });
 
-  test("a page of somebody else cannot send one, not even with the key", async () => {
+  test("a foreign page cannot send one, not even with the key", async () => {
     const { context, page } = await reader(browser);
     await signIn(page, stage.admin);
     await page.waitForURL("**/ui/tasks");

@@ -7,7 +7,7 @@ let browser;
 before(async () => { browser = await launch(); });
 after(() => browser.close());
 
-/** Puts a task by the API, as somebody else would meanwhile. */
+/** Puts a task by the API, as another client would meanwhile. */
 async function put(subject, execute_at) {
   const answer = await fetch(`${stage.open}/api/v1/tasks/ARTICLE_PUBLISH/${encodeURIComponent(subject)}`, {
     method: "PUT",
@@ -64,7 +64,7 @@ describe("moving a task", () => {
     await page.locator("section[aria-labelledby=change-title] input[name=zone]").fill("Asia/Shanghai");
     await page.locator("#change", { hasText: "09:30:00 CST" }).waitFor();
     await settle(page).click();
-    await told(page);
+    await settled(page);
     assert.equal(await due("move:mouse"), "2027-02-02T01:30:00Z", "09:30 in Shanghai is 01:30 UTC");
     await shoot(page, "moved");
     assert.deepEqual(seen.problems, []);
@@ -82,7 +82,7 @@ describe("moving a task", () => {
     await page.locator("#change", { hasText: "3 Feb 2027 10:15:00 CET" }).waitFor();
     await reach(page, settle(page));
     await page.keyboard.press("Enter");
-    await told(page);
+    await settled(page);
     assert.equal(await due("move:keys"), "2027-02-03T09:15:00Z", "10:15 in Berlin");
     await context.close();
   });
@@ -94,7 +94,7 @@ describe("moving a task", () => {
     await typed(page).fill("2027-02-04T10:00:00");
     await page.locator("section[aria-labelledby=change-title] form button[type=submit]").first().click();
     await settle(page).click();
-    await told(page);
+    await settled(page);
     assert.equal(await due("move:plain"), "2027-02-04T09:00:00Z");
     await context.close();
   });
@@ -105,7 +105,7 @@ describe("moving a task", () => {
     await page.goto(`${stage.open}/ui/tasks/ARTICLE_PUBLISH/move:twice?at=2026-10-25T02:30:00&zone=Europe/Berlin`);
     assert.equal(await settle(page).count(), 2);
     await settle(page).nth(1).click();
-    await told(page);
+    await settled(page);
     assert.equal(await due("move:twice"), "2026-10-25T01:30:00Z");
     await context.close();
   });
@@ -117,7 +117,7 @@ describe("moving a task", () => {
   }
 
   /** The receipt that the page shows names the rule that applied. */
-  async function told(page) {
+  async function settled(page) {
     const notice = page.locator(".notice");
     await notice.waitFor();
     assert.match(await notice.innerText(), /updated/i);

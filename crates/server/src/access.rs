@@ -1,22 +1,20 @@
-//! Who may ask for what.
+//! Authentication and authorisation: who may call what.
 //!
-//! Looking needs scope `read`, changing needs `operate`; which of the two a request is, its method
-//! says, except where a question is too long for a query and comes as a POST. Only the liveness checks
-//! and the description of the API are open to everybody; a tick may show a signature instead of a
-//! token (`tick`).
+//! Reading needs scope `read`, changing needs `operate`; the method decides which, except for long
+//! queries sent as a POST. Only the liveness checks and the API description are public. A tick may
+//! carry a signature instead of a token (`tick`).
 //!
-//! Tokens are looked up by their SHA-256 and remembered for [`REMEMBERED_FOR`], so a revoked token
-//! works at most that much longer on a node that has just seen it; the sessions of browsers likewise. Pages are opened by a token or by a
-//! session, the API by a token alone.
+//! Tokens are looked up by their SHA-256 and cached for [`REMEMBERED_FOR`], so a node that has just
+//! seen a token accepts it for at most that long after its revocation. The same holds for browser
+//! sessions. Pages accept a token or a session, the API only a token.
 //!
-//! Until there was a token or a user for the first time, a node on loopback is open ([`Access::Open`]): whoever reaches it may operate.
-//! The store remembers for good that there was one (`guard`), so nothing that expires, is revoked or removed opens a node again
-//! (SF-03). While it is open, the browser is the danger: any web page can
-//! send requests to `localhost`. The host a request names must then be this machine's, which stops DNS
-//! rebinding, and a change must not come from a page of another origin. And so is a proxy, which makes the whole world local:
-//! what came through one is not open. A token that is shown counts
-//! even then: whoever shows one means to be known by it, and wants to hear that it is wrong before
-//! the day on which it matters.
+//! Until the first token or user exists, a node on loopback is open ([`Access::Open`]): every local
+//! client may operate it. The store records permanently that there was one (`guard`), so nothing
+//! that expires, is revoked or removed opens a node again (SF-03). While a node is open, the
+//! browser is the danger: any web page can send requests to `localhost`. The `Host` must then be
+//! this machine's, which stops DNS rebinding, and a change must not come from a page of another
+//! origin. A proxy makes the whole world local, so proxied requests are never open. A token that is
+//! sent is always checked, even on an open node: the client finds out early that it is wrong.
 
 pub(crate) mod client;
 mod guard;
@@ -36,7 +34,7 @@ use self::origin::{check_direct, check_host, check_origin};
 use self::{guard::Guard, memory::Memory, session::Held};
 use crate::prelude::*;
 
-/// How long a token or a session found in the store is trusted without asking again.
+/// How long a token or session from the store is trusted without another lookup.
 pub const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(5);
 
 const ONLY_LOOPBACK: &str = "this node has no token and no user yet, and so answers on this machine only, as localhost; \
@@ -46,29 +44,29 @@ const ONLY_ALLOWED: &str =
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody on this machine, until there was a token or a user. Only for loopback.
+    /// Every client on this machine, until the first token or user exists. Loopback only.
     Open,
-    /// Whoever shows a valid token; for pages, also who signed in.
+    /// Clients with a valid token; for pages, also signed-in users.
     Tokens,
-    /// The operator of this process, in it: whoever may open the database may do everything. The history shows them
-    /// by this origin. Never behind a socket.
+    /// The operator of this process, inside it: with access to the database they may do everything.
+    /// The history shows them by this origin. Never used behind a socket.
     Local(String),
 }
 
-/// Who asked, as far as the history should know.
+/// The requester, as far as the history should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Requester {
     name: String,
     scope: Scope,
-    /// What stands before the name in the history.
+    /// Prefix of the name in the history.
     way: &'static str,
 }
 
-/// What stands before the names of those who ask over HTTP.
+/// Prefix of the names of HTTP clients in the history.
 const OVER_HTTP: &str = "api:";
 
 impl Requester {
-    /// Somebody who showed no token, but is known otherwise.
+    /// A client without a token that is known otherwise.
     pub(crate) fn known_as(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -77,13 +75,13 @@ impl Requester {
         }
     }
 
-    /// Somebody who showed a token, or signed in.
+    /// A client with a token or a session.
     fn recognised(name: String, scope: Scope) -> Self {
         let way = OVER_HTTP;
         Self { name, scope, way }
     }
 
-    /// The operator of this process, whose name is the whole origin.
+    /// The operator of this process; their name is the whole origin.
     fn local(origin: &str) -> Self {
         Self {
             name: origin.to_owned(),
@@ -97,12 +95,11 @@ impl Requester {
         &self.name
     }
 
-    /// What they may do.
     pub(crate) fn scope(&self) -> Scope {
         self.scope
     }
 
-    /// Refuses who may less than this; who shows no token may operate, and no more.
+    /// Refuses a requester with less than this scope; without a token the scope is `operate`.
     pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<()> {
         if self.scope.allows(needed) {
             return Ok(());
@@ -111,7 +108,7 @@ impl Requester {
         Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
     }
 
-    /// Refuses where the scope of what was shown is too small.
+    /// Refuses if the scope of the credential is too small.
     fn allowed(&self, needed: Scope, shown: &str) -> Result<()> {
         let Self { name, scope, .. } = self;
         if scope.allows(needed) {
@@ -121,7 +118,6 @@ impl Requester {
         Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
     }
 
-    /// What the history shows.
     pub(crate) fn origin(&self) -> String {
         format!("{}{}", self.way, self.name)
     }
@@ -130,31 +126,31 @@ impl Requester {
 impl<S: Send + Sync> FromRequestParts<S> for Requester {
     type Rejection = Problem;
 
-    /// Refuses where the gate was not passed: a route registered outside it must not change things.
+    /// Refuses if authentication was skipped: a route registered outside it must not change things.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let requester = parts.extensions.get::<Self>().cloned();
         requester.ok_or_else(|| Problem::new(Code::Internal, "this path is not guarded"))
     }
 }
 
-/// A browser that was let in.
+/// An authenticated browser.
 pub(crate) struct Visit {
     pub(crate) requester: Requester,
-    /// What a form of theirs must bring back.
+    /// The key that its forms must send back.
     pub(crate) form_key: String,
     /// Whether there is a session to end.
     pub(crate) signed_in: bool,
 }
 
-/// What stands before every guarded route.
+/// The state of the authentication layer.
 pub(crate) struct Authentication {
     state: Arc<AppState>,
-    /// Of this process: forms of those who show nothing are known by it.
+    /// A key of this process, for forms of clients without a session.
     secret: [u64; 4],
     guard: Guard,
     tokens: Memory<Token>,
     sessions: Memory<Held>,
-    /// How often somebody tried to sign in, on this node.
+    /// Sign-in attempts on this node.
     pub(crate) tries: Mutex<Tries>,
 }
 
@@ -197,8 +193,8 @@ impl Authentication {
         Ok(requester)
     }
 
-    /// Lets a browser in. Its requests carry what it was given whoever made them, so a change must come from a page of ours
-    /// even where a token is asked for.
+    /// Authenticates a browser. A browser attaches its cookie whichever page sends the request, so
+    /// a change must come from our own pages, even where a token is required.
     pub(crate) async fn admit_browser(&self, request: &Parts, needed: Scope) -> Result<Visit> {
         self.check_page_host(request).await?;
         check_origin(request)?;
@@ -220,8 +216,8 @@ impl Authentication {
         })
     }
 
-    /// A page shows more than an answer of the API and is opened by a cookie, so a name that somebody else pointed here can be
-    /// refused even where a token is asked for.
+    /// A page shows more than an API answer and is opened by a cookie, so requests for a foreign
+    /// host name are refused, even where a token is required.
     async fn check_page_host(&self, request: &Parts) -> Result<()> {
         if self.is_open().await? {
             return check_host(request, &[], ONLY_LOOPBACK);
@@ -232,7 +228,7 @@ impl Authentication {
         }
     }
 
-    /// Whether nobody has to say who they are.
+    /// Whether no authentication is required.
     async fn is_open(&self) -> Result<bool> {
         match self.state.access {
             Access::Tokens | Access::Local(_) => Ok(false),
@@ -240,7 +236,7 @@ impl Authentication {
         }
     }
 
-    /// For those who show no session: of this process, and of who they are.
+    /// The form key for clients without a session, derived from this process and their identity.
     fn form_key(&self, requester: &Requester) -> String {
         let mut digest = Sha256::new();
         for part in self.secret {
@@ -253,7 +249,7 @@ impl Authentication {
     async fn token(&self, headers: &HeaderMap) -> Result<Token> {
         let hash = shown_token(headers).map(|text| format!("{:x}", Sha256::digest(text)));
         let hash = hash.ok_or_else(|| {
-            let detail = "show a token: `Authorization: Bearer alm_…`, made by `almanack token`";
+            let detail = "send a token: `Authorization: Bearer alm_…`; create one with `almanack token create`";
             Problem::new(Code::Unauthenticated, detail)
         })?;
         let now = self.state.clock.now();
@@ -264,7 +260,7 @@ impl Authentication {
         token.filter(|token| token.is_valid(now)).ok_or_else(|| {
             Problem::new(
                 Code::Unauthenticated,
-                "this token is unknown, revoked or has expired",
+                "the token is unknown, revoked or expired",
             )
         })
     }
@@ -276,7 +272,7 @@ impl Authentication {
     }
 }
 
-/// Lets a request through with its [`Requester`], or answers why not.
+/// Lets a request through with its [`Requester`], or refuses it.
 pub(crate) async fn guard(
     State(authentication): State<Arc<Authentication>>,
     request: Request,
@@ -286,7 +282,7 @@ pub(crate) async fn guard(
     let_through(&authentication, needed, request, next).await
 }
 
-/// [`guard`], where even a POST only looks.
+/// [`guard`] for routes where even a POST only reads.
 pub(crate) async fn guard_looking(
     State(authentication): State<Arc<Authentication>>,
     request: Request,

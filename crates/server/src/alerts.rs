@@ -1,4 +1,4 @@
-//! Alerts: what a person should hear about, and whether they were told.
+//! Alerts: what needs attention, and whether people were notified.
 
 use almanack_core::alert::{Alert, words};
 use almanack_core::store::AlertFilter;
@@ -13,25 +13,25 @@ const ALERTS_MAX: usize = 1_000;
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AlertsQuery {
-    /// Also those that are over, as long as they are kept: thirty days.
+    /// Also closed alerts; they are kept for thirty days.
     #[serde(default)]
     all: bool,
 }
 
-/// Alerts, the one that opened last first.
+/// Alerts, the most recently opened first.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AlertsView {
     alerts: Vec<AlertView>,
 }
 
-/// Something that is wrong, or was.
+/// Something that is or was wrong.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AlertView {
     #[serde(flatten)]
     alert: Alert,
-    /// What is wrong, in half a sentence.
+    /// The problem in a few words.
     sentence: String,
-    /// Whether it lasts.
+    /// Whether the alert is still open.
     open: bool,
 }
 
@@ -45,12 +45,12 @@ impl From<Alert> for AlertView {
     }
 }
 
-/// What is wrong now.
+/// List open alerts.
 #[utoipa::path(
     get, path = "/api/v1/alerts", tag = "alerts",
     params(AlertsQuery),
     responses(
-        (status = 200, description = "The alerts, the one that opened last first", body = AlertsView),
+        (status = 200, description = "The alerts, the most recently opened first", body = AlertsView),
     ),
 )]
 pub(crate) async fn list_alerts(

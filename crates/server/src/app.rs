@@ -1,8 +1,9 @@
-//! The router and everything a request passes on its way in and out.
+//! The router and the layers that every request passes.
 //!
-//! From outside in: a request id, a span without bodies or tokens, counting, headers that keep
-//! browsers careful, compression, one form for every error, panics caught, a body limit, a time limit
-//! (a tick has its own, longer one; building an edition has none, because it ends by itself), the route, and before every guarded route the [`Authentication`].
+//! From outside in: request id, tracing span without bodies or tokens, metrics, security headers,
+//! compression, one form for every error, panic handler, body limit, timeout, route. A tick has its
+//! own, longer timeout; building an edition has none, because it ends by itself. Guarded routes
+//! also pass [`Authentication`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -57,7 +58,8 @@ pub fn app(state: Arc<AppState>) -> Router {
     let timed = timed.layer(within(ANSWER_WITHIN));
     let pages = ui::routes(&authentication).layer(within(ANSWER_WITHIN));
     let ticked = ticked().route_layer(from_fn_with_state(authentication, tick::guard));
-    // Whoever sends a body bit by bit would otherwise keep a connection for as long as a tick may take.
+    // A client that sends its body slowly would otherwise keep a connection for as long as a tick
+    // may take.
     let ticked = ticked
         .layer(within(tick::ANSWER_WITHIN))
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
@@ -73,13 +75,12 @@ pub fn app(state: Arc<AppState>) -> Router {
     surround(router, body_bytes, numbered, clock)
 }
 
-/// Routes and document in one.
 pub(crate) fn routes() -> OpenApiRouter<Arc<AppState>> {
     let guarded = guarded().merge(asked()).merge(ticked()).merge(built());
     described().merge(guarded).merge(read())
 }
 
-/// Open to everybody: whether we live, and how to talk to us.
+/// Public routes: liveness and the description of the API.
 fn described() -> OpenApiRouter<Arc<AppState>> {
     OpenApiRouter::with_openapi(openapi::Base::openapi())
         .routes(register!(health::healthz))
@@ -88,7 +89,7 @@ fn described() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(openapi::docs))
 }
 
-/// Only for those whom the gate lets through.
+/// Routes behind authentication.
 fn guarded() -> OpenApiRouter<Arc<AppState>> {
     let router = OpenApiRouter::new()
         .routes(register!(tasks::list_tasks))
@@ -126,7 +127,7 @@ fn guarded() -> OpenApiRouter<Arc<AppState>> {
     by_method(router).merge(administered())
 }
 
-/// Tokens and users. Their handlers require the scope: authentication alone lets readers list.
+/// Tokens and users. The handlers check the scope: authentication alone lets readers list.
 fn administered() -> OpenApiRouter<Arc<AppState>> {
     let router = OpenApiRouter::new()
         .routes(register!(tokens::list_tokens, tokens::create_token))
@@ -137,7 +138,7 @@ fn administered() -> OpenApiRouter<Arc<AppState>> {
     openapi::guarded(router, |_| Scope::Admin)
 }
 
-/// Looking needs less than changing, and the method says which of the two it is.
+/// Reading needs less than changing; the method decides which it is.
 fn by_method(router: OpenApiRouter<Arc<AppState>>) -> OpenApiRouter<Arc<AppState>> {
     openapi::guarded(router, |method| {
         needed_scope(&method.parse().unwrap_or_default())
@@ -190,7 +191,7 @@ fn guarded_editions() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(editions::compat::task_status))
 }
 
-/// What builds editions, and may take as long as that takes.
+/// Routes that build editions, without a timeout.
 fn built() -> OpenApiRouter<Arc<AppState>> {
     let router = OpenApiRouter::new()
         .routes(register!(editions::acts::run_edition))
@@ -209,7 +210,7 @@ fn read() -> OpenApiRouter<Arc<AppState>> {
         .routes(register!(editions::pages::edition_page))
 }
 
-/// Questions that come as a POST.
+/// Queries sent as a POST.
 fn asked() -> OpenApiRouter<Arc<AppState>> {
     let router = OpenApiRouter::new()
         .routes(register!(schedules::explain::explain))
@@ -218,7 +219,7 @@ fn asked() -> OpenApiRouter<Arc<AppState>> {
     openapi::guarded(router, |_| Scope::Read)
 }
 
-/// For who says when.
+/// Ticks from outside.
 fn ticked() -> OpenApiRouter<Arc<AppState>> {
     by_method(OpenApiRouter::new().routes(register!(tick::post_tick)))
 }
@@ -236,7 +237,7 @@ fn surround(
 ) -> Router {
     let header =
         |name, value| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
-    // "As it was" changes the headers of what a browser has kept: it must not bring a policy of its own.
+    // A 304 replaces the headers of the cached page: it must not carry a different policy.
     let policy = |response: &Response| {
         let whole = response.status() != StatusCode::NOT_MODIFIED;
         whole.then(|| HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"))
@@ -268,7 +269,7 @@ fn surround(
         .layer(SetRequestIdLayer::new(REQUEST_ID, numbered))
 }
 
-/// The path stands in the span, the query does not, and neither do headers.
+/// The span contains the path, but neither the query nor headers.
 fn span<B>(request: &axum::http::Request<B>) -> tracing::Span {
     let id = request
         .extensions()
@@ -287,8 +288,8 @@ fn span<B>(request: &axum::http::Request<B>) -> tracing::Span {
     )
 }
 
-/// Numbers requests: the instant this app was made, and a count. Unique enough to find a request in
-/// the log, without dice.
+/// Numbers requests by the instant this app was created and a counter: unique enough to find a
+/// request in the log, without randomness.
 #[derive(Clone)]
 struct Numbered {
     since: i64,
@@ -314,12 +315,12 @@ impl MakeRequestId for Numbered {
 
 async fn no_such_path(uri: Uri, _: Request) -> Problem {
     let detail = if uri.path().starts_with("/api/v1/schedules/") {
-        "a schedule is at /api/v1/schedules/{name}; names have no `/`"
+        "a schedule is at /api/v1/schedules/{name}; names must not contain `/`"
     } else if uri.path().starts_with("/api/v1/tasks/") {
         "a task is at /api/v1/tasks/{kind}/{subject}; neither may be empty, and a `/` in the subject \
          is written %2F"
     } else {
-        "nothing is at this path; /api/docs lists what there is"
+        "no such path; see /api/docs for all paths"
     };
     Problem::new(Code::NoSuchPath, detail)
 }

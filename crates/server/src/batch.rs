@@ -1,7 +1,7 @@
 //! Many tasks in one call.
 //!
-//! Each item is read and carried out for itself: what is wrong with one is said in its place and
-//! stops no other. Only with an `Idempotency-Key` is the call all or nothing.
+//! Each item is read and executed separately: an error in one is reported in its position and does
+//! not stop the others. Only with an `Idempotency-Key` is the call all or nothing.
 
 use serde_json::value::RawValue;
 
@@ -10,7 +10,7 @@ use crate::idempotency::{Answers, ChangeRequests, ask_all};
 use crate::prelude::*;
 use crate::{receipts::ReceiptView, tasks::body::ItemBody};
 
-/// The tasks to put.
+/// The tasks to create or reschedule.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BatchBody<'a> {
@@ -19,21 +19,21 @@ pub(crate) struct BatchBody<'a> {
     tasks: Vec<&'a RawValue>,
 }
 
-/// What became of each item, in the order asked.
+/// The result of each item, in request order.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BatchView {
     receipts: Vec<ItemView>,
 }
 
-/// A receipt, or what is wrong with the item.
+/// A receipt, or the problem with the item.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum ItemView {
-    /// It was decided.
+    /// The item was accepted.
     Receipt(ReceiptView),
-    /// Nothing of it was stored.
+    /// The item was refused; nothing was stored.
     Refused {
-        /// What is wrong with it.
+        /// Why it was refused.
         error: Problem,
     },
 }
@@ -55,7 +55,7 @@ impl From<Answers> for BatchView {
     post, path = "/api/v1/tasks:batch", tag = "tasks",
     params(OnceHeader),
     request_body = BatchBody,
-    responses((status = 200, description = "What became of each item, in order", body = BatchView)),
+    responses((status = 200, description = "The result of each item, in order", body = BatchView)),
 )]
 pub(crate) async fn put_batch(State(state): App, call: Call) -> Result<Json<BatchView>> {
     let body: BatchBody = call.json()?;
@@ -66,11 +66,11 @@ pub(crate) async fn put_batch(State(state): App, call: Call) -> Result<Json<Batc
     Ok(Json(answers.into()))
 }
 
-/// Refuses a call that brings too much to be decided at once.
+/// Refuses a call with too many items.
 pub(crate) fn check_count(given: usize, max: usize) -> Result<()> {
     if given <= max {
         return Ok(());
     }
-    let detail = format!("{given} items in one call; at most {max} are taken");
+    let detail = format!("{given} items in one call; the limit is {max}");
     Err(Problem::new(Code::TooManyItems, detail))
 }

@@ -1,5 +1,5 @@
-//! What every changing request brings: who asks, a body of at most so many bytes, and perhaps a key
-//! under which it wants to be carried out only once.
+//! What every changing request carries: the requester, a body of limited size, and optionally an
+//! idempotency key.
 
 use almanack_core::store::OnceKey;
 use almanack_core::task::{Identity, Kind, Subject};
@@ -58,17 +58,17 @@ impl Call {
             .map_err(|_| Problem::new(Code::MalformedJson, "the body is not UTF-8"))
     }
 
-    /// The body as it came.
+    /// The raw body.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.body
     }
 
-    /// The body as JSON of an expected form.
+    /// The body as JSON of the given type.
     pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T> {
         read_object(self.json_text()?)
     }
 
-    /// The body as one JSON object of an expected form, or as an array of values still to be read.
+    /// The body as one JSON object of the given type, or as an array of raw values.
     pub(crate) fn json_or_list<'a, T: Deserialize<'a>>(&'a self) -> Result<OneOrMany<'a, T>> {
         let text = self.json_text()?;
         if text.trim_ascii_start().starts_with('[') {
@@ -87,7 +87,7 @@ impl Call {
         self.text()
     }
 
-    /// As [`Self::json`], where nothing at all is as good as `{}`.
+    /// As [`Self::json`]; an empty body counts as `{}`.
     pub(crate) fn json_or_default<'a, T: Deserialize<'a> + Default>(&'a self) -> Result<T> {
         if self.body.is_empty() {
             return Ok(T::default());
@@ -95,14 +95,14 @@ impl Call {
         self.json()
     }
 
-    /// Refuses a key where nothing would be remembered by it.
+    /// Refuses an idempotency key where it has no effect.
     pub(crate) fn refuse_key(&self) -> Result<()> {
         self.refuse_key_because(
-            "changes of schedules take no Idempotency-Key; If-Match makes them careful",
+            "changes of schedules do not accept an Idempotency-Key; use If-Match for safe changes",
         )
     }
 
-    /// As [`Self::refuse_key`], in other words.
+    /// As [`Self::refuse_key`], with another message.
     pub(crate) fn refuse_key_because(&self, detail: &str) -> Result<()> {
         if self.once.is_none() {
             return Ok(());
@@ -111,13 +111,13 @@ impl Call {
     }
 }
 
-/// What a body brings where one or several are taken.
+/// A body that is one object or several.
 pub(crate) enum OneOrMany<'a, T> {
     One(T),
     Many(Vec<&'a RawValue>),
 }
 
-/// Asks for another content type.
+/// Refuses the content type.
 pub(crate) fn unsupported(wanted: &str) -> Problem {
     Problem::new(
         Code::UnsupportedMediaType,
@@ -125,8 +125,8 @@ pub(crate) fn unsupported(wanted: &str) -> Problem {
     )
 }
 
-/// Reads a JSON object of an expected form. serde would also take an array, field by field in
-/// order; a caller who sends one is mistaken about something.
+/// Reads a JSON object of the given type. serde would also accept an array, field by field in
+/// order; that is always a mistake of the caller.
 pub(crate) fn read_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     if !text.trim_ascii_start().starts_with(['[', '"']) {
         return read_json(text);
@@ -138,7 +138,7 @@ pub(crate) fn read_object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     ))
 }
 
-/// Reads JSON of an expected form; the error says where it stopped being that.
+/// Reads JSON of the given type; the error names the path where it failed.
 pub(crate) fn read_json<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
@@ -169,20 +169,20 @@ pub(crate) struct At(pub(crate) Identity);
 
 impl IntoParams for At {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let subject = "What the task is about; `/` is written `%2F`";
+        let subject = "Subject of the task; write `/` as `%2F`";
         vec![
-            in_path::<String>("kind", "What is tried"),
+            in_path::<String>("kind", "Kind of the task"),
             in_path::<String>("subject", subject),
         ]
     }
 }
 
-/// How the header is described by which a call is carried out at most once.
+/// Describes the idempotency header.
 #[derive(IntoParams)]
 #[into_params(names("Idempotency-Key"), parameter_in = Header)]
 #[expect(dead_code, reason = "it describes a header and is never made")]
 pub(crate) struct OnceHeader(
-    /// Carry this out at most once; of several items, all or none.
+    /// Run this call at most once; several items are all or nothing.
     Option<String>,
 );
 
@@ -198,7 +198,6 @@ impl<S: Send + Sync> FromRequestParts<S> for At {
     }
 }
 
-/// What a path names.
 pub(crate) async fn named<T, S>(parts: &mut Parts, state: &S) -> Result<T>
 where
     T: DeserializeOwned + Send,
@@ -209,7 +208,7 @@ where
     path.map(|Path(named)| named).map_err(refused)
 }
 
-/// The query, every parameter of which must be known.
+/// The query; unknown parameters are refused.
 pub(crate) struct Asked<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {

@@ -1,8 +1,8 @@
-//! Editions: what they are, how they stand, and what people want of them.
+//! Editions: their state, documents and actions.
 //!
-//! Three faces over the one facade of the engine ([`Editions`]): the founding documents' endpoints at the root
-//! ([`compat`]), the same and more below `/api/v1/editions`, and pages for readers ([`pages`]). What takes longer than
-//! an answer may is carried out whether or not its caller waits ([`runs`]).
+//! Three interfaces over the engine's one facade ([`Editions`]): the founding documents' endpoints
+//! at the root ([`compat`]), the same and more below `/api/v1/editions`, and pages for readers
+//! ([`pages`]). Work that takes longer than an answer may continues without its caller ([`runs`]).
 
 pub(crate) mod acts;
 pub(crate) mod compat;
@@ -27,7 +27,7 @@ use crate::call::named;
 use crate::openapi::in_path;
 use crate::prelude::*;
 
-/// Days before this are somebody's mistake.
+/// Earlier days are a mistake of the caller.
 const FIRST_DAY: Date = jiff::civil::date(1970, 1, 1);
 
 /// The day a path names.
@@ -35,7 +35,7 @@ pub(crate) struct Dated(pub(crate) Date);
 
 impl IntoParams for Dated {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![in_path::<String>("date", "The edition's day, YYYY-MM-DD")]
+        vec![in_path::<String>("date", "Day of the edition, YYYY-MM-DD")]
     }
 }
 
@@ -48,7 +48,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Dated {
     }
 }
 
-/// Reads a day, in the one form that is also written.
+/// Parses a day, in the one form that is also written.
 pub(crate) fn parse_date(text: &str) -> Result<Date> {
     let date = text.parse::<Date>().ok();
     let date = date.filter(|date| date.to_string() == text && *date >= FIRST_DAY);
@@ -58,7 +58,7 @@ pub(crate) fn parse_date(text: &str) -> Result<Date> {
     })
 }
 
-/// What makes editions, where something does.
+/// The edition engine, if editions are configured.
 pub(crate) fn editions(state: &AppState) -> Result<&Arc<Editions>> {
     state.editions.as_ref().ok_or_else(|| {
         let detail = "editions are not configured; `edition.enabled = true` and the section [edition] of the \
@@ -67,12 +67,14 @@ pub(crate) fn editions(state: &AppState) -> Result<&Arc<Editions>> {
     })
 }
 
-/// Nothing here is worse for being asked twice, so nothing is remembered by a key.
+/// Repeating these calls is harmless, so no idempotency key is stored.
 fn refuse_key(call: &Call) -> Result<()> {
-    call.refuse_key_because("editions take no Idempotency-Key; asking twice is harmless")
+    call.refuse_key_because(
+        "editions do not accept an Idempotency-Key; repeating the call is harmless",
+    )
 }
 
-/// Takes an edition up, and as far as it goes.
+/// Builds an edition as far as possible.
 async fn run_through(editions: &Editions, date: Date) -> Result<Ran, Error> {
     editions.take_up(date).await?;
     editions
@@ -88,7 +90,7 @@ struct Reported {
     message: String,
 }
 
-/// Tells how a run ended; a failure of the outside is a problem.
+/// Describes how a run ended; a failure outside Almanack is a problem.
 fn report(account: &Account, end: &End) -> Result<Reported> {
     let edition = &account.edition;
     let (date, state) = (edition.date, edition.state);
@@ -104,16 +106,16 @@ fn report(account: &Account, end: &End) -> Result<Reported> {
         End::Rests(EditionState::Aggregating) => {
             let open = open_destinations(account).join(", ");
             unfinished(format!(
-                "{open} did not take it and is not tried again; send it again or skip it"
+                "{open} refused it and is not retried; send it again or skip it"
             ))
         }
         End::Rests(_) => unfinished(reason(account)),
         End::Waits(Waiting::Delivery(at)) => {
             let open = open_destinations(account).join(", ");
-            unfinished(format!("{open} did not take it; tried again from {at} on"))
+            unfinished(format!("{open} refused it; next attempt at {at}"))
         }
         End::Waits(waiting) => unfinished(waiting.to_string()),
-        End::More => unfinished("there is more to do".to_owned()),
+        End::More => unfinished("work is left".to_owned()),
         End::Failed => {
             let detail = format!("the edition of {date} stays {state}: {}", reason(account));
             return Err(Problem::new(Code::EditionFailed, detail));
@@ -123,10 +125,10 @@ fn report(account: &Account, end: &End) -> Result<Reported> {
 
 fn reason(account: &Account) -> String {
     let reason = account.edition.reason.clone();
-    reason.unwrap_or_else(|| "something outside did not work".to_owned())
+    reason.unwrap_or_else(|| "an external service failed".to_owned())
 }
 
-/// The destinations that do not have it yet.
+/// Destinations that have not received it yet.
 fn open_destinations(account: &Account) -> Vec<&str> {
     let open = account
         .deliveries
@@ -137,7 +139,7 @@ fn open_destinations(account: &Account) -> Vec<&str> {
     names
 }
 
-/// One edition with everything that belongs to it.
+/// Show one edition with its stories, batches, deliveries and alerts.
 #[utoipa::path(
     get, path = "/api/v1/editions/{date}", tag = "editions",
     params(Dated),

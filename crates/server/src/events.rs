@@ -1,8 +1,8 @@
 //! CloudEvents over HTTP: one in structured or binary mode, or many in batched mode.
 //!
-//! What an event means is `core`'s business ([`almanack_core::event`]) and the same over a message
-//! queue. Here is only how HTTP carries it. A batch is carried out in the order given; what is wrong
-//! with one event is said in its place and stops no other.
+//! What an event means is defined in `core` ([`almanack_core::event`]) and is the same for message
+//! queues. This module handles only the HTTP bindings. A batch is processed in order; an error in
+//! one event is reported in its position and does not stop the others.
 
 use almanack_core::event::incoming::{self, EventError};
 use almanack_core::reschedule::Request;
@@ -23,16 +23,17 @@ const STRUCTURED: &str = "application/cloudevents+json";
 const BATCHED: &str = "application/cloudevents-batch+json";
 const PLAIN: &str = "application/json";
 
-/// An event that was understood: what it asks for, and what the history says about who asked.
+/// A parsed event: the request, and its origin for the history.
 struct ChangeRequest {
     request: Request,
     origin: String,
 }
 
-/// Tell Almanack that a time changed, or that an intent was withdrawn.
+/// Receive CloudEvents that create, reschedule or cancel tasks.
 ///
-/// `almanack.task.put.v1` and `almanack.task.cancel.v1`, as one event (structured, or binary with
-/// `ce-` headers) or as a batch. Redelivery and reordering are harmless: `data.revision` decides.
+/// Accepts `almanack.task.put.v1` and `almanack.task.cancel.v1`, as one event (structured, or
+/// binary with `ce-` headers) or as a batch. Redelivery and reordering are harmless:
+/// `data.revision` decides.
 #[utoipa::path(
     post, path = "/api/v1/events", tag = "events",
     params(OnceHeader),
@@ -42,8 +43,8 @@ struct ChangeRequest {
         (EventBody = "application/json"),
     )),
     responses(
-        (status = 200, description = "What was decided", body = EventsView),
-        (status = 201, description = "One event, for which a row was written", body = ReceiptView),
+        (status = 200, description = "The decisions", body = EventsView),
+        (status = 201, description = "One event that created a row", body = ReceiptView),
     ),
 )]
 pub(crate) async fn post_events(State(state): App, call: Call) -> Answer {
@@ -79,9 +80,9 @@ async fn post_batch(state: &AppState, call: &Call) -> Answer {
     Ok(Json(BatchView::from(answers)).into_response())
 }
 
-/// Cuts a batch into runs of equal origin, because one call to the engine has one origin. The order
-/// stays: it matters where two events are about one identity. An unreadable event joins the run it
-/// stands in.
+/// Splits a batch into runs of equal origin, because one call to the engine has one origin. The
+/// order is kept: it matters if two events have the same identity. An unreadable event joins the
+/// run around it.
 fn runs(requests: Vec<Result<ChangeRequest>>) -> Vec<(String, ChangeRequests)> {
     let mut runs: Vec<(String, ChangeRequests)> = Vec::new();
     for request in requests {
@@ -124,7 +125,7 @@ fn understand(text: &str, limits: &Limits) -> Result<ChangeRequest> {
     })
 }
 
-/// The two mistakes that deserve a better sentence than the parser's own.
+/// Two common mistakes get a better message than the parser's.
 fn explain(text: &str, error: EventError) -> Problem {
     if let EventError::Invalid(invalid) = error {
         return invalid.into();

@@ -1,28 +1,29 @@
-//! Is the process up, and can it work? Two questions with two answers: an orchestrator that took
-//! the second for the first would restart every node because the database is away.
+//! Liveness and readiness are two questions: an orchestrator that confused them would restart every
+//! node because the database is away.
 //!
-//! A node is ready while its database answers and its heartbeat, a real write, was committed a moment ago; and until it is
-//! told to stop. What does not work beside that is named, and no reason to send nobody: a message bus is read by the other
-//! nodes, a backup is made later.
+//! A node is ready while its database answers, its heartbeat (a real write) was committed recently,
+//! and it is not stopping. Other failures are listed but do not make it unready: other nodes read
+//! the message bus, and a backup can run later.
 
 use almanack_engine::health::Readiness;
 
 use crate::prelude::*;
 
-/// How the process is.
+/// State of the process.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HealthView {
-    /// `ok`; or `ready`, or `degraded` where something beside the database does not work.
+    /// `ok` for liveness; `ready`, or `degraded` if something other than the database fails.
     status: &'static str,
-    /// The version that runs.
+    /// The running version.
     version: &'static str,
-    /// What does not work: a message bus (`kafka`, `nats`) that is not connected, `disk` if little space is left, `backup` if the last one failed.
+    /// What fails: a disconnected message bus (`kafka`, `nats`), `disk` if space is low, `backup`
+    /// if the last backup failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     degraded: Vec<String>,
 }
 
-/// The process is up. Says nothing about the database.
+/// Check that the process is up. Does not check the database.
 #[utoipa::path(
     get, path = "/healthz", tag = "health",
     responses((status = 200, description = "Up", body = HealthView)),
@@ -35,23 +36,23 @@ pub(crate) async fn healthz(State(state): App) -> Json<HealthView> {
     })
 }
 
-/// The node can work: its database answers, its writes are committed, and it is not about to stop.
+/// Check that the node can work: its database answers and accepts writes, and it is not stopping.
 #[utoipa::path(
     get, path = "/readyz", tag = "health",
     responses(
         (status = 200, description = "Ready", body = HealthView),
-        (status = 503, description = "The database does not answer or does not take writes, or the node was told to stop", body = Problem, content_type = "application/problem+json"),
+        (status = 503, description = "The database does not answer or refuses writes, or the node is stopping", body = Problem, content_type = "application/problem+json"),
     ),
 )]
 pub(crate) async fn readyz(State(state): App) -> Result<Json<HealthView>> {
     let degraded = match state.health.readiness(state.clock.now()) {
         Readiness::Ready { degraded } => degraded,
         Readiness::NotWriting { since } => {
-            let detail = format!("nothing was written to the database since {since}");
+            let detail = format!("no write to the database has succeeded since {since}");
             return Err(Problem::new(Code::DatabaseUnwritable, detail));
         }
         Readiness::Leaving => {
-            let detail = "this node was told to stop; ask another one";
+            let detail = "this node is stopping; use another node";
             return Err(Problem::new(Code::ShuttingDown, detail));
         }
     };

@@ -1,11 +1,11 @@
-//! Carrying requests out, at most once where the requester says so.
+//! Runs requests, at most once if they carry a key.
 //!
-//! With an `Idempotency-Key` the requests of a call and the key are stored in one transaction, or not
-//! at all; the same key with the same request answers what it answered before, with a different one
-//! it is refused. Keys belong to the token that used them. A request is the same if its method, its
-//! target, its body and (where an event travels in headers) its `ce-` headers are, byte for byte. A caller who turns
-//! what was written into an instant, so that the body differs from try to try, says in `Idempotency-Digest` what makes
-//! the request the same.
+//! With an `Idempotency-Key`, the requests of a call and the key are stored in one transaction, or
+//! not at all. The same key with the same request returns the stored answer; with a different
+//! request it is refused. Keys belong to the token that used them. Requests are equal if their
+//! method, target, body and (for binary events) `ce-` headers are equal, byte for byte. A client
+//! whose body differs between attempts (for example because it resolves a relative time) sends
+//! `Idempotency-Digest` to identify the request.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ use crate::{access::Requester, problem::ItemProblem};
 
 const KEY_BYTES_MAX: usize = 200;
 
-/// The key a request asks to be remembered by, with the digest that tells it from others.
+/// The idempotency key of a request, with the digest that distinguishes it from others.
 pub(crate) fn key(parts: &Parts, requester: &Requester, body: &[u8]) -> Result<Option<OnceKey>> {
     let Some(given) = parts.headers.get("idempotency-key") else {
         return Ok(None);
@@ -71,7 +71,7 @@ fn digest(parts: &Parts, body: &[u8]) -> String {
     format!("{:x}", digest.finalize())
 }
 
-/// Carries out one request.
+/// Runs one request.
 pub(crate) async fn ask(
     state: &AppState,
     call: &Call,
@@ -93,12 +93,12 @@ pub(crate) async fn ask(
     Ok(receipt)
 }
 
-/// Requests as far as they could be read; `Err` is what is wrong with that item.
+/// The parsed requests; `Err` is the problem with that item.
 pub(crate) type ChangeRequests = Vec<Result<Request>>;
-/// What became of each of them, in order, with the identity it was about.
+/// The result of each, in order, with its identity.
 pub(crate) type Answers = Vec<Result<(Identity, Receipt)>>;
 
-/// Carries out many requests: each for itself, or with a key all or none.
+/// Runs many requests: each separately, or with a key all or none.
 pub(crate) async fn ask_all(
     state: &AppState,
     call: &Call,
@@ -147,8 +147,8 @@ async fn ask_each(state: &AppState, requests: ChangeRequests, origin: &str) -> R
     Ok(asked.into_iter().map(answer).collect())
 }
 
-/// All requests, if all are readable and no two are about the same identity: in one transaction the
-/// second of two would be decided from a row that the first is about to change.
+/// All requests, if all are readable and no two share an identity: within one transaction the
+/// second would be decided from a row that the first is about to change.
 fn all_or_nothing(requests: ChangeRequests) -> Result<Vec<Request>> {
     let mut readable = Vec::with_capacity(requests.len());
     let mut errors = Vec::new();
@@ -171,11 +171,12 @@ fn all_or_nothing(requests: ChangeRequests) -> Result<Vec<Request>> {
 }
 
 fn twice(identity: &Identity) -> Problem {
-    let detail = format!("{identity} appears twice; with an Idempotency-Key it may appear once");
+    let detail =
+        format!("{identity} appears twice; with an Idempotency-Key it may appear only once");
     Problem::new(Code::InvalidValue, detail)
 }
 
-/// Counts answers: a replay is one more answer, although nothing changed.
+/// Counts answers: a replay counts, although nothing changed.
 pub(crate) fn count(receipt: &Receipt) {
     metrics::counter!("almanack_reschedule_total", "rule" => receipt.rule.as_str()).increment(1);
 }

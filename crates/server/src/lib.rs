@@ -1,13 +1,13 @@
 //! Almanack's HTTP API.
 //!
-//! A thin face: a request becomes a request ([`almanack_core::reschedule::Request`]), the engine's
-//! [`Rescheduler`] carries it out, and the receipt becomes the answer; [`Schedules`] does the same for
-//! schedules, [`Sources`] for sources, [`Editions`] for editions. This crate owns what the
-//! outside relies on: paths, the JSON of bodies and answers, stable error codes ([`problem`]) and
-//! who may ask for what ([`access`]). What must stay true:
+//! A thin layer: an HTTP request becomes a change request ([`almanack_core::reschedule::Request`]),
+//! the engine's [`Rescheduler`] runs it, and the receipt becomes the answer. [`Schedules`],
+//! [`Sources`] and [`Editions`] do the same for theirs. This crate owns the public contract: paths,
+//! the JSON of bodies and answers, stable error codes ([`problem`]) and access control
+//! ([`access`]). What must stay true:
 //!
-//! - An answer that is not 2xx means that nothing was stored, but for 503 and 504, which say that
-//!   asking again is the way to find out, and `edition_failed`, which keeps why; asking again is harmless.
+//! - An answer other than 2xx means that nothing was stored. Exceptions: after 503 and 504 the
+//!   outcome is unknown and repeating the call is safe; `edition_failed` stores its reason.
 //! - Every error, ours or the router's, is a problem document with a stable `code`.
 //! - Neither logs nor errors carry tokens or payloads.
 //! - The OpenAPI document describes exactly what is routed, because both come from one registration
@@ -65,7 +65,6 @@ pub use crate::app::app;
 pub use crate::sources::opml::{Opml, Outline};
 pub use crate::subscriptions::Subscription;
 
-/// What every handler is written with.
 pub(crate) mod prelude {
     pub(crate) use std::sync::Arc;
 
@@ -87,82 +86,79 @@ pub(crate) mod prelude {
     pub(crate) type Answer = Result<Response>;
 }
 
-/// What the API works with. Made once, by whoever starts the process.
+/// The dependencies of the API. Created once, at the start of the process.
 pub struct AppState {
     pub rescheduler: Arc<Rescheduler>,
-    /// Carries out what people want of schedules.
+    /// Changes schedules.
     pub schedules: Arc<Schedules>,
-    /// Carries out what people want of sources.
+    /// Changes sources.
     pub sources: Arc<Sources>,
-    /// Reads and writes lists of sources.
+    /// Reads and writes OPML.
     pub opml: Arc<dyn Opml>,
-    /// Who is sent events.
+    /// Event subscriptions.
     pub subscriptions: Reloadable<Vec<Subscription>>,
-    /// Makes editions; none where they are not configured.
+    /// Builds editions, if configured.
     pub editions: Option<Arc<Editions>>,
-    /// Whether everybody may read the pages of published editions, or only who shows a token.
+    /// Whether the pages of published editions are public.
     pub public_editions: bool,
-    /// Makes a pass of everything due, on request.
+    /// Runs one pass of everything due, on request.
     pub tick: Tick,
-    /// Read by the looking half of the API; every change goes through `rescheduler`, `schedules` or
-    /// `sources`. Whoever only looks waits here, and keeps nobody else waiting (SF-01).
+    /// The store for reads; every change goes through `rescheduler`, `schedules` or `sources`. Slow
+    /// readers wait here and delay no other work (SF-01).
     pub store: Arc<dyn Store>,
-    /// The same store with readers that no list and no page takes: for who asks, and for what a change must look up first.
+    /// The same store with separate readers: for authentication, and for lookups before a change.
     pub changes: Arc<dyn Store>,
-    /// The only way to learn the time.
     pub clock: Arc<dyn Clock>,
-    /// What the node knows about itself.
     pub health: Arc<Health>,
-    /// Cancelled when this process is about to leave: streams that would never end by themselves end then.
+    /// Cancelled when the process stops: ends streams that would otherwise never end.
     pub leaving: CancellationToken,
-    /// How many times faster than the wall clock that clock runs: 1 but for a demonstration.
+    /// How many times faster than real time the clock runs: 1 except in demonstrations.
     pub speed: f64,
-    /// The only way to wait, by that clock.
+    /// Waits by that clock.
     pub sleeper: Arc<dyn Sleeper>,
-    /// The only source of chance.
     pub entropy: Arc<dyn Entropy>,
     pub access: Access,
-    /// Host names that pages answer to besides the machine's own where [`access`](Self::access) asks for tokens; any, where there are
-    /// none.
+    /// Host names that pages answer to besides localhost if [`access`](Self::access) requires
+    /// tokens; empty: any.
     pub page_hosts: Vec<String>,
-    /// Networks of proxies whose word is taken for where a request comes from.
+    /// Networks of proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
     pub passwords: Arc<dyn Passwords>,
-    /// How much one request may bring.
+    /// Size limits of requests.
     pub limits: Limits,
-    /// What is configured, for people to look at.
+    /// The configuration, for display.
     pub configuration: Reloadable<Vec<Configured>>,
-    /// Renders what the process has counted.
+    /// Renders the metrics.
     pub metrics: PrometheusHandle,
     /// The version to report.
     pub version: &'static str,
 }
 
-/// A configured value, as it may be shown: never a secret.
+/// A configured value for display: never a secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configured {
-    /// Its key, like `node.slots`.
+    /// Its key, for example `node.slots`.
     pub key: String,
-    /// What is in force.
+    /// The active value.
     pub value: String,
-    /// Where it comes from: a line of the file, a variable, a flag, the default.
+    /// Its origin: a line of the file, a variable, a flag, or the default.
     pub origin: String,
-    /// What it means, in English and in Chinese.
+    /// Its description in English and Chinese.
     pub words: [&'static str; 2],
-    /// Whether a change takes effect when the node reads its configuration again, not only at its next start.
+    /// Whether a change takes effect on reload, without a restart.
     pub reloadable: bool,
 }
 
-/// What `POST /tick` works with.
+/// What `POST /tick` needs.
 #[derive(Clone, Default)]
 pub struct Tick {
-    /// Makes the pass; without one, this process ticks for nobody.
+    /// Runs the pass; absent if this process does no work.
     pub ticker: Option<Arc<Ticker>>,
-    /// Knows the secret by which ticks are signed; without one, they need a token.
+    /// Verifies tick signatures; absent: ticks need a token.
     pub verifier: Reloadable<Option<Arc<dyn Verifier>>>,
 }
 
-/// How much one request may bring.
+/// Size limits of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Largest payload of one task.
@@ -174,7 +170,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// A full batch of small tasks fits the body limit; a batch of large payloads has to be split.
+    /// A full batch of small tasks fits the body limit; large payloads need several batches.
     fn default() -> Self {
         Self {
             payload_bytes: 64 * 1024,

@@ -1,8 +1,8 @@
-//! What the process has counted, for Prometheus.
+//! Prometheus metrics.
 //!
-//! Counters count where things happen. How much waits is a property of the database, so it is asked
-//! for when somebody looks; if the database does not answer, the rest is shown all the same, because
-//! that is when it is needed.
+//! Counters are incremented where things happen. Queue depths are a property of the database, so
+//! they are read on each scrape; if the database does not answer, the other metrics are still
+//! shown, because that is when they are needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -21,23 +21,23 @@ mod present;
 
 pub(crate) use self::present::Present;
 
-/// How long a count is shown before it is made again.
+/// How long a count is cached.
 const COUNTED_FOR: SignedDuration = SignedDuration::from_secs(10);
 
-/// Kinds that have gauges of their own, in the order in which they are first seen.
+/// Kinds with separate gauges, in order of first appearance.
 const LABELS_MAX: usize = 250;
-/// What the others are called together.
+/// The label of all other kinds.
 const OTHER: &str = "other";
 
-/// Kinds whose gauges were set before. One that no longer waits must fall to zero, not freeze.
+/// Kinds whose gauges were set before. A kind without waiting tasks must fall to zero, not freeze.
 #[derive(Default)]
 pub(crate) struct SeenKinds(Mutex<BTreeSet<String>>);
 
-/// Counts and gauges in the Prometheus text format.
+/// Show metrics in the Prometheus text format.
 #[utoipa::path(
     get, path = "/metrics", tag = "health",
     responses((
-        status = 200, description = "Prometheus text", body = String, content_type = "text/plain",
+        status = 200, description = "Metrics", body = String, content_type = "text/plain",
         example = "almanack_reschedule_total{rule=\"updated\"} 3",
     )),
 )]
@@ -50,13 +50,15 @@ pub(crate) async fn get_metrics(
     let now = state.clock.now();
     match state.store.load_depths(now).await {
         Ok(depths) => seen.show(&depths, now),
-        Err(error) => tracing::warn!(error = %error, "metrics are shown without queue depths"),
+        Err(error) => {
+            tracing::warn!(error = %error, "metrics without queue depths: the store did not answer");
+        }
     }
     if let Err(error) = fleet.show(&state, now).await {
-        tracing::warn!(error = %error, "metrics are shown without fresh counts of sources");
+        tracing::warn!(error = %error, "metrics without fresh source counts: the store did not answer");
     }
     if let Err(error) = present.show(&state, now).await {
-        tracing::warn!(error = %error, "metrics are shown without a fresh look at the day's edition");
+        tracing::warn!(error = %error, "metrics without fresh edition data: the store did not answer");
     }
     let is_ready = matches!(state.health.readiness(now), Readiness::Ready { .. });
     gauge!("almanack_ready").set(f64::from(u8::from(is_ready)));
@@ -69,7 +71,7 @@ pub(crate) async fn get_metrics(
         .into_response()
 }
 
-/// Without gauges that are not a number: what nobody can tell at the moment is left out, not shown as it was.
+/// Removes gauges that are NaN: unknown values are omitted instead of shown stale.
 fn known(text: &str) -> String {
     let lines = text.split_inclusive('\n');
     lines
@@ -77,7 +79,7 @@ fn known(text: &str) -> String {
         .collect()
 }
 
-/// When something was last counted. A gauge keeps its value, so that is all there is to remember.
+/// When something was last counted. A gauge keeps its value, so nothing else needs to be stored.
 #[derive(Default)]
 struct Counted(Mutex<Option<Timestamp>>);
 
@@ -86,7 +88,7 @@ struct Counted(Mutex<Option<Timestamp>>);
 pub(crate) struct Fleet(Counted);
 
 impl Fleet {
-    /// Counts sources, unless that was done a moment ago: it is a walk over all of them.
+    /// Counts sources unless that was done recently: it walks over all of them.
     async fn show(&self, state: &AppState, now: Timestamp) -> Result<(), store::Error> {
         if !self.0.is_due(now) {
             return Ok(());
@@ -101,11 +103,11 @@ impl Fleet {
 }
 
 impl Counted {
-    /// Whether it is time to count; who is told so is the only one.
+    /// Whether it is time to count; true for only one caller.
     fn is_due(&self, now: Timestamp) -> bool {
         let mut counted_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let age = counted_at.map(|at| now.duration_since(at));
-        // A clock that was set back must not make a count last longer.
+        // A clock that was set back must not extend the cache.
         if age.is_some_and(|age| (SignedDuration::ZERO..COUNTED_FOR).contains(&age)) {
             return false;
         }
@@ -139,7 +141,7 @@ fn set_sources(numbers: &SourceNumbers) {
     gauge!("almanack_sources_in_backoff").set(numbers.in_backoff as f64);
 }
 
-/// What waits under one label.
+/// Waiting tasks under one label.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Waits {
     waiting: u64,
@@ -148,7 +150,8 @@ struct Waits {
 }
 
 impl SeenKinds {
-    /// A label never goes away, so what is gone is shown as nothing; and their number is bounded, so beyond it all share one.
+    /// A label never disappears, so absent kinds are set to zero; the number of labels is bounded,
+    /// so all further kinds share one.
     fn show(&self, depths: &[Depth], now: Timestamp) {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (label, waits) in labelled(&mut seen, depths, now) {
@@ -192,7 +195,7 @@ fn set(kind: &str, waits: Waits) {
     gauge!("almanack_oldest_due_seconds", "kind" => kind.to_owned()).set(waits.oldest_seconds);
 }
 
-/// Counts requests by route, not by path: paths have no end.
+/// Counts requests by route, not by path: paths are unbounded.
 pub(crate) async fn count(
     State(clock): State<Arc<dyn Clock>>,
     request: Request,
@@ -206,7 +209,7 @@ pub(crate) async fn count(
         .map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "unmatched".to_owned());
     let response = next.run(request).await;
-    // A clock that was set back meanwhile says nothing.
+    // The clock was set back meanwhile: no duration.
     let took = clock.now().duration_since(began_at).as_secs_f64().max(0.0);
     metrics::histogram!("almanack_http_request_duration_seconds", "method" => method, "route" => route.clone())
         .record(took);
@@ -216,7 +219,7 @@ pub(crate) async fn count(
     response
 }
 
-/// Callers may invent methods, and each would be a new series.
+/// Clients may invent methods, and each would be a new series.
 fn method_label(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -257,7 +260,7 @@ mod tests {
         assert_eq!(shown[OTHER], others);
         let shown = labelled(&mut seen, &depths[..1], now);
         assert_eq!(shown["KIND_00000"].waiting, 2);
-        assert_eq!(shown[OTHER], Waits::default(), "what is gone is nothing");
+        assert_eq!(shown[OTHER], Waits::default(), "an absent kind is zero");
         assert_eq!(seen.len(), LABELS_MAX + 1);
     }
 }

@@ -1,10 +1,10 @@
-//! The register of nodes: who shares the work, and how far their clocks are apart.
+//! The register of nodes: their heartbeats and clock skew.
 
 use almanack_core::store::Node;
 
 use crate::prelude::*;
 
-/// The nodes that were heard of and not forgotten.
+/// Known nodes.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NodesView {
     nodes: Vec<NodeView>,
@@ -15,8 +15,8 @@ pub(crate) struct NodesView {
 pub(crate) struct NodeView {
     #[serde(flatten)]
     node: Node,
-    /// How long ago it was last heard of. A node that runs is heard of every few seconds; one that was not for
-    /// longer than its lease has lost its tasks to others.
+    /// Time since its last heartbeat. A running node sends one every few seconds; without one for
+    /// longer than its lease, its tasks go to other nodes.
     seen_seconds_ago: i64,
 }
 
@@ -24,14 +24,14 @@ impl NodeView {
     fn of(node: Node, now: Timestamp) -> Self {
         let ago = now.duration_since(node.seen_at).as_secs();
         Self {
-            // Its clock may be ahead of ours by a little; nobody was heard of in the future.
+            // Its clock may be slightly ahead of ours; an age is never negative.
             seen_seconds_ago: ago.max(0),
             node,
         }
     }
 }
 
-/// The nodes that share the work.
+/// List the nodes of the cluster.
 #[utoipa::path(
     get, path = "/api/v1/nodes", tag = "nodes",
     responses((status = 200, description = "The nodes, by name", body = NodesView)),

@@ -1,9 +1,8 @@
 //! The description of the API: an OpenAPI 3.1 document, and a page for people made from it.
 //!
 //! Routes and document come from the same registration ([`document`] and [`crate::app`] share it),
-//! so neither can know something the other does not. What is the same for many operations is said once:
-//! how they refuse and which scope they need (`guarded`), what a path names (`in_path`), and an
-//! example of each (`examples`).
+//! so they cannot differ. What many operations share is written once: refusals and scopes
+//! (`guarded`), path parameters (`in_path`), and an example of each (`examples`).
 
 mod examples;
 
@@ -25,12 +24,12 @@ use crate::problem::ItemProblem;
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
 code{font-family:ui-monospace,monospace}dt{margin-top:1rem}";
 
-/// The part of the document that no route brings.
+/// The part of the document that does not depend on routes.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Almanack",
-        description = "Almanack decides when to try. Your services decide whether it takes effect."
+        description = "Durable scheduler: tasks you can reschedule until the last second, cron, feed polling, daily digests."
     ),
     components(schemas(Problem, ItemProblem)),
     modifiers(&Token)
@@ -42,7 +41,7 @@ struct Token;
 impl Modify for Token {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
         let description =
-            "Made by `almanack token`; starts with `alm_`. Scopes: read, operate, admin.";
+            "Created by `almanack token create`; starts with `alm_`. Scopes: read, operate, admin.";
         let scheme = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)
             .description(Some(description))
@@ -64,8 +63,7 @@ pub fn document() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// Describes what the gate means for operations: how they refuse, and which scope they need, unless
-/// they say so themselves.
+/// Adds refusals and scopes to guarded operations, unless they declare them.
 pub(crate) fn guarded(
     mut router: OpenApiRouter<Arc<AppState>>,
     scope: impl Fn(&str) -> Scope,
@@ -80,7 +78,7 @@ pub(crate) fn guarded(
     router
 }
 
-/// A part of a path.
+/// A path parameter.
 pub(crate) fn in_path<T: PartialSchema>(name: &str, description: &str) -> Parameter {
     ParameterBuilder::new()
         .name(name)
@@ -114,7 +112,7 @@ impl Rendered {
     }
 }
 
-/// This document.
+/// The OpenAPI document.
 #[utoipa::path(
     get, path = "/api/v1/openapi.json", tag = "description",
     responses((status = 200, description = "OpenAPI 3.1", body = serde_json::Value)),
@@ -124,7 +122,7 @@ pub(crate) async fn openapi_json() -> Response {
     (headers, RENDERED.json.as_str()).into_response()
 }
 
-/// The operations of this API, as a page.
+/// The API reference as a web page.
 #[utoipa::path(
     get, path = "/api/docs", tag = "description",
     responses((status = 200, description = "A page", body = String, content_type = "text/html")),
@@ -154,7 +152,7 @@ fn page(document: &utoipa::openapi::OpenApi) -> String {
             style { (PreEscaped(STYLE)) }
             main {
                 h1 { "Almanack API" }
-                p { "The whole description: " a href="/api/v1/openapi.json" { "openapi.json" } " (OpenAPI 3.1)." }
+                p { "Full description: " a href="/api/v1/openapi.json" { "openapi.json" } " (OpenAPI 3.1)." }
                 dl { (list) }
             }
         }

@@ -1,12 +1,12 @@
-//! Pictures: of a source's week, as a file of its own that the API and the command line give ([`week`]), and
-//! those of the dashboard's pages.
+//! Pictures: a source's week as a separate file for the API and the command line ([`week`]), and
+//! the pictures of the dashboard.
 //!
-//! A small chart module of our own: every picture is a pure function of plain values, the reader's language and
-//! zone; time is an argument. Pages hold the drawings themselves, styled by the classes of one style sheet, which
-//! follows the reader's light or dark scheme (`picture.css`, a part of the dashboard's). All of them, and those of
-//! the command line, are written by `svg`; what the ones on pages have in common stands in `figure` (a caption, a
-//! sentence, the drawing, the numbers as a table) and `outcome` (shapes and colours); `axis`, `clock` and `span`
-//! know about places, instants and lengths.
+//! A small chart module: every picture is a pure function of plain values, the reader's language
+//! and zone; time is an argument. Pages embed the drawings, styled by the classes of one style
+//! sheet that follows the reader's light or dark scheme (`picture.css`, part of the dashboard's).
+//! `svg` writes all of them, including those of the command line. `figure` (caption, sentence,
+//! drawing, table) and `outcome` (shapes and colours) contain what pictures on pages share; `axis`,
+//! `clock` and `span` handle positions, instants and durations.
 
 pub mod svg;
 pub mod week;

@@ -1,7 +1,7 @@
 //! Errors as problem details (RFC 9457).
 //!
-//! Callers act on `code`: it is stable, `detail` is a sentence for people and may change. The cause
-//! of a server-side failure goes to the log and never into the answer.
+//! Clients act on `code`, which is stable; `detail` is a sentence for people and may change. The
+//! cause of a server-side failure goes to the log and never into the answer.
 
 use std::collections::BTreeMap;
 
@@ -23,11 +23,11 @@ mod source;
 /// Media type of every error.
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
-// Boxed inside, because it travels in every `Result` here.
+// Fields are boxed, because it is part of every `Result` here.
 /// A problem document (RFC 9457).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
-    /// Names the kind of problem as a reference: `/problems/{code}`.
+    /// Identifies the kind of problem: `/problems/{code}`.
     #[schema(example = "/problems/unknown_kind")]
     r#type: &'static str,
     /// The kind of problem in a few words.
@@ -39,32 +39,32 @@ pub struct Problem {
     /// What is wrong with this request, for people.
     #[schema(value_type = String)]
     pub(crate) detail: Box<str>,
-    /// Where in the JSON body it went wrong.
+    /// Path of the invalid value in the JSON body.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "callback.url")]
     path: Option<Box<str>>,
-    /// The kinds that are configured, when the kind asked for is not.
+    /// The configured kinds, if the requested kind is not one of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>)]
     known_kinds: Option<Box<[String]>>,
-    /// The scope a token needs for this.
+    /// The scope that this call needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     scope: Option<Scope>,
-    /// What is wrong with which item of an all-or-nothing call.
+    /// The problems of single items of an all-or-nothing call.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<ItemProblem>>, no_recursion)]
     errors: Option<Box<[ItemProblem]>>,
-    /// Where in the expression it went wrong, and what to write instead.
+    /// Where the expression is invalid, and how to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Misread>)]
     expression: Option<Box<Misread>>,
-    /// What the log says of it: for a caller in this process, who has no log to read.
+    /// The log message: for a caller in this process, which has no log to read.
     #[serde(skip)]
     #[schema(ignore)]
     cause: Option<Box<Cause>>,
 }
 
-/// What the log says.
+/// The log message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Cause(String);
 
@@ -73,30 +73,30 @@ struct Cause(String);
 pub struct Misread {
     /// What is wrong, in a sentence.
     pub(crate) message: String,
-    /// The part that is refused: its first byte, and one past its last.
+    /// The invalid part: its first byte, and one past its last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<usize>>, example = json!([2, 4]))]
     pub(crate) span: Option<[usize; 2]>,
-    /// What to do about it.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
-    /// The whole expression as it was probably meant, where that is clear.
+    /// The corrected expression, if the intention is clear.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "0 8 * * MON")]
     pub(crate) repaired: Option<String>,
 }
 
-/// What is wrong with one item of an all-or-nothing call.
+/// The problem of one item of an all-or-nothing call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ItemProblem {
-    /// Which item, from 0.
+    /// Index of the item, from 0.
     pub(crate) index: usize,
-    /// What is wrong with it.
+    /// Its problem.
     pub(crate) error: Problem,
 }
 
 impl Problem {
-    /// A problem with a sentence that says what is wrong with this request.
+    /// A problem with a sentence about this request.
     pub fn new(code: Code, detail: impl Into<Box<str>>) -> Self {
         let (status, r#type, title) = code.about();
         Self {
@@ -114,33 +114,32 @@ impl Problem {
         }
     }
 
-    /// The kind of problem.
     pub fn code(&self) -> Code {
         self.code
     }
 
-    /// What the log says of it, where that is known. Never a part of an answer.
+    /// The log message, if known. Never part of an answer.
     pub fn cause(&self) -> Option<&str> {
         self.cause.as_deref().map(|cause| cause.0.as_str())
     }
 
-    /// Says where in the body it went wrong.
+    /// Sets the path of the invalid value.
     pub(crate) fn at(mut self, path: impl Into<Box<str>>) -> Self {
         self.path = Some(path.into());
         self
     }
 
-    /// Where in the body it went wrong.
+    /// The path of the invalid value.
     pub(crate) fn place(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
-    /// What is wrong with the expression, if that is what is wrong.
+    /// What is wrong with the expression, if it is the problem.
     pub(crate) fn misread(&self) -> Option<&Misread> {
         self.expression.as_deref()
     }
 
-    /// Says which scope would have been enough.
+    /// Sets the scope that would be sufficient.
     pub(crate) fn needs(mut self, scope: Scope) -> Self {
         self.scope = Some(scope);
         self
@@ -159,7 +158,7 @@ impl Problem {
     }
 }
 
-/// How every guarded operation refuses, said once for all of them.
+/// The refusals of every guarded operation, described once.
 impl IntoResponses for Problem {
     fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
         let problem = || Content::new(Some(openapi::Ref::from_schema_name("Problem")));
@@ -170,11 +169,11 @@ impl IntoResponses for Problem {
         BTreeMap::from([
             (
                 "4XX".to_owned(),
-                response("Refused: nothing was stored. `code` says why"),
+                response("Refused; nothing was stored. See `code` for the reason"),
             ),
             (
                 "5XX".to_owned(),
-                response("Ask again; asking again is harmless"),
+                response("Try again; repeating the call is safe"),
             ),
         ])
     }
@@ -184,7 +183,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let code = self.code;
         let mut response = (code.status(), Json(&self)).into_response();
-        // Pages tell it in their own form.
+        // Pages render it in their own form.
         response.extensions_mut().insert(self);
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
@@ -226,7 +225,7 @@ impl From<EventError> for Problem {
     fn from(error: EventError) -> Self {
         match error {
             EventError::Invalid(invalid) => invalid.into(),
-            EventError::Shape(reported) => Self::new(Code::InvalidEvent, words::of_json(&reported)),
+            EventError::Shape(text) => Self::new(Code::InvalidEvent, words::of_json(&text)),
             other => Self::new(Code::InvalidEvent, other.to_string()),
         }
     }
@@ -264,19 +263,19 @@ impl From<reschedule::Error> for Problem {
 }
 
 impl From<store::Error> for Problem {
-    /// The log gets the cause, once, here; the caller gets what they can do about it.
+    /// Logs the cause once, here; the caller learns what to do.
     fn from(error: store::Error) -> Self {
         if matches!(error, store::Error::Busy) {
-            // Who floods a node with readers must not flood its log, too; requests are counted by their status.
+            // A flood of readers must not flood the log, too; requests are counted by status.
             return busy();
         }
         let cause = std::error::Error::source(&error).map(ToString::to_string);
-        tracing::error!(error = %error, cause, "the store did not do what it was asked");
+        tracing::error!(error = %error, cause, "store operation failed");
         let chain = Cause(error.chain());
         let problem = match error {
             store::Error::Unavailable { .. } => Self::new(
                 Code::DatabaseUnavailable,
-                "the database does not answer; ask again, asking again is harmless",
+                "the database does not answer; try again, repeating the call is safe",
             ),
             store::Error::Unwritable { .. } => Self::new(
                 Code::DatabaseUnwritable,
@@ -298,23 +297,19 @@ impl From<store::Error> for Problem {
 fn busy() -> Problem {
     Problem::new(
         Code::Busy,
-        "too many are reading at once; ask again in a moment, work and changes are not delayed by this",
+        "too many concurrent reads; try again in a moment (tasks and changes are not delayed)",
     )
 }
 
 fn internal() -> Problem {
-    Problem::new(
-        Code::Internal,
-        "something went wrong here; the log of this node says what",
-    )
+    Problem::new(Code::Internal, "internal error; see the log of this node")
 }
 
-/// Marks an answer to people, who get a page even when something is wrong.
+/// Marks an answer for a browser, which shows errors as pages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Page;
 
-/// Turns whatever a layer below answered in its own words into a problem, so that callers meet one
-/// form of error only.
+/// Turns errors of inner layers into problems, so that clients see one form of error only.
 pub(crate) fn unify(response: Response, body_bytes_max: usize) -> Response {
     let status = response.status();
     let is_problem = response
@@ -329,7 +324,7 @@ pub(crate) fn unify(response: Response, body_bytes_max: usize) -> Response {
         StatusCode::PAYLOAD_TOO_LARGE => body_too_large(body_bytes_max),
         StatusCode::METHOD_NOT_ALLOWED => Problem::new(
             Code::MethodNotAllowed,
-            "this path does not take this method; see Allow",
+            "this path does not support this method; see the Allow header",
         ),
         StatusCode::GATEWAY_TIMEOUT => timed_out(),
         status if status.is_client_error() => {
@@ -344,21 +339,21 @@ pub(crate) fn unify(response: Response, body_bytes_max: usize) -> Response {
     unified
 }
 
-/// A body over the limit, which a caller must know to keep it.
+/// The message names the limit, so that the client can keep it.
 pub(crate) fn body_too_large(bytes_max: usize) -> Problem {
-    let detail = format!(
-        "the body is larger than the {bytes_max} bytes this node takes; send fewer items at a time"
-    );
+    let detail =
+        format!("the body exceeds the limit of {bytes_max} bytes; send fewer items per call");
     Problem::new(Code::BodyTooLarge, detail)
 }
 
 fn timed_out() -> Problem {
-    tracing::warn!("a request was given up because its answer took too long");
-    let detail = "the answer took too long; ask again to find out, asking again is harmless";
+    tracing::warn!("request timed out");
+    let detail =
+        "the request timed out and its outcome is unknown; try again, repeating the call is safe";
     Problem::new(Code::TimedOut, detail)
 }
 
-/// What a panic answers. Its message stays in the log: it may quote anything.
+/// The answer to a panic. Its message stays in the log: it may quote anything.
 pub(crate) fn panicked(_: Box<dyn std::any::Any + Send + 'static>) -> Response {
     tracing::error!("a request handler panicked");
     internal().into_response()
@@ -369,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sf_01_too_many_readers_are_reported_when_to_ask_again() {
+    fn sf_01_too_many_readers_learn_when_to_retry() {
         let response = Problem::from(store::Error::Busy).into_response();
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()[header::RETRY_AFTER], "1");

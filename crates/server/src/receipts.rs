@@ -1,4 +1,4 @@
-//! Receipts: the answer to a change of intent, and whether it was kept (RS-14).
+//! Receipts: the answer to a change, and what came of it (RS-14).
 
 use almanack_core::reschedule::{DecisionId, Receipt, Rule};
 use almanack_core::task::Identity;
@@ -10,7 +10,7 @@ use crate::prelude::*;
 
 mod kept;
 
-/// What was decided, and about which rows. `/api/v1/receipts/{receipt}` says whether it was kept.
+/// The decision and its rows. `/api/v1/receipts/{receipt}` shows what came of it.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReceiptView {
     #[serde(flatten)]
@@ -28,7 +28,7 @@ impl ReceiptView {
     }
 }
 
-/// How a decision is named outside.
+/// The public name of a decision.
 pub(crate) fn receipt_id(id: DecisionId) -> String {
     id.to_string()
 }
@@ -37,7 +37,7 @@ pub(crate) fn parse_receipt_id(text: &str) -> Option<DecisionId> {
     DecisionId::parse(text)
 }
 
-/// Answers a change of one task: 201 if a row was written for it, 200 otherwise.
+/// Answers a change of one task: 201 if a row was inserted, 200 otherwise.
 pub(crate) fn answer(identity: &Identity, receipt: &Receipt) -> Response {
     let status = match receipt.rule {
         Rule::Created | Rule::Reinserted | Rule::CancelledAndInserted => StatusCode::CREATED,
@@ -56,19 +56,19 @@ pub(crate) fn answer(identity: &Identity, receipt: &Receipt) -> Response {
     response
 }
 
-/// What a receipt's decision was, and whether it was kept.
+/// Show the decision of a receipt, and what came of it.
 #[utoipa::path(
     get, path = "/api/v1/receipts/{id}", tag = "receipts",
     params(("id" = String, Path, description = "The `receipt` of an earlier answer")),
     responses(
-        (status = 200, description = "The decision, and whether it was kept", body = KeptView),
+        (status = 200, description = "The decision, and what came of it", body = KeptView),
     ),
 )]
 pub(crate) async fn get_receipt(
     State(state): App,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<KeptView>> {
-    let none = || Problem::new(Code::NoSuchReceipt, "no decision has this receipt");
+    let none = || Problem::new(Code::NoSuchReceipt, "no such receipt");
     let Path(id) = id.map_err(|_| none())?;
     let id = parse_receipt_id(&id).ok_or_else(none)?;
     let (row, decision, kept) = state.rescheduler.verify(id).await?.ok_or_else(none)?;

@@ -1,8 +1,8 @@
-//! Schedules: write them, look at them, take them away.
+//! Schedules: create, change, show and remove them.
 //!
-//! What belongs to a file is changed in the file: here it can be looked at, paused and fired, but not
-//! rewritten, because the file would win again. A removed schedule keeps its history, so it can still be
-//! looked at by name; lists leave it out unless they are asked for it.
+//! A schedule from a file is changed in the file: the API can show, pause and fire it, but not
+//! rewrite it, because the file would win again. A removed schedule keeps its history, so it can
+//! still be shown by name; lists omit it unless requested.
 
 use almanack_core::plan::{Definition, Edited, Origin, Schedule, ScheduleName};
 use almanack_core::store::{LedgerPage, ScheduleFilter};
@@ -12,7 +12,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use self::explain::{TimetableView, check_count, preferred, reported_in};
+use self::explain::{TimetableView, check_count, in_language, preferred};
 use self::view::{ScheduleView, SchedulesView, SlotView};
 use crate::call::named;
 use crate::prelude::*;
@@ -24,16 +24,15 @@ pub(crate) mod ledger;
 pub(crate) mod rewind;
 mod view;
 
-/// Rows of the ledger that are shown with a schedule.
+/// Ledger rows shown with a schedule.
 const LAST_SLOTS: usize = 10;
 const STATES: [&str; 4] = ["active", "paused", "parked", "removed"];
 
-/// The schedule a path names.
 pub(crate) struct Named(pub(crate) ScheduleName);
 
 impl IntoParams for Named {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let description = "What the schedule is called: letters, digits, `.`, `_` and `-`";
+        let description = "Name of the schedule: letters, digits, `.`, `_` and `-`";
         vec![in_path::<String>("name", description)]
     }
 }
@@ -47,7 +46,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
     }
 }
 
-/// Which schedules to list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -56,18 +54,19 @@ pub(crate) struct ListQuery {
     pub(crate) origin: Option<String>,
     /// Only in this state: active, paused, parked or removed.
     pub(crate) state: Option<String>,
-    /// Also those that were removed.
+    /// Also removed schedules.
     #[serde(default)]
     pub(crate) removed: bool,
-    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    /// Page size, 1 to 500. Default: 50.
     pub(crate) limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub(crate) cursor: Option<String>,
 }
 
-/// A page of schedules, by name.
+/// List schedules by name.
 ///
-/// A page examines at most 10,000 schedules; it may be short, or empty, and still have a `next_cursor`.
+/// A page examines at most 10,000 schedules; it may be short or empty and still have a
+/// `next_cursor`.
 #[utoipa::path(
     get, path = "/api/v1/schedules", tag = "schedules",
     params(ListQuery),
@@ -85,7 +84,7 @@ pub(crate) async fn list_schedules(
     }))
 }
 
-/// The cursor that goes on after a schedule.
+/// The cursor that continues after a schedule.
 pub(crate) fn cursor(last: &ScheduleName) -> String {
     paging::cursor(last)
 }
@@ -114,40 +113,38 @@ impl ListQuery {
     }
 }
 
-/// How many rows a page holds.
 fn page_of(limit: Option<usize>) -> Result<usize> {
     paging::size(limit, PAGE_DEFAULT, PAGE_MAX)
 }
 
-/// How much to tell about a schedule.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DetailQuery {
-    /// How many coming times to tell: up to 100; 5 when nobody says otherwise.
+    /// Number of next times, up to 100. Default: 5.
     next: Option<usize>,
 }
 
-/// One schedule, with what it means and what it did last.
+/// One schedule with its meaning and its last slots.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ScheduleDetailView)]
 pub(crate) struct DetailView {
     #[serde(flatten)]
     schedule: ScheduleView,
-    /// What its expression means. Absent if it cannot be computed.
+    /// The meaning of its expression; absent if it cannot be computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     timetable: Option<TimetableView>,
     /// The newest rows of its ledger, newest first.
     slots: Vec<SlotView>,
 }
 
-/// One schedule: its definition, its state, its coming times and its last slots.
+/// Show a schedule: its definition, state, next times and last slots.
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}", tag = "schedules",
     params(
         Named,
         DetailQuery,
-        ("Accept-Language" = Option<String>, Header, description = "`zh` for words in Chinese"),
+        ("Accept-Language" = Option<String>, Header, description = "`zh` for Chinese texts"),
     ),
     responses((status = 200, description = "The schedule", body = DetailView)),
 )]
@@ -167,7 +164,7 @@ pub(crate) async fn get_schedule(
     };
     let slots = state.store.load_slots(schedule.id, newest).await?;
     let slots = slots.into_iter().map(|slot| SlotView::of(&name, slot));
-    // One that cannot be computed is shown all the same: that is when people look (DP-18).
+    // A schedule that cannot be computed is still shown: that is when people look (DP-18).
     let ready = state.schedules.ready(&schedule);
     let times = (state.schedules.next_firing(&schedule), state.clock.now());
     let timetable = ready
@@ -179,26 +176,26 @@ pub(crate) async fn get_schedule(
         timetable,
         slots: slots.collect(),
     };
-    let mut response = reported_in(language, view);
+    let mut response = in_language(language, view);
     response.headers_mut().extend(tag);
     Ok(response)
 }
 
-/// Write a schedule, new or changed.
+/// Create or change a schedule.
 ///
-/// What was due by now is decided by the old definition first. A schedule that belongs to a file is
-/// refused (409): it is changed there.
+/// Slots that are already due are decided by the old definition first. A schedule managed by a file
+/// is refused (409): change it there.
 #[utoipa::path(
     put, path = "/api/v1/schedules/{name}", tag = "schedules",
     params(
         Named,
-        ("If-Match" = Option<String>, Header, description = "The `ETag` that was seen, or `*` for any: change only this"),
-        ("If-None-Match" = Option<String>, Header, description = "`*`: only create, never change"),
+        ("If-Match" = Option<String>, Header, description = "Change only this `ETag`, or `*` for any existing schedule"),
+        ("If-None-Match" = Option<String>, Header, description = "`*`: create only, never change"),
     ),
     request_body = Definition,
     responses(
-        (status = 201, description = "Created, or brought back after it was removed", body = ScheduleView),
-        (status = 200, description = "Changed, or already as requested", body = ScheduleView),
+        (status = 201, description = "Created, or restored after its removal", body = ScheduleView),
+        (status = 200, description = "Changed, or already in that state", body = ScheduleView),
     ),
 )]
 pub(crate) async fn put_schedule(State(state): App, Named(name): Named, call: Call) -> Answer {
@@ -218,14 +215,14 @@ pub(crate) async fn put_schedule(State(state): App, Named(name): Named, call: Ca
     Ok(written(&state, status, changed.schedule))
 }
 
-/// Take a schedule away. Its history stays.
+/// Remove a schedule. Its history is kept.
 #[utoipa::path(
     delete, path = "/api/v1/schedules/{name}", tag = "schedules",
     params(
         Named,
-        ("If-Match" = Option<String>, Header, description = "The `ETag` that was seen: remove only this"),
+        ("If-Match" = Option<String>, Header, description = "Remove only this `ETag`"),
     ),
-    responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
+    responses((status = 200, description = "The schedule after the change", body = ScheduleView)),
 )]
 pub(crate) async fn delete_schedule(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
@@ -244,14 +241,14 @@ fn writer(call: &Call) -> Writer<'_> {
     }
 }
 
-/// What the requester believes to be there.
+/// The state that the requester expects.
 fn expected(headers: &HeaderMap) -> Result<Expected> {
     let invalid = |detail: &str| Problem::new(Code::BadRequest, detail);
     if let Some(none) = headers.get(header::IF_NONE_MATCH) {
         if none == "*" {
             return Ok(Expected::Nothing);
         }
-        return Err(invalid("If-None-Match must be `*`: only create"));
+        return Err(invalid("If-None-Match must be `*`"));
     }
     let Some(given) = headers.get(header::IF_MATCH) else {
         return Ok(Expected::Anything);
@@ -267,7 +264,7 @@ fn expected(headers: &HeaderMap) -> Result<Expected> {
         .ok_or_else(|| invalid("If-Match must be the ETag of an earlier answer, such as \"3\""))
 }
 
-/// Refuses what is too large, and what the requester may not write.
+/// Refuses definitions that are too large or that the requester may not write.
 pub(crate) fn admit(
     state: &AppState,
     name: &ScheduleName,
@@ -275,7 +272,7 @@ pub(crate) fn admit(
     requester: &Requester,
 ) -> Result<()> {
     check_size(definition, state.limits.payload_bytes)?;
-    // Who may change times may not therefore run programs on the node.
+    // Scope `operate` does not include running programs on the node.
     if matches!(definition.target, Target::Command { .. }) {
         let checked = state.schedules.check(name, definition.clone());
         checked.map_err(Error::from)?;
@@ -284,7 +281,7 @@ pub(crate) fn admit(
     Ok(())
 }
 
-/// Every firing carries a copy of what it is to do, so a definition is bounded like a payload.
+/// Every firing stores a copy of its target, so a definition is bounded like a payload.
 fn check_size(definition: &Definition, bytes_max: usize) -> Result<()> {
     let bytes = definition.to_json().len();
     if bytes <= bytes_max {
@@ -294,7 +291,7 @@ fn check_size(definition: &Definition, bytes_max: usize) -> Result<()> {
     Err(Problem::new(Code::InvalidValue, detail))
 }
 
-/// Any schedule of this name, removed ones too.
+/// A schedule by name, including removed ones.
 pub(crate) async fn find(state: &AppState, name: &ScheduleName) -> Result<Schedule> {
     let found = state.changes.load_schedules(std::slice::from_ref(name));
     let found = found.await?;
@@ -307,10 +304,10 @@ fn shown(state: &AppState, schedule: Schedule) -> ScheduleView {
     ScheduleView { schedule, next_at }
 }
 
-/// Answers a change with the schedule as it is now.
+/// Answers a change with the schedule after it.
 fn written(state: &AppState, status: StatusCode, schedule: Schedule) -> Response {
     let tag = etag(schedule.revision);
-    // Names are of characters that a path takes as they are.
+    // Names contain only characters that need no escaping in a path.
     let location = HeaderValue::try_from(format!("/api/v1/schedules/{}", schedule.name));
     let location = location.ok().map(|location| (header::LOCATION, location));
     let mut response = (status, Json(shown(state, schedule))).into_response();

@@ -1,15 +1,18 @@
 //! Connections: how many there may be, and how slow.
 //!
-//! A connection costs whoever opens it nothing, and a node a descriptor. Three things keep clients that do nothing, or do it slowly, from
-//! holding a node:
+//! Opening a connection costs a client nothing and the node a descriptor. Three limits keep idle
+//! and slow clients from occupying a node:
 //!
-//! - the head of a request must be whole within `head_within` of the connection's opening, or of the answer before it;
-//! - an answer of which the client has taken nothing for `stalled_after` is given up with its connection;
-//! - there are at most `max` connections, and when another comes, the one that has been without a request for the longest gives way.
+//! - the head of a request must be complete within `head_within` of the connection's start or of
+//!   the previous answer;
+//! - an answer of which the client has read nothing for `stalled_after` is dropped with its
+//!   connection;
+//! - there are at most `max` connections; when another arrives, the one that has been idle the
+//!   longest is closed.
 //!
-//! Bodies that come slowly are given up by the router (`app.rs`), like answers that take too long to make.
+//! The router (`app.rs`) drops slow bodies and answers that take too long to compute.
 //!
-//! INVARIANT: a connection gives way only while no request of its own is under way.
+//! INVARIANT: a connection is closed only while it has no request in flight.
 
 mod hall;
 mod stall;
@@ -30,25 +33,26 @@ use tower::ServiceExt as _;
 use self::hall::{Busy, Hall, Seat};
 use self::stall::Stalling;
 
-/// After an accept that failed for want of descriptors or memory: some may be given back meanwhile.
+/// Pause after an accept that failed for lack of descriptors or memory: some may be freed
+/// meanwhile.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(500);
 
-/// How long a client that gives way may still take of its last answer.
+/// How long a client whose connection is closed may still read its last answer.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What connections may cost.
+/// Limits of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connections {
     /// How many at once.
     pub max: usize,
-    /// How long one may be without a whole request.
+    /// Longest time without a complete request.
     pub head_within: Duration,
-    /// How long a client may take nothing of its answer.
+    /// Longest time a client may read nothing of its answer.
     pub stalled_after: Duration,
 }
 
 impl Default for Connections {
-    /// Half of the descriptors that a process usually has.
+    /// Half of the usual descriptor limit of a process.
     fn default() -> Self {
         Self {
             max: 512,
@@ -58,8 +62,8 @@ impl Default for Connections {
     }
 }
 
-/// Answers until `stop`; then no more connections are taken, and requests under way are answered. Handlers find the client's address
-/// as [`ConnectInfo`].
+/// Serves until `stop`; then accepts no more connections and finishes requests in flight. Handlers
+/// get the client's address as [`ConnectInfo`].
 pub async fn serve(
     listener: TcpListener,
     app: Router,
@@ -82,7 +86,7 @@ pub async fn serve(
     talks.wait().await;
 }
 
-/// The next connection; none when it is time to stop.
+/// The next connection; none when stopping.
 async fn next(listener: &TcpListener, stop: &CancellationToken) -> Option<(TcpStream, SocketAddr)> {
     loop {
         let accepted = tokio::select! {
@@ -93,7 +97,7 @@ async fn next(listener: &TcpListener, stop: &CancellationToken) -> Option<(TcpSt
             Ok(connection) => return Some(connection),
             Err(error) if is_of_one_client(&error) => {}
             Err(error) => {
-                tracing::error!(%error, "a connection could not be taken");
+                tracing::error!(%error, "could not accept a connection");
                 TokioTimer::new().sleep(ACCEPT_AGAIN).await;
             }
         }
@@ -134,30 +138,30 @@ async fn talk(
         .header_read_timeout(connections.head_within)
         .serve_connection(TokioIo::new(stream), service);
     let mut talking = std::pin::pin!(talking);
-    let mut leave = std::pin::pin!(reported_to_leave(&seat, &stop));
+    let mut leave = std::pin::pin!(must_leave(&seat, &stop));
     tokio::select! {
-        ended = talking.as_mut() => return reported(ended),
+        ended = talking.as_mut() => return log_end(ended),
         () = leave.as_mut() => {}
     }
     if !seat.was_asked() {
-        // Whatever came of its first head: it is not answered, and need not be waited for.
+        // Its first head is not answered, so there is nothing to wait for.
         return;
     }
     talking.as_mut().graceful_shutdown();
     tokio::select! {
-        ended = talking.as_mut() => reported(ended),
+        ended = talking.as_mut() => log_end(ended),
         () = timed_out(&seat) => {}
     }
 }
 
-async fn reported_to_leave(seat: &Seat, stop: &CancellationToken) {
+async fn must_leave(seat: &Seat, stop: &CancellationToken) {
     tokio::select! {
         () = seat.gives_way() => {}
         () = stop.cancelled() => {}
     }
 }
 
-/// When a client whose place is needed has had time to take the rest of its last answer.
+/// When a closing client has had time to read the rest of its last answer.
 async fn timed_out(seat: &Seat) {
     seat.gives_way().await;
     while !seat.is_idle() {
@@ -166,13 +170,13 @@ async fn timed_out(seat: &Seat) {
     TokioTimer::new().sleep(LAST_WORDS).await;
 }
 
-fn reported(ended: hyper::Result<()>) {
+fn log_end(ended: hyper::Result<()>) {
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended before its time");
+        tracing::debug!(%error, "connection closed early");
     }
 }
 
-/// An answer; its connection is busy until all of it has been handed over.
+/// An answer; its connection is busy until it is fully sent.
 struct Answer {
     body: Body,
     _busy: Busy,

@@ -1,8 +1,8 @@
-//! Sources: look at them, change what people say about them, take them away.
+//! Sources: show, change and remove them.
 //!
-//! A source's row says what it is, its task says when it is looked at next: `next_due_at` is the task's time
-//! wherever one lives, because a person may have moved the task itself. Only `/due` goes by the rows, in
-//! whose order it lists (SS-08).
+//! A source's row describes it, its task says when it is checked next: `next_due_at` is the time of
+//! the live task, because a person may have rescheduled the task itself. Only `/due` uses the rows,
+//! in whose order it lists (SS-08).
 
 use almanack_core::source::{Source, SourceId, SourceType};
 use almanack_core::{source::why::next_look_at, task::Task};
@@ -27,15 +27,13 @@ pub(crate) mod preview;
 mod view;
 pub(crate) mod why;
 
-/// The states a source can be in.
 pub(crate) const STATES: [&str; 3] = ["active", "paused", "ended"];
 
-/// The source a path names.
 pub(crate) struct Numbered(pub(crate) SourceId);
 
 impl IntoParams for Numbered {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![in_path::<i64>("id", "The source's number")]
+        vec![in_path::<i64>("id", "Id of the source")]
     }
 }
 
@@ -46,7 +44,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Numbered {
         let text: String = named(parts, state).await?;
         let number = text.parse().ok().map(SourceId);
         number.map(Self).ok_or_else(|| {
-            let detail = "a source is at /api/v1/sources/{source_id}, and that is a whole number";
+            let detail = "the path is /api/v1/sources/{source_id}, with a whole number";
             Problem::new(Code::NoSuchSource, detail)
         })
     }
@@ -68,7 +66,7 @@ pub(crate) fn parse_cursor(text: &str) -> Result<i64> {
     paging::read(text, |row| row.parse().ok())
 }
 
-/// One source: all that is known of it, and its last checks.
+/// Show a source with its last checks.
 #[utoipa::path(
     get, path = "/api/v1/sources/{id}", tag = "sources",
     params(Numbered),
@@ -83,16 +81,16 @@ pub(crate) async fn get_source(
     Ok(Json(DetailView::of(source, next_due_at)))
 }
 
-/// Change what people say about a source.
+/// Change a source.
 ///
-/// What is left out stays; null takes back: the name is then what the source calls itself, the category
-/// is the top, policy and cadence are the node's to choose. A changed policy or cadence chooses the next check
-/// anew.
+/// Omitted fields are unchanged; null resets: the name to the source's own title, the category to
+/// the top level, policy and cadence to the node's choice. A changed policy or cadence plans the
+/// next check again.
 #[utoipa::path(
     patch, path = "/api/v1/sources/{id}", tag = "sources",
     params(Numbered),
     request_body = ChangesBody,
-    responses((status = 200, description = "The source afterwards", body = SourceView)),
+    responses((status = 200, description = "The source after the change", body = SourceView)),
 )]
 pub(crate) async fn patch_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
@@ -102,11 +100,11 @@ pub(crate) async fn patch_source(State(state): App, Numbered(id): Numbered, call
     written(&state, StatusCode::OK, changed).await
 }
 
-/// Forget a source with its entries.
+/// Remove a source with its entries.
 #[utoipa::path(
     delete, path = "/api/v1/sources/{id}", tag = "sources",
     params(Numbered),
-    responses((status = 204, description = "It is gone")),
+    responses((status = 204, description = "Removed")),
 )]
 pub(crate) async fn delete_source(
     State(state): App,
@@ -118,9 +116,11 @@ pub(crate) async fn delete_source(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Nothing here is worse for being asked twice, so nothing is remembered by a key.
+/// Repeating these calls is harmless, so no idempotency key is stored.
 fn refuse_key(call: &Call) -> Result<()> {
-    call.refuse_key_because("changes of sources take no Idempotency-Key; asking twice is harmless")
+    call.refuse_key_because(
+        "changes of sources do not accept an Idempotency-Key; repeating the call is harmless",
+    )
 }
 
 /// A source and its current task.
@@ -141,7 +141,7 @@ async fn shown(state: &AppState, sources: Vec<Source>) -> Result<Vec<SourceView>
     Ok(views.collect())
 }
 
-/// Answers a change with the source as it is now.
+/// Answers a change with the source after it.
 async fn written(state: &AppState, status: StatusCode, source: Source) -> Answer {
     // A number is always a header value.
     let location = HeaderValue::try_from(format!("/api/v1/sources/{}", source.id)).ok();

@@ -1,8 +1,8 @@
-//! Who is sent events, and how that goes.
+//! Event subscriptions and their deliveries.
 //!
-//! Subscriptions stand in the configuration; how they fare stands in the table of tasks. No index
-//! leads from a subscription to its tasks, and one would cost every task: so the newest rows are
-//! searched and no others, and the answer says so where that may matter.
+//! Subscriptions are configured; their deliveries are tasks. No index leads from a subscription to
+//! its tasks, because it would cost every task: only the newest rows are searched, and the answer
+//! says so where it may matter.
 
 use std::collections::BTreeMap;
 
@@ -17,30 +17,29 @@ const AMONG: usize = 100_000;
 /// How many of those are counted.
 const COUNTED_MAX: usize = 10_000;
 
-/// A configured subscription, as it may be shown: never a secret.
+/// A configured subscription for display: never a secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Subscription {
     /// What it is called.
     pub name: String,
-    /// Where events go, in a word; null for one that has deliveries and is not configured on this
-    /// node.
+    /// Its destination; null for one that has deliveries but is not configured on this node.
     pub to: Option<String>,
-    /// Which events; all where there are none.
+    /// Event types; empty: all.
     pub events: Vec<String>,
-    /// Of tasks of which kinds; all where there are none.
+    /// Task kinds; empty: all.
     pub kinds: Vec<String>,
-    /// Only about subjects that begin so.
+    /// Only subjects with this prefix.
     pub subject_prefix: Option<String>,
 }
 
-/// How a subscription fares.
+/// A subscription and its deliveries.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SubscriptionView {
     #[serde(flatten)]
     about: Subscription,
-    /// Events that wait to be delivered, or are delivered right now.
+    /// Events that are waiting or being delivered.
     waiting: u64,
-    /// Events that were given up.
+    /// Events that could not be delivered.
     failed: u64,
 }
 
@@ -48,11 +47,11 @@ pub(crate) struct SubscriptionView {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SubscriptionsView {
     subscriptions: Vec<SubscriptionView>,
-    /// Whether there are more deliveries than could be counted.
+    /// Whether there are more deliveries than were counted.
     counted_some: bool,
 }
 
-/// Who is sent events, and how much waits or could not be delivered.
+/// List event subscriptions with their waiting and failed deliveries.
 #[utoipa::path(
     get, path = "/api/v1/subscriptions", tag = "events",
     responses((status = 200, description = "The subscriptions, by name", body = SubscriptionsView)),

@@ -1,4 +1,4 @@
-//! One task: put it, look at it, withdraw it, try it again; and lists of tasks.
+//! Tasks: create, reschedule, show, cancel, retry and list them.
 
 use almanack_core::history::{self, HistoryCursor};
 use almanack_core::reschedule::{Cancel, NothingThere, Put, Request};
@@ -16,20 +16,20 @@ use crate::receipts::{ReceiptView, answer};
 pub(crate) mod body;
 pub(crate) mod view;
 
-/// Decisions and attempts on a page of a history when nobody says otherwise.
+/// Default page size of a history.
 const HISTORY_DEFAULT: usize = 200;
 
-/// Create a task, or change its time.
+/// Create a task, or reschedule it.
 ///
-/// A waiting task is changed in place; a running one is cancelled and a new one inserted; a task
-/// that is done stays as it is. The receipt says which of these happened.
+/// A waiting task is changed in place; a running one is cancelled and replaced; a done task is
+/// unchanged. The receipt says which rule applied.
 #[utoipa::path(
     put, path = "/api/v1/tasks/{kind}/{subject}", tag = "tasks",
     params(At, OnceHeader),
     request_body = PutBody,
     responses(
-        (status = 201, description = "A row was written", body = ReceiptView),
-        (status = 200, description = "The row was changed, or nothing had to change", body = ReceiptView),
+        (status = 201, description = "A row was inserted", body = ReceiptView),
+        (status = 200, description = "The row was changed, or no change was needed", body = ReceiptView),
     ),
 )]
 pub(crate) async fn put_task(State(state): App, At(identity): At, call: Call) -> Answer {
@@ -40,7 +40,7 @@ pub(crate) async fn put_task(State(state): App, At(identity): At, call: Call) ->
     Ok(answer(&identity, &receipt))
 }
 
-/// The live task of an identity, or its latest.
+/// Show the live task of an identity, or its latest.
 #[utoipa::path(
     get, path = "/api/v1/tasks/{kind}/{subject}", tag = "tasks",
     params(At),
@@ -51,20 +51,19 @@ pub(crate) async fn get_task(State(state): App, At(identity): At) -> Result<Json
     Ok(Json(task.into()))
 }
 
-/// What a withdrawal may say.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CancelQuery {
-    /// The requester's own numbering of its changes.
+    /// The requester's revision of the change.
     revision: Option<i64>,
 }
 
-/// Withdraw a task.
+/// Cancel a task.
 #[utoipa::path(
     delete, path = "/api/v1/tasks/{kind}/{subject}", tag = "tasks",
     params(At, CancelQuery, OnceHeader),
-    responses((status = 200, description = "What was decided", body = ReceiptView)),
+    responses((status = 200, description = "The decision", body = ReceiptView)),
 )]
 pub(crate) async fn cancel_task(
     State(state): App,
@@ -81,13 +80,13 @@ pub(crate) async fn cancel_task(
     Ok(answer(&identity, &receipt))
 }
 
-/// Try a task again now, with the payload it had.
+/// Retry a task now with its current payload.
 #[utoipa::path(
     post, path = "/api/v1/tasks/{kind}/{subject}/retry", tag = "tasks",
     params(At, OnceHeader),
     responses(
-        (status = 201, description = "A row was written", body = ReceiptView),
-        (status = 200, description = "The row was changed, or nothing had to change", body = ReceiptView),
+        (status = 201, description = "A row was inserted", body = ReceiptView),
+        (status = 200, description = "The row was changed, or no change was needed", body = ReceiptView),
     ),
 )]
 pub(crate) async fn retry_task(State(state): App, At(identity): At, call: Call) -> Answer {
@@ -97,22 +96,23 @@ pub(crate) async fn retry_task(State(state): App, At(identity): At, call: Call) 
     Ok(answer(&identity, &receipt))
 }
 
-/// Which part of a history to tell.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct HistoryQuery {
-    /// How many decisions and attempts at most: 1 to 500, 200 when nobody says otherwise.
+    /// Page size, 1 to 500. Default: 200.
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// What was decided about an identity and every attempt, in order; the first page has the newest, `next_cursor` leads to earlier ones.
+/// List the decisions and attempts of a task, in order.
+///
+/// The first page has the newest; `next_cursor` leads to earlier ones.
 #[utoipa::path(
     get, path = "/api/v1/tasks/{kind}/{subject}/history", tag = "tasks",
     params(At, HistoryQuery),
-    responses((status = 200, description = "What happened", body = HistoryView)),
+    responses((status = 200, description = "The history", body = HistoryView)),
 )]
 pub(crate) async fn get_history(
     State(state): App,
@@ -131,7 +131,6 @@ pub(crate) async fn get_history(
     Ok(Json(HistoryView::of(identity, page)))
 }
 
-/// Which tasks to list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -140,18 +139,18 @@ pub(crate) struct ListQuery {
     kind: Option<String>,
     /// Only this status: INIT, RUNNING, SUCCESS, FAIL or CANCELLED.
     status: Option<String>,
-    /// Only subjects that start so.
+    /// Only subjects with this prefix.
     subject: Option<String>,
-    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    /// Page size, 1 to 500. Default: 50.
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// A page of tasks, newest first.
+/// List tasks, newest first.
 ///
-/// A page examines at most 10,000 rows. It may hold fewer tasks than asked for, or none, and still have a `next_cursor`: what is
-/// looked for is rare, and the next page goes on from there.
+/// A page examines at most 10,000 rows. It may be short or empty and still have a `next_cursor`;
+/// the next page continues from there.
 #[utoipa::path(
     get, path = "/api/v1/tasks", tag = "tasks",
     params(ListQuery),
@@ -171,13 +170,13 @@ pub(crate) async fn list_tasks(
 impl ListQuery {
     fn into_filter(self) -> Result<TaskFilter> {
         let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
-        // No subject has one, and PostgreSQL refuses even to look for a NUL.
+        // No subject contains one, and PostgreSQL refuses to search for a NUL.
         if self
             .subject
             .as_deref()
             .is_some_and(|subject| subject.contains(char::is_control))
         {
-            let detail = "subject must not hold control characters";
+            let detail = "subject must not contain control characters";
             return Err(Problem::new(Code::InvalidQuery, detail));
         }
         Ok(TaskFilter {
@@ -191,7 +190,7 @@ impl ListQuery {
     }
 }
 
-/// How a place in a history is written outside.
+/// A history cursor in its public form.
 pub(crate) fn history_cursor(cursor: HistoryCursor) -> String {
     paging::cursor(cursor)
 }
@@ -204,7 +203,7 @@ fn parse_cursor(text: &str) -> Result<TaskId> {
     paging::read(text, |key| key.parse().ok().map(TaskId))
 }
 
-/// The current row, by the readers of whoever asks for it.
+/// The current row, read with the caller's readers.
 pub(crate) async fn find_current(store: &dyn Store, identity: &Identity) -> Result<Task> {
     let rows = store.load_current(std::slice::from_ref(identity)).await?;
     rows.into_iter()

@@ -1,11 +1,11 @@
-//! `POST /tick`: something outside says when.
+//! `POST /tick`: an external trigger starts a pass.
 //!
-//! A cron trigger somewhere holds no token that could do more than tick: it signs, as Standard Webhooks
-//! says, with a secret that is good for nothing else. A signed call names itself, and while
-//! it runs and after it succeeded this process refuses the same name ([`ticks`]). That spares passes; it
-//! is no promise: another node or a restarted one does not know the name, and makes a second pass while
-//! the timestamp is fresh. A second pass does no harm, because the store lets every slot fire once.
-//! Whoever shows no signature needs a token with scope `operate`, as for any change.
+//! A cron trigger needs no token that could do more than tick: it signs its call (Standard
+//! Webhooks) with a secret that is good for nothing else. A signed call has an id; while it runs
+//! and after it succeeded, this process refuses the same id ([`ticks`]). That saves passes but is
+//! no guarantee: another or a restarted node does not know the id, and runs a second pass while the
+//! timestamp is fresh. A second pass is harmless, because the store lets every slot fire once. A
+//! call without a signature needs a token with scope `operate`, as for any change.
 
 mod ticks;
 
@@ -21,32 +21,31 @@ use crate::prelude::*;
 
 pub(crate) use self::ticks::Ticks;
 
-/// How long a tick may take when nobody says otherwise.
+/// Default budget of a tick.
 const BUDGET_DEFAULT_MS: u64 = 20_000;
-/// The longest a tick may be told to take.
+/// Largest budget of a tick.
 const BUDGET_MAX_MS: u64 = 300_000;
 /// The budget bounds a tick; this bounds what happens before and after it.
 pub(crate) const ANSWER_WITHIN: Duration = Duration::from_secs(330);
-/// Largest signed body. It is read before anybody knows who sent it.
+/// Largest signed body. It is read before the sender is authenticated.
 const SIGNED_BODY_BYTES_MAX: usize = 16 * 1024;
 
-/// The name a signed call gave itself.
+/// The id of a signed call.
 #[derive(Debug, Clone)]
 pub(crate) struct SignedId(String);
 
-/// How long the pass may take.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TickBody {
-    /// In milliseconds, 1 to 300,000; 20,000 when nobody says otherwise.
+    /// Time budget in milliseconds, 1 to 300,000. Default: 20,000.
     #[schema(minimum = 1, maximum = 300_000)]
     budget_ms: Option<u64>,
 }
 
-/// What a tick did.
+/// Result of a tick.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TickedView {
-    /// When it began.
+    /// When it started.
     ticked_at: Timestamp,
     /// Slots that fired.
     fired: u64,
@@ -54,9 +53,9 @@ pub(crate) struct TickedView {
     skipped: u64,
     /// Attempts that ended on this node meanwhile, by outcome.
     attempts: BTreeMap<&'static str, u64>,
-    /// Whether everything due was done; otherwise the budget was spent, and the rest is still due.
+    /// Whether everything due was done; otherwise the budget was spent and the rest is still due.
     complete: bool,
-    /// When something is due next; null when nothing waits.
+    /// When something is due next; null if nothing is waiting.
     next_due_at: Option<Timestamp>,
 }
 
@@ -73,19 +72,19 @@ impl From<Ticked> for TickedView {
     }
 }
 
-/// Make one pass of everything that is due.
+/// Run one pass of everything that is due.
 ///
-/// For a cron trigger that drives Almanack from outside. Takes a token, or a signature
-/// (`webhook-id`, `webhook-timestamp`, `webhook-signature`) by the secret under `[tick]`.
+/// For an external cron trigger. Needs a token, or a signature (`webhook-id`, `webhook-timestamp`,
+/// `webhook-signature`) with the secret under `[tick]`.
 #[utoipa::path(
     post, path = "/tick", tag = "tick",
     params(
-        ("webhook-id" = Option<String>, Header, description = "Names a signed call; it is carried out once"),
-        ("webhook-timestamp" = Option<String>, Header, description = "Seconds since 1970; at most five minutes away"),
-        ("webhook-signature" = Option<String>, Header, description = "`v1,` and base64; several are separated by spaces"),
+        ("webhook-id" = Option<String>, Header, description = "Id of a signed call; it runs once"),
+        ("webhook-timestamp" = Option<String>, Header, description = "Seconds since 1970; within five minutes of now"),
+        ("webhook-signature" = Option<String>, Header, description = "`v1,` and base64; separate several with spaces"),
     ),
     request_body = TickBody,
-    responses((status = 200, description = "What was done", body = TickedView)),
+    responses((status = 200, description = "The result", body = TickedView)),
     security(("token" = ["operate"]), ("signature" = [])),
 )]
 pub(crate) async fn post_tick(
@@ -95,7 +94,7 @@ pub(crate) async fn post_tick(
     call: Call,
 ) -> Result<Json<TickedView>> {
     let ticker = state.tick.ticker.as_ref().ok_or_else(|| {
-        let detail = "this process only answers; tick a node that works";
+        let detail = "this process only serves the API; tick a worker node";
         Problem::new(Code::NoSuchPath, detail)
     })?;
     let budget = budget(&call)?;
@@ -117,8 +116,8 @@ fn budget(call: &Call) -> Result<SignedDuration> {
     Ok(SignedDuration::try_from(budget).unwrap_or(SignedDuration::ZERO))
 }
 
-/// Lets a tick through: by its signature if it shows one, by its token otherwise. A signature that is
-/// shown counts even where none is needed, as tokens do.
+/// Authenticates a tick: by its signature if it has one, otherwise by its token. A signature that
+/// is sent is checked even where none is needed, as tokens are.
 pub(crate) async fn guard(
     State(authentication): State<Arc<Authentication>>,
     request: Request,
@@ -130,7 +129,7 @@ pub(crate) async fn guard(
     }
     let (mut parts, body) = request.into_parts();
     let body = to_bytes(body, SIGNED_BODY_BYTES_MAX).await.map_err(|_| {
-        let detail = format!("a signed body has at most {SIGNED_BODY_BYTES_MAX} bytes");
+        let detail = format!("a signed body must have at most {SIGNED_BODY_BYTES_MAX} bytes");
         Problem::new(Code::BodyTooLarge, detail)
     })?;
     let id = check(authentication.state(), &parts.headers, &body)?;
@@ -139,12 +138,12 @@ pub(crate) async fn guard(
     Ok(next.run(Request::from_parts(parts, Body::from(body))).await)
 }
 
-/// The id of a call that is genuine and recent.
+/// The id of a genuine and recent call.
 fn check(state: &AppState, headers: &HeaderMap, body: &[u8]) -> Result<String> {
     let refuse = |detail: String| Problem::new(Code::BadSignature, detail);
     let verifier = state.tick.verifier.get();
     let verifier = verifier.as_deref().ok_or_else(|| {
-        refuse("this node knows no secret under [tick], so it can check no signature".to_owned())
+        refuse("no secret is configured under [tick], so signatures cannot be checked".to_owned())
     })?;
     let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let value = |name: &str| value(name).unwrap_or_default();

@@ -1,6 +1,7 @@
-//! Making tokens: the same rules for the command line and the dashboard.
+//! Creates tokens: the same rules for the command line and the dashboard.
 //!
-//! A token is its prefix and 256 random bits, shown once to whoever made it; the store keeps its SHA-256 and the history its name.
+//! A token is its prefix and 256 random bits, shown once; the store keeps its SHA-256 and the
+//! history its name.
 
 use almanack_core::time::Entropy;
 use almanack_core::token::{Scope, TOKEN_PREFIX, Token};
@@ -11,7 +12,7 @@ use sha2::{Digest, Sha256};
 /// Longest name, in bytes.
 pub const NAME_BYTES_MAX: usize = 100;
 
-/// Not a name that survives a log line, a path and a shell.
+/// A name that would not survive a log line, a path and a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidName;
 
@@ -19,14 +20,14 @@ impl std::fmt::Display for InvalidName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "name has 1 to {NAME_BYTES_MAX} letters, digits, `-`, `_` or `.`"
+            "name must have 1 to {NAME_BYTES_MAX} letters, digits, `-`, `_` or `.`"
         )
     }
 }
 
 impl std::error::Error for InvalidName {}
 
-/// Accepts a name or says which rule it breaks.
+/// Checks a name.
 pub fn check_name(name: &str) -> Result<(), InvalidName> {
     let fits = (1..=NAME_BYTES_MAX).contains(&name.len());
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -37,19 +38,19 @@ pub fn check_name(name: &str) -> Result<(), InvalidName> {
     }
 }
 
-/// Draws a token. Whoever calls this shows it once and keeps it nowhere.
+/// Generates a token. The caller shows it once and stores it nowhere.
 pub fn draw(entropy: &dyn Entropy) -> String {
     let words = (0..4).flat_map(|_| entropy.next_u64().to_le_bytes());
     let bytes: Vec<u8> = words.collect();
     format!("{TOKEN_PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// What a token is recognised by.
+/// The hash by which a token is recognised.
 pub fn hash(token: &str) -> String {
     format!("{:x}", Sha256::digest(token.as_bytes()))
 }
 
-/// A token as the store will know it.
+/// A token as it will be stored.
 pub fn about(
     name: &str,
     token: &str,

@@ -1,7 +1,7 @@
-//! Tokens over the API: made, listed and taken back by whoever may do everything.
+//! Tokens in the API: created, listed and revoked with scope `admin`.
 //!
-//! A new token is in the answer to its making, once; the store keeps its hash. Names are half of
-//! what it takes to guess, so even looking needs scope `admin`.
+//! A new token is returned once; the store keeps its hash. Names help an attacker to guess, so even
+//! listing needs scope `admin`.
 
 use almanack_core::store;
 use almanack_core::token::{Scope, Token};
@@ -10,7 +10,7 @@ use axum::extract::Path;
 use crate::prelude::*;
 use crate::{access::Requester, tasks::body::parse_instant, token};
 
-/// A token as the store knows it; its hash stays there.
+/// A stored token, without its hash.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TokenView {
     #[schema(example = "article-service")]
@@ -18,10 +18,10 @@ pub(crate) struct TokenView {
     /// `read`, `operate` or `admin`.
     #[schema(example = "operate")]
     scope: &'static str,
-    /// Whether it works now.
+    /// Whether it is valid now.
     valid: bool,
     created_at: Timestamp,
-    /// Null if it works until it is revoked.
+    /// Null if it does not expire.
     expires_at: Option<Timestamp>,
     revoked_at: Option<Timestamp>,
 }
@@ -45,34 +45,32 @@ pub(crate) struct TokensView {
     tokens: Vec<TokenView>,
 }
 
-/// A new token. This is the only time that it is shown.
+/// A new token. It is shown only once.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NewTokenView {
     /// The token itself.
     #[schema(example = "alm_…")]
     token: String,
     about: TokenView,
-    /// Whether there was no token and no user before: nodes that were open ask everybody for one
-    /// from now on.
+    /// Whether this is the first token or user: open nodes require authentication from now on.
     first: bool,
 }
 
-/// What to make.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TokenBody {
-    /// What to call it; the history shows this name.
+    /// Its name, shown in the history.
     #[schema(example = "article-service")]
     name: String,
-    /// What it allows: `read`, `operate` or `admin`; a larger scope includes the smaller ones.
+    /// Scope: `read`, `operate` or `admin`; a larger scope includes the smaller ones.
     #[schema(example = "operate")]
     scope: String,
-    /// Until when it works; until it is revoked when nobody says otherwise.
+    /// Expiry. Default: none.
     #[schema(format = DateTime)]
     expires_at: Option<String>,
 }
 
-/// All tokens.
+/// List all tokens.
 #[utoipa::path(
     get, path = "/api/v1/tokens", tag = "access",
     responses((status = 200, description = "The tokens, by name", body = TokensView)),
@@ -81,7 +79,7 @@ pub(crate) async fn list_tokens(
     State(state): App,
     requester: Requester,
 ) -> Result<Json<TokensView>> {
-    requester.must(Scope::Admin, "looking at tokens")?;
+    requester.must(Scope::Admin, "listing tokens")?;
     let now = state.clock.now();
     let tokens = state.store.load_tokens().await?.into_iter();
     Ok(Json(TokensView {
@@ -89,15 +87,17 @@ pub(crate) async fn list_tokens(
     }))
 }
 
-/// Make a token. Its name stands for it in the history for ever, so each is given once.
+/// Create a token. Its name is never reused, so the history stays unambiguous.
 #[utoipa::path(
     post, path = "/api/v1/tokens", tag = "access",
     request_body = TokenBody,
-    responses((status = 201, description = "The token, shown this once", body = NewTokenView)),
+    responses((status = 201, description = "The token, shown only once", body = NewTokenView)),
 )]
 pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
-    call.requester.must(Scope::Admin, "making a token")?;
-    call.refuse_key_because("a token is made at most once per name; it takes no Idempotency-Key")?;
+    call.requester.must(Scope::Admin, "creating a token")?;
+    call.refuse_key_because(
+        "a name creates at most one token, so this call does not accept an Idempotency-Key",
+    )?;
     let body: TokenBody = call.json()?;
     check_name("token", &body.name)?;
     let (scope, now) = (parse_scope(&body.scope)?, state.clock.now());
@@ -110,7 +110,7 @@ pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
         return Err(Problem::new(Code::InvalidValue, detail).at("expires_at"));
     }
     if state.changes.load_user(&body.name).await?.is_some() {
-        let detail = format!("a user is called `{}`", body.name);
+        let detail = format!("a user is already called `{}`", body.name);
         return Err(Problem::new(Code::NameTaken, detail).at("name"));
     }
     let first = state.changes.load_guarded_since().await?.is_none();
@@ -128,14 +128,14 @@ pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
     Ok((StatusCode::CREATED, Json(view)).into_response())
 }
 
-/// A name stands in the history for whoever had it, and so for one token for ever.
+/// A name in the history identifies one token for ever.
 async fn taken(state: &AppState, name: &str) -> Result<Problem> {
     let tokens = state.changes.load_tokens().await?;
     let holder = tokens.iter().find(|token| token.name == name);
     let revoked = holder.is_some_and(|holder| holder.revoked_at.is_some());
     let detail = if revoked {
         format!(
-            "token `{name}` was revoked, but names are not reused, so that the history stays clear"
+            "token `{name}` was revoked, but names are never reused, so the history stays unambiguous"
         )
     } else {
         format!("token `{name}` already exists")
@@ -143,21 +143,21 @@ async fn taken(state: &AppState, name: &str) -> Result<Problem> {
     Ok(Problem::new(Code::NameTaken, detail).at("name"))
 }
 
-/// Take a token back. A node that has just seen it may take it for a few seconds more.
+/// Revoke a token. Nodes that cached it may accept it for a few more seconds.
 #[utoipa::path(
     delete, path = "/api/v1/tokens/{name}", tag = "access",
-    params(("name" = String, Path, description = "What the token is called")),
-    responses((status = 200, description = "The token afterwards", body = TokenView)),
+    params(("name" = String, Path, description = "Name of the token")),
+    responses((status = 200, description = "The token after the change", body = TokenView)),
 )]
 pub(crate) async fn revoke_token(
     State(state): App,
     Path(name): Path<String>,
     call: Call,
 ) -> Result<Json<TokenView>> {
-    call.requester.must(Scope::Admin, "taking a token back")?;
+    call.requester.must(Scope::Admin, "revoking a token")?;
     let now = state.clock.now();
     let none = || {
-        let detail = format!("no working token is called `{name}`");
+        let detail = format!("no valid token is called `{name}`");
         Problem::new(Code::NoSuchToken, detail)
     };
     if !state.changes.revoke_token(&name, now).await? {
@@ -168,7 +168,7 @@ pub(crate) async fn revoke_token(
     Ok(Json(TokenView::of(token.ok_or_else(none)?, now)))
 }
 
-/// Names of tokens and users look alike, because the history shows both in one place.
+/// Names of tokens and users follow the same rule, because the history shows both.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
     token::check_name(name).map_err(|invalid| {
         let detail = format!("a {what}'s {invalid}");

@@ -1,13 +1,15 @@
-//! The dashboard: what ran, what runs, what will run, and why; for people, in a browser.
+//! The dashboard: what ran, what runs, what will run, and why.
 //!
-//! Pages are rendered here, whole, from what the API's own functions answer; links and forms are all they need, and a
-//! small script keeps them live. What must stay true:
+//! Pages are rendered here completely, from the answers of the API's own functions; links and forms
+//! are all they need, and a small script keeps them live. What must stay true:
 //!
-//! - Every page says everything without the script, without colour and without a picture.
-//! - A page looks through the store and changes through the engine, like the API; it decides nothing of its own.
-//! - Nothing is loaded from elsewhere, and no text of others is markup: maud escapes what it is given.
-//! - Every word stands in both languages, side by side ([`say`](lang::say)), so that none can be forgotten.
-//! - Every form is read by [`Filled`](form::Filled), which knows whether it is ours.
+//! - Every page is complete without the script, without colour and without pictures.
+//! - A page reads through the store and changes through the engine, like the API; it makes no
+//!   decisions itself.
+//! - Nothing is loaded from other hosts, and foreign text is never markup: maud escapes it.
+//! - Every text is written in both languages, side by side ([`say`](lang::say)), so that none can
+//!   be forgotten.
+//! - Every form is read by [`Filled`](form::Filled), which checks that it is ours.
 
 mod activity;
 mod assets;
@@ -49,13 +51,12 @@ use self::live::Live;
 pub(crate) use self::viewer::cookie;
 use crate::{AppState, access::Authentication};
 
-/// What every page is written with.
 mod prelude {
     pub(crate) use almanack_core::token::Scope;
     pub(crate) use maud::{Markup, html};
     pub(crate) use serde_json::json;
 
-    pub(crate) use super::authentication::{again, reported};
+    pub(crate) use super::authentication::{again, with_status};
     pub(crate) use super::equivalent::Equivalent;
     pub(crate) use super::form::{Filled, Question, see};
     pub(crate) use super::lang::{Lang, pick, say, words};
@@ -74,15 +75,15 @@ mod prelude {
     pub(crate) type Page = Result<Markup>;
 }
 
-/// How many of the newest rows a list searches; what is older has to be asked for by name.
+/// How many of the newest rows a list searches; older ones need an exact name.
 const SEARCHED: usize = 50_000;
 
-/// Largest form of those who are known: a list of sources is pasted into one.
+/// Largest form of an authenticated user: a list of sources is pasted into one.
 const FORM_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Largest form of those who are not: a name, a password, a choice.
+/// Largest form before sign-in: a name, a password, a choice.
 const OPEN_FORM_BYTES_MAX: usize = 16 * 1024;
 
-/// All pages, behind their door, and what is open to everybody.
+/// All pages behind authentication, and the public ones.
 pub(crate) fn routes(authentication: &Arc<Authentication>) -> Router<Arc<AppState>> {
     let behind = from_fn_with_state(Arc::clone(authentication), authentication::enter);
     let inside = inside().route_layer(behind.clone());
@@ -114,7 +115,7 @@ fn inside() -> Router<Arc<AppState>> {
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
 }
 
-/// What is open to those who are not known yet.
+/// Public pages.
 fn outside(authentication: &Arc<Authentication>) -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/preferences", post(preferences::choose))

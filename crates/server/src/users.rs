@@ -1,5 +1,5 @@
-//! Users over the API: those who sign in to the dashboard by name and password, kept by whoever may
-//! do everything.
+//! Users in the API, managed with scope `admin`: they sign in to the dashboard with name and
+//! password.
 
 use almanack_core::sign_in::password::{Error, Salt, check_new};
 use almanack_core::sign_in::{PasswordHash, User};
@@ -10,7 +10,7 @@ use crate::access::Requester;
 use crate::prelude::*;
 use crate::tokens::{check_name, parse_scope};
 
-/// A user as the store knows them; what their password is recognised by stays there.
+/// A stored user, without the password hash.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct UserView {
     #[schema(example = "ada")]
@@ -21,8 +21,7 @@ pub(crate) struct UserView {
     created_at: Timestamp,
     /// When the password was set.
     changed_at: Timestamp,
-    /// Whether there was no token and no user before: nodes that were open ask everybody to sign in
-    /// from now on.
+    /// Whether this is the first token or user: open nodes require authentication from now on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     first: bool,
 }
@@ -45,56 +44,54 @@ pub(crate) struct UsersView {
     users: Vec<UserView>,
 }
 
-/// Whom to make.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserBody {
-    /// What to call them; the history shows this name.
+    /// Their name, shown in the history.
     #[schema(example = "ada")]
     name: String,
-    /// What they may do: `read`, `operate` or `admin`.
+    /// Scope: `read`, `operate` or `admin`.
     #[schema(example = "operate")]
     scope: String,
-    /// At least ten characters.
+    /// Password, at least ten characters.
     password: String,
 }
 
-/// What to set.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PasswordBody {
-    /// At least ten characters.
+    /// Password, at least ten characters.
     password: String,
 }
 
-/// All users.
+/// List all users.
 #[utoipa::path(
     get, path = "/api/v1/users", tag = "access",
     responses((status = 200, description = "The users, by name", body = UsersView)),
 )]
 pub(crate) async fn list_users(State(state): App, requester: Requester) -> Result<Json<UsersView>> {
-    requester.must(Scope::Admin, "looking at users")?;
+    requester.must(Scope::Admin, "listing users")?;
     let users = state.store.load_users().await?.into_iter();
     Ok(Json(UsersView {
         users: users.map(UserView::from).collect(),
     }))
 }
 
-/// Make somebody who signs in to the dashboard by name and password.
+/// Create a user who signs in to the dashboard with name and password.
 #[utoipa::path(
     post, path = "/api/v1/users", tag = "access",
     request_body = UserBody,
     responses((status = 201, description = "The user", body = UserView)),
 )]
 pub(crate) async fn create_user(State(state): App, call: Call) -> Answer {
-    call.requester.must(Scope::Admin, "making a user")?;
+    call.requester.must(Scope::Admin, "creating a user")?;
     let body: UserBody = call.json()?;
     check_name("user", &body.name)?;
     let scope = parse_scope(&body.scope)?;
     let tokens = state.changes.load_tokens().await?;
-    // The history shows a name alone, so it must be one of one requester.
+    // The history shows only a name, so it must identify one requester.
     if tokens.iter().any(|token| token.name == body.name) {
-        let detail = format!("a token is called `{}`", body.name);
+        let detail = format!("a token is already called `{}`", body.name);
         return Err(Problem::new(Code::NameTaken, detail).at("name"));
     }
     let (first, now) = (
@@ -122,10 +119,10 @@ pub(crate) async fn create_user(State(state): App, call: Call) -> Answer {
     Ok((StatusCode::CREATED, Json(view)).into_response())
 }
 
-/// Set somebody's password anew, which signs them out everywhere.
+/// Set a user's password, which signs them out everywhere.
 #[utoipa::path(
     put, path = "/api/v1/users/{name}/password", tag = "access",
-    params(("name" = String, Path, description = "What they are called")),
+    params(("name" = String, Path, description = "Name of the user")),
     request_body = PasswordBody,
     responses((status = 200, description = "The user", body = UserView)),
 )]
@@ -137,20 +134,20 @@ pub(crate) async fn set_password(
     call.requester.must(Scope::Admin, "setting a password")?;
     let body: PasswordBody = call.json()?;
     let user = state.changes.load_user(&name).await?;
-    let mut user = user.ok_or_else(|| nobody(&name))?;
+    let mut user = user.ok_or_else(|| no_such_user(&name))?;
     user.password = hash(&state, &body.password).await?;
     user.changed_at = state.clock.now();
     if !state.changes.change_user(&user).await? {
-        return Err(nobody(&name));
+        return Err(no_such_user(&name));
     }
     Ok(Json(user.into()))
 }
 
-/// Remove somebody, and sign them out everywhere.
+/// Remove a user, and sign them out everywhere.
 #[utoipa::path(
     delete, path = "/api/v1/users/{name}", tag = "access",
-    params(("name" = String, Path, description = "What they are called")),
-    responses((status = 204, description = "They are gone")),
+    params(("name" = String, Path, description = "Name of the user")),
+    responses((status = 204, description = "Removed")),
 )]
 pub(crate) async fn remove_user(
     State(state): App,
@@ -161,11 +158,11 @@ pub(crate) async fn remove_user(
     if state.changes.remove_user(&name).await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
-        Err(nobody(&name))
+        Err(no_such_user(&name))
     }
 }
 
-fn nobody(name: &str) -> Problem {
+fn no_such_user(name: &str) -> Problem {
     Problem::new(Code::NoSuchUser, format!("no user is called `{name}`"))
 }
 
@@ -181,10 +178,10 @@ async fn hash(state: &AppState, password: &str) -> Result<PasswordHash> {
     hashed.map_err(|error| match error {
         Error::Busy => Problem::new(Code::Busy, error.to_string()),
         Error::Unreadable | Error::Failed { .. } => {
-            tracing::error!(error = %error, "a password was not hashed");
+            tracing::error!(error = %error, "could not hash a password");
             Problem::new(
                 Code::Internal,
-                "the password could not be kept; the log says why",
+                "could not store the password; see the log of this node",
             )
         }
     })

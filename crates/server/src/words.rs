@@ -1,8 +1,8 @@
-//! What the parsers say, in the words of those who send JSON.
+//! Parser messages in JSON terms.
 //!
-//! serde names what it expected as the program does (`struct PutBody`, `i64`). A caller knows
-//! objects, arrays and numbers. Only the parser's own part of a message is touched: what it quotes
-//! from the request stands before the last `, expected `.
+//! serde names types as Rust does (`struct PutBody`, `i64`). Clients know objects, arrays and
+//! numbers. Only the parser's own part of a message is changed: what it quotes from the request
+//! precedes the last `, expected `.
 
 const EXPECTED: &str = ", expected ";
 
@@ -27,7 +27,7 @@ pub fn of_json(message: &str) -> String {
     format!("{}{EXPECTED}{wanted}{place}", in_json(found))
 }
 
-/// What was found, by its JSON name.
+/// The found value, by its JSON name.
 fn in_json(found: &str) -> String {
     let names = [
         (": integer ", ": number "),
@@ -47,14 +47,14 @@ fn in_json(found: &str) -> String {
 
 /// A query parser's message.
 pub(crate) fn of_query(message: &str) -> String {
-    let reported = message
+    let text = message
         .strip_prefix("Failed to deserialize query string: ")
         .unwrap_or(message);
-    // Its path may stand before, and says the same name.
-    if let Some((_, rest)) = reported.split_once("unknown field ") {
+    // A path may precede it, with the same name.
+    if let Some((_, rest)) = text.split_once("unknown field ") {
         return format!("unknown parameter {rest}");
     }
-    if let Some((_, rest)) = reported.split_once("duplicate field ") {
+    if let Some((_, rest)) = text.split_once("duplicate field ") {
         return format!("parameter given twice: {rest}");
     }
     let numbers = [
@@ -73,11 +73,11 @@ pub(crate) fn of_query(message: &str) -> String {
         ),
     ];
     for (rust, plain) in numbers {
-        if let Some(parameter) = reported.strip_suffix(rust) {
+        if let Some(parameter) = text.strip_suffix(rust) {
             return format!("{} {plain}", parameter.trim_end_matches([':', ' ']));
         }
     }
-    reported.to_owned()
+    text.to_owned()
 }
 
 #[cfg(test)]

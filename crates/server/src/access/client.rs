@@ -1,8 +1,9 @@
-//! Where a request comes from.
+//! The address of the client.
 //!
-//! The address of the connection, which nobody can make up. Behind a proxy that is the proxy's: whoever puts one before a node names its
-//! address (`server.trusted_proxies`), and what a connection from there says in `X-Forwarded-For` is believed as far as trusted
-//! proxies wrote it. Nobody else's header is looked at, because anybody can send one.
+//! This is the address of the connection, which cannot be forged. Behind a proxy it is the proxy's:
+//! `server.trusted_proxies` names such proxies, and `X-Forwarded-For` from them is trusted as far
+//! as trusted proxies wrote it. The header of any other client is ignored, because every client can
+//! send one.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +16,7 @@ use crate::prelude::*;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Whoever sent a request, as far as tries to sign in are counted.
+/// The client, as far as sign-in attempts are counted.
 pub(crate) struct Client(pub(crate) Peer);
 
 impl FromRequestParts<Arc<AppState>> for Client {
@@ -43,7 +44,7 @@ fn sent_by(connected: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr 
         if !is_trusted(&sender) {
             break;
         }
-        // Whatever a trusted proxy could not say is its own.
+        // An entry that a trusted proxy could not name counts as the proxy itself.
         let Some(before) = parse(hop.trim()) else {
             break;
         };
@@ -52,7 +53,7 @@ fn sent_by(connected: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr 
     sender
 }
 
-/// Some write a port along.
+/// Some proxies append a port.
 fn parse(hop: &str) -> Option<IpAddr> {
     let alone = hop.parse::<IpAddr>().ok();
     let with_port = || hop.parse::<SocketAddr>().ok().map(|it| it.ip());
@@ -72,21 +73,31 @@ mod tests {
     fn a_header_is_believed_as_far_as_trusted_proxies_wrote_it() {
         let trusted = ["10.0.0.0/8", "::1"].map(|text| parse_net(text).unwrap());
         for (connected, header, sender, why) in [
-            ("192.0.2.1", "198.51.100.7", "192.0.2.1", "no proxy of ours"),
-            ("10.0.0.1", "198.51.100.7", "198.51.100.7", "our proxy"),
-            ("10.0.0.1", "", "10.0.0.1", "which says nothing"),
-            ("10.0.0.1", "junk", "10.0.0.1", "or nothing readable"),
+            (
+                "192.0.2.1",
+                "198.51.100.7",
+                "192.0.2.1",
+                "not a trusted proxy",
+            ),
+            (
+                "10.0.0.1",
+                "198.51.100.7",
+                "198.51.100.7",
+                "a trusted proxy",
+            ),
+            ("10.0.0.1", "", "10.0.0.1", "without the header"),
+            ("10.0.0.1", "junk", "10.0.0.1", "with an unreadable header"),
             (
                 "10.0.0.1",
                 "203.0.113.9, 198.51.100.7",
                 "198.51.100.7",
-                "what came before is the sender's own word",
+                "earlier entries are the client's own claim",
             ),
             (
                 "10.0.0.1",
                 "198.51.100.7, 10.0.0.2",
                 "198.51.100.7",
-                "two proxies of ours",
+                "two trusted proxies",
             ),
             ("::1", "[2001:db8::1]:4711", "2001:db8::1", "with a port"),
         ] {

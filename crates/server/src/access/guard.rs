@@ -1,14 +1,14 @@
-//! Whether access is guarded: a fact of the store, which is never taken back.
+//! Whether access is guarded: a fact in the store that is never reverted.
 //!
-//! A node that started open asks again every [`REMEMBERED_FOR`], so the first token or user that anybody makes closes it without a
-//! restart. Once closed it asks no more.
+//! A node that started open checks again every [`REMEMBERED_FOR`], so the first token or user
+//! closes it without a restart. Once closed it does not check again.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::REMEMBERED_FOR;
 use crate::prelude::*;
 
-/// What the store said last.
+/// The last answer of the store.
 #[derive(Debug, Clone, Copy, Default)]
 enum Said {
     #[default]
@@ -32,7 +32,7 @@ impl Guard {
         }
         let guarded = state.changes.load_guarded_since().await?.is_some();
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A slower answer from before must not open what is closed.
+        // A slower, earlier answer must not open what is closed.
         if !matches!(*said, Said::Guarded) {
             *said = if guarded {
                 Said::Guarded
@@ -44,7 +44,7 @@ impl Guard {
     }
 }
 
-/// A clock that was set back must not make a memory last longer.
+/// A clock that was set back must not extend the cache.
 fn is_fresh(asked_at: Timestamp, now: Timestamp) -> bool {
     let age = now.duration_since(asked_at);
     age >= SignedDuration::ZERO && age < REMEMBERED_FOR

@@ -1,7 +1,7 @@
-//! What was found in the store, for a moment.
+//! A short-lived cache of credentials found in the store.
 //!
-//! Keys are hashes of what somebody showed. What is not found is not remembered: something new works at once, and guessing cannot
-//! fill the memory.
+//! Keys are hashes of the credentials. Misses are not cached: a new credential works at once, and
+//! guessing cannot fill the cache.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::REMEMBERED_FOR;
 use crate::prelude::*;
 
-/// How many are remembered; past that the memory starts afresh.
+/// Most entries; beyond that the cache is cleared.
 const REMEMBERED_MAX: usize = 1024;
 
 /// What was found, and when.
@@ -22,17 +22,17 @@ impl<T> Default for Memory<T> {
 }
 
 impl<T: Clone> Memory<T> {
-    /// What is remembered, if it is fresh.
+    /// The cached value, if it is fresh.
     pub(super) fn recall(&self, hash: &str, now: Timestamp) -> Option<T> {
         let remembered = self.lock();
         let (found, seen_at) = remembered.get(hash)?;
         let age = now.duration_since(*seen_at);
-        // A clock that was set back must not make a memory last longer.
+        // A clock that was set back must not extend the cache.
         let fresh = age >= SignedDuration::ZERO && age < REMEMBERED_FOR;
         fresh.then(|| found.clone())
     }
 
-    /// Remembers what was found, or that nothing was.
+    /// Caches a hit; a miss is not cached.
     pub(super) fn keep(&self, hash: &str, found: Option<&T>, now: Timestamp) {
         let mut remembered = self.lock();
         let Some(found) = found else {

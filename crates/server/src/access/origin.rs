@@ -1,13 +1,13 @@
-//! Which host a request was meant for, and which page sent it.
+//! The host that a request is for, and the page that sent it.
 //!
-//! A browser tells both, and no page can make it lie: the host it thinks it talks to, which stops DNS rebinding, and the
-//! origin of whatever makes it change something.
+//! A browser sends both, and no page can forge them: the host, which stops DNS rebinding, and the
+//! origin of the page that requests a change.
 
 use axum::{http::HeaderName, http::request::Parts};
 
 use crate::prelude::*;
 
-/// A request without any host cannot come from a browser, so it is let through.
+/// A request without any host cannot come from a browser, so it passes.
 pub(super) fn check_host(request: &Parts, hosts: &[String], detail: &'static str) -> Result<()> {
     let Some(authority) = authority(request) else {
         return Ok(());
@@ -24,20 +24,20 @@ pub(super) fn check_host(request: &Parts, hosts: &[String], detail: &'static str
     Err(Problem::new(Code::UnknownHost, detail))
 }
 
-/// A proxy makes everybody look local. It says so in one of these headers, if it says anything: what it hides must be kept out
-/// by a token.
+/// A proxy makes every client look local. One of these headers reveals it; a proxy that sends none
+/// must be kept out by a token.
 pub(super) fn check_direct(request: &Parts) -> Result<()> {
     let Some(name) = request.headers.keys().find(|name| is_said_by_proxy(name)) else {
         return Ok(());
     };
     let detail = format!(
-        "this request came through a proxy (it has the header `{name}`), and there is no token and no user yet to tell who sent it; \
+        "this request came through a proxy (it has the header `{name}`), and no token or user exists yet to authenticate it; \
          `almanack token create` or `almanack user create` makes one"
     );
     Err(Problem::new(Code::Unauthenticated, detail))
 }
 
-/// Whether this is a header by which a proxy tells whom it speaks for.
+/// Whether a proxy uses this header to name the client.
 pub(crate) fn is_said_by_proxy(name: &HeaderName) -> bool {
     let name = name.as_str();
     ["forwarded", "via", "x-real-ip"].contains(&name) || name.starts_with("x-forwarded-")
@@ -58,7 +58,7 @@ pub(super) fn check_origin(request: &Parts) -> Result<()> {
     }
     Err(Problem::new(
         Code::ForeignOrigin,
-        "a web page of another origin may not change anything",
+        "a web page of another origin must not change anything",
     ))
 }
 

@@ -1,10 +1,10 @@
-//! Sessions: how a browser is recognised after somebody signed in with it.
+//! Sessions: how a browser is recognised after sign-in.
 //!
-//! The cookie holds 256 random bits, the store their SHA-256. It says nothing by itself: what it allows is what its holder is
-//! allowed, looked up anew at most [`REMEMBERED_FOR`](super::REMEMBERED_FOR) later.
+//! The cookie contains 256 random bits, the store their SHA-256. The cookie itself grants nothing:
+//! its holder's scope is looked up again at most [`REMEMBERED_FOR`](super::REMEMBERED_FOR) later.
 //!
-//! The cookie opens pages and nothing else. A browser sends it with whatever another page makes it send, and only our forms
-//! carry the key that tells theirs from ours; the API has no such key, and whoever writes a program has a token.
+//! The cookie opens pages and nothing else. A browser also sends it with requests that another page
+//! triggers; only our forms contain the form key. The API has no form key; programs use a token.
 
 use almanack_core::sign_in::{Holder, Session, User};
 use almanack_core::{time::Entropy, token::Token};
@@ -16,15 +16,15 @@ use super::{Authentication, Requester};
 use crate::prelude::*;
 use crate::ui::cookie;
 
-/// The cookie. By its prefix a browser takes it over HTTPS only (or from the machine itself) and keeps it for this very host.
+/// The cookie. Its prefix restricts it to HTTPS (or localhost) and to this exact host.
 pub(crate) const SESSION_COOKIE: &str = "__Host-almanack";
-/// Stands in for it until somebody signs in, so that the form to sign in has a key too. Not `Secure`: where the
-/// other one is not kept, this one has to be, or nobody could be told why.
+/// Used until sign-in, so that the sign-in form has a key, too. Not `Secure`: where the browser
+/// drops the session cookie it must keep this one, or the page could not explain why.
 pub(crate) const ARRIVAL_COOKIE: &str = "almanack-arrival";
 /// 256 bits in base64.
 const COOKIE_CHARS: usize = 43;
 
-/// A session and who holds it, as the store has them.
+/// A session and its holder, as stored.
 #[derive(Clone)]
 pub(super) struct Held {
     session: Session,
@@ -38,7 +38,7 @@ enum By {
 }
 
 impl Held {
-    /// Who it is, if it still opens anything.
+    /// The holder, if the session is still valid.
     fn requester(&self, now: Timestamp) -> Option<Requester> {
         let (name, scope) = match &self.by {
             By::Token(token) => (&token.name, self.session.under_token(token, now)?),
@@ -50,7 +50,7 @@ impl Held {
 }
 
 impl Authentication {
-    /// Who signed in with this browser, and the key of their forms.
+    /// The signed-in user of this browser, and the key of their forms.
     pub(super) async fn signed_in(
         &self,
         headers: &HeaderMap,
@@ -83,7 +83,7 @@ impl Authentication {
         Ok(held)
     }
 
-    /// Opens a session as of `now`, and answers the cookie for it.
+    /// Opens a session as of `now` and returns its cookie.
     pub(crate) async fn begin_session(
         &self,
         holder: Holder,
@@ -98,7 +98,7 @@ impl Authentication {
         Ok(header(&line))
     }
 
-    /// Ends the session of this browser, here at once and elsewhere once they look again.
+    /// Ends this browser's session: here at once, on other nodes at their next lookup.
     pub(crate) async fn end_session(&self, headers: &HeaderMap) -> Result<()> {
         if let Some(shown) = shown(headers, SESSION_COOKIE) {
             let hash = hash(&shown);
@@ -108,8 +108,8 @@ impl Authentication {
         Ok(())
     }
 
-    /// The key for forms of somebody who is not signed in, and the cookie that it goes with unless the browser has one. Who had a
-    /// session keeps its key, so that a form they opened meanwhile is still theirs.
+    /// The form key of a client that is not signed in, and its cookie unless the browser has one. A
+    /// client that had a session keeps its key, so that a form opened meanwhile stays valid.
     pub(crate) fn arrival(&self, headers: &HeaderMap) -> (String, Option<HeaderValue>) {
         let known = shown(headers, SESSION_COOKIE).or_else(|| shown(headers, ARRIVAL_COOKIE));
         if let Some(known) = known {
@@ -121,13 +121,13 @@ impl Authentication {
     }
 }
 
-/// Takes the cookie away from a browser.
+/// Deletes the cookie in the browser.
 pub(crate) fn no_session() -> Option<HeaderValue> {
     let line = ours(SESSION_COOKIE, String::new()).secure(true).path("/");
     header(&line.max_age(Duration::ZERO))
 }
 
-/// `Lax`, so that a link from elsewhere leads to the page and not to the form to sign in.
+/// `Lax`, so that a link from another site leads to the page and not to the sign-in form.
 fn ours(name: &'static str, value: String) -> CookieBuilder<'static> {
     let cookie = Cookie::build((name, value));
     cookie.http_only(true).same_site(SameSite::Lax)
@@ -137,7 +137,7 @@ fn header(cookie: &CookieBuilder<'static>) -> Option<HeaderValue> {
     HeaderValue::try_from(cookie.to_string()).ok()
 }
 
-/// What a browser shows, if it can be one of ours.
+/// The cookie value, if it can be one of ours.
 fn shown(headers: &HeaderMap, name: &str) -> Option<String> {
     cookie(headers, name).filter(|value| value.len() == COOKIE_CHARS)
 }
@@ -151,8 +151,8 @@ fn hash(shown: &str) -> String {
     format!("{:x}", Sha256::digest(shown))
 }
 
-/// Made of the cookie alone, so that a form that one node showed can be sent to another. Not the hash that the store keeps: who
-/// reads the store must not be able to make forms.
+/// Derived from the cookie alone, so that one node accepts the form of another. Not the hash in the
+/// store: read access to the store must not be enough to forge forms.
 fn form_key(shown: &str) -> String {
     let digest = Sha256::new_with_prefix("almanack form of ");
     format!("{:x}", digest.chain_update(shown).finalize())

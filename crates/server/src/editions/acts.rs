@@ -1,4 +1,4 @@
-//! What people do with an edition: build it, publish what there is, put failed stories back, begin anew.
+//! Actions on an edition: build it, publish it early, retry failed stories, start over.
 
 use almanack_core::{reschedule::Receipt, store::EditionLine};
 use almanack_engine::editions::Ran;
@@ -8,39 +8,39 @@ use super::{Dated, editions, refuse_key, report, run_through, runs::Runs, view::
 use crate::prelude::*;
 use crate::receipts::ReceiptView;
 
-/// How often a story may be put back by hand.
+/// How often a story may be retried by hand.
 pub(crate) const RETRIES: std::ops::RangeInclusive<u32> = 1..=5;
 
 /// How to build an edition.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunEditionBody {
-    /// Whether to answer only when it is built as far as it goes, which may take many minutes.
+    /// Wait until the edition is built as far as possible. This may take many minutes.
     #[serde(default)]
     wait: bool,
 }
 
-/// What became of a request to build an edition.
+/// Result of a build request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EditionRunView {
-    /// The edition as it is now.
+    /// The edition now.
     edition: EditionLine,
-    /// Whether it is published; null when nobody waited for that.
+    /// Whether it is published; null without `wait`.
     published: Option<bool>,
-    /// How it stands, in a sentence.
+    /// The result in a sentence.
     message: String,
-    /// Requests that were spent meanwhile; null when nobody waited.
+    /// Requests spent by this run; null without `wait`.
     requests: Option<u32>,
-    /// The receipt of the task that builds it; null when there is nothing left to build, or when it was waited for.
+    /// Receipt of the task that builds it; null with `wait`, or if nothing is left to build.
     receipt: Option<ReceiptView>,
 }
 
 impl EditionRunView {
     fn ran(ran: Ran) -> Result<Self> {
-        let reported = report(&ran.account, &ran.end)?;
+        let report = report(&ran.account, &ran.end)?;
         Ok(Self {
-            published: Some(reported.published),
-            message: reported.message,
+            published: Some(report.published),
+            message: report.message,
             requests: Some(ran.requests),
             receipt: None,
             edition: line(ran.account),
@@ -57,17 +57,17 @@ pub(super) fn receipt_view(
     Ok(receipt.map(|receipt| ReceiptView::of(&identity, receipt)))
 }
 
-/// Build an edition to its end.
+/// Build an edition.
 ///
-/// Queues it and answers at once; with `wait`, answers when it is built as far as it goes. It goes on even if the caller
-/// does not wait so long. A day that is over is taken up where it was left.
+/// Queues the build and answers at once; with `wait`, answers when it is built as far as possible.
+/// The build continues if the caller disconnects. For a past day, it continues where it stopped.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/run", tag = "editions",
     params(Dated),
     request_body = RunEditionBody,
     responses(
-        (status = 202, description = "It is queued, or there is nothing left to do", body = EditionRunView),
-        (status = 200, description = "It was built as far as it goes", body = EditionRunView),
+        (status = 202, description = "Queued, or nothing left to do", body = EditionRunView),
+        (status = 200, description = "Built as far as possible", body = EditionRunView),
     ),
 )]
 pub(crate) async fn run_edition(
@@ -90,7 +90,7 @@ pub(crate) async fn run_edition(
     let (state, receipt) = (requested.account.edition.state, requested.receipt.as_ref());
     let message = match receipt {
         Some(_) => format!("the edition of {date} is queued"),
-        None => format!("the edition of {date} is {state}; nothing is left to build"),
+        None => format!("the edition of {date} is {state}; nothing left to build"),
     };
     let view = EditionRunView {
         published: None,
@@ -102,14 +102,14 @@ pub(crate) async fn run_edition(
     Ok((StatusCode::ACCEPTED, Json(view)))
 }
 
-/// What became of publishing by force.
+/// Result of publishing early.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EditionPublishView {
-    /// The edition as it is now: `published`, or `aggregating` while a destination does not take it.
+    /// The edition now: `published`, or `aggregating` while a destination refuses it.
     edition: EditionLine,
-    /// Stories that were left out.
+    /// Stories left out.
     left_out: u32,
-    /// Requests that were spent.
+    /// Requests spent.
     requests: u32,
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct EditionPublishView {
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/publish", tag = "editions",
     params(Dated),
-    responses((status = 200, description = "What became of it", body = EditionPublishView)),
+    responses((status = 200, description = "The result", body = EditionPublishView)),
 )]
 pub(crate) async fn publish_edition(
     State(state): App,
@@ -139,25 +139,24 @@ pub(crate) async fn publish_edition(
     }))
 }
 
-/// Which failed stories to put back.
+/// Which failed stories to retry.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RetryEditionBody {
-    /// Only those that were put back less often: 1 to 5; the configured number when nobody says otherwise.
+    /// Only stories retried fewer times than this, 1 to 5. Default: the configured limit.
     #[schema(minimum = 1, maximum = 5)]
     retries_max: Option<u32>,
 }
 
-/// What became of putting failed stories back.
+/// Result of retrying failed stories.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EditionRetryView {
-    /// The edition as it is now.
+    /// The edition now.
     edition: EditionLine,
-    /// Stories that were put back.
+    /// Stories that will be retried.
     stories: u32,
 }
 
-/// Refuses a number of retries that nobody means.
 pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<()> {
     match retries_max {
         Some(most) if !RETRIES.contains(&most) => {
@@ -168,12 +167,12 @@ pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<()> 
     }
 }
 
-/// Put the failed stories of an edition back.
+/// Retry the failed stories of an edition.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/retry", tag = "editions",
     params(Dated),
     request_body = RetryEditionBody,
-    responses((status = 200, description = "How many were put back", body = EditionRetryView)),
+    responses((status = 200, description = "How many will be retried", body = EditionRetryView)),
 )]
 pub(crate) async fn retry_edition(
     State(state): App,
@@ -191,11 +190,11 @@ pub(crate) async fn retry_edition(
     }))
 }
 
-/// Begin anew with the stories an edition has.
+/// Start an edition over with its current stories.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/reset", tag = "editions",
     params(Dated),
-    responses((status = 200, description = "The edition afterwards", body = EditionLine)),
+    responses((status = 200, description = "The edition after the reset", body = EditionLine)),
 )]
 pub(crate) async fn reset_edition(
     State(state): App,

@@ -1,9 +1,10 @@
 //! The founding documents' endpoints, at the root and by their own names (ED-21…ED-25).
 //!
-//! Programs written for the older system find what they know: `success`, `message`, `taskDate`, the counts of articles
-//! under their names, `error` where something is wrong. Everything else stands beside it: every answer brings how the
-//! edition stands, every refusal is a problem as elsewhere in this API. The day is today's unless `date` names another, in the
-//! body or in the query.
+//! Programs written for the older system find the fields they know: `success`, `message`,
+//! `taskDate`, the article counts under their names, and `error` on failure. Everything else is
+//! added to it: every answer contains the state of the edition, every refusal is a problem as
+//! elsewhere in this API. The day is today unless `date` names another, in the body or in the
+//! query.
 
 mod view;
 
@@ -25,23 +26,23 @@ use crate::prelude::*;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DayQuery {
-    /// The edition's day, YYYY-MM-DD; today's when nobody says otherwise.
+    /// Day of the edition, YYYY-MM-DD. Default: today.
     #[param(format = Date)]
     #[schema(format = Date, example = "2026-01-05")]
     date: Option<String>,
 }
 
-/// Which stories to put back.
+/// Which stories to retry.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct RetryTasksBody {
-    /// Only those that were put back less often: 1 to 5; the configured number when nobody says otherwise.
+    /// Only stories retried fewer times than this, 1 to 5. Default: the configured limit.
     #[schema(minimum = 1, maximum = 5)]
     max_retries: Option<u32>,
-    /// Whether to build the edition now and answer only when it is built as far as it goes.
+    /// Build the edition now and answer when it is built as far as possible.
     #[serde(default)]
     sync: bool,
-    /// The edition's day, YYYY-MM-DD; today's when nobody says otherwise.
+    /// Day of the edition, YYYY-MM-DD. Default: today.
     #[schema(format = Date, example = "2026-01-05")]
     date: Option<String>,
 }
@@ -49,14 +50,13 @@ pub(crate) struct RetryTasksBody {
 /// A call about a day.
 type DayAsked = Result<Asked<DayQuery>>;
 
-/// What an answer is made from.
 struct Asking {
     editions: Arc<Editions>,
     date: Date,
 }
 
 impl Asking {
-    /// The day that is meant, in the body or in the query; both may name it if they agree.
+    /// The requested day, from the body or the query; if both name one, they must agree.
     fn about(state: &AppState, query: Option<&str>, body: Option<&str>) -> Result<Self> {
         let editions = editions(state)?.clone();
         let (query, body) = (query.map(parse_date), body.map(parse_date));
@@ -64,14 +64,14 @@ impl Asking {
         if let (Some(query), Some(body)) = (query, body)
             && query != body
         {
-            let detail = format!("the query says {query}, the body {body}; name one day");
+            let detail = format!("the query names {query}, the body {body}; name one day");
             return Err(Problem::new(Code::InvalidValue, detail).at("date"));
         }
         let date = editions.day(query.or(body))?;
         Ok(Self { editions, date })
     }
 
-    /// As [`Self::about`], for a call whose body says nothing but the day.
+    /// As [`Self::about`], for a call whose body contains only the day.
     fn of(state: &AppState, query: DayAsked, call: &Call) -> Result<Self> {
         refuse_key(call)?;
         let Asked(query) = query?;
@@ -84,15 +84,15 @@ impl Asking {
     }
 }
 
-/// Build a day's edition from wherever it stands through to the end, and answer then.
+/// Build a day's edition to the end and wait for the result.
 ///
-/// May take many minutes, and goes on even if the caller does not wait so long. `success` says whether the edition is
-/// published; if it is not, `message` says what is missing.
+/// May take many minutes, and continues if the caller disconnects. `success` says whether the
+/// edition is published; if not, `message` says what is missing.
 #[utoipa::path(
-    post, path = "/trigger-export-sync", tag = "founding",
+    post, path = "/trigger-export-sync", tag = "compat",
     params(DayQuery),
     request_body = DayQuery,
-    responses((status = 200, description = "It was built as far as it goes", body = TriggeredView)),
+    responses((status = 200, description = "Built as far as possible", body = TriggeredView)),
 )]
 pub(crate) async fn trigger_export_sync(
     State(state): App,
@@ -106,25 +106,25 @@ pub(crate) async fn trigger_export_sync(
         .carry_out(async move { run_through(&editions, date).await })
         .await?;
     let stand = asking.stand(&ran.account);
-    let reported = match report(&ran.account, &ran.end) {
-        Ok(reported) => reported,
+    let report = match report(&ran.account, &ran.end) {
+        Ok(report) => report,
         Err(problem) => return Err(Refused::about(problem, stand)),
     };
     Ok(Json(TriggeredView {
-        success: reported.published,
-        message: reported.message,
+        success: report.published,
+        message: report.message,
         receipt: None,
         stand,
     }))
 }
 
-/// Queue a day's edition to be built to its end, and answer at once.
+/// Queue a day's edition for building and answer at once.
 #[utoipa::path(
-    post, path = "/trigger-export", tag = "founding",
+    post, path = "/trigger-export", tag = "compat",
     params(DayQuery),
     request_body = DayQuery,
     responses(
-        (status = 200, description = "It is queued, or there is nothing left to do", body = TriggeredView),
+        (status = 200, description = "Queued, or nothing left to do", body = TriggeredView),
     ),
 )]
 pub(crate) async fn trigger_export(
@@ -142,9 +142,9 @@ pub(crate) async fn trigger_export(
     let published = account.edition.is_published();
     let message = match (&receipt, published) {
         (Some(_), _) => {
-            format!("the edition of {date} is queued; /task-status tells how it stands")
+            format!("the edition of {date} is queued; see /task-status for its progress")
         }
-        (None, true) => format!("the edition of {date} is published already"),
+        (None, true) => format!("the edition of {date} is already published"),
         (None, false) => {
             format!("the edition of {date} is {state}; retry or reset it to build it again")
         }
@@ -159,10 +159,10 @@ pub(crate) async fn trigger_export(
 
 /// Publish the completed stories of a day's edition now, without the others.
 #[utoipa::path(
-    post, path = "/force-publish", tag = "founding",
+    post, path = "/force-publish", tag = "compat",
     params(DayQuery),
     request_body = DayQuery,
-    responses((status = 200, description = "What became of it", body = ForcePublishedView)),
+    responses((status = 200, description = "The result", body = ForcePublishedView)),
 )]
 pub(crate) async fn force_publish(
     State(state): App,
@@ -181,13 +181,11 @@ pub(crate) async fn force_publish(
     let success = account.edition.is_published();
     let (printed, left_out) = (account.counts().completed, forced.left_out);
     let message = if success {
-        format!(
-            "the edition of {date} is published with {printed} stories; {left_out} were left out"
-        )
+        format!("the edition of {date} is published with {printed} stories; {left_out} left out")
     } else {
         let open = super::open_destinations(account).join(", ");
         let state = account.edition.state;
-        format!("the edition of {date} is {state}: {open} did not take it; it is tried again")
+        format!("the edition of {date} is {state}: {open} refused it; it will be retried")
     };
     Ok(Json(ForcePublishedView {
         success,
@@ -197,12 +195,12 @@ pub(crate) async fn force_publish(
     }))
 }
 
-/// Put the failed stories of a day's edition back.
+/// Retry the failed stories of a day's edition.
 #[utoipa::path(
-    post, path = "/retry-failed-tasks", tag = "founding",
+    post, path = "/retry-failed-tasks", tag = "compat",
     params(DayQuery),
     request_body = RetryTasksBody,
-    responses((status = 200, description = "How many were put back", body = RetriedTasksView)),
+    responses((status = 200, description = "How many will be retried", body = RetriedTasksView)),
 )]
 pub(crate) async fn retry_failed_tasks(
     State(state): App,
@@ -221,7 +219,7 @@ pub(crate) async fn retry_failed_tasks(
     let by = call.requester.origin();
     let retried = editions.retry(date, body.max_retries, &by).await?;
     let status_reset = retried.account.edition.state != before;
-    // Nothing was put back, so nothing would be built.
+    // No story is retried, so there is nothing to build.
     if !body.sync || retried.stories == 0 {
         return Ok(Json(put_back(&asking, &retried, status_reset)));
     }
@@ -230,13 +228,12 @@ pub(crate) async fn retry_failed_tasks(
         .carry_out(async move { run_through(&building, date).await })
         .await?;
     let stand = asking.stand(&ran.account);
-    let reported = report(&ran.account, &ran.end);
-    let reported =
-        reported.map_err(|problem| Refused::about(problem, asking.stand(&ran.account)))?;
+    let report = report(&ran.account, &ran.end);
+    let report = report.map_err(|problem| Refused::about(problem, asking.stand(&ran.account)))?;
     let count = retried.stories;
-    let message = format!("{count} failed stories were put back; {}", reported.message);
+    let message = format!("failed stories to retry: {count}; {}", report.message);
     Ok(Json(RetriedTasksView {
-        success: reported.published,
+        success: report.published,
         message,
         retry_count: count,
         reset_count: count,
@@ -249,8 +246,8 @@ pub(crate) async fn retry_failed_tasks(
 fn put_back(asking: &Asking, retried: &Retried, status_reset: bool) -> RetriedTasksView {
     let count = retried.stories;
     let message = match count {
-        0 => "no failed story has retries left; nothing was put back".to_owned(),
-        count => format!("{count} failed stories were put back"),
+        0 => "no change: no failed story has retries left".to_owned(),
+        count => format!("failed stories to retry: {count}"),
     };
     RetriedTasksView {
         success: true,
@@ -263,12 +260,12 @@ fn put_back(asking: &Asking, retried: &Retried, status_reset: bool) -> RetriedTa
     }
 }
 
-/// Begin anew with the stories a day's edition has.
+/// Start a day's edition over with its current stories.
 #[utoipa::path(
-    post, path = "/reset-task", tag = "founding",
+    post, path = "/reset-task", tag = "compat",
     params(DayQuery),
     request_body = DayQuery,
-    responses((status = 200, description = "The edition afterwards", body = ResetTaskView)),
+    responses((status = 200, description = "The edition after the reset", body = ResetTaskView)),
 )]
 pub(crate) async fn reset_task(
     State(state): App,
@@ -282,19 +279,19 @@ pub(crate) async fn reset_task(
     Ok(Json(ResetTaskView {
         success: true,
         message: format!(
-            "the edition of {} begins anew with the stories it has",
+            "the edition of {} starts over with its current stories",
             asking.date
         ),
         stand: asking.stand(&account),
     }))
 }
 
-/// How a day's edition stands.
+/// Show the state of a day's edition.
 #[utoipa::path(
-    get, path = "/task-status", tag = "founding",
+    get, path = "/task-status", tag = "compat",
     params(DayQuery),
     responses(
-        (status = 200, description = "How it stands; `exists` is false where there is none", body = TaskStatusView),
+        (status = 200, description = "The state; `exists` is false if there is no edition", body = TaskStatusView),
     ),
 )]
 pub(crate) async fn task_status(

@@ -1,4 +1,4 @@
-//! Documents of editions: the Markdown that was published, or with all it was made from; and what it would be now.
+//! Documents of editions: the published Markdown or JSON with all inputs, and a preview.
 
 use almanack_core::edition::document::Document;
 
@@ -12,16 +12,16 @@ const MARKDOWN: &str = "text/markdown; charset=utf-8";
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DocumentQuery {
-    /// Which making of it, from 1; the newest when nobody says otherwise.
+    /// Revision to show, from 1. Default: the latest.
     revision: Option<u32>,
 }
 
-/// The document of an edition: Markdown, or as JSON with everything it was made from.
+/// Show the document of an edition as Markdown, or as JSON with all its inputs.
 #[utoipa::path(
     get, path = "/api/v1/editions/{date}/document", tag = "editions",
     params(Dated, DocumentQuery),
     responses((
-        status = 200, description = "The document; JSON where `Accept` asks for that alone",
+        status = 200, description = "The document; JSON if `Accept` names only JSON",
         content((String = "text/markdown"), (Document = "application/json")),
     )),
 )]
@@ -35,12 +35,12 @@ pub(crate) async fn get_document(
     Ok(answer(document, &headers))
 }
 
-/// What the document of an edition would be if it were made now; nothing is kept.
+/// Preview the document of an edition as it would be rendered now. Nothing is stored.
 #[utoipa::path(
     get, path = "/api/v1/editions/{date}/preview", tag = "editions",
     params(Dated),
     responses((
-        status = 200, description = "The document; JSON where `Accept` asks for that alone",
+        status = 200, description = "The document; JSON if `Accept` names only JSON",
         content((String = "text/markdown"), (Document = "application/json")),
     )),
 )]
@@ -62,7 +62,7 @@ fn answer(document: Document, headers: &HeaderMap) -> Response {
     ([vary, markdown], document.body).into_response()
 }
 
-/// Whether JSON is asked for, and no text besides.
+/// Whether the client accepts JSON and no text.
 fn wants_json(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).into_iter();
     let accepted: Vec<&str> = accepted

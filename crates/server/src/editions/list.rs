@@ -6,23 +6,23 @@ use jiff::civil::Date;
 use super::{editions, parse_date, view::EditionsView};
 use crate::prelude::*;
 
-/// Which editions to list.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EditionsQuery {
-    /// Only in this state: init, `list_fetched`, processing, aggregating, published, empty or archived.
+    /// Only in this state: init, `list_fetched`, processing, aggregating, published, empty or
+    /// archived.
     state: Option<String>,
-    /// Only those that were published at some time.
+    /// Only editions that were published at some time.
     #[serde(default)]
     published: bool,
-    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    /// Page size, 1 to 500. Default: 50.
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// A page of editions, newest day first.
+/// List editions, newest day first.
 #[utoipa::path(
     get, path = "/api/v1/editions", tag = "editions",
     params(EditionsQuery),
@@ -44,7 +44,7 @@ pub(crate) async fn list_editions(
 }
 
 impl EditionsQuery {
-    /// The filter, which asks for one more than the page holds: that one says whether another page follows.
+    /// The filter reads one row more than the page holds, to know whether another page follows.
     fn into_filter(self) -> Result<(EditionFilter, usize)> {
         let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         let state = self.state.as_deref().map(parse_state).transpose()?;

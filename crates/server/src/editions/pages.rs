@@ -1,9 +1,9 @@
 //! Published editions as pages for readers, and as an Atom feed (ED-34).
 //!
-//! Readers get what was published and nothing else: an edition that is worked on anew is shown as it was
-//! published last, until it is published again. Everything comes from the stored inputs of the document, and all of it
-//! was written by others: texts are escaped, only web addresses become links, and the content policy lets nothing run or load.
-//! Open to everybody unless the configuration says otherwise (`edition.public`).
+//! Readers see only published content: while an edition is being rebuilt, its last published
+//! document is shown. Everything comes from the stored inputs of the document and was written by
+//! others: texts are escaped, only web addresses become links, and the content security policy
+//! blocks scripts and loading. Public unless `edition.public` is off.
 
 mod feed;
 mod html;
@@ -28,10 +28,10 @@ pub(crate) use html::is_web;
 const INDEX_MAX: usize = 100;
 /// Editions in the feed.
 const FEED_MAX: usize = 20;
-/// How many makings of an edition are looked through for the one that was published last.
+/// How many revisions to search for the last published one.
 const REVISIONS_MAX: u32 = 20;
 
-/// Lets everybody read, or only who may look at everything.
+/// Lets every client read, or only clients with scope `read`.
 pub(crate) async fn guard(
     State(authentication): State<Arc<Authentication>>,
     request: Request,
@@ -40,14 +40,13 @@ pub(crate) async fn guard(
     if authentication.state().public_editions {
         return Ok(next.run(request).await);
     }
-    // Readers have browsers: who signed in to the dashboard may read here too.
+    // Readers have browsers: users signed in to the dashboard may read here, too.
     let (mut parts, body) = request.into_parts();
     let visit = authentication.admit_browser(&parts, Scope::Read).await?;
     parts.extensions.insert(visit.requester);
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
 
-/// Where the index goes on.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -57,14 +56,14 @@ pub(crate) struct IndexQuery {
     before: Option<String>,
 }
 
-/// Published editions, newest first, as a page.
+/// Published editions as a web page, newest first.
 #[utoipa::path(
     get, path = "/editions", tag = "pages",
     params(IndexQuery),
     responses(
         (status = 200, description = "A page", body = String, content_type = "text/html"),
-        (status = 304, description = "It is as it was"),
-        (status = "4XX", description = "A page that says what is wrong", body = String, content_type = "text/html"),
+        (status = 304, description = "Not modified"),
+        (status = "4XX", description = "An error page", body = String, content_type = "text/html"),
     ),
 )]
 pub(crate) async fn index_page(
@@ -86,14 +85,14 @@ pub(crate) async fn index_page(
     Ok(as_page(&state, &tag, page.into_string()))
 }
 
-/// A published edition, as a page.
+/// A published edition as a web page.
 #[utoipa::path(
     get, path = "/editions/{date}", tag = "pages",
     params(Dated),
     responses(
         (status = 200, description = "A page", body = String, content_type = "text/html"),
-        (status = 304, description = "It is as it was"),
-        (status = "4XX", description = "A page that says what is wrong", body = String, content_type = "text/html"),
+        (status = 304, description = "Not modified"),
+        (status = "4XX", description = "An error page", body = String, content_type = "text/html"),
     ),
 )]
 pub(crate) async fn edition_page(
@@ -127,8 +126,8 @@ pub(crate) async fn edition_page(
     get, path = "/editions/feed.xml", tag = "pages",
     responses(
         (status = 200, description = "Atom", body = String, content_type = "application/atom+xml"),
-        (status = 304, description = "It is as it was"),
-        (status = "4XX", description = "A page that says what is wrong", body = String, content_type = "text/html"),
+        (status = 304, description = "Not modified"),
+        (status = "4XX", description = "An error page", body = String, content_type = "text/html"),
     ),
 )]
 pub(crate) async fn feed(State(state): App, headers: HeaderMap) -> Result<Response, Wrong> {
@@ -145,7 +144,7 @@ pub(crate) async fn feed(State(state): App, headers: HeaderMap) -> Result<Respon
             continue;
         };
         match published_document(editions, &line.edition).await {
-            // Readers of the feed get the others (SF-06).
+            // Feed readers still get the other editions (SF-06).
             Err(error) if error.is_unreadable() => {}
             document => entries.extend(document?.map(|document| (document, at))),
         }
@@ -171,8 +170,8 @@ async fn published_lines(
     editions.list(&filter).await
 }
 
-/// The document of an edition that was published last; none if none ever was. Its stories and batches are not read: the
-/// feed asks for many editions at once, and a document holds all that is shown.
+/// The last published document of an edition, if any. Its stories and batches are not read: the
+/// feed reads many editions at once, and a document contains everything shown.
 async fn published_document(
     editions: &Editions,
     edition: &Edition,
@@ -188,17 +187,18 @@ async fn published_document(
     Ok(None)
 }
 
-/// Whether a document went out: it was made before its edition was published last, and is not on its way now.
+/// Whether a document was published: rendered before the last publication of its edition, and not
+/// being delivered now.
 fn was_published(edition: &Edition, document: &Document) -> bool {
     let state = edition.archived_from.unwrap_or(edition.state);
     let newest = document.inputs.revision == edition.revision;
     let under_way = newest && state == EditionState::Aggregating;
-    // One of which a message is sent again is as published as before.
+    // A document of which one message is sent again is still published.
     let is_older = |at| document.made_at < at || document.made_at == at && !under_way;
     edition.is_published() || edition.published_at.is_some_and(is_older)
 }
 
-/// Names what a list of editions is, and by which version it is shown.
+/// Identifies a list of editions and the version that renders it.
 fn tag_of_list(state: &AppState, kind: &str, lines: &[EditionLine]) -> String {
     let editions: Vec<String> = lines
         .iter()
@@ -212,7 +212,7 @@ fn tag_of_list(state: &AppState, kind: &str, lines: &[EditionLine]) -> String {
     tag_of(state, kind, &parts)
 }
 
-/// An entity tag. A weak one, because what is compressed on the way has other bytes.
+/// A weak entity tag, because compression changes the bytes.
 fn tag_of(state: &AppState, kind: &str, parts: &[&str]) -> String {
     let mut digest = Sha256::new();
     for part in [state.version, kind].iter().chain(parts) {
@@ -229,7 +229,7 @@ fn tag_of(state: &AppState, kind: &str, parts: &[&str]) -> String {
     tag
 }
 
-/// Whether the reader has what a tag names.
+/// Whether the reader's copy matches the tag.
 fn is_known(headers: &HeaderMap, tag: &str) -> bool {
     let weakly = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     let known = headers.get_all(header::IF_NONE_MATCH).into_iter();
@@ -241,7 +241,7 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 
 fn unchanged(state: &AppState, tag: &str) -> Response {
     let mut response = StatusCode::NOT_MODIFIED.into_response();
-    // What a browser has kept takes on the headers of this answer, so they must be those of the page.
+    // A cached page takes on the headers of this answer, so they must match the page's.
     html::guard(response.headers_mut());
     kept(state, response.headers_mut(), tag);
     response
@@ -253,7 +253,7 @@ fn as_page(state: &AppState, tag: &str, text: String) -> Response {
     response
 }
 
-/// May be kept, and is asked about again each time.
+/// May be cached, but must be revalidated each time.
 fn kept(state: &AppState, headers: &mut HeaderMap, tag: &str) {
     let control = if state.public_editions {
         "public, no-cache"
@@ -268,11 +268,11 @@ fn kept(state: &AppState, headers: &mut HeaderMap, tag: &str) {
     );
 }
 
-/// What is wrong, told on a page.
+/// An error as a page.
 pub(crate) enum Wrong {
-    /// Nothing was published on this day.
+    /// No edition was published on this day.
     NoEdition(Date),
-    /// Something else.
+    /// Any other problem.
     Problem(Problem),
 }
 
@@ -293,7 +293,7 @@ impl IntoResponse for Wrong {
         let (status, message) = match self {
             Self::NoEdition(date) => (
                 StatusCode::NOT_FOUND,
-                format!("No edition of {date} is published."),
+                format!("No edition was published on {date}."),
             ),
             Self::Problem(problem) => (problem.code.status(), problem.detail.into_string()),
         };

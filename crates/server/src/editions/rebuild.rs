@@ -1,18 +1,18 @@
-//! Documents made again from what was kept of them: to prove that they still come out the same, or
-//! to see what another template would change; and which day it is for editions.
+//! Documents rendered again from their stored inputs: to prove that they are reproducible, or to
+//! see what another template would change; and the current edition day.
 
 use super::{Dated, editions, refuse_key};
 use crate::prelude::*;
 
-/// The day that is made now.
+/// The current day of editions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TodayView {
-    /// Today, by the clock of editions.
+    /// Today, in the time zone of editions.
     #[schema(format = Date, example = "2026-01-05")]
     date: String,
 }
 
-/// Which day it is for editions, in their time zone.
+/// Show today's date in the time zone of editions.
 #[utoipa::path(
     get, path = "/api/v1/editions/today", tag = "editions",
     responses((status = 200, description = "The day", body = TodayView)),
@@ -22,40 +22,40 @@ pub(crate) async fn today(State(state): App) -> Result<Json<TodayView>> {
     Ok(Json(TodayView { date }))
 }
 
-/// What to make again, and with what.
+/// What to render again, and with which template.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RebuildBody {
-    /// Which revision, from 1; the newest when nobody says otherwise.
+    /// Revision to render, from 1. Default: the latest.
     revision: Option<u32>,
-    /// Another template; the one that was kept when nobody says otherwise.
+    /// Another template. Default: the stored one.
     template: Option<String>,
 }
 
-/// A document as it was kept, and as it comes out now.
+/// The stored document, and the document rendered now.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RebuiltView {
-    /// The edition's day.
+    /// Day of the edition.
     #[schema(format = Date, example = "2026-01-05")]
     date: String,
-    /// Which revision.
+    /// The revision.
     revision: u32,
-    /// Whether inputs, template and output are byte for byte what they were.
+    /// Whether inputs, template and output are identical byte for byte.
     identical: bool,
-    /// SHA-256 of the Markdown that was kept.
+    /// SHA-256 of the stored Markdown.
     body_digest: String,
-    /// The Markdown that was kept.
+    /// The stored Markdown.
     kept: String,
-    /// The Markdown as it comes out now.
+    /// The Markdown as rendered now.
     body: String,
 }
 
-/// Make a document again from what was kept of it. Nothing is stored.
+/// Render a document again from its stored inputs. Nothing is stored.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/rebuild", tag = "editions",
-    params(("date" = String, Path, description = "The edition's day, YYYY-MM-DD")),
+    params(("date" = String, Path, description = "Day of the edition, YYYY-MM-DD")),
     request_body = RebuildBody,
-    responses((status = 200, description = "What was kept, and what comes out", body = RebuiltView)),
+    responses((status = 200, description = "The stored and the newly rendered document", body = RebuiltView)),
 )]
 pub(crate) async fn rebuild(
     State(state): App,

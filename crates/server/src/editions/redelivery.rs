@@ -1,4 +1,4 @@
-//! What people decide about deliveries of an edition: send one again, or skip it.
+//! Decisions about deliveries of an edition: send again, or skip.
 
 use almanack_core::{edition::turn::Chosen, store::EditionLine};
 use almanack_engine::editions::Redelivered;
@@ -6,14 +6,13 @@ use almanack_engine::editions::Redelivered;
 use super::{Dated, editions, refuse_key, view::line};
 use crate::prelude::*;
 
-/// Which deliveries are meant.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RedeliveryBody {
-    /// The destination's name in the configuration.
+    /// Name of the destination in the configuration.
     #[schema(example = "telegram")]
     destination: String,
-    /// One message of several, from 1; all that the destination lacks when it is not named.
+    /// One part, from 1. Default: all undelivered parts.
     #[schema(minimum = 1)]
     part: Option<u32>,
 }
@@ -27,12 +26,12 @@ impl From<RedeliveryBody> for Chosen {
     }
 }
 
-/// What became of a decision about deliveries.
+/// Result of a decision about deliveries.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RedeliveryView {
-    /// The edition as it is now.
+    /// The edition now.
     edition: EditionLine,
-    /// The parts that changed; none if they were in that state already.
+    /// The parts that changed; empty if they were already in that state.
     parts: Vec<u32>,
 }
 
@@ -45,14 +44,15 @@ impl From<Redelivered> for RedeliveryView {
     }
 }
 
-/// Send deliveries again that did not arrive, or of which nobody knows whether they did.
+/// Send failed or unconfirmed deliveries again.
 ///
-/// They are queued and sent at once. What a destination has confirmed is never sent again, so asking twice sends once.
+/// They are queued and sent at once. Confirmed deliveries are never sent again, so repeating the
+/// call is harmless.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/resend", tag = "editions",
     params(Dated),
     request_body = RedeliveryBody,
-    responses((status = 200, description = "Which parts are sent again", body = RedeliveryView)),
+    responses((status = 200, description = "The parts that are sent again", body = RedeliveryView)),
 )]
 pub(crate) async fn resend_delivery(
     State(state): App,
@@ -68,14 +68,14 @@ pub(crate) async fn resend_delivery(
     Ok(Json(resent.into()))
 }
 
-/// Skip deliveries that did not arrive, or of which nobody knows whether they did.
+/// Skip failed or unconfirmed deliveries.
 ///
-/// They hold up the edition no longer, and the destination's alert closes.
+/// They no longer block the edition, and the destination's alert closes.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/skip", tag = "editions",
     params(Dated),
     request_body = RedeliveryBody,
-    responses((status = 200, description = "Which parts are skipped", body = RedeliveryView)),
+    responses((status = 200, description = "The skipped parts", body = RedeliveryView)),
 )]
 pub(crate) async fn skip_delivery(
     State(state): App,

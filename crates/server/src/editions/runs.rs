@@ -1,8 +1,8 @@
-//! Work on editions that goes on when its caller goes away.
+//! Work on editions that continues when its caller disconnects.
 //!
-//! Building an edition takes minutes, and half an edition is no use to anybody: a proxy that gives up, or a closed
-//! terminal, must not stop it. So it is carried out on a task of its own, and whoever asked waits for that. How many
-//! there are at once is bounded, because nobody who goes away frees anything.
+//! Building an edition takes minutes: a proxy timeout or a closed terminal must not stop it. So the
+//! work runs as a separate task, and the caller waits for that. The number of concurrent runs is
+//! bounded, because a caller that disconnects frees nothing.
 
 use almanack_engine::editions::Error;
 use tokio::{sync::Semaphore, task::JoinHandle};
@@ -10,7 +10,7 @@ use tracing::Instrument as _;
 
 use crate::prelude::*;
 
-/// Runs at once on one node. Runs of one edition take turns, so more would gain nothing.
+/// Concurrent runs on one node. Runs of one edition take turns, so more would gain nothing.
 const RUNS_MAX: usize = 8;
 
 /// The runs of one process.
@@ -24,7 +24,7 @@ impl Default for Runs {
 }
 
 impl Runs {
-    /// Carries work out, whether or not the caller waits until it is done.
+    /// Runs work to its end, whether or not the caller waits for it.
     pub(crate) async fn carry_out<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
@@ -32,26 +32,26 @@ impl Runs {
         match self.start(work)?.await {
             Ok(done) => Ok(done?),
             Err(error) => {
-                tracing::error!(%error, "work on an edition broke off");
-                let detail = "something went wrong here; the log of this node says what";
+                tracing::error!(%error, "work on an edition panicked");
+                let detail = "internal error; see the log of this node";
                 Err(Problem::new(Code::Internal, detail))
             }
         }
     }
 
-    /// Begins work that nobody waits for; the log says if it fails, the edition how far it came.
+    /// Starts work in the background; the log reports a failure, the edition its progress.
     pub(crate) fn begin<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<()> {
-        let reported = async move {
+        let logged = async move {
             let done = work.await;
             if let Err(error) = &done {
                 tracing::warn!(error = error.chain(), "work on an edition failed");
             }
             done
         };
-        self.start(reported).map(drop)
+        self.start(logged).map(drop)
     }
 
     fn start<T: Send + 'static>(
@@ -59,7 +59,7 @@ impl Runs {
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<JoinHandle<Result<T, Error>>> {
         let permit = Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
-            let detail = "this node is at work on as many editions as it takes; ask again later";
+            let detail = "this node already builds as many editions as it can; try again later";
             Problem::new(Code::TooManyRuns, detail)
         })?;
         let own = async move {
@@ -126,7 +126,11 @@ mod tests {
         for _ in 0..1_000 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(done.available_permits(), 1, "nobody waits, and it is done");
+        assert_eq!(
+            done.available_permits(),
+            1,
+            "the caller is gone, and the work is done"
+        );
     }
 
     #[tokio::test]

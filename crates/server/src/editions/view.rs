@@ -11,7 +11,7 @@ use almanack_engine::editions::Status;
 
 use crate::prelude::*;
 
-/// An edition as it is in lists. What is not known yet is null.
+/// An edition as listed. Unknown values are null.
 pub(super) fn line(account: Account) -> EditionLine {
     EditionLine {
         counts: account.counts(),
@@ -24,7 +24,7 @@ pub(super) fn line(account: Account) -> EditionLine {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EditionsView {
     pub(super) editions: Vec<EditionLine>,
-    /// Give it as `cursor` to get the next page; null on the last one.
+    /// Pass it as `cursor` to get the next page; null on the last page.
     pub(super) next_cursor: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct EditionsView {
 pub(crate) struct EditionDetailView {
     #[serde(flatten)]
     edition: EditionLine,
-    /// Requests spent on it so far: its list, its ended batches, the deliveries of its newest document.
+    /// Requests spent so far: the list, ended batches, and deliveries of the latest document.
     requests: u32,
     /// Its plan.
     plan: Forecast,
@@ -41,9 +41,9 @@ pub(crate) struct EditionDetailView {
     stories: Vec<Story>,
     /// Its batches, by index.
     batches: Vec<BatchView>,
-    /// The ledger of its newest document, by destination and part.
+    /// Deliveries of its latest document, by destination and part.
     deliveries: Vec<Delivery>,
-    /// What a person should have heard about it.
+    /// Its alerts.
     alerts: Vec<Alert>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct EditionDetailView {
 struct BatchView {
     #[serde(flatten)]
     batch: Batch,
-    /// How long it took; null while it runs.
+    /// Duration; null while it runs.
     duration_ms: Option<i64>,
 }
 

@@ -1,5 +1,5 @@
-//! How the OpenAPI document describes events and the answers to them. `core` reads events itself,
-//! from the JSON alone; nothing here is ever constructed.
+//! OpenAPI schemas of events and their answers. `core` reads events from the JSON itself; nothing
+//! here is ever constructed.
 #![expect(dead_code, reason = "only described, never constructed")]
 
 use crate::prelude::*;
@@ -12,52 +12,52 @@ pub(crate) struct EventBody {
     specversion: String,
     /// Unique within its source.
     id: String,
-    /// Who sends it; the history shows it.
+    /// The sender; shown in the history.
     #[schema(example = "/articles")]
     source: String,
     r#type: EventType,
-    /// What the task is about.
+    /// Subject of the task.
     #[schema(example = "article:42")]
     subject: String,
     data: EventData,
 }
 
-/// What the event says.
+/// Type of the event.
 #[derive(ToSchema)]
 pub(crate) enum EventType {
-    /// A time was set or changed.
+    /// Create or reschedule a task.
     #[schema(rename = "almanack.task.put.v1")]
     Put,
-    /// An intent was withdrawn.
+    /// Cancel a task.
     #[schema(rename = "almanack.task.cancel.v1")]
     Cancel,
 }
 
-/// The change of intent. A withdrawal has `kind` and `revision` only.
+/// The change. A cancellation has only `kind` and `revision`.
 #[derive(ToSchema)]
 pub(crate) struct EventData {
-    /// What is tried.
+    /// Kind of the task.
     #[schema(example = "ARTICLE_PUBLISH")]
     kind: String,
-    /// The sender's numbering of its changes; an older one never overrides a newer one.
+    /// The sender's revision; an older one never overrides a newer one.
     #[schema(minimum = 1)]
     revision: i64,
-    /// When to try: an RFC 3339 instant. Required to set a time.
+    /// When to run: an RFC 3339 instant. Required for a put.
     #[schema(value_type = Option<String>, format = DateTime)]
     execute_at: Option<String>,
-    /// What the handler needs to know: any JSON.
+    /// Payload for the handler: any JSON.
     payload: Option<serde_json::Value>,
-    /// Where to call, if not where the configuration says.
+    /// Callback. Default: the configured one.
     callback_url: Option<String>,
     /// Retries after the first attempt.
     #[schema(minimum = 0, maximum = 100)]
     max_retry: Option<i64>,
-    /// Which of several due tasks goes first: 9 before 0.
+    /// Priority, 0 to 9; 9 runs first.
     #[schema(minimum = 0, maximum = 9)]
     priority: Option<i64>,
 }
 
-/// One event: its receipt. A batch: what became of each, in order.
+/// One event: its receipt. A batch: the result of each event, in order.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum EventsView {

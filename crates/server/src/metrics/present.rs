@@ -1,4 +1,4 @@
-//! The day's edition as gauges: where it stands, its stories, what was spent on it.
+//! The day's edition as gauges: its state, its stories, its spending.
 
 use almanack_core::edition::{Account, Counts, State};
 use almanack_engine::editions::Error;
@@ -7,12 +7,11 @@ use metrics::gauge;
 use super::Counted;
 use crate::prelude::*;
 
-/// The day's edition, looked at.
 #[derive(Default)]
 pub(crate) struct Present(Counted);
 
 impl Present {
-    /// Looks at the day's edition, unless that was done a moment ago.
+    /// Reads the day's edition unless that was done recently.
     pub(super) async fn show(&self, state: &AppState, now: Timestamp) -> Result<(), Error> {
         let Some(editions) = &state.editions else {
             return Ok(());
@@ -33,7 +32,7 @@ impl Present {
     }
 }
 
-/// Everything that is not so is 0: a day without an edition shows nothing of the day before.
+/// All other values are 0: a day without an edition shows nothing of the day before.
 fn set(account: Option<&Account>, budget: u32) {
     let state = account.map(|account| account.edition.state);
     for named in State::ALL {

@@ -1,8 +1,8 @@
-//! An example for every operation: what was asked and answered on the stage of the tests.
+//! An example for every operation, recorded by the tests.
 //!
-//! The record is the golden file of the API, which a test compares with the real answers. So an example
-//! cannot show what the API does not do, and nobody writes one by hand. Shown is the first exchange
-//! that succeeded; where none did, the first of all.
+//! The record is the golden file of the API, which a test compares with real answers. So an example
+//! cannot show what the API does not do, and examples are not written by hand. Each operation shows
+//! its first successful exchange, or its first exchange if none succeeded.
 
 use almanack_core::text;
 use serde_json::Value;
@@ -12,12 +12,12 @@ use utoipa::openapi::{Content, OpenApi, RefOr};
 use super::operations_mut;
 
 const RECORD: &str = include_str!("../../tests/faces/api.http");
-/// Items of a list that are shown.
+/// Most items shown of a list.
 const ITEMS_MAX: usize = 2;
-/// Characters of a text that are shown: of a page or a picture only how it begins.
+/// Most characters shown of a text.
 const TEXT_CHARS_MAX: usize = 400;
 
-/// Shows in each operation how it was used.
+/// Adds an example to each operation.
 pub(super) fn attach(document: &mut OpenApi) {
     let exchanges: Vec<Exchange<'_>> = RECORD.split("### ").filter_map(Exchange::read).collect();
     let literal: Vec<String> = document.paths.paths.keys().cloned().collect();
@@ -144,7 +144,7 @@ fn show_parameter(operation: &mut Operation, name: &str, given: &str) {
     }
 }
 
-/// Lists are cut: one or two items show what all of them look like.
+/// Lists are cut: one or two items are enough.
 fn shorten(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().take(ITEMS_MAX).map(shorten).collect(),

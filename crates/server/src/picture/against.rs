@@ -1,7 +1,7 @@
-//! How long the last runs of a schedule took and how late they began, against its interval.
+//! Duration and delay of a schedule's last runs, compared with its interval.
 //!
-//! Lengths grow upwards, each ten times the one below it: a run of 80 ms and an interval of an hour are both to be seen. A run
-//! that comes near the line of the interval is about to meet the next one.
+//! The axis is logarithmic: a run of 80 ms and an interval of an hour are both visible. A run near
+//! the line of the interval is about to overlap the next one.
 
 use maud::{Markup, Render, html};
 
@@ -27,7 +27,7 @@ const LATE: &str = "h6m-3-3v6";
 /// Runs and their interval.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Against<'a> {
-    /// How far apart runs are planned; none if that is not known.
+    /// Planned distance between runs, if known.
     pub(crate) interval: Option<SignedDuration>,
     /// The last runs, the oldest first.
     pub(crate) runs: &'a [Run],
@@ -37,9 +37,9 @@ pub(crate) struct Against<'a> {
 pub(crate) struct Run {
     /// When it was planned.
     pub(crate) at: Timestamp,
-    /// How much later it began.
+    /// How late it started.
     pub(crate) late: SignedDuration,
-    /// How long it took; none while it runs, and for what never ran.
+    /// Its duration; none while it runs, and if it never ran.
     pub(crate) took: Option<SignedDuration>,
     pub(crate) outcome: Outcome,
     pub(crate) href: Option<String>,
@@ -70,8 +70,8 @@ pub(crate) fn draw(against: &Against<'_>, frame: &Frame<'_>) -> Markup {
     let head = [
         ("Planned", "计划时间"),
         ("Outcome", "结果"),
-        ("Took", "耗时"),
-        ("Late by", "延迟"),
+        ("Duration", "耗时"),
+        ("Delay", "延迟"),
     ];
     Figure::new(frame, lengths.summary(against.interval, frame.lang))
         .wide("wide", [WIDTH, HEIGHT], Marks::Links, &ink)
@@ -98,21 +98,21 @@ impl Lengths {
     fn summary(&self, interval: Option<SignedDuration>, lang: Lang) -> String {
         let count = self.late.len();
         if count == 0 {
-            return say!(lang, "No run yet.", "尚无运行。");
+            return say!(lang, "No runs yet.", "还没有运行。");
         }
-        let reported = |sorted: &[SignedDuration], percent| {
+        let describe = |sorted: &[SignedDuration], percent| {
             span::percentile(sorted, percent)
                 .map_or_else(|| "–".to_owned(), |length| span::words(length, lang))
         };
-        let (took, took_most) = (reported(&self.took, 50), reported(&self.took, 95));
-        let (late, late_most) = (reported(&self.late, 50), reported(&self.late, 95));
+        let (took, took_most) = (describe(&self.took, 50), describe(&self.took, 95));
+        let (late, late_most) = (describe(&self.late, 50), describe(&self.late, 95));
         let interval = interval.map_or_else(String::new, |interval| {
             let interval = span::words(interval, lang);
-            say!(lang, " The interval is {interval}.", "间隔为 {interval}。")
+            say!(lang, " Interval: {interval}.", "间隔：{interval}。")
         });
         say!(lang;
-            "{count} runs: half took at most {took}, 95 % at most {took_most}; half were late by at most {late}, 95 % by at most {late_most}.{interval}",
-            "{count} 次运行：耗时 50% 不超过 {took}，95% 不超过 {took_most}；延迟 50% 不超过 {late}，95% 不超过 {late_most}。{interval}")
+            "Runs: {count}. Duration: p50 {took}, p95 {took_most}. Delay: p50 {late}, p95 {late_most}.{interval}",
+            "运行次数：{count}。耗时：p50 {took}，p95 {took_most}。延迟：p50 {late}，p95 {late_most}。{interval}")
     }
 }
 
@@ -149,7 +149,8 @@ fn backdrop(axes: &Axes, frame: &Frame<'_>) -> Markup {
     }
 }
 
-/// The interval, and what 95 of a hundred did not exceed; names stand right of the lines, moved apart where they would touch.
+/// The interval and the 95th percentiles; labels right of the lines, moved apart if they would
+/// touch.
 fn lines(interval: Option<SignedDuration>, lengths: &Lengths, axes: &Axes, lang: Lang) -> Markup {
     let most = |sorted: &[SignedDuration]| span::percentile(sorted, 95);
     let named = [
@@ -157,12 +158,12 @@ fn lines(interval: Option<SignedDuration>, lengths: &Lengths, axes: &Axes, lang:
         (
             most(&lengths.took),
             "mean",
-            lang.pick("took p95", "耗时 p95"),
+            lang.pick("duration p95", "耗时 p95"),
         ),
         (
             most(&lengths.late),
             "mean late",
-            lang.pick("late p95", "延迟 p95"),
+            lang.pick("delay p95", "延迟 p95"),
         ),
     ];
     let known = named
@@ -178,7 +179,7 @@ fn lines(interval: Option<SignedDuration>, lengths: &Lengths, axes: &Axes, lang:
 
 struct Line {
     y: f64,
-    /// Where its name stands.
+    /// Position of its label.
     written: f64,
     class: &'static str,
     name: &'static str,
@@ -207,14 +208,14 @@ fn dots(run: &Run, axes: &Axes, frame: &Frame<'_>) -> Markup {
         (path("late", [x - 3.0, axes.y(run.late)], LATE))
         @if let Some(took) = run.took { (at([x, axes.y(took)], run.outcome.glyph())) }
     };
-    mark(run.href.as_deref(), &reported(run, frame), &ink)
+    mark(run.href.as_deref(), &describe(run, frame), &ink)
 }
 
-fn reported(run: &Run, frame: &Frame<'_>) -> String {
+fn describe(run: &Run, frame: &Frame<'_>) -> String {
     let (lang, name) = (frame.lang, run.outcome.name(frame.lang));
     let at = clock::moment(run.at, frame.zone, lang);
     let (late, took) = (span::words(run.late, lang), took(run, lang));
-    say!(lang; "{at}: {name}, took {took}, late by {late}",
+    say!(lang; "{at}: {name}, duration {took}, delay {late}",
         "{at}：{name}，耗时 {took}，延迟 {late}")
 }
 
@@ -226,8 +227,8 @@ fn took(run: &Run, lang: Lang) -> String {
 fn series(lang: Lang) -> Markup {
     html! {
         ul.legend {
-            li { (Outcome::Done.icon()) (lang.pick("the shape: how long it took", "图形：耗时")) }
-            li { (icon(&path("late", [-3.0, 0.0], LATE))) (lang.pick("a plus: how late it began", "加号：延迟")) }
+            li { (Outcome::Done.icon()) (lang.pick("shape: duration", "图形：耗时")) }
+            li { (icon(&path("late", [-3.0, 0.0], LATE))) (lang.pick("plus: delay", "加号：延迟")) }
         }
     }
 }

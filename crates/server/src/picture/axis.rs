@@ -1,14 +1,14 @@
-//! Where a value stands on paper, and which values an axis names.
+//! Positions on an axis, and its ticks.
 //!
-//! A picture is given whatever the store holds: no rows, one row, a clock that went backwards, a number that is
-//! none. What must stay true: a place is a finite number between the ends of its axis, and there are never more ticks
-//! than were asked for.
+//! A picture must handle whatever the store contains: no rows, one row, a clock that went
+//! backwards, NaN. What must stay true: a position is a finite number between the ends of its axis,
+//! and there are never more ticks than requested.
 
 use jiff::Timestamp;
 
 use super::svg::{finite, real};
 
-/// Values onto a stretch of paper; `high` may lie before `low`, as it does on an axis that grows upwards.
+/// Maps values to a line; `high` may be less than `low`, as on an axis that grows upwards.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
     /// The value at `low`.
@@ -32,7 +32,7 @@ impl Scale {
         }
     }
 
-    /// Where a value stands; one beyond an end stands at that end.
+    /// The position of a value; values beyond an end are at that end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         let whole = self.until - self.from;
         let part = finite((value - self.from) / whole).clamp(0.0, 1.0);
@@ -40,7 +40,7 @@ impl Scale {
     }
 }
 
-/// Instants onto a stretch of paper.
+/// Maps instants to a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimeScale {
     /// The instant at the left end.
@@ -52,7 +52,7 @@ pub(crate) struct TimeScale {
 }
 
 impl TimeScale {
-    /// Where an instant stands; one outside of the window stands at its edge.
+    /// The position of an instant; instants outside the window are at its edge.
     pub(crate) fn x(&self, at: Timestamp) -> f64 {
         let scale = Scale {
             from: 0.0,
@@ -69,7 +69,8 @@ impl TimeScale {
     }
 }
 
-/// Round numbers from nought to the first that is at least `max`: 1, 2 or 5 of a power of ten apart.
+/// Round numbers from nought to the first that is at least `max`: 1, 2 or 5 of a power of ten
+/// apart.
 pub(crate) fn number_ticks(max: f64, most: usize) -> Vec<f64> {
     let max = finite(max).max(1.0);
     let parts = real(most.max(2) - 1);

@@ -1,4 +1,4 @@
-//! A budget and what was spent of it, batch by batch: steps that climb towards the line of the limit.
+//! A budget and its spending by batch: steps that climb towards the limit.
 
 use maud::{Markup, Render, html};
 
@@ -20,23 +20,23 @@ const BATCHES_MAX: usize = 200;
 /// A budget and what was spent of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Burn<'a> {
-    /// How much may be spent in all.
+    /// The limit.
     pub(crate) limit: u64,
-    /// What was spent, in order.
+    /// Spending, in order.
     pub(crate) batches: &'a [Batch],
 }
 
 /// What one batch spent.
 #[derive(Debug, Clone)]
 pub(crate) struct Batch {
-    /// What people call it: `batch 3`, or when it was.
+    /// Its label, for example `batch 3`.
     pub(crate) name: String,
     /// How much it spent.
     pub(crate) spent: u64,
     pub(crate) href: Option<String>,
 }
 
-/// A batch and what had been spent before and after it.
+/// A batch and the total before and after it.
 struct Step<'a> {
     batch: &'a Batch,
     before: u64,
@@ -63,7 +63,7 @@ pub(crate) fn draw(burn: &Burn<'_>, frame: &Frame<'_>) -> Markup {
     let head = [
         ("Batch", "批次"),
         ("Spent", "花费"),
-        ("In all", "累计"),
+        ("Total", "累计"),
         ("Left", "剩余"),
     ];
     Figure::new(frame, summary(sum, limit, steps.len(), lang))
@@ -98,7 +98,7 @@ fn inside(steps: &[Step<'_>], sum: u64, limit: u64, lang: Lang) -> Markup {
     }
 }
 
-/// What a batch added, on top of what was spent before; a cross where it went beyond the limit.
+/// The share of a batch, on top of the total before; a cross if it exceeds the limit.
 fn column(step: &Step<'_>, x: f64, width: f64, scale: &Scale, limit: u64, lang: Lang) -> Markup {
     let [top, foot] = [step.after, step.before].map(|spent| scale.place(real(spent)));
     let over = step.after > limit;
@@ -111,15 +111,15 @@ fn column(step: &Step<'_>, x: f64, width: f64, scale: &Scale, limit: u64, lang: 
     };
     mark(
         step.batch.href.as_deref(),
-        &reported(step, limit, lang),
+        &describe(step, limit, lang),
         &ink,
     )
 }
 
-fn reported(step: &Step<'_>, limit: u64, lang: Lang) -> String {
+fn describe(step: &Step<'_>, limit: u64, lang: Lang) -> String {
     let (name, spent, after) = (&step.batch.name, step.batch.spent, step.after);
     let left = limit.saturating_sub(after);
-    say!(lang; "{name}: {spent} spent, {after} in all, {left} left",
+    say!(lang; "{name}: {spent} spent, total {after}, {left} left",
         "{name}：花费 {spent}，累计 {after}，剩余 {left}")
 }
 
@@ -134,10 +134,10 @@ fn stairs(steps: &[Step<'_>], width: f64, scale: &Scale) -> String {
 fn summary(sum: u64, limit: u64, count: usize, lang: Lang) -> String {
     let left = limit.saturating_sub(sum);
     match sum.saturating_sub(limit) {
-        0 => say!(lang; "{sum} of {limit} spent in {count} batches, {left} left.",
-            "{count} 批共花费 {sum}，上限 {limit}，剩余 {left}。"),
-        over => say!(lang; "{sum} of {limit} spent in {count} batches, {over} too much.",
-            "{count} 批共花费 {sum}，上限 {limit}，超出 {over}。"),
+        0 => say!(lang; "Spent {sum} of {limit}, {left} left (batches: {count}).",
+            "共花费 {sum}，上限 {limit}，剩余 {left}（{count} 批）。"),
+        over => say!(lang; "Spent {sum} of {limit}, {over} over the limit (batches: {count}).",
+            "共花费 {sum}，上限 {limit}，超出 {over}（{count} 批）。"),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Instants in the reader's zone: in words, and as the ticks of an axis.
 //!
-//! Ticks stand at round times of the wall clock. A day on which the clock is changed has 23 or 25 hours: an hour that does not
-//! exist has no tick, and one that comes twice has two where every hour has one, and otherwise one. Ticks are found by walking
-//! through time itself and keeping the instants whose wall-clock time is round, because walking along the wall clock would
-//! leave the second of two equal hours out.
+//! Ticks are at round wall-clock times. A day with a clock change has 23 or 25 hours: an hour that
+//! does not exist has no tick, and a repeated hour has two ticks if every hour has one, otherwise
+//! one. Ticks are found by walking through instants and keeping those with a round wall-clock time:
+//! walking along the wall clock would miss the second of two equal hours.
 
 use jiff::{civil, tz::TimeZone};
 
@@ -13,26 +13,28 @@ use crate::ui::lang::Lang;
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-/// Clocks are changed by a multiple of this, and zones lie a multiple of it apart.
+/// Clock changes and zone offsets are multiples of this.
 const GRAIN: i64 = 15 * MINUTE;
-/// Distances within a day, in seconds.
+/// Tick distances within a day, in seconds.
 const WITHIN: [i64; 16] = [
     1, 2, 5, 10, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200,
 ];
-/// Distances of days; those of 7 and 14 fall on Mondays. The last ones are for windows nobody should ask for.
+/// Tick distances in days; those of 7 and 14 start on Mondays. The last ones are for extremely long
+/// windows.
 const DAYS: [i64; 10] = [1, 2, 7, 14, 28, 91, 364, 3_640, 36_400, 364_000];
 
 /// One named instant of an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tick {
     pub(crate) at: Timestamp,
-    /// What is written there.
+    /// Its label.
     pub(crate) label: String,
-    /// Whether a day begins here.
+    /// Whether a day starts here.
     pub(crate) midnight: bool,
 }
 
-/// The ticks of a window, at most as many as were asked for (and one or two more on the day a clock is put back).
+/// The ticks of a window, at most as many as requested (plus one or two on a day with a repeated
+/// hour).
 pub(crate) fn ticks(
     from: Timestamp,
     until: Timestamp,
@@ -95,7 +97,7 @@ fn second_of_day(local: civil::DateTime) -> i64 {
 }
 
 fn days(from: Timestamp, until: Timestamp, zone: &TimeZone, step: i64) -> Vec<Timestamp> {
-    // A Monday, so that weeks begin on one.
+    // A Monday, so that weeks start on one.
     let monday = civil::date(1970, 1, 5);
     let first = zone.to_datetime(from).date();
     let gone = i64::from((first - monday).get_days());
@@ -152,7 +154,7 @@ pub(crate) fn moment(at: Timestamp, zone: &TimeZone, lang: Lang) -> String {
     local.strftime(format).to_string()
 }
 
-/// What the zone is called.
+/// The name of the zone.
 pub(crate) fn zone_name(zone: &TimeZone) -> &str {
     zone.iana_name().unwrap_or("UTC")
 }

@@ -1,14 +1,16 @@
-//! What every picture of a page has in common: a caption, a sentence that says what is to be seen, the drawing,
-//! and the numbers behind it as a table.
+//! What every picture of a page shares: a caption, a sentence that describes it, the drawing, and
+//! the numbers as a table.
 //!
 //! What must stay true:
 //!
-//! - A picture says nothing that its sentence and its table do not say; who cannot see it misses nothing.
-//! - A drawing without links is an image to those who have pages read to them. One with links is a group, because
-//!   an image hides what is inside; its marks are for the mouse, and the same links stand in the table for the
-//!   keyboard.
-//! - There is neither a `style` attribute nor a `<style>`: the content policy would refuse them.
-//! - Texts do not shrink below what can be read: a drawing that is wider than its place is scrolled.
+//! - The sentence and the table contain everything the picture shows, for readers who cannot see
+//!   it.
+//! - A drawing without links is an image for screen readers. One with links is a group, because an
+//!   image hides its content; its marks are for the mouse, and the table contains the same links
+//!   for the keyboard.
+//! - There is neither a `style` attribute nor a `<style>`: the content security policy would refuse
+//!   them.
+//! - Texts never shrink below a readable size: a drawing wider than the page scrolls.
 
 use std::borrow::Cow;
 
@@ -21,15 +23,15 @@ use crate::ui::lang::{Lang, say};
 /// Where and for whom a picture is drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame<'a> {
-    /// Unique on the page; what the drawing names is named after it.
+    /// Unique on the page; prefix of the element ids of the drawing.
     pub(crate) id: &'a str,
     pub(crate) caption: &'a str,
     pub(crate) lang: Lang,
-    /// The zone in which times are told.
+    /// The zone of displayed times.
     pub(crate) zone: &'a TimeZone,
 }
 
-/// Whether marks lead somewhere.
+/// Whether marks are links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marks {
     Plain,
@@ -40,12 +42,12 @@ pub(crate) enum Marks {
 #[derive(Debug)]
 pub(crate) struct Figure<'a> {
     frame: &'a Frame<'a>,
-    /// What is to be seen, in a sentence.
+    /// A description in one sentence.
     summary: String,
     drawing: Markup,
-    /// What the marks mean; empty if that needs no words.
+    /// The legend; empty if none is needed.
     legend: Markup,
-    /// None if the drawing is itself made of words.
+    /// None if the drawing itself is text.
     table: Option<Table>,
 }
 
@@ -80,7 +82,7 @@ impl<T: Into<Cow<'static, str>>> From<T> for Cell {
 }
 
 impl<'a> Figure<'a> {
-    /// A figure of which nothing is drawn yet.
+    /// A figure without a drawing yet.
     pub(crate) fn new(frame: &'a Frame<'a>, summary: impl Into<String>) -> Self {
         Self {
             frame,
@@ -91,7 +93,7 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// A drawing, as an element of its own.
+    /// A drawing as a separate element.
     pub(crate) fn svg(&self, class: &str, size: [f64; 2], marks: Marks, ink: &Markup) -> Markup {
         let Frame { id, caption, .. } = self.frame;
         let [width, height] = size.map(Px);
@@ -133,7 +135,7 @@ impl<'a> Figure<'a> {
         Self { legend, ..self }
     }
 
-    /// With the numbers, under names in both languages.
+    /// With the numbers, under headings in both languages.
     pub(crate) fn table<R: IntoIterator<Item = Cell>>(
         self,
         head: &[(&'static str, &'static str)],
@@ -147,7 +149,7 @@ impl<'a> Figure<'a> {
         self.table_under(head, rows)
     }
 
-    /// With the numbers, under names that are known only now.
+    /// With the numbers, under computed headings.
     pub(crate) fn table_under<R: IntoIterator<Item = Cell>>(
         self,
         head: Vec<String>,
@@ -167,7 +169,7 @@ impl Render for Figure<'_> {
         } = self.frame;
         html! {
             figure.picture {
-                figcaption { strong { (caption) } " " span.reported id={(id) "-told"} { (self.summary) } }
+                figcaption { strong { (caption) } " " span.summary id={(id) "-summary"} { (self.summary) } }
                 (self.drawing)
                 (self.legend)
                 @if let Some(table) = &self.table { (table.render(caption, *lang)) }
@@ -204,7 +206,7 @@ impl Render for Cell {
     }
 }
 
-/// A small drawing that stands among words, and is an image with a sentence.
+/// A small inline drawing, an image with a description.
 pub(crate) fn inline(class: &str, size: [f64; 2], label: &str, ink: &Markup) -> Markup {
     let [width, height] = size.map(Px);
     html! {
@@ -212,7 +214,8 @@ pub(crate) fn inline(class: &str, size: [f64; 2], label: &str, ink: &Markup) -> 
     }
 }
 
-/// A mark with its words; a link if it leads somewhere. The table holds the same links for the keyboard.
+/// A mark with its title; a link if it has an address. The table contains the same links for the
+/// keyboard.
 pub(crate) fn mark(href: Option<&str>, title: &str, ink: &Markup) -> Markup {
     html! {
         @if let Some(href) = href { a href=(href) tabindex="-1" { (ink) title { (title) } } }

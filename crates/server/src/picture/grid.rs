@@ -1,6 +1,7 @@
-//! Many things of one kind as small squares by their outcome, such as the stories of an edition.
+//! Many items of one kind as small squares by outcome, such as the stories of an edition.
 //!
-//! A list of links rather than a drawing: it breaks into as many rows as the page needs, and every square is said by its name.
+//! A list of links instead of a drawing: it wraps into as many rows as needed, and screen readers
+//! announce each square.
 
 use maud::{Markup, Render, html};
 
@@ -13,7 +14,7 @@ pub(crate) struct Square {
     /// What it is called.
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
-    /// Its page, or its place on this one.
+    /// Its page, or its position on this page.
     pub(crate) href: Option<String>,
 }
 
@@ -22,7 +23,7 @@ pub(crate) fn draw(squares: &[Square], frame: &Frame<'_>) -> Markup {
     let counts: Counts = squares.iter().map(|square| square.outcome).collect();
     let (total, words) = (counts.total(), counts.words(lang));
     let drawing = html! {
-        ul.grid aria-labelledby={(frame.id) "-told"} {
+        ul.grid aria-labelledby={(frame.id) "-summary"} {
             @for Square { name, outcome, href } in squares {
                 @let (class, name) = (outcome.class(), say!(lang, "{name}: {}", "{name}：{}", outcome.name(lang)));
                 li {
@@ -37,7 +38,7 @@ pub(crate) fn draw(squares: &[Square], frame: &Frame<'_>) -> Markup {
     };
     Figure::new(
         frame,
-        say!(lang, "{total} in all: {words}.", "共 {total}：{words}。"),
+        say!(lang, "Total {total}: {words}.", "共 {total}：{words}。"),
     )
     .with(&drawing)
     .legend(legend(counts.present(), lang))
@@ -73,8 +74,8 @@ mod tests {
         assert_snapshot!(gallery::lines(draw(&squares, &frame)), @r##"
         <figure class="picture">
         <figcaption>
-        <strong>Stories</strong> <span class="told" id="g-told">2 in all: 1 planned, 1 failed.</span>
-        <ul class="grid" aria-labelledby="g-told">
+        <strong>Stories</strong> <span class="summary" id="g-summary">Total 2: 1 planned, 1 failed.</span>
+        <ul class="grid" aria-labelledby="g-summary">
         <li>
         <a class="failed" href="#s1" title="A &lt;b&gt;story&lt;/b&gt;: failed" aria-label="A &lt;b&gt;story&lt;/b&gt;: failed">
         <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">

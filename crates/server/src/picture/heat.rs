@@ -1,8 +1,9 @@
-//! What is believed of a source's week, as a figure on a page, in the reader's language and zone.
+//! The learned week of a source as a figure on a page, in the reader's language and zone.
 //!
-//! Beliefs are kept for the hours of UTC. In a zone they are moved by what it is ahead of UTC now; where that is not whole
-//! hours, an hour takes its share of both it falls into. Marks stand at their own local time, so those from before a clock was changed are
-//! an hour off the beliefs, as the reader's clock was.
+//! Expectations are stored by UTC hour. For another zone they are shifted by its current offset; if
+//! that is not a whole number of hours, an hour takes its share of both hours it overlaps. Marks
+//! are at their own local time, so marks from before a clock change are an hour off the
+//! expectations.
 
 use jiff::Timestamp;
 use maud::{Markup, Render};
@@ -15,16 +16,16 @@ use crate::ui::lang::say;
 const TOP: f64 = 26.0;
 const HOUR: i32 = 3_600;
 
-/// What is believed of a source's week.
+/// The learned week of a source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Heat<'a> {
     /// Entries expected in each hour, from Monday 00:00 UTC.
     pub(crate) expected: &'a [f64; HOURS],
-    /// When it was looked at.
+    /// When it was checked.
     pub(crate) checks: &'a [Timestamp],
-    /// When entries of it were published.
+    /// Publication times of its entries.
     pub(crate) entries: &'a [Timestamp],
-    /// Decides how far the zone is ahead of UTC.
+    /// Determines the offset of the zone from UTC.
     pub(crate) now: Timestamp,
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn draw(heat: &Heat<'_>, frame: &Frame<'_>) -> Markup {
         .render()
 }
 
-/// The hours of UTC as the hours of a zone that is `ahead` seconds ahead.
+/// Shifts UTC hours to a zone that is `ahead` seconds ahead.
 fn local(expected: &[f64; HOURS], ahead: i32) -> [f64; HOURS] {
     let (whole, part) = (ahead.div_euclid(HOUR), ahead.rem_euclid(HOUR));
     let share = f64::from(part) / f64::from(HOUR);
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_is_reported_in_the_readers_language_and_zone() {
+    fn a_week_is_described_in_the_readers_language_and_zone() {
         let zone = TimeZone::get("Asia/Shanghai").unwrap();
         let frame = Frame {
             id: "h",
@@ -132,12 +133,12 @@ mod tests {
             &frame,
         )
         .into_string();
-        for reported in [
+        for text in [
             "预计每周约 1.0 条，星期一 09:00（Asia/Shanghai）最多",
             "检查于 1月5日 17:30",
             "<th scope=\"row\">星期一</th><td>1.0</td><td>09:00 1.0</td>",
         ] {
-            assert!(html.contains(reported), "{reported}: {html}");
+            assert!(html.contains(text), "{text}: {html}");
         }
         assert!(
             !html.contains("<style"),

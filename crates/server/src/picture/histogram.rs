@@ -1,7 +1,7 @@
-//! How long things took, or how late they were: how many for each round length.
+//! A histogram of durations or delays.
 //!
-//! The bins are lengths that people say, a factor of two or so apart ([`span::ROUND`]), each as wide as the others: a millisecond
-//! and an hour fit on one page. The lengths that half, 95 and 99 of a hundred did not exceed are marked.
+//! Bins are round durations about a factor of two apart ([`span::ROUND`]), all equally wide: a
+//! millisecond and an hour fit on one page. Lines mark the 50th, 95th and 99th percentile.
 
 use jiff::SignedDuration;
 use maud::{Markup, Render, html};
@@ -19,7 +19,7 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 54.0;
 const FOOT: f64 = HEIGHT - 30.0;
 const PERCENTILES: [usize; 3] = [50, 95, 99];
-/// A picture of fewer bins looks like an accident.
+/// Fewest bins to draw.
 const BINS_MIN: usize = 6;
 
 /// Lengths from `from` on and below `until`.
@@ -30,7 +30,7 @@ struct Bin {
     count: usize,
 }
 
-/// Draws the histogram of some lengths, in any order; what is negative (early) counts as nought.
+/// Draws the histogram of durations, in any order; negative (early) values count as zero.
 pub(crate) fn draw(lengths: &[SignedDuration], frame: &Frame<'_>) -> Markup {
     let lengths = lengths
         .iter()
@@ -41,27 +41,27 @@ pub(crate) fn draw(lengths: &[SignedDuration], frame: &Frame<'_>) -> Markup {
     let ink = inside(&sorted, &bins, lang);
     let row = |bin: &Bin| {
         [
-            Cell::from(reported(bin, lang)),
+            Cell::from(describe(bin, lang)),
             bin.count.to_string().into(),
         ]
     };
     Figure::new(frame, summary(&sorted, lang))
         .wide("wide", [WIDTH, HEIGHT], Marks::Plain, &ink)
         .table(
-            &[("Length", "时长"), ("Count", "次数")],
+            &[("Duration", "时长"), ("Count", "次数")],
             bins.iter().map(row),
         )
         .render()
 }
 
-/// Which bin a length falls into: the first begins at nought.
+/// The bin of a duration; the first starts at zero.
 fn bin_of(millis: i64) -> usize {
     ROUND
         .partition_point(|edge| *edge <= millis)
         .min(ROUND.len() - 1)
 }
 
-/// The bins from the shortest to the longest length, and a few more if there are few.
+/// The bins from the shortest to the longest duration, and a few more if there are few.
 fn bins(sorted: &[SignedDuration]) -> Vec<Bin> {
     let place =
         |length: Option<&SignedDuration>| length.map_or(0, |length| bin_of(span::millis(*length)));
@@ -84,7 +84,7 @@ fn bins(sorted: &[SignedDuration]) -> Vec<Bin> {
     bins
 }
 
-/// Where a length stands: evenly within its bin.
+/// The position of a duration: linear within its bin.
 fn place(length: SignedDuration, bins: &[Bin], width: f64) -> f64 {
     let millis = span::millis(length);
     let number = bins.iter().rposition(|bin| bin.from <= millis).unwrap_or(0);
@@ -104,13 +104,13 @@ fn inside(sorted: &[SignedDuration], bins: &[Bin], lang: Lang) -> Markup {
         .iter()
         .map(|tick| (scale.place(*tick), tick.to_string()));
     let width = (WIDTH - LEFT - RIGHT) / real(bins.len().max(1));
-    // Names of neighbours would touch when there are many bins.
+    // Neighbouring labels would touch if there are many bins.
     let every = bins.len().div_ceil(10).max(1);
     html! {
         (svg::rungs(rungs, LEFT, WIDTH - RIGHT))
         @for (number, bin) in bins.iter().enumerate() {
             @let (x, top) = (LEFT + real(number) * width, scale.place(real(bin.count)));
-            (titled(html! { (reported(bin, lang)) ": " (bin.count) }, html! {
+            (titled(html! { (describe(bin, lang)) ": " (bin.count) }, html! {
                 (rect("hit", [x, TOP], [width, FOOT - TOP]))
                 @if bin.count > 0 {
                     (rounded("column", [x + 1.0, top.min(FOOT - 1.0)], [width - 2.0, (FOOT - top).max(1.0)], 2.0))
@@ -124,13 +124,13 @@ fn inside(sorted: &[SignedDuration], bins: &[Bin], lang: Lang) -> Markup {
     }
 }
 
-/// The percentiles, each on a line of its own so that equal ones can be read.
+/// The percentiles, each label on a separate line so that equal ones stay readable.
 fn marks(sorted: &[SignedDuration], bins: &[Bin], width: f64, lang: Lang) -> Markup {
     html! {
         @for (row, percent) in PERCENTILES.into_iter().enumerate() {
             @if let Some(length) = span::percentile(sorted, percent) {
                 @let (x, y) = (place(length, bins, width), 14.0 + 15.0 * real(row));
-                // A text near the right edge stands left of its line.
+                // A label near the right edge goes left of its line.
                 @let (class, beside) = if x > WIDTH - 130.0 { ("mean left", -5.0) } else { ("mean", 5.0) };
                 (down("mean", x, y - 8.0, FOOT))
                 (text(class, [x + beside, y], format!("p{percent} {}", span::words(length, lang))))
@@ -139,24 +139,24 @@ fn marks(sorted: &[SignedDuration], bins: &[Bin], width: f64, lang: Lang) -> Mar
     }
 }
 
-fn reported(bin: &Bin, lang: Lang) -> String {
+fn describe(bin: &Bin, lang: Lang) -> String {
     let words = |edge| span::words(SignedDuration::from_millis(edge), lang);
     let (from, until) = (words(bin.from), words(bin.until));
-    say!(lang, "{from} to below {until}", "{from} 至 {until} 以下")
+    say!(lang, "{from} to {until}", "{from} 至 {until}")
 }
 
 fn summary(sorted: &[SignedDuration], lang: Lang) -> String {
     let count = sorted.len();
     if count == 0 {
-        return say!(lang; "Nothing has been measured yet.", "尚无测量值。");
+        return say!(lang; "No measurements yet.", "尚无测量值。");
     }
     let words = |percent| {
         span::percentile(sorted, percent)
             .map_or_else(String::new, |length| span::words(length, lang))
     };
     let [half, most, nearly] = PERCENTILES.map(words);
-    say!(lang; "Of {count}, half took at most {half}, 95 % at most {most}, 99 % at most {nearly}.",
-        "共 {count} 次：50% 不超过 {half}，95% 不超过 {most}，99% 不超过 {nearly}。")
+    say!(lang; "Count {count}: p50 {half}, p95 {most}, p99 {nearly}.",
+        "共 {count} 次：p50 {half}，p95 {most}，p99 {nearly}。")
 }
 
 #[cfg(test)]

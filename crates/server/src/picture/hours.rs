@@ -1,7 +1,8 @@
-//! The hours of a week on paper: a row for each day, a column for each hour.
+//! The hours of a week: a row for each day, a column for each hour.
 //!
-//! The darker an hour, the more entries are expected in it; bars stand for checks, discs for entries. One drawing serves the file
-//! of its own ([`week`](super::week)) and the figure on a page ([`heat`](super::heat)), in the reader's language and zone.
+//! The darker an hour, the more entries are expected; bars are checks, discs are entries. One
+//! drawing serves the separate file ([`week`](super::week)) and the figure on a page
+//! ([`heat`](super::heat)).
 
 use std::borrow::Cow;
 
@@ -14,8 +15,8 @@ use crate::ui::lang::{Lang, say, words};
 
 /// Most marks of a kind; more would hide the hours behind them.
 pub(super) const MARKS_MAX: usize = 500;
-/// An hour is told in words if this part of the busiest is expected in it.
-const REPORTED_SHARE: f64 = 0.1;
+/// An hour is listed in words if its expectation is at least this share of the busiest.
+const NOTABLE_SHARE: f64 = 0.1;
 
 pub(super) const EDGE: f64 = 20.0;
 const LEFT: f64 = 66.0;
@@ -29,18 +30,18 @@ pub(super) const WIDTH: f64 = LEFT + 24.0 * CELL_WIDTH + EDGE;
 pub(super) struct Hours<'a> {
     /// Entries expected in each hour, from Monday 00:00 in the zone.
     pub(super) expected: &'a [f64; HOURS],
-    /// When it was looked at.
+    /// When it was checked.
     pub(super) checks: &'a [Timestamp],
-    /// When entries of it were published.
+    /// Publication times of its entries.
     pub(super) entries: &'a [Timestamp],
     pub(super) lang: Lang,
     /// The zone of the hours.
     pub(super) zone: &'a TimeZone,
-    /// Where the first day begins, below whatever stands above.
+    /// Top of the first day, below the header.
     pub(super) top: f64,
 }
 
-/// A damaged history may believe anything; a picture shows numbers.
+/// A damaged history may contain any number; a picture shows finite ones.
 pub(super) fn believable(expected: f64) -> f64 {
     finite(expected).max(0.0)
 }
@@ -89,7 +90,7 @@ impl Hours<'_> {
         let size = [CELL_WIDTH - 2.0, CELL_HEIGHT - 2.0];
         let (day, hour) = (day(hour / 24, self.lang), hour % 24);
         let amount = amount(expected, self.lang);
-        let reported = say!(self.lang; "{day} {hour:02}:00: {amount} entries",
+        let title = say!(self.lang; "{day} {hour:02}:00: {amount} entries",
             "{day} {hour:02}:00：{amount} 条");
         let busiest = self.busiest();
         let share = if busiest > 0.0 {
@@ -98,7 +99,7 @@ impl Hours<'_> {
             0.0
         };
         titled(
-            reported,
+            title,
             html! {
                 (rounded("cell", place, size, 3.0))
                 @if share >= 0.005 { (shade(share, &rounded("heat", place, size, 3.0))) }
@@ -106,7 +107,7 @@ impl Hours<'_> {
         )
     }
 
-    /// Where an instant stands in the week: the left edge of its minute, and the top of its day.
+    /// The position of an instant: the left edge of its minute, and the top of its day.
     fn place(&self, at: Timestamp) -> [f64; 2] {
         let civil = self.zone.to_datetime(at);
         let day = usize::try_from(civil.weekday().to_monday_zero_offset()).unwrap_or(0);
@@ -117,21 +118,21 @@ impl Hours<'_> {
     }
 
     fn check(&self, at: Timestamp) -> Markup {
-        let ([x, y], reported) = (self.place(at), self.reported(at));
+        let ([x, y], title) = (self.place(at), self.moment(at));
         titled(
-            say!(self.lang, "checked {reported}", "检查于 {reported}"),
+            say!(self.lang, "checked {title}", "检查于 {title}"),
             down("check", x, y, y + 9.0),
         )
     }
 
     fn entry(&self, at: Timestamp) -> Markup {
-        let ([x, y], reported) = (self.place(at), self.reported(at));
-        let reported = say!(self.lang, "published {reported}", "发布于 {reported}");
-        titled(reported, disc("entry", [x, y + CELL_HEIGHT - 8.0], 3.0))
+        let ([x, y], title) = (self.place(at), self.moment(at));
+        let title = say!(self.lang, "published {title}", "发布于 {title}");
+        titled(title, disc("entry", [x, y + CELL_HEIGHT - 8.0], 3.0))
     }
 
-    /// The file of its own gives instants as the API does.
-    fn reported(&self, at: Timestamp) -> String {
+    /// The separate file writes instants as the API does.
+    fn moment(&self, at: Timestamp) -> String {
         if *self.zone == TimeZone::UTC {
             return at.to_string();
         }
@@ -161,11 +162,11 @@ impl Hours<'_> {
         }
     }
 
-    /// What is to be seen, in a sentence.
+    /// A description in one sentence.
     pub(super) fn summary(&self) -> String {
         let total: f64 = self.expected.iter().sum();
         if total <= 0.0 {
-            let unknown = ("nothing is known of its week yet", "对其一周规律尚无了解");
+            let unknown = ("weekly rhythm not learned yet", "尚未学到每周规律");
             return self.lang.pick(unknown.0, unknown.1).to_owned();
         }
         let busiest = self.busiest();
@@ -176,23 +177,23 @@ impl Hours<'_> {
         let hour = hour.unwrap_or(0);
         let (total, zone) = (amount(total, self.lang), clock::zone_name(self.zone));
         let (day, hour) = (day(hour / 24, self.lang), hour % 24);
-        say!(self.lang; "about {total} entries a week expected, most on {day} at {hour:02}:00 {zone}",
+        say!(self.lang; "expected: about {total} entries a week, most on {day} at {hour:02}:00 {zone}",
             "预计每周约 {total} 条，{day} {hour:02}:00（{zone}）最多")
     }
 
-    /// The hours of a day that stand out, in words.
+    /// The notable hours of a day, in words.
     pub(super) fn stand_out(&self, day: usize) -> String {
         let (days, _) = self.expected.as_chunks::<24>();
         let busiest = self.busiest();
         let hours = days.get(day).into_iter().flatten().enumerate();
-        let reported = hours.filter(|(_, expected)| **expected > busiest * REPORTED_SHARE);
-        let reported: Vec<String> = reported
+        let title = hours.filter(|(_, expected)| **expected > busiest * NOTABLE_SHARE);
+        let title: Vec<String> = title
             .map(|(hour, expected)| format!("{hour:02}:00 {}", amount(*expected, self.lang)))
             .collect();
-        reported.join(self.lang.pick(", ", "，"))
+        title.join(self.lang.pick(", ", "，"))
     }
 
-    /// What is expected on a day in all.
+    /// The expected total of a day.
     pub(super) fn of_day(&self, day: usize) -> String {
         let (days, _) = self.expected.as_chunks::<24>();
         amount(days.get(day).into_iter().flatten().sum(), self.lang)
@@ -203,12 +204,12 @@ fn newest(times: &[Timestamp]) -> impl Iterator<Item = Timestamp> {
     times.iter().rev().take(MARKS_MAX).copied()
 }
 
-/// Something that is the fainter the smaller its share is.
+/// Fainter for a smaller share.
 fn shade(share: f64, ink: &Markup) -> Markup {
     html! { g fill-opacity={ (format!("{share:.2}")) } { (ink) } }
 }
 
-/// What a day is called, from Monday on.
+/// Names of days, from Monday.
 pub(super) fn day(number: usize, lang: Lang) -> &'static str {
     words! { lang, number;
         0 => "Monday", "星期一";
@@ -229,7 +230,7 @@ fn day_short(number: usize, lang: Lang) -> Cow<'static, str> {
     }
 }
 
-/// A number with as many digits as can be believed.
+/// A number with as many digits as are significant.
 fn amount(n: f64, lang: Lang) -> String {
     match n {
         n if n >= 9.95 => format!("{n:.0}"),

@@ -1,10 +1,12 @@
-//! A task's life: when it was wanted, for when, every change of that, every attempt, and how it ended.
+//! A task's timeline: creation, due time, every reschedule, every attempt, and the end.
 //!
-//! Two views of the same events: a track on which they stand in proportion to time, changes of its time as arches from the old
-//! one to the new one, and below it a list in which each has its words and the wait before it. The list needs no table.
+//! Two views of the same events: a track in proportion to time, with reschedules as arches from the
+//! old time to the new one, and below it a list with the wait before each event. The list replaces
+//! the table.
 //!
-//! Clocks differ between nodes, so that an event may lie before the one it follows and an attempt may end before it began.
-//! Such a wait is told as it is, with its sign; on the track the attempt has no length.
+//! Clocks differ between nodes, so an event may precede the one it follows, and an attempt may end
+//! before it started. Such a wait is shown unchanged, with its sign; on the track the attempt has
+//! no length.
 
 use maud::{Markup, Render, html};
 
@@ -14,44 +16,44 @@ use super::{axis::TimeScale, clock, outcome::Outcome, span};
 use crate::prelude::*;
 use crate::ui::lang::{Lang, say};
 
-/// Most events that are shown; the newest are kept, and the first.
+/// Most events shown; the first and the newest are kept.
 const EVENTS_MAX: usize = 100;
 
-/// Something in a task's life.
+/// An event of a task's timeline.
 #[derive(Debug, Clone)]
 pub(crate) struct Event {
     pub(crate) at: Timestamp,
-    /// Until when, if it took time.
+    /// Its end, if it took time.
     pub(crate) until: Option<Timestamp>,
     pub(crate) kind: Kind,
-    /// More about it: who, why, what was answered; may be empty.
+    /// Details such as who, why, and the result; may be empty.
     pub(crate) label: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// It was wanted for a time.
+    /// The task was created with a due time.
     Created {
         due_at: Timestamp,
     },
-    /// Its time was changed.
+    /// The task was rescheduled.
     Moved {
         from: Timestamp,
         to: Timestamp,
     },
     Attempt {
-        /// Which attempt, from 1.
+        /// Number of the attempt, from 1.
         number: u32,
         outcome: Outcome,
     },
-    /// It was not wanted any more.
+    /// The task was cancelled.
     Cancelled,
-    /// Another took its place.
+    /// Another task replaced it.
     Replaced,
     Finished {
         outcome: Outcome,
     },
-    /// It will be tried.
+    /// The next attempt.
     Planned,
 }
 
@@ -67,13 +69,13 @@ impl Kind {
 
     fn words(self, frame: &Frame<'_>) -> String {
         let lang = frame.lang;
-        let reported = |at| clock::moment(at, frame.zone, lang);
+        let moment = |at| clock::moment(at, frame.zone, lang);
         match self {
             Self::Created { due_at } => {
-                say!(lang, "created, due {}", "创建，定于 {}", reported(due_at))
+                say!(lang, "created, due {}", "创建，定于 {}", moment(due_at))
             }
             Self::Moved { from, to } => {
-                say!(lang; "moved from {} to {}", "由 {} 改至 {}", reported(from), reported(to))
+                say!(lang; "rescheduled from {} to {}", "由 {} 改至 {}", moment(from), moment(to))
             }
             Self::Attempt { number, outcome } => {
                 let name = outcome.name(lang);
@@ -89,7 +91,7 @@ impl Kind {
     }
 }
 
-/// Draws a life; `events` in the order in which they are to be told.
+/// Draws a timeline; `events` in display order.
 pub(crate) fn draw(events: &[Event], now: Timestamp, frame: &Frame<'_>) -> Markup {
     let kept = newest(events);
     let list = html! {
@@ -138,7 +140,7 @@ fn line(event: &Event, before: Option<&Event>, frame: &Frame<'_>) -> Markup {
 fn length(took: SignedDuration, kind: Kind, lang: Lang) -> String {
     let words = span::words(took, lang);
     match kind.outcome() {
-        Outcome::Running => say!(lang, "for {words} so far", "已运行 {words}"),
+        Outcome::Running => say!(lang, "running for {words}", "已运行 {words}"),
         _ => say!(lang, "took {words}", "耗时 {words}"),
     }
 }
@@ -149,20 +151,20 @@ fn summary(events: &[Event], lang: Lang) -> String {
     let attempts = count(|kind| matches!(kind, Kind::Attempt { .. }));
     let moves = count(|kind| matches!(kind, Kind::Moved { .. }));
     let Some(last) = events.last() else {
-        return say!(lang, "Nothing is known of its life.", "尚无记录。");
+        return say!(lang, "No events.", "尚无记录。");
     };
     let last = last.kind.outcome().name(lang);
-    say!(lang; "{attempts} attempts, moved {moves} times; now {last}.",
-        "{attempts} 次尝试，改期 {moves} 次；当前：{last}。")
+    say!(lang; "Attempts: {attempts}; rescheduled: {moves}; now {last}.",
+        "尝试 {attempts} 次，改期 {moves} 次；当前：{last}。")
 }
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 112.0;
 const EDGE: f64 = 28.0;
-/// Where the marks stand; arches rise above it.
+/// The line of the marks; arches rise above it.
 const RAIL: f64 = 72.0;
 const ARCH: f64 = 44.0;
-/// What took less time than this has no length to be seen.
+/// Shorter attempts have no visible length.
 const BAR_MIN: f64 = 3.0;
 const HALF: f64 = 4.5;
 
@@ -175,7 +177,7 @@ fn track(events: &[&Event], now: Timestamp, frame: &Frame<'_>) -> Markup {
     }
 }
 
-/// From the first to the last instant that any event names, and now.
+/// From the first to the last instant of any event, including now.
 fn scale(events: &[&Event], now: Timestamp) -> TimeScale {
     let named = events.iter().flat_map(|event| {
         let due = match event.kind {
@@ -240,7 +242,7 @@ fn due(x: f64) -> Markup {
     path("due", [x - 3.5, RAIL - 15.0], "h7l-3.5 6z")
 }
 
-/// From an old time to a new one; the farther, the higher.
+/// From the old time to the new one; the farther, the higher.
 fn arch(from: f64, to: f64) -> Markup {
     let foot = RAIL - 15.0;
     let height = ((to - from).abs() / 3.0).clamp(10.0, ARCH);

@@ -1,30 +1,29 @@
-//! How something went, told by shape and by colour: nobody needs to see colours to read a picture.
+//! Outcomes by shape and colour: a picture is readable without seeing colours.
 
 use maud::{Markup, html};
 
 use crate::ui::lang::{Lang, say, words};
 
-/// How something went, or will go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
-    /// It will be tried: a hollow circle.
+    /// Not run yet: a hollow circle.
     Planned,
-    /// It went well: a disc.
+    /// Succeeded: a disc.
     Done,
-    /// It was not wanted any more: a dash.
+    /// Cancelled: a dash.
     Cancelled,
-    /// It was left out, and there is a reason: a hatched square.
+    /// Skipped, with a reason: a hatched square.
     Skipped,
-    /// It runs: a circle, half full.
+    /// Running: a half-filled circle.
     Running,
-    /// It went wrong: a cross.
+    /// Failed: a cross.
     Failed,
-    /// Nobody can say how it went: a triangle with a mark of warning.
+    /// Outcome unknown: a triangle with a warning mark.
     Unknown,
 }
 
 impl Outcome {
-    /// All of them; what needs a person more comes later, so that it is drawn on top.
+    /// All outcomes; those that need attention come last, so that they are drawn on top.
     pub(crate) const ALL: [Self; 7] = [
         Self::Planned,
         Self::Done,
@@ -80,23 +79,22 @@ impl Outcome {
         html! { path class={"o " (self.class())} d=(self.shape()) {} }
     }
 
-    /// Its shape on its own, for use beside a text.
+    /// Its shape as an icon beside a text.
     pub(crate) fn icon(self) -> Markup {
         icon(&self.glyph())
     }
 }
 
-/// A shape around the origin, for use beside a text.
+/// A shape around the origin as an icon beside a text.
 pub(crate) fn icon(ink: &Markup) -> Markup {
     html! { svg.icon viewBox="-7 -7 14 14" aria-hidden="true" { (ink) } }
 }
 
-/// How many went how.
+/// Counts by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts([usize; Outcome::ALL.len()]);
 
 impl Counts {
-    /// Of how many an outcome was.
     pub(crate) fn of(&self, outcome: Outcome) -> usize {
         self.0[outcome as usize]
     }
@@ -105,26 +103,26 @@ impl Counts {
         self.0.iter().sum()
     }
 
-    /// Those that there are.
+    /// The outcomes that occur.
     pub(crate) fn present(&self) -> impl Iterator<Item = Outcome> + '_ {
         Outcome::ALL
             .into_iter()
             .filter(|outcome| self.of(*outcome) > 0)
     }
 
-    /// `12 done, 2 failed`, the more frequent first.
+    /// `12 done, 2 failed`, most frequent first.
     pub(crate) fn words(&self, lang: Lang) -> String {
         let mut present: Vec<Outcome> = self.present().collect();
         present.sort_by_key(|outcome| std::cmp::Reverse(self.of(*outcome)));
-        let reported = present.into_iter().map(|outcome| {
+        let parts = present.into_iter().map(|outcome| {
             let (count, name) = (self.of(outcome), outcome.name(lang));
             say!(lang, "{count} {name}", "{count} 次{name}")
         });
-        let reported: Vec<_> = reported.collect();
-        if reported.is_empty() {
-            return lang.pick("nothing", "无").to_owned();
+        let parts: Vec<_> = parts.collect();
+        if parts.is_empty() {
+            return lang.pick("none", "无").to_owned();
         }
-        reported.join(lang.pick(", ", "，"))
+        parts.join(lang.pick(", ", "，"))
     }
 }
 
@@ -138,7 +136,7 @@ impl FromIterator<Outcome> for Counts {
     }
 }
 
-/// What the shapes mean.
+/// The legend of shapes.
 pub(crate) fn legend(outcomes: impl IntoIterator<Item = Outcome>, lang: Lang) -> Markup {
     html! {
         ul.legend {

@@ -1,8 +1,10 @@
-//! A stretch of time as a ribbon: a lane for each source, schedule or edition, the past left of the line of now, the future right.
+//! A timeline with a lane for each source, schedule or edition: the past left of the now line, the
+//! future right.
 //!
-//! Everything that happened or will happen is a mark by its outcome. Marks that stand too near each other are joined
-//! (`cluster`) and told together; they are still drawn where they are while there is room. What must stay true: the bytes of a
-//! ribbon are bounded by its lanes, never by its marks, because it stands on the first page.
+//! Every past or future event is a mark by its outcome. Marks too close to each other are joined
+//! (`cluster`) and described together; they are still drawn separately while there is room. What
+//! must stay true: the size of a ribbon is bounded by its lanes, never by its marks, because it is
+//! on the first page.
 
 mod cluster;
 mod lane;
@@ -17,7 +19,7 @@ use super::svg::{Px, down, fit, real, rect, text};
 use super::{axis::TimeScale, clock};
 use crate::ui::lang::say;
 
-/// Width of the names, and of the lanes; together they are what the style sheet counts on.
+/// Width of the labels and of the lanes; the style sheet depends on their sum.
 const NAMES: f64 = 150.0;
 const WIDTH: f64 = 850.0;
 /// Room for half a mark and half an hour's name at both ends.
@@ -29,38 +31,36 @@ const NAME_WIDTH: usize = 22;
 /// Most marks of one lane, and of all of them together.
 const LANE_MARKS_MAX: usize = 120;
 const MARKS_MAX: usize = 90;
-/// Marks that each lane may have, until all of them together are few enough; however many lanes there are, each has one for
-/// the past and one for the future.
+/// Marks per lane, reduced until the total is small enough; every lane keeps one for the past and
+/// one for the future.
 const SHARES: [usize; 10] = [LANE_MARKS_MAX, 60, 30, 16, 12, 8, 6, 4, 3, 2];
 
-/// A stretch of time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ribbon<'a> {
     pub(crate) from: Timestamp,
     pub(crate) until: Timestamp,
-    /// Where the line of now stands.
+    /// Position of the now line.
     pub(crate) now: Timestamp,
     /// What is shown, from top to bottom.
     pub(crate) lanes: &'a [Lane],
 }
 
-/// What belongs together in a ribbon: a source, a schedule, an edition.
+/// One row of a ribbon: a source, a schedule, an edition.
 #[derive(Debug, Clone)]
 pub(crate) struct Lane {
-    /// What people call it.
     pub(crate) name: String,
-    /// Its page, where everything that is joined here can be seen.
+    /// Its page, which shows everything that is joined here.
     pub(crate) href: String,
-    /// What happened and will happen, in any order.
+    /// Past and future events, in any order.
     pub(crate) marks: Vec<Mark>,
 }
 
-/// Something that happened or will happen.
+/// A past or future event.
 #[derive(Debug, Clone)]
 pub(crate) struct Mark {
-    /// When, or from when on.
+    /// Its start.
     pub(crate) at: Timestamp,
-    /// Until when, if it took time that is worth seeing.
+    /// Its end, if its duration is worth showing.
     pub(crate) until: Option<Timestamp>,
     pub(crate) outcome: Outcome,
     /// What, when and why.
@@ -69,7 +69,7 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// Something at an instant that leads somewhere.
+    /// A mark at an instant, with a link.
     pub(crate) fn new(at: Timestamp, outcome: Outcome, label: String, href: String) -> Self {
         Self {
             at,
@@ -80,7 +80,7 @@ impl Mark {
         }
     }
 
-    /// The same, if it took time.
+    /// The same with a duration.
     pub(crate) fn until(self, until: Option<Timestamp>) -> Self {
         Self { until, ..self }
     }
@@ -103,7 +103,7 @@ pub(crate) fn draw(ribbon: &Ribbon<'_>, frame: &Frame<'_>) -> Markup {
     };
     let mut head = vec![lang.pick("Name", "名称").to_owned()];
     head.extend(all.present().map(|outcome| outcome.name(lang).to_owned()));
-    head.push(lang.pick("next planned", "下一次计划").to_owned());
+    head.push(lang.pick("next", "下一次").to_owned());
     let rows = ribbon
         .lanes
         .iter()
@@ -130,9 +130,9 @@ fn middle(number: usize) -> f64 {
 fn summary(ribbon: &Ribbon<'_>, all: &Counts, frame: &Frame<'_>) -> String {
     let [from, until] =
         [ribbon.from, ribbon.until].map(|at| clock::moment(at, frame.zone, frame.lang));
-    let (reported, zone) = (all.words(frame.lang), clock::zone_name(frame.zone));
-    say!(frame.lang; "{from} to {until} ({zone}): {reported}.",
-        "{from} 至 {until}（{zone}）：{reported}。")
+    let (shown, zone) = (all.words(frame.lang), clock::zone_name(frame.zone));
+    say!(frame.lang; "{from} to {until} ({zone}): {shown}.",
+        "{from} 至 {until}（{zone}）：{shown}。")
 }
 
 fn names(ribbon: &Ribbon<'_>) -> Markup {
@@ -171,7 +171,7 @@ fn inside(ribbon: &Ribbon<'_>, frame: &Frame<'_>, height: f64) -> Markup {
     }
 }
 
-/// The marks of all lanes, joined: lanes of few marks keep them while those of many give up theirs.
+/// The marks of all lanes, joined: sparse lanes keep theirs while dense lanes give up some.
 fn joined(places: &[lane::Place<'_>]) -> Vec<Vec<Cluster>> {
     let mut all = Vec::new();
     for most in SHARES {

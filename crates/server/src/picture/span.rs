@@ -1,7 +1,8 @@
-//! Lengths of time in words, and the round lengths that an axis names.
+//! Durations in words, and the ticks of duration axes.
 //!
-//! Between a millisecond and a month lie nine powers of ten, and what is shown is rarely evenly spread among them: a check
-//! takes 80 ms, its interval is an hour. Axes of lengths are therefore logarithmic, and their ticks are the lengths people say.
+//! Durations between a millisecond and a month span nine powers of ten and are unevenly
+//! distributed: a check takes 80 ms, its interval is an hour. Duration axes are therefore
+//! logarithmic, with common durations as ticks.
 
 use std::sync::LazyLock;
 
@@ -17,7 +18,7 @@ const DAY: i64 = 24 * HOUR;
 /// So many of each unit.
 type Lengths = [(i64, &'static [i64]); 5];
 
-/// The lengths that people say.
+/// Common durations.
 const SAID: Lengths = [
     (1, &[1, 2, 5, 10, 20, 50, 100, 200, 500]),
     (SECOND, &[1, 2, 5, 10, 20]),
@@ -25,7 +26,7 @@ const SAID: Lengths = [
     (HOUR, &[1, 2, 4, 8]),
     (DAY, &[1, 2, 7, 14, 30, 90, 180, 365, 3_650]),
 ];
-/// Powers of ten where there are many, for axes.
+/// Powers of ten, for dense axes.
 const NAMED: Lengths = [
     (1, &[1, 10, 100]),
     (SECOND, &[1, 10]),
@@ -34,7 +35,7 @@ const NAMED: Lengths = [
     (DAY, &[1, 7, 30]),
 ];
 
-/// The lengths that people say, in milliseconds.
+/// Common durations, in milliseconds.
 pub(crate) static ROUND: LazyLock<Vec<i64>> = LazyLock::new(|| millis_of(&SAID).collect());
 
 fn millis_of(lengths: &'static Lengths) -> impl Iterator<Item = i64> {
@@ -54,7 +55,7 @@ pub(crate) fn millis(length: SignedDuration) -> i64 {
     })
 }
 
-/// Where a length stands on a logarithmic axis; everything shorter than a millisecond stands at its foot.
+/// The position on a logarithmic axis; anything below a millisecond is at its start.
 pub(crate) fn log_place(length: SignedDuration) -> f64 {
     finite((length.as_secs_f64() * 1_000.0).max(1.0).log10())
 }
@@ -110,7 +111,7 @@ fn two(whole: i64, (large, large_name): (i64, &str), (small, small_name): (i64, 
     }
 }
 
-/// The length that a share of all is not longer than, by nearest rank; none of none.
+/// The percentile by nearest rank; none for an empty list.
 pub(crate) fn percentile(sorted: &[SignedDuration], percent: usize) -> Option<SignedDuration> {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied()

@@ -1,4 +1,4 @@
-//! How much went through, minute by minute: small bars that stand among words.
+//! Throughput per minute: small inline bars.
 
 use maud::{Markup, html};
 
@@ -41,13 +41,13 @@ pub(crate) fn draw(spark: &Spark<'_>, frame: &Frame<'_>) -> Markup {
     let ink = html! {
         (path("tick", [0.0, HEIGHT - 0.5], format_args!("h{}", Px(width))))
         @for (number, n) in counts.iter().enumerate() {
-            (titled(reported(spark, gone + number, *n, frame), bar(real(number) * STEP, *n)))
+            (titled(describe(spark, gone + number, *n, frame), bar(real(number) * STEP, *n)))
         }
     };
     figure::inline("picture spark", [width, HEIGHT], &label, &ink)
 }
 
-fn reported(spark: &Spark<'_>, number: usize, n: u64, frame: &Frame<'_>) -> String {
+fn describe(spark: &Spark<'_>, number: usize, n: u64, frame: &Frame<'_>) -> String {
     let steps = i32::try_from(number).unwrap_or(i32::MAX);
     let at = spark.step.checked_mul(steps);
     let at = at.and_then(|ahead| spark.from.checked_add(ahead).ok());
@@ -58,8 +58,8 @@ fn reported(spark: &Spark<'_>, number: usize, n: u64, frame: &Frame<'_>) -> Stri
 fn summary(counts: &[u64], most: u64, spark: &Spark<'_>, frame: &Frame<'_>) -> String {
     let total = counts.iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
     let (steps, step) = (counts.len(), span::words(spark.step, frame.lang));
-    say!(frame.lang; "{total} in {steps} × {step}, at most {most} in one",
-        "{steps} × {step} 内共 {total}，单段最多 {most}")
+    say!(frame.lang; "{total} in {steps} × {step}, peak {most}",
+        "{steps} × {step} 内共 {total}，峰值 {most}")
 }
 
 #[cfg(test)]
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn counts_are_bars() {
         assert_snapshot!(spark(&[0, 3]).replace("><", ">\n<"), @r##"
-        <svg class="picture spark" viewBox="0 0 8 32" role="img" aria-label="Attempts: 3 in 2 × 1 min, at most 3 in one">
+        <svg class="picture spark" viewBox="0 0 8 32" role="img" aria-label="Attempts: 3 in 2 × 1 min, peak 3">
         <path class="tick" d="M0 31.5h8">
         </path>
         <g>

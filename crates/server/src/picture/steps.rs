@@ -1,7 +1,7 @@
-//! A state machine as a strip of steps: what is behind, where it stands, what is to come.
+//! A state machine as a strip of steps: done, current, to come.
 //!
-//! An ordered list rather than a drawing: it is read in order, breaks into rows on a narrow page, and says which step is the
-//! current one to those who have it read.
+//! An ordered list instead of a drawing: it is read in order, wraps on a narrow page, and names
+//! the current step to screen readers.
 
 use maud::{Markup, html};
 
@@ -13,11 +13,11 @@ use crate::{picture::figure::Frame, picture::outcome::Outcome};
 pub(crate) enum Stage {
     Done,
     Current,
-    /// It stands here, and cannot go on by itself.
+    /// Current, and unable to continue by itself.
     Failed,
-    /// It is to come.
+    /// To come.
     ToCome,
-    /// It was left out.
+    /// Skipped.
     Skipped,
 }
 
@@ -37,9 +37,8 @@ impl Stage {
 pub(crate) struct Step {
     /// What the state is called.
     pub(crate) name: String,
-    /// More about it, such as `3/5 batches`; may be empty.
+    /// Details such as `3/5 batches`; may be empty.
     pub(crate) detail: String,
-    /// How far it is.
     pub(crate) stage: Stage,
 }
 
@@ -63,7 +62,7 @@ pub(crate) fn draw(steps: &[Step], frame: &Frame<'_>) -> Markup {
 fn words(stage: Stage, lang: Lang) -> &'static str {
     words! { lang, stage;
         Stage::Done => "done", "已完成";
-        Stage::Current => "now", "当前";
+        Stage::Current => "current", "当前";
         Stage::Failed => "failed here", "在此失败";
         Stage::ToCome => "to come", "未开始";
         Stage::Skipped => "skipped", "已跳过";

@@ -1,7 +1,7 @@
 //! The last outcomes of something, one bar each, the newest at the right.
 //!
-//! Bars differ in height and make as well as in colour. There are two: [`inline`] stands in a row of a list and is an image
-//! with a sentence; [`draw`] is a figure with links and a table.
+//! Bars differ in height and pattern as well as in colour. There are two forms: [`inline`] for a
+//! row of a list, an image with a description; [`draw`] for a figure with links and a table.
 
 use jiff::Timestamp;
 use maud::{Markup, Render, html};
@@ -17,14 +17,14 @@ pub(crate) const BEATS_MAX: usize = 60;
 const STEP: f64 = 8.0;
 const BAR: f64 = 5.0;
 const HEIGHT: f64 = 28.0;
-/// A strip of few beats is not stretched over the page.
+/// A strip with few bars is not stretched over the page.
 const STEPS_MIN: usize = 30;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Beat {
     pub(crate) at: Timestamp,
     pub(crate) outcome: Outcome,
-    /// Why, or what was said; may be empty.
+    /// The reason or the result; may be empty.
     pub(crate) why: String,
     pub(crate) href: Option<String>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Beat {
 pub(crate) fn draw(beats: &[Beat], frame: &Frame<'_>) -> Markup {
     let beats = newest(beats);
     let bars = html! { g aria-hidden="true" { @for (number, beat) in beats.iter().enumerate() {
-        (mark(beat.href.as_deref(), &reported(beat, frame), &bar(number, beats.len(), beat.outcome)))
+        (mark(beat.href.as_deref(), &describe(beat, frame), &bar(number, beats.len(), beat.outcome)))
     } } };
     let figure = Figure::new(frame, summary(beats, frame.lang));
     let drawing = figure.svg("strip", size(beats.len()), Marks::Links, &bars);
@@ -45,11 +45,11 @@ pub(crate) fn draw(beats: &[Beat], frame: &Frame<'_>) -> Markup {
         .render()
 }
 
-/// Draws a strip that stands among words, without links.
+/// Draws an inline strip, without links.
 pub(crate) fn inline(beats: &[Beat], frame: &Frame<'_>) -> Markup {
     let beats = newest(beats);
     let bars = html! { @for (number, beat) in beats.iter().enumerate() {
-        (titled(reported(beat, frame), bar(number, beats.len(), beat.outcome)))
+        (titled(describe(beat, frame), bar(number, beats.len(), beat.outcome)))
     } };
     let label = format!("{}: {}", frame.caption, summary(beats, frame.lang));
     figure::inline("picture strip inline", size(beats.len()), &label, &bars)
@@ -72,7 +72,7 @@ pub(crate) fn summary(beats: &[Beat], lang: Lang) -> String {
     let counts = counts(beats);
     let (total, done) = (counts.total(), counts.of(Outcome::Done));
     if total == 0 {
-        return lang.pick("nothing has happened yet", "尚无记录").to_owned();
+        return lang.pick("no runs yet", "还没有运行").to_owned();
     }
     let others = counts.present().filter(|outcome| *outcome != Outcome::Done);
     let rest: String = others
@@ -84,7 +84,7 @@ pub(crate) fn summary(beats: &[Beat], lang: Lang) -> String {
     say!(lang; "{done} of {total} done{rest}", "{total} 次中 {done} 次完成{rest}")
 }
 
-fn reported(beat: &Beat, frame: &Frame<'_>) -> String {
+fn describe(beat: &Beat, frame: &Frame<'_>) -> String {
     let (lang, name) = (frame.lang, beat.outcome.name(frame.lang));
     let at = clock::moment(beat.at, frame.zone, lang);
     match beat.why.as_str() {
@@ -93,9 +93,9 @@ fn reported(beat: &Beat, frame: &Frame<'_>) -> String {
     }
 }
 
-/// The bar of an outcome: what went well stands tall and plain, everything else in a make of its own.
+/// The bar of an outcome: success is tall and plain, every other outcome has its own pattern.
 fn bar(number: usize, beats: usize, outcome: Outcome) -> Markup {
-    // The newest stands at the right edge, however few there are.
+    // The newest is at the right edge, however few there are.
     let left = (real(beats.max(STEPS_MIN)) - real(beats) + real(number)) * STEP;
     let x = left + (STEP - BAR) / 2.0;
     let top = match outcome {

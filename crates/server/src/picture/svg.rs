@@ -1,22 +1,22 @@
-//! The one writer of SVG: elements at their places, and the frame of a picture that is a file of its own.
+//! The only SVG writer: positioned elements, and the frame of a picture in a separate file.
 //!
-//! A picture says its geometry in numbers and its words in texts; here they become markup. What must stay
-//! true: every number is finite and short, every text is escaped, and a file is well-formed XML whatever a
-//! name holds.
+//! A picture provides numbers and texts; this module turns them into markup. What must stay true:
+//! every number is finite and short, every text is escaped, and a file is well-formed XML whatever
+//! a name contains.
 
 use std::{borrow::Cow, fmt};
 
 use maud::{Markup, PreEscaped, Render, html};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// A place or a length on paper. Decimals of a tenth are noise; they are not written.
+/// A position or length. Only one decimal is written; more is noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Px(pub f64);
 
 impl fmt::Display for Px {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = (finite(self.0) * 10.0).round() / 10.0;
-        // Adding zero takes the sign from a zero.
+        // Adding zero removes the sign of a negative zero.
         write!(f, "{}", tenths + 0.0)
     }
 }
@@ -29,12 +29,12 @@ impl Render for Px {
     }
 }
 
-/// A number of things, as a place; more than four billion are as good as that.
+/// A count as a position; saturates at four billion.
 pub fn real(count: impl TryInto<u32>) -> f64 {
     f64::from(count.try_into().unwrap_or(u32::MAX))
 }
 
-/// What is no number is nothing.
+/// NaN becomes zero.
 pub fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }
@@ -55,7 +55,7 @@ pub fn disc(class: &str, [x, y]: [f64; 2], radius: f64) -> Markup {
     html! { circle class=(class) cx=(Px(x)) cy=(Px(y)) r=(Px(radius)) {} }
 }
 
-/// A path that begins at a place and goes on as `rest` says, in SVG's own words.
+/// A path that starts at a position and continues with `rest`, in SVG path syntax.
 pub fn path(class: &str, [x, y]: [f64; 2], rest: impl fmt::Display) -> Markup {
     html! { path class=(class) d={ "M" (Px(x)) " " (Px(y)) (rest.to_string()) } {} }
 }
@@ -76,17 +76,17 @@ pub fn text(class: &str, [x, y]: [f64; 2], words: impl Render) -> Markup {
     html! { text class=[class] x=(Px(x)) y=(Px(y)) { (words) } }
 }
 
-/// What is drawn around the origin, at its place.
+/// Moves a drawing from the origin to its position.
 pub fn at([x, y]: [f64; 2], ink: impl Render) -> Markup {
     html! { g transform={ "translate(" (Px(x)) " " (Px(y)) ")" } { (ink) } }
 }
 
-/// What is drawn, with the words that a pointer finds.
+/// A drawing with a tooltip.
 pub fn titled(title: impl Render, ink: impl Render) -> Markup {
     html! { g { (ink) title { (title) } } }
 }
 
-/// Lines across the paper at the values of an axis, and their names left of it.
+/// Horizontal lines at the values of an axis, with labels on the left.
 pub fn rungs(values: impl IntoIterator<Item = (f64, String)>, left: f64, right: f64) -> Markup {
     html! {
         @for (y, name) in values {
@@ -96,7 +96,8 @@ pub fn rungs(values: impl IntoIterator<Item = (f64, String)>, left: f64, right: 
     }
 }
 
-/// A text cut to so many columns, without what no XML may hold; characters of East Asia take two.
+/// A text cut to a number of columns, without characters that XML forbids; East Asian characters
+/// take two columns.
 pub fn fit(text: &str, columns_max: usize) -> Cow<'_, str> {
     let odd = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
     if !text.contains(odd) && text.width() <= columns_max {
@@ -114,7 +115,7 @@ pub fn fit(text: &str, columns_max: usize) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The style that pictures in files share; what is their own follows it.
+/// The style that pictures in files share, followed by their own.
 macro_rules! file_style {
     () => {
         "text{font:13px system-ui,sans-serif;fill:#1c2330}.faint{fill:#5c6675;font-size:12px}\
@@ -127,13 +128,13 @@ pub(super) use file_style;
 /// The style that pictures in files share.
 pub const FILE_STYLE: &str = file_style!();
 
-/// A picture as a file of its own. It follows the reader's light or dark scheme, runs no script, and says in
-/// words what it shows.
+/// A picture as a separate file. It follows the reader's light or dark scheme, runs no script, and
+/// describes itself in words.
 #[derive(Debug, Clone, Copy)]
 pub struct File<'a> {
-    /// What it shows, in a line.
+    /// A title in one line.
     pub title: &'a str,
-    /// The same at length; may be empty.
+    /// A longer description; may be empty.
     pub description: &'a str,
     pub size: [f64; 2],
     /// Its whole style sheet.
@@ -154,7 +155,7 @@ impl File<'_> {
                 (ink)
             }
         };
-        // A line for each group and text, so that two files can be compared.
+        // One line for each group and text, so that files can be compared.
         svg.into_string()
             .replace("><g", ">\n<g")
             .replace("><text", ">\n<text")

@@ -1,4 +1,5 @@
-//! Every picture once, in both languages and schemes: the laws that hold for all of them, and a page to look at.
+//! Every picture once, in both languages and schemes: the rules that hold for all of them, and a
+//! gallery page.
 //!
 //! The page is written to `target/tmp/gallery-*.html`; open it in a browser after a change here.
 
@@ -15,17 +16,18 @@ use super::{
 };
 use crate::ui::lang::Lang;
 
-/// A picture in lines, for snapshots: without the ends of elements, and without the ticks and tables that others test.
+/// A picture in lines, for snapshots: without the ends of elements, and without the ticks and
+/// tables that others test.
 pub(super) fn lines(markup: Markup) -> String {
     let html = markup.into_string().replace("><", ">\n<");
-    let reported = html.split("<details").next().unwrap_or_default();
+    let shown = html.split("<details").next().unwrap_or_default();
     let left_out = [
         "</",
         "<path class=\"tick",
         "<text class=\"value",
         "<rect class=\"hit",
     ];
-    let lines = reported
+    let lines = shown
         .lines()
         .filter(|line| !left_out.iter().any(|start| line.starts_with(start)));
     lines.collect::<Vec<_>>().join("\n")
@@ -34,7 +36,7 @@ pub(super) fn lines(markup: Markup) -> String {
 /// The style of all pictures.
 const STYLE: &str = include_str!("picture.css");
 
-/// What somebody might call something who wants to leave its place.
+/// A name that tries to break out of its context.
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'co' style=";
 
 fn now() -> Timestamp {
@@ -45,7 +47,7 @@ fn minutes(n: i64) -> Timestamp {
     now() + n.minutes()
 }
 
-/// A number between 0 and `below` that looks like chance and is none.
+/// A pseudo-random number between 0 and `below`.
 fn chance(n: i64, below: i64) -> i64 {
     (n.wrapping_mul(6_364_136_223_846_793_005)
         .wrapping_add(1_442_695_040_888_963_407)
@@ -298,7 +300,7 @@ fn outcomes(lang: Lang, zone: &TimeZone) -> Vec<(&'static str, Markup)> {
         ),
         (
             "life",
-            life::draw(&events(), now(), &frame("li", "Its life", "任务历程")),
+            life::draw(&events(), now(), &frame("li", "Timeline", "时间线")),
         ),
         (
             "grid",
@@ -353,7 +355,7 @@ fn a_week(lang: Lang, zone: &TimeZone) -> Markup {
     };
     heat::draw(
         &heat,
-        &frame("h", lang.pick("Its week", "一周规律"), lang, zone),
+        &frame("h", lang.pick("Weekly rhythm", "每周规律"), lang, zone),
     )
 }
 
@@ -407,7 +409,7 @@ fn the_content_policy_lets_every_picture_be() {
     for lang in Lang::ALL {
         for (name, picture) in pictures(lang) {
             let html = picture.into_string();
-            // The hostile name holds one, and must stay a text.
+            // The hostile name contains one; it must stay text.
             let markup = html
                 .replace("style=</", "</")
                 .replace(" style=\"", "\"")
@@ -423,7 +425,7 @@ fn the_content_policy_lets_every_picture_be() {
     }
 }
 
-/// The tags of a markup, without what stands in the quotes of their attributes.
+/// The tags of a markup, without quoted attribute values.
 fn tags(html: &str) -> impl Iterator<Item = String> {
     html.split('<').skip(1).map(|tag| {
         let tag = tag.split('>').next().unwrap_or_default();

@@ -1,8 +1,9 @@
-//! What is believed of a source's week, as a picture: a row for each day, a column for each hour, in UTC.
+//! The learned week of a source as a picture: a row for each day, a column for each hour, in UTC.
 //!
-//! The darker an hour, the more entries are expected in it. Bars stand for the last checks, discs for the
-//! newest entries, each at its minute of the week: whether the checks come when there is something to see
-//! can be seen. The picture follows the reader's light or dark scheme, runs no script, and says in words what it shows.
+//! The darker an hour, the more entries are expected. Bars are the last checks, discs the newest
+//! entries, each at its minute of the week: this shows whether the checks come at the right times.
+//! The picture follows the reader's light or dark scheme, runs no script, and describes itself in
+//! words.
 
 use jiff::{Timestamp, tz::TimeZone};
 use maud::html;
@@ -18,7 +19,7 @@ const NAME_COLUMNS: usize = 60;
 /// Room for the name and the summary above the hours.
 const TOP: f64 = 76.0;
 
-/// The only style in the picture; whoever sends it over HTTP names its hash in the content policy.
+/// The only style in the picture; over HTTP, the content security policy contains its hash.
 pub const STYLE: &str = concat!(
     file_style!(),
     ".cell{fill:#eef1f5}.heat{fill:#1f6feb}",
@@ -30,13 +31,12 @@ pub const STYLE: &str = concat!(
 /// What the picture shows.
 #[derive(Debug, Clone, Copy)]
 pub struct Week<'a> {
-    /// What people call the source.
     pub name: &'a str,
     /// Entries expected in each hour, from Monday 00:00 UTC.
     pub expected: &'a [f64; HOURS],
-    /// When it was looked at.
+    /// When it was checked.
     pub checks: &'a [Timestamp],
-    /// When entries of it were published.
+    /// Publication times of its entries.
     pub entries: &'a [Timestamp],
 }
 
@@ -65,13 +65,13 @@ pub fn draw(week: &Week<'_>) -> String {
     })
 }
 
-/// The numbers for who cannot see the picture: every day with the hours that stand out.
+/// The numbers for readers who cannot see the picture: every day with its notable hours.
 fn table(hours: &Hours<'_>) -> String {
     let rows = (0..7).map(|number| {
         let (day, total) = (hours::day(number, Lang::English), hours.of_day(number));
-        let reported = hours.stand_out(number);
-        let separator = if reported.is_empty() { "" } else { ": " };
-        format!("{day} {total} entries{separator}{reported}.")
+        let label = hours.stand_out(number);
+        let separator = if label.is_empty() { "" } else { ": " };
+        format!("{day} {total} entries{separator}{label}.")
     });
     let rows: Vec<String> = rows.collect();
     format!("Entries expected, in UTC.\n{}", rows.join("\n"))

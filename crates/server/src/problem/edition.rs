@@ -1,4 +1,4 @@
-//! What can go wrong with a request about an edition, as callers meet it.
+//! Errors of requests about editions as problems.
 
 use almanack_engine::editions::Error;
 
@@ -7,23 +7,20 @@ use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let reported = error.to_string();
+        let text = error.to_string();
         match error {
-            Error::Unknown(_) => Self::new(Code::NoSuchEdition, reported),
-            Error::Future { .. } => Self::new(Code::InvalidValue, reported).at("date"),
-            Error::NotNow(_) => Self::new(Code::WrongState, reported),
-            Error::NoDocument(_) => Self::new(Code::NoSuchDocument, reported),
+            Error::Unknown(_) => Self::new(Code::NoSuchEdition, text),
+            Error::Future { .. } => Self::new(Code::InvalidValue, text).at("date"),
+            Error::NotNow(_) => Self::new(Code::WrongState, text),
+            Error::NoDocument(_) => Self::new(Code::NoSuchDocument, text),
             Error::Template(_) => {
-                tracing::error!(
-                    error = reported,
-                    "the template of editions cannot be printed"
-                );
-                Self::new(Code::BadTemplate, reported)
+                tracing::error!(error = text, "the template of editions cannot be rendered");
+                Self::new(Code::BadTemplate, text)
             }
-            Error::Contended(_) => Self::new(Code::Contended, reported),
+            Error::Contended(_) => Self::new(Code::Contended, text),
             Error::NotQueued(error) => error.into(),
             Error::Unnamed(_) => {
-                tracing::error!(error = reported, "an edition could not be queued");
+                tracing::error!(error = text, "could not queue an edition");
                 internal()
             }
             Error::Store(error) => error.into(),

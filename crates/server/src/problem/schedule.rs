@@ -1,4 +1,4 @@
-//! What can go wrong with a request about a schedule, as callers meet it.
+//! Errors of requests about schedules as problems.
 
 use almanack_core::{plan::Unfit, schedule, target::Unusable, task::Invalid};
 use almanack_engine::schedules::Error;
@@ -8,22 +8,22 @@ use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let reported = error.to_string();
+        let text = error.to_string();
         match error {
-            Error::Unknown { .. } => Self::new(Code::NoSuchSchedule, reported),
+            Error::Unknown { .. } => Self::new(Code::NoSuchSchedule, text),
             Error::Unfit(unfit) => unfit.into(),
-            Error::Unreachable(_) => Self::new(Code::InvalidValue, reported).at("target.url"),
-            Error::Managed { .. } => Self::new(Code::ManagedSchedule, reported),
-            Error::Moved { .. } => Self::new(Code::RevisionMismatch, reported),
+            Error::Unreachable(_) => Self::new(Code::InvalidValue, text).at("target.url"),
+            Error::Managed { .. } => Self::new(Code::ManagedSchedule, text),
+            Error::Moved { .. } => Self::new(Code::RevisionMismatch, text),
             Error::Overlaps { .. } => {
-                let detail = format!("{reported}; `force` fires all the same");
+                let detail = format!("{text}; set `force` to fire anyway");
                 Self::new(Code::StillRunning, detail)
             }
-            Error::NotNow { .. } => Self::new(Code::WrongState, reported),
-            Error::Range { .. } => Self::new(Code::InvalidValue, reported),
-            Error::Note { .. } => Self::new(Code::InvalidValue, reported).at("note"),
+            Error::NotNow { .. } => Self::new(Code::WrongState, text),
+            Error::Range { .. } => Self::new(Code::InvalidValue, text),
+            Error::Note { .. } => Self::new(Code::InvalidValue, text).at("note"),
             Error::Invalid(invalid) => invalid.into(),
-            Error::Contended { .. } => Self::new(Code::Contended, reported),
+            Error::Contended { .. } => Self::new(Code::Contended, text),
             Error::Store(error) => error.into(),
         }
     }
@@ -31,15 +31,15 @@ impl From<Error> for Problem {
 
 impl From<Unfit> for Problem {
     fn from(unfit: Unfit) -> Self {
-        let reported = unfit.to_string();
-        let invalid = |path: &str| Self::new(Code::InvalidValue, reported.clone()).at(path);
+        let text = unfit.to_string();
+        let invalid = |path: &str| Self::new(Code::InvalidValue, text.clone()).at(path);
         match unfit {
             Unfit::Name { .. } => invalid("name"),
             Unfit::Expression { expression, error } => {
                 let misread = misread(&expression, &error);
-                refused(&reported, misread)
+                refused(&text, misread)
             }
-            Unfit::NeverFires { .. } => refused(&reported, never_fires()),
+            Unfit::NeverFires { .. } => refused(&text, never_fires()),
             Unfit::Zone { .. } => invalid("tz"),
             Unfit::Target(unusable) => invalid(path_of(&unusable)),
             Unfit::OutOfBounds { what, .. } => invalid(what),
@@ -47,17 +47,17 @@ impl From<Unfit> for Problem {
             Unfit::Priority(_) => invalid("priority"),
             Unfit::CancelsItself => invalid("overlap"),
             Unfit::Unreadable { why } => {
-                tracing::error!(why, "a stored schedule does not read");
+                tracing::error!(why, "a stored schedule is invalid");
                 internal()
             }
         }
     }
 }
 
-fn refused(reported: &str, misread: Misread) -> Problem {
+fn refused(text: &str, misread: Misread) -> Problem {
     Problem {
         expression: Some(Box::new(misread)),
-        ..Problem::new(Code::InvalidExpression, reported).at("expression")
+        ..Problem::new(Code::InvalidExpression, text).at("expression")
     }
 }
 
@@ -80,7 +80,7 @@ fn never_fires() -> Misread {
     }
 }
 
-/// Where in the body the part stands that makes a target useless.
+/// The path of the invalid part of a target.
 fn path_of(unusable: &Unusable) -> &'static str {
     match unusable {
         Unusable::Url => "target.url",

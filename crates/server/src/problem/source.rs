@@ -1,4 +1,4 @@
-//! What can go wrong with a request about a source, as callers meet it.
+//! Errors of requests about sources as problems.
 
 use almanack_core::{source::check::FailureClass, source::policy::UnknownPolicy};
 use almanack_engine::sources::Error;
@@ -8,24 +8,24 @@ use crate::prelude::*;
 
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
-        let reported = error.to_string();
+        let label = error.to_string();
         match error {
-            Error::Unknown { .. } => Self::new(Code::NoSuchSource, reported),
+            Error::Unknown { .. } => Self::new(Code::NoSuchSource, label),
             Error::TooLong { what, .. } | Error::Unprintable { what } => {
-                Self::new(Code::InvalidValue, reported).at(what)
+                Self::new(Code::InvalidValue, label).at(what)
             }
             Error::Policy(unknown) => unknown.into(),
-            Error::Unreadable { .. } => Self::new(Code::InvalidValue, reported),
-            // Asking again would not make the address one that may be asked.
+            Error::Unreadable { .. } => Self::new(Code::InvalidValue, label),
+            // Trying again would not make the address an allowed one.
             Error::Unreachable(failure) if failure.class == FailureClass::Refused => {
-                Self::new(Code::InvalidValue, reported).at("address")
+                Self::new(Code::InvalidValue, label).at("address")
             }
             Error::Unreachable(failure) if failure.class == FailureClass::NotAFeed => {
-                Self::new(Code::NotAFeed, reported).at("address")
+                Self::new(Code::NotAFeed, label).at("address")
             }
-            Error::Unreachable(_) => Self::new(Code::Unreachable, reported),
-            Error::AddressTaken { .. } => Self::new(Code::AddressTaken, reported),
-            Error::Contended { .. } => Self::new(Code::Contended, reported),
+            Error::Unreachable(_) => Self::new(Code::Unreachable, label),
+            Error::AddressTaken { .. } => Self::new(Code::AddressTaken, label),
+            Error::Contended { .. } => Self::new(Code::Contended, label),
             Error::Reschedule(error) => error.into(),
             Error::Invalid(invalid) => invalid.into(),
             Error::Store(error) => error.into(),
@@ -37,7 +37,7 @@ impl From<UnknownPolicy> for Problem {
     fn from(unknown: UnknownPolicy) -> Self {
         let problem = Self::new(Code::InvalidValue, unknown.to_string()).at("policy");
         match unknown {
-            // Several words are a schedule that went wrong, a single one is another policy's name.
+            // Several words are a malformed schedule, a single one is an unknown policy.
             UnknownPolicy::Expression { text, source } if text.contains(' ') => Self {
                 expression: Some(Box::new(misread(&text, &source))),
                 ..problem

@@ -1,4 +1,4 @@
-//! A receipt as it reads later: what was decided then, and what has become of it (RS-14).
+//! A receipt read later: the decision, and what came of it (RS-14).
 
 use almanack_core::history::{Decision, Kept};
 use almanack_core::reschedule::{DecisionId, Requested, Rule};
@@ -6,48 +6,48 @@ use almanack_core::task::{Identity, Task, TaskId};
 
 use crate::prelude::*;
 
-/// A receipt, asked about later: the fields it was given with, and what came of it. Not the decision itself: the rows
-/// are named as on the receipt, by what they were to the one who asked.
+/// A receipt read later: its original fields, and what came of it. Rows are named as on the
+/// receipt, by their role for the requester.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeptView {
-    /// Whether it was kept.
+    /// What came of it.
     kept: Kept,
-    /// Names the decision.
+    /// Id of the decision.
     #[schema(value_type = String)]
     receipt: DecisionId,
-    /// When it was made.
+    /// When it was decided.
     decided_at: Timestamp,
-    /// Who asked.
+    /// The requester.
     origin: String,
-    /// Which rule applied.
+    /// The rule that applied.
     rule: Rule,
     #[serde(flatten)]
     identity: Identity,
     /// The identity's newest row after the decision.
     task_id: TaskId,
-    /// The row that was cancelled to make room, if any.
+    /// The row that was cancelled, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     cancelled_task_id: Option<TaskId>,
-    /// The time before, if there was one.
+    /// The previous time, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     old_execute_at: Option<Timestamp>,
     /// The time afterwards.
     execute_at: Timestamp,
-    /// The revision afterwards; absent where only a later one is still known.
+    /// The revision afterwards; absent if only a later one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<i64>,
-    /// What was asked for, where that changed nothing.
+    /// The request, if it changed nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     requested: Option<Requested>,
 }
 
 impl KeptView {
-    /// `row` is the one the decision was made on.
+    /// `row` is the row of the decision.
     pub(super) fn of(row: &Task, decision: Decision, kept: Kept) -> Self {
         let made_on = decision.id.task_id;
         let cancelled = decision.rule == Rule::CancelledAndInserted;
-        // A row keeps only its newest revision, so that of its creation may be overwritten. A row
-        // that has none never had one.
+        // A row stores only its newest revision, so the revision at its creation may be
+        // overwritten. A row without one never had one.
         let overwritten = decision.id.number == 0 && row.decisions > 0 && row.revision.0 > 0;
         Self {
             kept,

@@ -1,5 +1,5 @@
-//! What people do with a schedule besides writing it: pause, resume, fire, backfill. Allowed whoever the
-//! schedule belongs to: none of these changes its definition.
+//! Actions on a schedule besides changing it: pause, resume, fire, backfill. Allowed for schedules
+//! of any origin: none of these changes the definition.
 
 use almanack_core::plan::ScheduleName;
 use almanack_core::task::{Identity, Status};
@@ -9,31 +9,31 @@ use super::{Named, view::ScheduleView, written};
 use crate::prelude::*;
 use crate::{percent, tasks::body::parse_instant};
 
-/// Between two firings of a backfill when nobody says otherwise.
+/// Default pause between two firings of a backfill.
 pub(crate) const PACE_DEFAULT: SignedDuration = SignedDuration::from_secs(1);
-/// Longest pace: one firing a day.
+/// Longest pause between firings: a day.
 const PACE_MAX: SignedDuration = SignedDuration::from_hours(24);
 
 /// How long to pause, and why.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PauseBody {
-    /// Until when; until it is resumed when nobody says otherwise.
+    /// End of the pause. Default: until it is resumed.
     #[schema(format = DateTime)]
     until: Option<String>,
-    /// Why, for the history.
+    /// The reason, for the history.
     #[schema(max_length = 500)]
     note: Option<String>,
 }
 
-/// Stop a schedule from firing, until it is resumed or until a time.
+/// Pause a schedule until it is resumed or until a time.
 ///
-/// Slots that fall into the pause are recorded as skipped, with who paused and why.
+/// Slots during the pause are recorded as skipped, with the requester and the reason.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/pause", tag = "schedules",
     params(Named),
     request_body = PauseBody,
-    responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
+    responses((status = 200, description = "The schedule after the change", body = ScheduleView)),
 )]
 pub(crate) async fn pause(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
@@ -46,7 +46,7 @@ pub(crate) async fn pause(State(state): App, Named(name): Named, call: Call) -> 
     Ok(changed_answer(&state, changed))
 }
 
-/// Refuses a pause that has ended before it began.
+/// Refuses a pause that ends in the past.
 pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<()> {
     if until.is_none_or(|until| until > now) {
         return Ok(());
@@ -55,11 +55,11 @@ pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<()
     Err(Problem::new(Code::InvalidValue, detail).at("until"))
 }
 
-/// Let a paused schedule fire again.
+/// Resume a paused schedule.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/resume", tag = "schedules",
     params(Named),
-    responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
+    responses((status = 200, description = "The schedule after the change", body = ScheduleView)),
 )]
 pub(crate) async fn resume(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
@@ -71,25 +71,24 @@ fn changed_answer(state: &AppState, changed: Changed) -> Response {
     written(state, StatusCode::OK, changed.schedule)
 }
 
-/// How to fire.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FireBody {
-    /// Fire even if the newest firing has not ended.
+    /// Fire even if the latest firing has not ended.
     #[serde(default)]
     force: bool,
 }
 
-/// A firing by hand.
+/// A manual firing.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FiredView {
     #[serde(flatten)]
     identity: Identity,
-    /// For which instant.
+    /// Its instant.
     nominal_at: Timestamp,
 }
 
-/// Fire a schedule now, beside its slots. Paused ones fire too.
+/// Fire a schedule now, in addition to its slots. Paused schedules fire, too.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/fire", tag = "schedules",
     params(Named),
@@ -104,7 +103,7 @@ pub(crate) async fn fire(State(state): App, Named(name): Named, call: Call) -> A
     } else {
         Overlapping::AsPlanned
     };
-    // The task's own history tells who asked, in the words of tasks.
+    // The task's history records the requester in its own form.
     let by = call.requester.origin();
     let fired = state.schedules.fire(&name, overlapping, &by).await?;
     Ok(fired_answer(&fired))
@@ -125,28 +124,28 @@ fn fired_answer(fired: &Fired) -> Response {
     response
 }
 
-/// Which slots of the past to fire, and how fast.
+/// Which past slots to fire, and how fast.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BackfillBody {
-    /// The first slot is at or after this.
+    /// Start of the range, inclusive.
     #[schema(format = DateTime)]
     from: String,
-    /// The last slot is before this; not later than now.
+    /// End of the range, exclusive; not later than now.
     #[schema(format = DateTime)]
     to: String,
-    /// Between two firings; a second when nobody says otherwise.
+    /// Pause between two firings. Default: 1s.
     #[schema(value_type = Option<String>, example = "10s")]
     pace: Option<SignedDuration>,
-    /// Only tell what would be done.
+    /// Only report what would be done.
     #[serde(default)]
     dry_run: bool,
 }
 
-/// What a backfill does, or would do.
+/// Result or preview of a backfill.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BackfilledView {
-    /// Whether nothing was done yet.
+    /// Whether this is only a preview.
     dry_run: bool,
     /// How many slots fire.
     fires: usize,
@@ -157,14 +156,14 @@ pub(crate) struct BackfilledView {
 /// One slot of a backfill.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BackfilledSlotView {
-    /// Which.
+    /// The slot.
     slot_at: Timestamp,
     /// Subject of its firing, a task of kind DISPATCH.
     firing: String,
-    /// When it fires; absent if it is left alone.
+    /// When it fires; absent if it is left unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     execute_at: Option<Timestamp>,
-    /// What its firing already is, which is why it is left alone.
+    /// Status of its existing firing, which is why it is left unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<Status>,
 }
@@ -180,15 +179,16 @@ impl From<SlotOfBackfill> for BackfilledSlotView {
     }
 }
 
-/// Fire slots of the past that did not fire.
+/// Fire past slots that did not fire.
 ///
-/// A slot that fired is left alone, so asking twice fires once. `dry_run` only tells what would be done.
-/// A range is refused if it has a slot that may have fired but of which nothing is kept any more.
+/// Slots that fired are left unchanged, so repeating the call is safe. `dry_run` only reports what
+/// would be done. A range is refused if it contains a slot that may have fired but whose record was
+/// deleted.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/backfill", tag = "schedules",
     params(Named),
     request_body = BackfillBody,
-    responses((status = 200, description = "What is done, or would be", body = BackfilledView)),
+    responses((status = 200, description = "The result or preview", body = BackfilledView)),
 )]
 pub(crate) async fn backfill(
     State(state): App,
@@ -221,7 +221,6 @@ async fn carry_out(
     })
 }
 
-/// Refuses a pace that nobody can mean.
 pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration> {
     if (SignedDuration::ZERO..=PACE_MAX).contains(&pace) {
         return Ok(pace);

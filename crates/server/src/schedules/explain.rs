@@ -1,4 +1,4 @@
-//! What an expression means: in words, in times, and with what is worth knowing about it.
+//! The meaning of an expression: in words, as times, and with warnings.
 
 use almanack_core::plan::{Definition, Ready, ScheduleName};
 use almanack_core::schedule::{Language, Warning};
@@ -6,26 +6,26 @@ use almanack_core::target::Target;
 
 use crate::prelude::*;
 
-/// How often a node looks at least; what is due more often is worth a warning.
+/// Shortest tick interval of a node; more frequent slots get a warning.
 pub(crate) const ROUND_S: u32 = 10;
-/// Times told when nobody says otherwise.
+/// Default number of times.
 pub(super) const TIMES_DEFAULT: usize = 5;
-/// Most times told.
+/// Largest number of times.
 const TIMES_MAX: usize = 100;
-/// Longest expression that is looked at; longer than any that means something.
+/// Longest expression; longer than any useful one.
 const EXPRESSION_BYTES_MAX: usize = 1_000;
 
-/// What an expression means.
+/// The meaning of an expression.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TimetableView {
-    /// When, in words: English, or Chinese where `Accept-Language` prefers it.
+    /// When it fires, in words: English, or Chinese if `Accept-Language` prefers it.
     #[schema(example = "at 08:00, Monday to Friday")]
     words: String,
-    /// The coming times; of a schedule only those at which it fires if nobody does anything.
+    /// The next times; of a schedule only those at which it will fire as things are.
     next: Vec<TimeView>,
-    /// Whether there are no more times than these.
+    /// Whether there are no further times.
     exhausted: bool,
-    /// What is worth knowing.
+    /// Warnings.
     warnings: Vec<WarningView>,
 }
 
@@ -34,12 +34,12 @@ pub(crate) struct TimetableView {
 pub(crate) struct TimeView {
     /// The instant.
     at: Timestamp,
-    /// What the schedule's clock shows then.
+    /// The wall-clock time in the schedule's zone.
     #[schema(example = "2026-01-05T08:00:00+01:00")]
     local: String,
 }
 
-/// Something worth knowing about an expression.
+/// A warning about an expression.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WarningView {
     /// For programs.
@@ -47,14 +47,14 @@ pub(crate) struct WarningView {
     code: &'static str,
     /// For people.
     message: String,
-    /// The part that is to blame: its first byte, and one past its last.
+    /// The part it is about: its first byte, and one past its last.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<usize>>, example = json!([4, 6]))]
     span: Option<[usize; 2]>,
 }
 
 impl TimetableView {
-    /// The times from `first` on, and what is worth knowing at `now`.
+    /// The times from `first` on, and warnings as of `now`.
     pub(super) fn of(
         ready: &Ready,
         (first, now): (Option<Timestamp>, Timestamp),
@@ -95,29 +95,29 @@ impl From<Warning> for WarningView {
     }
 }
 
-/// The expression in question.
+/// The expression to explain.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainBody {
-    /// When: five fields, six with seconds first, or a nickname.
+    /// Five fields, six with seconds first, or a nickname.
     #[schema(example = "0 8 * * 1-5")]
     expression: String,
-    /// Whose clock it reads; UTC when nobody says otherwise.
+    /// Time zone. Default: UTC.
     #[schema(example = "Europe/Berlin")]
     tz: Option<String>,
-    /// How many times to tell: up to 100; 5 when nobody says otherwise.
+    /// Number of next times, up to 100. Default: 5.
     #[schema(maximum = 100)]
     count: Option<usize>,
-    /// The schedule it is for; only `H` and `~` depend on it.
+    /// Name of the schedule; only `H` and `~` depend on it.
     name: Option<String>,
 }
 
-/// What an expression means, or why it is refused. Changes nothing.
+/// Explain an expression, or report why it is invalid. Changes nothing.
 #[utoipa::path(
     post, path = "/api/v1/schedules:explain", tag = "schedules",
-    params(("Accept-Language" = Option<String>, Header, description = "`zh` for words in Chinese")),
+    params(("Accept-Language" = Option<String>, Header, description = "`zh` for Chinese texts")),
     request_body = ExplainBody,
-    responses((status = 200, description = "What it means", body = TimetableView)),
+    responses((status = 200, description = "The meaning", body = TimetableView)),
 )]
 pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
     let body: ExplainBody = call.json()?;
@@ -127,10 +127,10 @@ pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
     let language = preferred(&call.headers);
     let now = state.clock.now();
     let view = TimetableView::of(&ready, (ready.next_after(now), now), count, language);
-    Ok(reported_in(language, view))
+    Ok(in_language(language, view))
 }
 
-/// Reads an expression that belongs to no schedule.
+/// Parses an expression without a schedule.
 pub(crate) fn read(
     state: &AppState,
     name: Option<&str>,
@@ -142,7 +142,7 @@ pub(crate) fn read(
         let detail = format!("expression must have at most {EXPRESSION_BYTES_MAX} bytes");
         return Err(Problem::new(Code::InvalidValue, detail).at("expression"));
     }
-    // Where it would fire plays no part in when.
+    // The target does not affect the times.
     let nowhere = Target::Task {
         kind: "EXPLAIN".to_owned(),
         subject: "explain".to_owned(),
@@ -153,18 +153,17 @@ pub(crate) fn read(
     Ok(state.schedules.check(&name, definition)?)
 }
 
-/// How many times to tell.
 pub(super) fn check_count(asked: Option<usize>) -> Result<usize, String> {
     let count = asked.unwrap_or(TIMES_DEFAULT);
     if count <= TIMES_MAX {
         Ok(count)
     } else {
-        Err(format!("at most {TIMES_MAX} times are told, not {count}"))
+        Err(format!("count must be at most {TIMES_MAX}, not {count}"))
     }
 }
 
-/// An answer that says in which language its words are.
-pub(super) fn reported_in(language: Language, view: impl Serialize) -> Response {
+/// An answer with the language of its texts.
+pub(super) fn in_language(language: Language, view: impl Serialize) -> Response {
     let tag = match language {
         Language::English => "en",
         Language::Chinese => "zh-CN",
@@ -173,7 +172,7 @@ pub(super) fn reported_in(language: Language, view: impl Serialize) -> Response 
     (headers, Json(view)).into_response()
 }
 
-/// The language that `Accept-Language` prefers of the two there are; English where it does not say.
+/// The preferred of the two languages in `Accept-Language`. Default: English.
 pub(super) fn preferred(headers: &HeaderMap) -> Language {
     let asked = headers
         .get(header::ACCEPT_LANGUAGE)
@@ -197,7 +196,7 @@ pub(super) fn preferred(headers: &HeaderMap) -> Language {
     }
 }
 
-/// A language range and its weight: `zh;q=0.8`. A weight that does not read counts as none.
+/// A language range and its weight: `zh;q=0.8`. An unreadable weight counts as none.
 fn weighted(range: &str) -> (&str, f32) {
     let (tag, rest) = range.split_once(';').unwrap_or((range, "q=1"));
     let weight = rest.trim().strip_prefix("q=");

@@ -1,4 +1,4 @@
-//! What became of a schedule's slots, what people did to it, and why a slot did or did not fire (DP-16).
+//! A schedule's slots, its change history, and why a slot did or did not fire (DP-16).
 
 use almanack_core::store::LedgerPage;
 
@@ -7,18 +7,17 @@ use super::{Named, find, page_of};
 use crate::prelude::*;
 use crate::{tasks::body::parse_instant, tasks::view::TaskView};
 
-/// Which part of the ledger.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LedgerQuery {
-    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    /// Page size, 1 to 500. Default: 50.
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// What became of a schedule's slots, newest first.
+/// List a schedule's slots and their results, newest first.
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}/slots", tag = "schedules",
     params(Named, LedgerQuery),
@@ -46,32 +45,30 @@ pub(crate) async fn list_slots(
     }))
 }
 
-/// The cursor that goes on before a slot.
+/// The cursor that continues before a slot.
 pub(crate) fn cursor(at: Timestamp) -> String {
     paging::cursor(at.as_microsecond())
 }
 
-/// Reads one.
 pub(crate) fn parse_cursor(text: &str) -> Result<Timestamp> {
     paging::read(text, |at| {
         Timestamp::from_microsecond(at.parse().ok()?).ok()
     })
 }
 
-/// How much of the history.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EditsQuery {
-    /// How many of the newest at most: 1 to 500, 50 when nobody says otherwise.
+    /// Number of newest changes, 1 to 500. Default: 50.
     limit: Option<usize>,
 }
 
-/// What people did to a schedule, oldest first.
+/// List the changes of a schedule, oldest first.
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}/edits", tag = "schedules",
     params(Named, EditsQuery),
-    responses((status = 200, description = "Its history", body = EditsView)),
+    responses((status = 200, description = "The changes", body = EditsView)),
 )]
 pub(crate) async fn list_edits(
     State(state): App,
@@ -84,12 +81,11 @@ pub(crate) async fn list_edits(
     Ok(Json(EditsView { edits }))
 }
 
-/// Which instant is in question.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WhyQuery {
-    /// An RFC 3339 instant; a `+` in it is written `%2B`.
+    /// An RFC 3339 instant; write `+` as `%2B`.
     #[param(format = DateTime)]
     at: String,
 }
@@ -97,11 +93,11 @@ pub(crate) struct WhyQuery {
 /// Why a slot did or did not fire.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WhyView {
-    /// The answer.
+    /// The reason in a sentence.
     sentence: String,
-    /// Whether the instant is a slot of the schedule at all.
+    /// Whether the instant is a slot of the schedule.
     is_slot: bool,
-    /// Its row in the ledger, once it has been decided.
+    /// Its ledger row, once decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     slot: Option<SlotView>,
     /// Its firing.
@@ -109,11 +105,11 @@ pub(crate) struct WhyView {
     firing: Option<TaskView>,
 }
 
-/// Why a slot did or did not fire, from stored facts.
+/// Explain why a slot did or did not fire, from stored facts.
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}/why", tag = "schedules",
     params(Named, WhyQuery),
-    responses((status = 200, description = "The answer", body = WhyView)),
+    responses((status = 200, description = "The reason", body = WhyView)),
 )]
 pub(crate) async fn why(
     State(state): App,

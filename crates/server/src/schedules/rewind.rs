@@ -1,23 +1,24 @@
-//! Schedules that a clock had planned ahead of the present, taken back (DP-24).
+//! Schedules that were planned too far ahead by a fast clock, moved back to the present (DP-24).
 
 use almanack_core::store::ScheduleFilter;
 
 use super::{Named, PAGE_MAX, view::ScheduleView, written};
 use crate::prelude::*;
 
-/// The schedules that were taken back.
+/// The schedules that were moved back.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RewoundView {
     /// Their names.
     rewound: Vec<String>,
 }
 
-/// Take a schedule back to the present, after a clock that was ahead had planned it. One that is
-/// not ahead stays as it is.
+/// Move a schedule back to the present after a fast clock planned it ahead.
+///
+/// No change if it is not ahead.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/rewind", tag = "schedules",
-    params(("name" = String, Path, description = "What the schedule is called")),
-    responses((status = 200, description = "The schedule afterwards", body = ScheduleView)),
+    params(("name" = String, Path, description = "Name of the schedule")),
+    responses((status = 200, description = "The schedule after the change", body = ScheduleView)),
 )]
 pub(crate) async fn rewind(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
@@ -25,10 +26,10 @@ pub(crate) async fn rewind(State(state): App, Named(name): Named, call: Call) ->
     Ok(written(&state, StatusCode::OK, changed.schedule))
 }
 
-/// Take all schedules back to the present that are planned ahead of it.
+/// Move all schedules that are planned ahead back to the present.
 #[utoipa::path(
     post, path = "/api/v1/schedules:rewind", tag = "schedules",
-    responses((status = 200, description = "Those that were", body = RewoundView)),
+    responses((status = 200, description = "The schedules that were moved back", body = RewoundView)),
 )]
 pub(crate) async fn rewind_all(State(state): App, call: Call) -> Result<Json<RewoundView>> {
     call.refuse_key()?;

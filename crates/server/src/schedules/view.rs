@@ -1,5 +1,4 @@
-//! Schedules, their ledgers and their histories as the API shows them: `core`'s own types, and what is
-//! derived from them.
+//! Schedules, ledgers and change histories in the API: `core`'s own types with derived fields.
 
 use almanack_core::plan::{Edit, Schedule, ScheduleName, Slot, slot_identity};
 
@@ -10,8 +9,7 @@ use crate::prelude::*;
 pub(crate) struct ScheduleView {
     #[serde(flatten)]
     pub(super) schedule: Schedule,
-    /// When it fires next, if nobody does anything; null when it will not, or not before it is
-    /// resumed.
+    /// When it fires next as things are; null if it will not, or not before it is resumed.
     pub(super) next_at: Option<Timestamp>,
 }
 
@@ -19,11 +17,11 @@ pub(crate) struct ScheduleView {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SchedulesView {
     pub(super) schedules: Vec<ScheduleView>,
-    /// Give it as `cursor` to get the next page; null on the last one.
+    /// Pass it as `cursor` to get the next page; null on the last page.
     pub(super) next_cursor: Option<String>,
 }
 
-/// One row of the ledger: a slot that fired, or slots in a row that were skipped for the same reason.
+/// One ledger row: a slot that fired, or consecutive slots skipped for the same reason.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotView {
     #[serde(flatten)]
@@ -48,11 +46,11 @@ impl SlotView {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct LedgerView {
     pub(super) slots: Vec<SlotView>,
-    /// Give it as `cursor` to get the next page; null on the last one.
+    /// Pass it as `cursor` to get the next page; null on the last page.
     pub(super) next_cursor: Option<String>,
 }
 
-/// What people did to a schedule, oldest first.
+/// The changes of a schedule, oldest first.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EditsView {
     pub(super) edits: Vec<Edit>,

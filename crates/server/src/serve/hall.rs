@@ -1,4 +1,4 @@
-//! Who is connected, and who gives way.
+//! The open connections, and which one is closed to make room.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,19 +13,19 @@ pub(super) struct Hall {
     idle: Mutex<Idle>,
 }
 
-/// Connections without a request, by when they became so.
+/// Connections without a request, by when they became idle.
 #[derive(Default)]
 struct Idle {
     count: u64,
     waiting: BTreeMap<u64, CancellationToken>,
-    /// Whether somebody waits for the next one that becomes so.
+    /// Whether an accept is waiting for the next idle connection.
     wanted: bool,
 }
 
 pub(super) struct Seat {
     hall: Arc<Hall>,
     gives_way: CancellationToken,
-    /// Its number among the idle ones, while it is one.
+    /// Its number among the idle ones, while it is idle.
     number: Mutex<Option<u64>>,
     rested: Notify,
     asked: AtomicBool,
@@ -40,8 +40,8 @@ impl Hall {
         })
     }
 
-    /// A place for another connection, as soon as there is one. Where all are taken, whoever has been idle for the longest gives way;
-    /// if nobody is idle, whoever is done first.
+    /// Waits for room for another connection. If all are in use, the one that has been idle the
+    /// longest is closed; if none is idle, the first one to become idle.
     pub(super) async fn seat(self: &Arc<Self>) -> Option<Arc<Seat>> {
         let free = Arc::clone(&self.room).try_acquire_owned().ok();
         let room = match free {
@@ -60,7 +60,7 @@ impl Hall {
         Some(Arc::new(seat))
     }
 
-    /// One waits at a time.
+    /// Only one waits at a time.
     async fn wait(&self) -> Option<OwnedSemaphorePermit> {
         self.ask_for_a_place();
         let room = Arc::clone(&self.room).acquire_owned().await.ok();
@@ -70,7 +70,7 @@ impl Hall {
 
     fn ask_for_a_place(&self) {
         let mut idle = locked(&self.idle);
-        // Taken out, so that no second one is asked for the same place.
+        // Removed, so that it is not asked to close twice.
         match idle.waiting.pop_first() {
             Some((_, gives_way)) => gives_way.cancel(),
             None => idle.wanted = true,
@@ -79,12 +79,12 @@ impl Hall {
 }
 
 impl Seat {
-    /// Returns when the place is needed by somebody else.
+    /// Returns when this connection must close to make room.
     pub(super) async fn gives_way(&self) {
         self.gives_way.cancelled().await;
     }
 
-    /// No request is under way.
+    /// No request is in flight.
     fn rests(&self) {
         let number = {
             let mut idle = locked(&self.hall.idle);
@@ -101,7 +101,7 @@ impl Seat {
         self.rested.notify_one();
     }
 
-    /// Returns when a request has come to its end.
+    /// Returns when a request has ended.
     pub(super) async fn comes_to_rest(&self) {
         self.rested.notified().await;
     }
@@ -111,12 +111,12 @@ impl Seat {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Whether no request is under way.
+    /// Whether no request is in flight.
     pub(super) fn is_idle(&self) -> bool {
         locked(&self.number).is_some()
     }
 
-    /// A request is under way, or there will be none any more.
+    /// A request is in flight, or the connection is ending.
     fn stops_resting(&self) {
         let number = locked(&self.number).take();
         if let Some(number) = number {
@@ -131,7 +131,7 @@ impl Drop for Seat {
     }
 }
 
-/// While this is held, a request is under way.
+/// While this is held, a request is in flight.
 pub(super) struct Busy(Arc<Seat>);
 
 impl Busy {
@@ -148,7 +148,7 @@ impl Drop for Busy {
     }
 }
 
-/// What is kept here is whole after every step, so a panic elsewhere spoils nothing.
+/// The state is consistent after every step, so a panic elsewhere is harmless.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -157,7 +157,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    /// However long that takes: it is waited for, and none of it is cut off.
+    /// However long that takes: it is awaited, and not cut off.
     #[tokio::test]
     async fn sf_01_whoever_has_a_request_is_asked_for_the_place_when_it_is_done() {
         let hall = Hall::of(1);

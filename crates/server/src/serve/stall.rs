@@ -1,4 +1,4 @@
-//! A connection that is given up when its client takes nothing of what it is sent.
+//! Closes a connection whose client does not read.
 
 use std::task::{Context, Poll, ready};
 use std::{io, pin::Pin, time::Duration};
@@ -8,7 +8,7 @@ use hyper_util::rt::TokioTimer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A stream whose writes fail when nothing could be written for too long.
+/// A stream whose writes fail after too long without progress.
 pub(super) struct Stalling {
     stream: TcpStream,
     after: Duration,
@@ -25,7 +25,7 @@ impl Stalling {
         }
     }
 
-    /// What a write came to, unless it has waited for too long.
+    /// The result of a write, unless it has waited too long.
     fn judge<T>(
         &mut self,
         written: Poll<io::Result<T>>,

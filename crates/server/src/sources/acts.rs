@@ -1,18 +1,18 @@
-//! What people do with a source besides describing it: check it now, pause it, resume it.
+//! Actions on a source besides changing it: check now, pause, resume.
 
 use super::{Numbered, refuse_key, view::SourceView, written};
 use crate::prelude::*;
 use crate::receipts::{ReceiptView, answer};
 
-/// Check a source as soon as a node has room.
+/// Check a source as soon as a node has capacity.
 ///
-/// The answer is the receipt of its task. One that is paused or has ended comes back by this.
+/// The answer is the receipt of its task. Resumes a paused or ended source.
 #[utoipa::path(
     post, path = "/api/v1/sources/{id}/check", tag = "sources",
     params(Numbered),
     responses(
-        (status = 201, description = "A new task checks it", body = ReceiptView),
-        (status = 200, description = "Its task was moved, or is due already", body = ReceiptView),
+        (status = 201, description = "A new task was created", body = ReceiptView),
+        (status = 200, description = "Its task was rescheduled, or is already due", body = ReceiptView),
     ),
 )]
 pub(crate) async fn check_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
@@ -24,21 +24,20 @@ pub(crate) async fn check_source(State(state): App, Numbered(id): Numbered, call
     Ok(answer(&id.identity()?, &receipt))
 }
 
-/// Why a source is paused.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PauseSourceBody {
-    /// Why, for whoever looks later.
+    /// The reason, shown to others.
     #[schema(max_length = 500)]
     note: Option<String>,
 }
 
-/// Stop checking a source, until it is resumed.
+/// Pause a source until it is resumed.
 #[utoipa::path(
     post, path = "/api/v1/sources/{id}/pause", tag = "sources",
     params(Numbered),
     request_body = PauseSourceBody,
-    responses((status = 200, description = "The source afterwards", body = SourceView)),
+    responses((status = 200, description = "The source after the change", body = SourceView)),
 )]
 pub(crate) async fn pause_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;
@@ -48,11 +47,11 @@ pub(crate) async fn pause_source(State(state): App, Numbered(id): Numbered, call
     written(&state, StatusCode::OK, paused).await
 }
 
-/// Check a paused or ended source again, at once.
+/// Resume a paused or ended source and check it at once.
 #[utoipa::path(
     post, path = "/api/v1/sources/{id}/resume", tag = "sources",
     params(Numbered),
-    responses((status = 200, description = "The source afterwards", body = SourceView)),
+    responses((status = 200, description = "The source after the change", body = SourceView)),
 )]
 pub(crate) async fn resume_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {
     refuse_key(&call)?;

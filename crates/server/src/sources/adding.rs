@@ -1,7 +1,8 @@
-//! Adding sources, and finding the feeds that an address leads to.
+//! Adds sources, and discovers the feeds of an address.
 //!
-//! No two sources share an address, so asking twice adds once: the second answer is the source that is
-//! there, as it is. In a list, each item is carried out for itself; what is wrong with one is said in its place and stops no other.
+//! No two sources share an address, so adding twice adds once: the second answer is the existing
+//! source, unchanged. In a list, each item is handled separately; an error in one is reported in
+//! its position and does not stop the others.
 
 use almanack_core::source::{Definition, SourceId};
 use almanack_core::{source::check::Candidate, source::entry::canonical_address, store::Added};
@@ -13,9 +14,9 @@ use crate::batch::check_count;
 use crate::call::{OneOrMany, read_object};
 use crate::prelude::*;
 
-/// Longest address to discover feeds from, in bytes.
+/// Longest address for discovery, in bytes.
 const ADDRESS_BYTES_MAX: usize = 2000;
-/// Most candidates that are shown.
+/// Most candidates shown.
 const CANDIDATES_MAX: usize = 50;
 
 /// One source, or a list of them.
@@ -29,44 +30,44 @@ const CANDIDATES_MAX: usize = 50;
 pub(crate) enum AddBody {
     /// One source.
     One(SourceBody),
-    /// Several, each for itself.
+    /// Several, each handled separately.
     Many(Vec<SourceBody>),
 }
 
-/// What became of a list, in the order given.
+/// The result of a list, in request order.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct AddedView {
     sources: Vec<AddedItemView>,
 }
 
-/// What became of one item of a list.
+/// The result of one item of a list.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum AddedItemView {
-    /// It is there.
+    /// The source exists.
     There {
-        /// Number of the source.
+        /// Id of the source.
         source_id: i64,
-        /// Whether it is new; otherwise its address was taken by this source already.
+        /// Whether it is new; otherwise the source already existed.
         added: bool,
     },
-    /// Nothing of it was stored.
+    /// The item was refused; nothing was stored.
     Refused {
-        /// What is wrong with it.
+        /// Why it was refused.
         error: Problem,
     },
 }
 
-/// Add a source, or a list of them.
+/// Add a source, or a list of sources.
 ///
-/// A source whose address is taken is not added again; the answer is then the source that is there. An array in
-/// place of an object adds several, each for itself.
+/// A source with a known address is not added again; the answer is then the existing source. An
+/// array adds several sources, each handled separately.
 #[utoipa::path(
     post, path = "/api/v1/sources", tag = "sources",
     request_body = AddBody,
     responses(
-        (status = 201, description = "The source that was added", body = SourceView),
-        (status = 200, description = "The source that is looked at there already; or what became of a list", body = AddedView),
+        (status = 201, description = "The new source", body = SourceView),
+        (status = 200, description = "The existing source, or the results of a list", body = AddedView),
     ),
 )]
 pub(crate) async fn add_sources(State(state): App, call: Call) -> Answer {
@@ -97,10 +98,10 @@ async fn add_one(state: &AppState, definition: Definition, by: &str) -> Answer {
     written(state, status, source).await
 }
 
-/// What became of each definition, in order.
+/// The result of each definition, in order.
 pub(super) type Answers = Vec<Result<Added>>;
 
-/// Adds what can be; what cannot keeps its place among the answers.
+/// Adds what is valid; refusals keep their position among the results.
 pub(crate) async fn add_each(
     state: &AppState,
     items: Vec<Result<Definition>>,
@@ -138,45 +139,44 @@ impl From<Result<Added>> for AddedItemView {
     }
 }
 
-/// Where to look for feeds.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DiscoverBody {
-    /// A site's or a feed's address.
+    /// Address of a site or a feed.
     #[schema(example = "https://example.com/")]
     address: String,
 }
 
-/// The feeds that an address leads to.
+/// The feeds of an address.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CandidatesView {
-    /// The likeliest first.
+    /// The most likely first.
     candidates: Vec<CandidateView>,
 }
 
-/// A feed that was discovered.
+/// A discovered feed.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CandidateView {
-    /// Where.
+    /// Its address.
     pub(crate) address: String,
-    /// What it or its page calls it.
+    /// Its title.
     pub(crate) title: Option<String>,
-    /// What it is, in a word.
+    /// Its format.
     #[schema(example = "atom")]
     pub(crate) format: Option<String>,
-    /// The source that is looked at there already.
+    /// Id of the source with this address, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source_id: Option<i64>,
 }
 
-/// Find the feeds that a site's address leads to.
+/// Discover the feeds of a site.
 ///
-/// The node asks that address, so this needs scope `operate` although nothing is stored.
+/// The node fetches the address, so this needs scope `operate` although nothing is stored.
 #[utoipa::path(
     post, path = "/api/v1/sources/discover", tag = "sources",
     request_body = DiscoverBody,
     responses(
-        (status = 200, description = "What was found, the likeliest first", body = CandidatesView),
+        (status = 200, description = "The feeds found, the most likely first", body = CandidatesView),
     ),
 )]
 pub(crate) async fn discover(State(state): App, call: Call) -> Result<Json<CandidatesView>> {
@@ -186,11 +186,12 @@ pub(crate) async fn discover(State(state): App, call: Call) -> Result<Json<Candi
     Ok(Json(CandidatesView { candidates }))
 }
 
-/// The feeds that an address leads to, the likeliest first.
+/// The feeds of an address, the most likely first.
 pub(crate) async fn candidates(state: &AppState, address: &str) -> Result<Vec<CandidateView>> {
     if address.len() > ADDRESS_BYTES_MAX || address.contains(char::is_control) {
-        let detail =
-            format!("address must have at most {ADDRESS_BYTES_MAX} bytes, no control characters");
+        let detail = format!(
+            "address must have at most {ADDRESS_BYTES_MAX} bytes and no control characters"
+        );
         return Err(Problem::new(Code::InvalidValue, detail).at("address"));
     }
     let mut found = state.sources.discover(address).await?;

@@ -1,7 +1,7 @@
-//! The JSON in which somebody says what a source is.
+//! The JSON that describes a source.
 //!
-//! Own types beside `core`'s definition: what is left out here is learned or chosen, and a change tells null from
-//! nothing.
+//! Separate from `core`'s definition: omitted fields are learned or chosen, and a change
+//! distinguishes null from omitted.
 
 use almanack_core::{
     source::Definition, source::policy::cadence::Cadence, source::reading::Reading,
@@ -14,34 +14,35 @@ use crate::tasks::body::check_callback;
 
 /// Longest rules of a custom source, in bytes as JSON.
 const READING_BYTES_MAX: usize = 4 * 1024;
-/// Longest policy, in bytes; a schedule that is longer than this is none.
+/// Longest policy, in bytes; no schedule is longer.
 const POLICY_BYTES_MAX: usize = 300;
 
-/// A source to be added.
+/// A source to add.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SourceBody {
-    /// Where it is looked at: http or https, without user name or password.
+    /// Its address: http or https, without user name or password.
     #[schema(example = "https://example.com/feed.xml")]
     address: String,
-    /// What people call it; what it calls itself when nobody says otherwise.
+    /// Display name. Default: the source's own title.
     #[schema(max_length = 500)]
     name: Option<String>,
-    /// Where people put it: folders, joined by `/`.
+    /// Category: folders separated by `/`.
     #[schema(max_length = 500, example = "News/Local")]
     category: Option<String>,
-    /// Its own policy: adaptive, classic, fixed:1h or a schedule; the node's when nobody says otherwise.
+    /// Policy: adaptive, classic, fixed:1h or a schedule. Default: the node's.
     #[schema(example = "fixed:1h")]
     policy: Option<String>,
-    /// Its cadence by hand: P0 (every 15 minutes) to P6 (daily), a fixed interval; with P7 it is added paused.
+    /// Fixed cadence, P0 (every 15 minutes) to P6 (daily); with P7 it is added paused. Default:
+    /// learned.
     #[schema(example = "P2")]
     cadence: Option<String>,
-    /// How it is read; as a feed when nobody says otherwise.
+    /// How it is read. Default: as a feed.
     reading: Option<Reading>,
 }
 
 impl SourceBody {
-    /// A feed; everything else is the node's to choose.
+    /// A feed with defaults for everything else.
     pub(crate) fn feed(address: String, name: Option<String>, category: Option<String>) -> Self {
         Self {
             address,
@@ -53,7 +54,7 @@ impl SourceBody {
         }
     }
 
-    /// What is to be added, if every value keeps its rule.
+    /// The definition, if every value is valid.
     pub(crate) fn into_definition(self) -> Result<Definition> {
         let definition = Definition {
             name: self.name.unwrap_or_default(),
@@ -68,7 +69,7 @@ impl SourceBody {
     }
 }
 
-/// What can be said of a definition without anybody who looks at sources.
+/// Checks that need no source engine.
 pub(super) fn check_form(definition: &Definition) -> Result<()> {
     check_callback(Some(&definition.address), "address")?;
     definition.policy.as_deref().map_or(Ok(()), check_policy)?;
@@ -96,37 +97,37 @@ fn parse_cadence(text: &str) -> Result<Cadence> {
     )
 }
 
-/// What to change. What is left out stays; null takes back.
-#[expect(clippy::option_option, reason = "three cases: left out, null, a text")]
+/// What to change. Omitted fields are unchanged; null resets.
+#[expect(clippy::option_option, reason = "three cases: omitted, null, a text")]
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangesBody {
-    /// What people call it; null for what it calls itself.
+    /// Display name; null for the source's own title.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, max_length = 500)]
     name: Option<Option<String>>,
-    /// Where people put it; null for the top.
+    /// Category; null for the top level.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, max_length = 500)]
     category: Option<Option<String>>,
-    /// Its own policy; null for the node's.
+    /// Policy; null for the node's.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, example = "classic")]
     policy: Option<Option<String>>,
-    /// Its cadence by hand, P0 to P7 (not checked); null to learn it.
+    /// Fixed cadence, P0 to P7 (not checked); null to learn it.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, example = "P2")]
     cadence: Option<Option<String>>,
 }
 
-/// Tells null from nothing: what is given is `Some`, even if it is null.
-#[expect(clippy::option_option, reason = "three cases: left out, null, a text")]
+/// Distinguishes null from omitted: a given field is `Some`, even if it is null.
+#[expect(clippy::option_option, reason = "three cases: omitted, null, a text")]
 fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(value).map(Some)
 }
 
 impl ChangesBody {
-    /// Everything said anew: what is `None` is taken back.
+    /// A change of every field: `None` resets.
     pub(crate) fn anew(
         name: Option<String>,
         category: Option<String>,
@@ -141,7 +142,7 @@ impl ChangesBody {
         }
     }
 
-    /// What to change, if every value keeps its rule.
+    /// The change, if every value is valid.
     pub(crate) fn into_changes(self) -> Result<Changes> {
         if let Some(Some(policy)) = &self.policy {
             check_policy(policy)?;

@@ -1,4 +1,4 @@
-//! What sources published, newest row first: of one source, or of all.
+//! Entries, newest row first: of one source, or of all.
 
 use almanack_core::{source::SourceId, source::entry::Entry, store::EntryFilter};
 
@@ -6,35 +6,34 @@ use super::{Numbered, cursor, parse_cursor};
 use crate::prelude::*;
 use crate::tasks::body::parse_instant;
 
-/// Most entries on a page that brings all of their text: each may have 50,000 bytes of it.
+/// Largest page with full texts: each may have 50,000 bytes.
 const PAGE_MAX_WITH_CONTENT: usize = 50;
 
-/// Which entries.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EntriesQuery {
-    /// Only first seen at or after this: an RFC 3339 instant; a `+` in it is written `%2B`.
+    /// Only entries first seen at or after this RFC 3339 instant; write `+` as `%2B`.
     #[param(format = DateTime)]
     since: Option<String>,
-    /// With all of their text too; then at most 50 at a time.
+    /// Include full texts; then at most 50 per page.
     #[serde(default)]
     content: bool,
-    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    /// Page size, 1 to 500. Default: 50.
     limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     cursor: Option<String>,
 }
 
-/// A page of entries, newest row first. Their texts are sanitised HTML.
+/// A page of entries, newest row first. Texts are sanitised HTML.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct EntriesView {
     entries: Vec<Entry>,
-    /// Give it as `cursor` to get the next page; null on the last one.
+    /// Pass it as `cursor` to get the next page; null on the last page.
     next_cursor: Option<String>,
 }
 
-/// Entries of all sources, newest row first.
+/// List entries of all sources, newest row first.
 #[utoipa::path(
     get, path = "/api/v1/entries", tag = "sources",
     params(EntriesQuery),
@@ -47,7 +46,7 @@ pub(crate) async fn list_entries(
     Ok(Json(query.answer(&state, None).await?))
 }
 
-/// Entries of one source, newest row first.
+/// List entries of one source, newest row first.
 #[utoipa::path(
     get, path = "/api/v1/sources/{id}/entries", tag = "sources",
     params(Numbered, EntriesQuery),

@@ -1,4 +1,4 @@
-//! Pages of sources, by number.
+//! Pages of sources, by id.
 
 use almanack_core::source::check::FailureClass;
 use almanack_core::source::policy::cadence::Cadence;
@@ -8,10 +8,9 @@ use almanack_core::store::SourceFilter;
 use super::{STATES, cursor, misasked, parse_cursor, parse_type, shown, view::SourcesView};
 use crate::prelude::*;
 
-/// Longest text to look for, in bytes.
+/// Longest search text, in bytes.
 const TEXT_BYTES_MAX: usize = 200;
 
-/// Which sources to list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -23,21 +22,21 @@ pub(crate) struct ListQuery {
     pub(crate) state: Option<String>,
     /// Only with this cadence: P0 to P7.
     pub(crate) cadence: Option<String>,
-    /// Only those a person should look at: silent, failing, duplicate, credentials, or any.
+    /// Only sources that need attention: silent, failing, duplicate, credentials, or any.
     pub(crate) attention: Option<String>,
-    /// Only those whose last check failed: by the class of the failure, such as `dns`, or any.
+    /// Only sources whose last check failed: a failure class such as `dns`, or any.
     pub(crate) failure: Option<String>,
-    /// Only those whose name or address contains this.
+    /// Only sources whose name or address contains this.
     pub(crate) q: Option<String>,
-    /// How many at most: 1 to 500, 50 when nobody says otherwise.
+    /// Page size, 1 to 500. Default: 50.
     pub(crate) limit: Option<usize>,
-    /// The `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     pub(crate) cursor: Option<String>,
 }
 
-/// A page of sources, by number.
+/// List sources by id.
 ///
-/// A page examines at most 10,000 sources; it may be short, or empty, and still have a `next_cursor`.
+/// A page examines at most 10,000 sources; it may be short or empty and still have a `next_cursor`.
 #[utoipa::path(
     get, path = "/api/v1/sources", tag = "sources",
     params(ListQuery),
@@ -83,7 +82,7 @@ impl ListQuery {
     }
 }
 
-/// The one that is asked for, or whether any is.
+/// The requested value, or any.
 fn one_or_any<T>(asked: Option<&str>, parse: fn(&str) -> Result<T>) -> Result<(Option<T>, bool)> {
     let one = asked.filter(|name| *name != "any").map(parse);
     Ok((one.transpose()?, asked == Some("any")))
@@ -101,10 +100,11 @@ fn parse_failure(text: &str) -> Result<FailureClass> {
     })
 }
 
-/// PostgreSQL refuses even to look for a NUL.
+/// PostgreSQL refuses to search for a NUL.
 fn check_text(text: String) -> Result<String> {
     if text.len() > TEXT_BYTES_MAX || text.contains(char::is_control) {
-        let detail = format!("q must have at most {TEXT_BYTES_MAX} bytes, no control characters");
+        let detail =
+            format!("q must have at most {TEXT_BYTES_MAX} bytes and no control characters");
         return Err(misasked(&detail));
     }
     Ok(text)

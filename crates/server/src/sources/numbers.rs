@@ -1,4 +1,4 @@
-//! Which sources are due (SS-08), and all of them counted (SS-09).
+//! Due sources (SS-08), and source counts (SS-09).
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,9 @@ use super::view::{SourceView, percent};
 use super::{STATES, parse_type};
 use crate::prelude::*;
 
-/// Due sources when nobody says otherwise.
+/// Default number of due sources.
 const DUE_DEFAULT: usize = 20;
 
-/// Which due sources.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -20,18 +19,18 @@ pub(crate) struct DueQuery {
     /// Only of this type: rss or custom.
     #[serde(rename = "type")]
     source_type: Option<String>,
-    /// How many at most: 1 to 500, 20 when nobody says otherwise.
+    /// Number of sources, 1 to 500. Default: 20.
     limit: Option<usize>,
 }
 
-/// Sources whose time has come.
+/// Due sources.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DueView {
-    /// Those that wait longest first.
+    /// The longest overdue first.
     sources: Vec<SourceView>,
 }
 
-/// Active sources whose time has come and whom no failure keeps waiting, longest first.
+/// List due active sources that are not in backoff, the longest overdue first.
 ///
 /// `next_due_at` is here the time that the source chose itself, by which the list is ordered.
 #[utoipa::path(
@@ -56,7 +55,6 @@ pub(crate) async fn list_due(
     }))
 }
 
-/// Which sources to count.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -66,44 +64,44 @@ pub(crate) struct StatsQuery {
     source_type: Option<String>,
 }
 
-/// Sources counted: all of them and by type, or of the type asked for.
+/// Source counts: in total and by type, or of the requested type.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct StatsView {
     #[serde(flatten)]
     numbers: NumbersView,
-    /// The same by type; absent where one type was asked for.
+    /// Counts by type; absent if one type was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_type: Option<BTreeMap<&'static str, NumbersView>>,
-    /// Hours of delay that one check is worth, for the whole fleet; null before it was first set.
+    /// Hours of delay that one check is worth, for the whole fleet; null until it is first set.
     price_hours: Option<f64>,
 }
 
 /// Sources counted.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NumbersView {
-    /// Sources of any state.
+    /// Sources in any state.
     total_sources: u64,
-    /// Those that were looked at.
+    /// Sources that were checked.
     total_with_stats: u64,
-    /// How many have which cadence.
+    /// Counts by cadence.
     #[schema(example = json!({"P0": 3, "P2": 41}))]
     cadence_distribution: BTreeMap<&'static str, u64>,
-    /// Active ones whose time has come.
+    /// Due active sources.
     due_now: u64,
-    /// Active ones that failures keep waiting.
+    /// Active sources in backoff after failures.
     in_backoff: u64,
-    /// Mean over sources of their hit rates, in percent.
+    /// Mean hit rate of sources, in percent.
     avg_hit_rate: f64,
-    /// How many are in which state.
+    /// Counts by state.
     states: BTreeMap<&'static str, u64>,
-    /// How many want which attention of a person.
+    /// Sources that need attention, by reason.
     attention: BTreeMap<&'static str, u64>,
-    /// How many failed when they were last checked, by the class of the failure; classes without any are left out.
+    /// Sources whose last check failed, by failure class; classes without any are omitted.
     #[schema(example = json!({"dns": 2, "timeout": 1}))]
     failures: BTreeMap<&'static str, u64>,
 }
 
-/// Sources counted: how many, by cadence, due, kept waiting, and how often a check brings something.
+/// Show source counts: total, by cadence, due, in backoff, and the mean hit rate.
 #[utoipa::path(
     get, path = "/api/v1/sources/stats", tag = "sources",
     params(StatsQuery),
@@ -168,7 +166,7 @@ impl From<SourceNumbers> for NumbersView {
     }
 }
 
-/// How many are in each state, also in those that none is in.
+/// Counts of all states, including empty ones.
 pub(crate) fn by_state(counted: &[(String, u64)]) -> BTreeMap<&'static str, u64> {
     let states = STATES.map(|state| {
         let found = counted.iter().find(|(name, _)| name == state);

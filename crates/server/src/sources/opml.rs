@@ -1,7 +1,7 @@
-//! Lists of sources as feed readers write them.
+//! Import and export of OPML lists.
 //!
-//! How OPML is read and written is an adapter's knowledge; this crate sees a port. An import adds each entry
-//! for itself, so a broken one stops no other, and importing twice adds once.
+//! An adapter reads and writes OPML; this crate uses a port. An import adds each entry separately,
+//! so an invalid one does not stop the others, and importing twice adds once.
 
 use almanack_core::source::Definition;
 use almanack_core::store::{Added, SourceFilter};
@@ -12,9 +12,9 @@ use crate::{batch::check_count, call::unsupported};
 
 /// Sources read at a time for an export.
 const EXPORT_STEP: usize = 1000;
-/// Most refused entries that are named; all are counted.
+/// Most refused entries listed; all are counted.
 const REFUSED_MAX: usize = 100;
-/// What OPML is sent as.
+/// The media type of OPML.
 const MEDIA_TYPES: [&str; 4] = [
     "text/x-opml",
     "application/xml",
@@ -24,36 +24,36 @@ const MEDIA_TYPES: [&str; 4] = [
 
 /// Reads and writes OPML.
 pub trait Opml: Send + Sync {
-    /// What a list names, in its order; `Err` says in a sentence why it is no list.
+    /// The content of a list, in its order; `Err` says why it is not a list.
     fn read(&self, text: &[u8]) -> Result<Outline, String>;
 
-    /// A list of those of these that are feeds.
+    /// Writes a list of the feeds among these sources.
     fn write(&self, definitions: &[Definition]) -> String;
 }
 
-/// What a list names.
+/// The content of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outline {
     /// Sources.
     pub definitions: Vec<Definition>,
-    /// Entries that name none, each in a sentence.
+    /// Entries without a source, one sentence each.
     pub broken: Vec<String>,
 }
 
-/// What became of a list.
+/// Result of an import.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ImportedView {
-    /// How many are new.
+    /// New sources.
     added: usize,
-    /// How many were there already.
+    /// Sources that already existed.
     existing: usize,
-    /// How many could not be added.
+    /// Entries that were refused.
     refused: usize,
-    /// Why, for the first hundred of them.
+    /// Reasons for the first hundred refusals.
     problems: Vec<String>,
 }
 
-/// All feeds as OPML, for other readers.
+/// Export all feeds as OPML.
 #[utoipa::path(
     get, path = "/api/v1/sources/opml", tag = "sources",
     responses(
@@ -84,13 +84,13 @@ pub(crate) async fn export_opml(State(state): App) -> Answer {
     Ok((headers, state.opml.write(&definitions)).into_response())
 }
 
-/// Add the feeds of an OPML list.
+/// Import the feeds of an OPML list.
 ///
-/// Folders become categories. Each entry is carried out for itself; importing twice adds once.
+/// Folders become categories. Each entry is handled separately; importing twice adds once.
 #[utoipa::path(
     post, path = "/api/v1/sources/opml", tag = "sources",
     request_body(content = String, content_type = "text/x-opml", description = "OPML; also as application/xml or text/xml"),
-    responses((status = 200, description = "What became of it", body = ImportedView)),
+    responses((status = 200, description = "The result", body = ImportedView)),
 )]
 pub(crate) async fn import_opml(State(state): App, call: Call) -> Result<Json<ImportedView>> {
     refuse_key(&call)?;
@@ -102,23 +102,22 @@ pub(crate) async fn import_opml(State(state): App, call: Call) -> Result<Json<Im
     Ok(Json(imported.into()))
 }
 
-/// What became of a list, entry by entry.
+/// Result of an import, entry by entry.
 pub(crate) struct Imported {
-    /// Entries that name a source, in the order of the list.
+    /// Entries with a source, in the order of the list.
     pub(crate) lines: Vec<Line>,
-    /// Entries that name none, each in a sentence.
+    /// Entries without a source, one sentence each.
     pub(crate) broken: Vec<String>,
 }
 
-/// What became of one entry.
+/// Result of one entry.
 pub(crate) struct Line {
-    /// What the list calls it.
+    /// Its name in the list.
     pub(crate) name: String,
-    /// What became of it.
     pub(crate) answer: Result<Added>,
 }
 
-/// Adds what a list names, each for itself.
+/// Adds the entries of a list, each separately.
 pub(crate) async fn import(state: &AppState, text: &[u8], by: &str) -> Result<Imported> {
     let read = state.opml.read(text);
     let outline = read.map_err(|why| Problem::new(Code::InvalidBody, why))?;
@@ -147,8 +146,8 @@ impl From<Imported> for ImportedView {
                 Ok(Added::Exists(_)) => view.existing += 1,
                 Err(problem) => {
                     view.refused += 1;
-                    let reported = format!("{}: {}", line.name, problem.detail);
-                    view.problems.push(reported);
+                    let label = format!("{}: {}", line.name, problem.detail);
+                    view.problems.push(label);
                 }
             }
         }
@@ -157,7 +156,8 @@ impl From<Imported> for ImportedView {
     }
 }
 
-/// What to call an entry in an answer. Not by its address: that may hold a password, which is why it was refused.
+/// The display name of an entry. Never its address: that may contain a password, which is why it
+/// was refused.
 fn called(definition: &Definition) -> String {
     match definition.name.as_str() {
         "" => "an entry without a name".to_owned(),

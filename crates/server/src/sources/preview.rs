@@ -1,35 +1,35 @@
-//! What a source would show, before anybody adds it.
+//! A preview of a source before it is added.
 
 use almanack_core::{source::check::Document, source::entry::FoundEntry};
 
 use super::{body::SourceBody, refuse_key};
 use crate::prelude::*;
 
-/// What is at an address, read as a source would be.
+/// The content of an address, read as a source.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PreviewView {
-    /// Where it was read.
+    /// The address that was read.
     address: String,
-    /// What it calls itself.
+    /// Its own title.
     title: Option<String>,
-    /// Its entries, in the order shown.
+    /// Its entries, in document order.
     entries: Vec<FoundView>,
-    /// How many more it shows than are ever kept.
+    /// How many further entries it has beyond the limit.
     left_out: usize,
 }
 
-/// One entry as a document shows it.
+/// One entry.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FoundView {
-    /// Where it can be read.
+    /// Its address.
     link: Option<String>,
-    /// What it is called; empty when it has no title.
+    /// Its title; may be empty.
     title: String,
-    /// When its publisher says it was published.
+    /// Publication time according to the publisher.
     published_at: Option<Timestamp>,
-    /// Who wrote it.
+    /// Its author.
     author: Option<String>,
-    /// What it is about.
+    /// Its summary.
     summary: Option<String>,
 }
 
@@ -45,11 +45,11 @@ impl From<FoundEntry> for FoundView {
     }
 }
 
-/// Read an address as a source would be, and tell what it shows. Nothing is stored.
+/// Read an address as a source would be read, and show its entries. Nothing is stored.
 #[utoipa::path(
     post, path = "/api/v1/sources/preview", tag = "sources",
     request_body = SourceBody,
-    responses((status = 200, description = "What it shows", body = PreviewView)),
+    responses((status = 200, description = "The entries", body = PreviewView)),
 )]
 pub(crate) async fn preview(State(state): App, call: Call) -> Result<Json<PreviewView>> {
     refuse_key(&call)?;

@@ -1,26 +1,26 @@
-//! Sources as the API shows them, under the founding documents' names (SS-01): `core`'s own types, and what is
-//! derived from them.
+//! Sources in the API, under the founding documents' names (SS-01): `core`'s own types with derived
+//! fields.
 
 use almanack_core::source::recent::PastLook;
 use almanack_core::source::{Moving, Source, SourceType};
 
 use crate::prelude::*;
 
-/// One source. What is not known yet is null.
+/// One source. Unknown values are null.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SourceView {
     #[serde(flatten)]
     source: Source,
-    /// `rss` for feeds, `custom` for what is read by rules of one's own.
+    /// `rss` for feeds, `custom` for custom rules.
     source_type: SourceType,
-    /// When it is looked at next, by its task where one lives; null while it is not.
+    /// When it is checked next; null while it is not checked.
     next_due_at: Option<Timestamp>,
-    /// The part of its looks that brought something new, in percent.
+    /// Share of its checks with new entries, in percent.
     hit_rate: Option<f64>,
 }
 
 impl SourceView {
-    /// A source, and when it is looked at next.
+    /// A source, and when it is checked next.
     pub(super) fn of(source: Source, next_due_at: Option<Timestamp>) -> Self {
         Self {
             source_type: source.definition.reading.source_type(),
@@ -31,7 +31,7 @@ impl SourceView {
     }
 }
 
-/// A part of one as percent, with one decimal (SS-09).
+/// A share as percent, with one decimal (SS-09).
 pub(super) fn percent(part: f64) -> f64 {
     (part * 1000.0).round() / 10.0
 }
@@ -40,7 +40,7 @@ pub(super) fn percent(part: f64) -> f64 {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SourcesView {
     pub(super) sources: Vec<SourceView>,
-    /// Give it as `cursor` to get the next page; null on the last one.
+    /// Pass it as `cursor` to get the next page; null on the last page.
     pub(super) next_cursor: Option<String>,
 }
 
@@ -52,13 +52,13 @@ pub(crate) struct DetailView {
     source: SourceView,
     /// Its last checks, newest first.
     recent: Vec<PastLook>,
-    /// Where it says it has moved for good, while that is not yet believed.
+    /// Its permanent redirect target, while it is not followed yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     moving: Option<Moving>,
 }
 
 impl DetailView {
-    /// A source, and when it is looked at next.
+    /// A source, and when it is checked next.
     pub(super) fn of(source: Source, next_due_at: Option<Timestamp>) -> Self {
         Self {
             recent: source.recent.looks().iter().rev().copied().collect(),

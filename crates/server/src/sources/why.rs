@@ -1,4 +1,4 @@
-//! Why a source is looked at when it is: the policy in force, what it believes, and the sentence.
+//! Why a source is checked when it is: the active policy, what it has learned, and a sentence.
 
 use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
 use almanack_core::{source::Source, source::check::FailureClass, store::EntryFilter};
@@ -9,57 +9,58 @@ use super::{Numbered, with_task};
 use crate::picture::week::{self, STYLE, Week};
 use crate::prelude::*;
 
-/// Entries that are drawn into the picture.
+/// Entries drawn into the picture.
 const ENTRIES_DRAWN: usize = 200;
 
-/// What a source is believed to do, and why its next check is when it is.
+/// What was learned about a source, and why its next check is when it is.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SourceWhyView {
-    /// Number of the source.
+    /// Id of the source.
     source_id: i64,
     /// Why the next check is when it is.
     #[schema(example = "Next check at 2026-01-05T09:00:00Z: cadence P2: about every hour.")]
     sentence: String,
-    /// When that is; null while it is not checked.
+    /// Time of the next check; null while it is not checked.
     next_due_at: Option<Timestamp>,
-    /// The policy in force.
+    /// The active policy.
     #[schema(example = "adaptive")]
     policy: String,
     /// Entries expected on an average day.
     entries_per_day: f64,
     /// Entries expected in each hour of the week, from Monday 00:00 UTC: 168 numbers.
     week: Vec<f64>,
-    /// How long after its newest entry it counts as silent, in seconds; null while its habits are not known.
+    /// Seconds after its newest entry until it counts as silent; null until its rhythm is learned.
     silent_after_seconds: Option<i64>,
-    /// When it counts as silent, if nothing new comes.
+    /// When it counts as silent, if nothing new appears.
     silent_at: Option<Timestamp>,
-    /// What its publisher requests, in sentences.
+    /// The publisher's limits, one sentence each.
     requests: Vec<String>,
-    /// What went wrong at the last check, if anything did.
+    /// The last failure, if the last check failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<ErrorView>,
-    /// Whether what was learned is damaged; it is then learned anew, and the fixed interval holds until then.
+    /// Whether the learned rhythm is damaged; it is being learned again, with a fixed interval
+    /// until then.
     damaged: bool,
 }
 
-/// What went wrong at the last check.
+/// The failure of the last check.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ErrorView {
-    /// What kind of failure it was.
+    /// Its class.
     class: Option<FailureClass>,
-    /// What that means, and what is done about it.
+    /// What the class means, and how Almanack reacts.
     meaning: Option<&'static str>,
-    /// What was said.
+    /// The error message.
     detail: String,
-    /// How many times in a row.
+    /// Failures in a row.
     times: u32,
 }
 
-/// Why a source is checked when it is, and what is believed of it.
+/// Explain when a source is checked, and what was learned about it.
 #[utoipa::path(
     get, path = "/api/v1/sources/{id}/why", tag = "sources",
     params(Numbered),
-    responses((status = 200, description = "The answer", body = SourceWhyView)),
+    responses((status = 200, description = "The explanation", body = SourceWhyView)),
 )]
 pub(crate) async fn why_source(
     State(state): App,
@@ -97,7 +98,7 @@ fn last_error(source: &Source) -> Option<ErrorView> {
     })
 }
 
-/// What is believed of a source's week, as a picture.
+/// Show the learned week of a source as a picture.
 #[utoipa::path(
     get, path = "/api/v1/sources/{id}/week.svg", tag = "sources",
     params(Numbered),
@@ -133,7 +134,7 @@ pub(crate) async fn draw_week(State(state): App, Numbered(id): Numbered) -> Answ
     Ok(picture(svg))
 }
 
-/// Answers a picture whose only style is its own.
+/// Answers with a picture, allowing only its own style.
 fn picture(svg: String) -> Response {
     let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
     let policy = format!("default-src 'none'; style-src 'sha256-{hash}'; frame-ancestors 'none'");

@@ -1,4 +1,4 @@
-//! The JSON in which somebody says what they want tried, and when.
+//! The JSON that describes a task.
 
 use almanack_core::reschedule::{Put, Request};
 use almanack_core::task::{
@@ -12,71 +12,71 @@ use crate::prelude::*;
 
 const CALLBACK_BYTES_MAX: usize = 2000;
 
-/// When to try, and what with. What is left out, or null, stays as it is, or gets its default.
+/// The task. Omitted or null fields are unchanged, or get their default.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PutBody<'a> {
-    /// When to try: an RFC 3339 instant. A past time means now.
+    /// When to run: an RFC 3339 instant. A past time means now.
     #[schema(format = DateTime, example = "2026-01-05T08:00:00Z")]
     execute_at: String,
-    /// What the handler needs to know: any JSON, handed on byte for byte.
+    /// Payload for the handler: any JSON, passed on byte for byte.
     #[serde(borrow)]
     #[schema(value_type = Option<serde_json::Value>)]
     payload: Option<&'a RawValue>,
-    /// Where to call, if not where the configuration says.
+    /// Callback. Default: the configured one.
     callback: Option<Callback>,
-    /// Retries after the first attempt; 3 when nobody says otherwise.
+    /// Retries after the first attempt. Default: 3.
     #[schema(minimum = 0, maximum = 100)]
     max_retry: Option<i64>,
-    /// Which of several due tasks goes first: 9 before 0; 5 when nobody says otherwise.
+    /// Priority, 0 to 9; 9 runs first. Default: 5.
     #[schema(minimum = 0, maximum = 9)]
     priority: Option<i64>,
-    /// The requester's own numbering of its changes; an older one never overrides a newer one.
+    /// The requester's revision; an older one never overrides a newer one.
     #[schema(minimum = 1)]
     revision: Option<i64>,
 }
 
-/// Where to call.
+/// A callback.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Callback {
-    /// An http or https address without user name or password.
+    /// An http or https URL without user name or password.
     #[schema(example = "https://articles.example/internal/publish")]
     url: String,
 }
 
-/// One task of a batch. The fields are those of a single task, plus its identity.
+/// One task of a batch: the fields of a single task, and its identity.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ItemBody<'a> {
-    /// What the task is about.
+    /// Subject of the task.
     #[schema(example = "article:42")]
     subject: String,
-    /// What is tried.
+    /// Kind of the task.
     #[schema(example = "ARTICLE_PUBLISH")]
     kind: String,
-    /// When to try: an RFC 3339 instant. A past time means now.
+    /// When to run: an RFC 3339 instant. A past time means now.
     #[schema(format = DateTime, example = "2026-01-05T08:00:00Z")]
     execute_at: String,
-    /// What the handler needs to know: any JSON, handed on byte for byte.
+    /// Payload for the handler: any JSON, passed on byte for byte.
     #[serde(borrow)]
     #[schema(value_type = Option<serde_json::Value>)]
     payload: Option<&'a RawValue>,
-    /// Where to call, if not where the configuration says.
+    /// Callback. Default: the configured one.
     callback: Option<Callback>,
-    /// Retries after the first attempt.
+    /// Retries after the first attempt. Default: 3.
     #[schema(minimum = 0, maximum = 100)]
     max_retry: Option<i64>,
-    /// Which of several due tasks goes first.
+    /// Priority, 0 to 9; 9 runs first. Default: 5.
     #[schema(minimum = 0, maximum = 9)]
     priority: Option<i64>,
-    /// The requester's own numbering of its changes.
+    /// The requester's revision; an older one never overrides a newer one.
     #[schema(minimum = 1)]
     revision: Option<i64>,
 }
 
 impl ItemBody<'_> {
-    /// What the item asks for, if every value keeps its rule.
+    /// The request, if every value is valid.
     pub(crate) fn into_request(self, limits: &Limits) -> Result<Request> {
         let subject = Subject::parse(&self.subject)?;
         let identity = Identity {
@@ -97,7 +97,7 @@ impl ItemBody<'_> {
 }
 
 impl PutBody<'_> {
-    /// What the body asks for `identity`, if every value keeps its rule.
+    /// The request for `identity`, if every value is valid.
     pub(crate) fn into_request(self, identity: Identity, limits: &Limits) -> Result<Request> {
         let payload = self
             .payload
@@ -116,7 +116,7 @@ impl PutBody<'_> {
     }
 }
 
-/// Reads an instant. A sign before the year is ISO 8601, not RFC 3339, and more likely a slip.
+/// Parses an instant. A signed year is ISO 8601, not RFC 3339, and more likely a mistake.
 pub(crate) fn parse_instant(text: &str, path: &str) -> Result<Timestamp> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains('[');
     let parsed = Some(text).filter(|_| plain).map(time::parse_instant);
@@ -129,7 +129,7 @@ pub(crate) fn parse_instant(text: &str, path: &str) -> Result<Timestamp> {
     })
 }
 
-/// Checks an address to call. Credentials in an address would end up in logs and histories.
+/// Checks a callback URL. Credentials in it would end up in logs and histories.
 pub(crate) fn check_callback(given: Option<&str>, path: &str) -> Result<()> {
     let Some(text) = given else {
         return Ok(());
@@ -139,7 +139,7 @@ pub(crate) fn check_callback(given: Option<&str>, path: &str) -> Result<()> {
         return Ok(());
     }
     let detail = format!(
-        "{path} must be an http or https address without user name or password, with a web server's port, at most {CALLBACK_BYTES_MAX} bytes long"
+        "{path} must be an http or https URL without user name or password, on a web port, at most {CALLBACK_BYTES_MAX} bytes long"
     );
     Err(Problem::new(Code::InvalidValue, detail).at(path))
 }
@@ -185,8 +185,8 @@ mod tests {
     fn rs_11_only_plain_web_addresses_are_taken() {
         let long = format!("http://a.example/{}", "x".repeat(CALLBACK_BYTES_MAX));
         for (text, why) in [
-            ("ftp://a.example/", "not the web"),
-            ("javascript:alert(1)", "not the web"),
+            ("ftp://a.example/", "not a web address"),
+            ("javascript:alert(1)", "not a web address"),
             ("/internal/publish", "no host"),
             ("http://", "no host"),
             ("http://user@a.example/", "a user name"),

@@ -1,4 +1,4 @@
-//! Tasks and their histories as the API shows them: `core`'s own types, and what is derived from them.
+//! Tasks and their histories in the API: `core`'s own types with derived fields.
 
 use almanack_core::history::{HistoryEvent, Page};
 use almanack_core::task::{Identity, Task};
@@ -6,12 +6,12 @@ use almanack_core::task::{Identity, Task};
 use super::history_cursor;
 use crate::prelude::*;
 
-/// One row of a task's life.
+/// One row of a task.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct TaskView {
     #[serde(flatten)]
     task: Task,
-    /// Whether it will still be tried, or is being tried.
+    /// Whether it is waiting, will be retried, or is running.
     live: bool,
 }
 
@@ -26,17 +26,17 @@ impl From<Task> for TaskView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PageView {
     pub(crate) tasks: Vec<TaskView>,
-    /// Give it as `cursor` to get the next page; null on the last one.
+    /// Pass it as `cursor` to get the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
-/// A page of what happened to an identity, in order.
+/// A page of a task's history, in order.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HistoryView {
     #[serde(flatten)]
     identity: Identity,
     events: Vec<HistoryEvent>,
-    /// Give it as `cursor` to get what happened before; null where this is all.
+    /// Pass it as `cursor` to get earlier events; null if there are none.
     next_cursor: Option<String>,
 }
 

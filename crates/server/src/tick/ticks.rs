@@ -1,8 +1,8 @@
-//! The ticks that run, and the ids of those that were received.
+//! Running ticks, and the ids of received ones.
 //!
-//! INVARIANT: an id is remembered for as long as a call that bears it could be played back. A call's
-//! time may be [`TOLERANCE`] ahead of ours and is good for [`TOLERANCE`] after that. When the memory is
-//! full, new calls are refused and nothing is forgotten: only who knows the secret can fill it.
+//! INVARIANT: an id is kept for as long as its call could be replayed. A call's time may be
+//! [`TOLERANCE`] ahead of ours and is valid for [`TOLERANCE`] after that. When the memory is full,
+//! new calls are refused and nothing is dropped: only a holder of the secret can fill it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use almanack_core::signature::TOLERANCE;
 
 use crate::prelude::*;
 
-/// Ids remembered at once: more than three a second, all the time.
+/// Most ids kept: more than three a second, all the time.
 const IDS_MAX: usize = 2_048;
-/// Ticks at once on one node. Each waits for the same work, so more would gain nothing.
+/// Concurrent ticks on one node. All wait for the same work, so more would gain nothing.
 const TICKS_MAX: usize = 8;
 
 /// The memory of one process.
@@ -22,13 +22,13 @@ pub(crate) struct Ticks(Mutex<Memory>);
 
 #[derive(Debug, Default)]
 struct Memory {
-    /// Until when each id is remembered.
+    /// Expiry of each id.
     ids: BTreeMap<String, Timestamp>,
     under_way: usize,
 }
 
-/// Leave to tick. Dropped before it is kept (the tick failed, or its caller went away), it frees the
-/// id, so that the same call may be made again.
+/// Permission to tick. If dropped before success (the tick failed, or its caller disconnected), it
+/// frees the id, so that the call may be repeated.
 #[derive(Debug)]
 pub(crate) struct Ticket {
     ticks: Arc<Ticks>,
@@ -36,18 +36,19 @@ pub(crate) struct Ticket {
 }
 
 impl Ticks {
-    /// Begins a tick, unless it was received before or too many run.
+    /// Starts a tick, unless its id is known or too many run.
     pub(crate) fn begin(self: &Arc<Self>, id: Option<String>, now: Timestamp) -> Result<Ticket> {
         let mut memory = self.lock();
         memory.ids.retain(|_, until| *until >= now);
         if let Some(id) = &id
             && memory.ids.contains_key(id)
         {
-            let detail = "a call with this webhook-id runs, or has succeeded; this one did nothing";
+            let detail =
+                "a call with this webhook-id is running or has succeeded; nothing was done";
             return Err(Problem::new(Code::AlreadyReceived, detail));
         }
         if memory.under_way >= TICKS_MAX || memory.ids.len() >= IDS_MAX {
-            let detail = "this node takes no more ticks just now; ask again later";
+            let detail = "this node accepts no more ticks at the moment; try again later";
             return Err(Problem::new(Code::TooManyTicks, detail));
         }
         memory.under_way += 1;
@@ -65,7 +66,7 @@ impl Ticks {
 }
 
 impl Ticket {
-    /// The tick succeeded: its id stays taken.
+    /// The tick succeeded: its id stays in use.
     pub(crate) fn keep(mut self) {
         self.id = None;
     }

@@ -1,7 +1,7 @@
 //! Activity: who decided what, newest first.
 //!
-//! The decisions about tasks and the edits of schedules in one list. Schedules decide much by themselves; `people` leaves their
-//! firings out. Like every list it looks through the newest rows only, and says so.
+//! Decisions about tasks and changes of schedules in one list. `people` leaves out firings that
+//! schedules decide themselves. Like every list it searches only the newest rows, and says so.
 
 use almanack_core::history::Decision;
 use almanack_core::plan::{Edit, Edited, ScheduleName};
@@ -22,17 +22,16 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new().route("/ui/activity", get(show))
 }
 
-/// What the page is asked for.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Query {
     by: Option<String>,
     kind: Option<String>,
     q: Option<String>,
     people: Option<String>,
-    /// Microseconds: the instant of the last line of the page before.
+    /// Microseconds: the instant of the last line of the previous page.
     before: Option<i64>,
-    /// How many lines of that instant were shown already.
-    reported: Option<usize>,
+    /// How many lines of that instant were already shown.
+    shown: Option<usize>,
 }
 
 impl Query {
@@ -49,29 +48,30 @@ impl Query {
         })
     }
 
-    /// Where the page before ended.
+    /// Where the previous page ended.
     fn cursor(&self) -> Result<Option<ActivityCursor>> {
         let Some(before) = self.before else {
             return Ok(None);
         };
-        let reported = self.reported.unwrap_or(0);
+        let shown = self.shown.unwrap_or(0);
         let at = Timestamp::from_microsecond(before).ok();
-        let cursor = at
-            .filter(|_| reported <= AMONG)
-            .map(|at| ActivityCursor { at, reported });
-        let detail = "before and told are no cursor of an earlier page";
+        let cursor = at.filter(|_| shown <= AMONG).map(|at| ActivityCursor {
+            at,
+            reported: shown,
+        });
+        let detail = "before and shown are not a cursor of an earlier page";
         let none = || Problem::new(Code::InvalidQuery, detail);
         cursor.ok_or_else(none).map(Some)
     }
 
     fn address(&self, after: Option<ActivityCursor>) -> String {
         let before = after.map(|cursor| cursor.at.as_microsecond());
-        let reported = after.map(|cursor| cursor.reported);
+        let shown = after.map(|cursor| cursor.reported);
         address(
             Place::Activity.path(),
             &Self {
                 before,
-                reported,
+                shown,
                 ..self.clone()
             },
         )
@@ -106,16 +106,16 @@ fn form(lang: Lang, query: &Query) -> Markup {
     html! {
         form method="get" action=(here) class="fields" role="search" data-try {
             (Field::search("q", sought, query.q.as_deref()))
-            (Field::text("by", lang.pick("By whom", "操作者"), query.by.as_deref()))
+            (Field::text("by", lang.pick("By", "操作者"), query.by.as_deref()))
             (Field::text("kind", lang.pick("Kind of task", "任务类型"), query.kind.as_deref()))
             label class="tick" {
                 input type="checkbox" name="people" value="1" checked[query.people.is_some()];
-                (lang.pick("By people only", "只看人为操作"))
+                (lang.pick("People only", "只看人为操作"))
             }
             button type="submit" { (lang.pick("Show", "查看")) }
             a class="button" href=(here) { (lang.pick("Show all", "查看全部")) }
         }
-        p class="hint" { (pick!(lang; "The newest 50,000 tasks, decisions and edits are searched.",
+        p class="hint" { (pick!(lang; "Searches the newest 50,000 tasks, decisions and edits.",
             "只在最新的 50,000 个任务、决定和编辑中查找。")) }
     }
 }
@@ -130,10 +130,10 @@ fn table(viewer: &Viewer, query: &Query, lines: &[Activity]) -> Markup {
         query.address(None)
     };
     table! { viewer.lang; "Activity, newest first", "动态，最新的在前";
-        or "Nobody decided anything like this.", "没有符合条件的操作。";
+        or "No activity matches.", "没有符合条件的操作。";
         for (line in lines) tr(data-row)
         "When", "时间" { td { (viewer.at(line.at())) } }
-        "By whom", "操作者" { td { a href=(of_them(line.by())) { (line.by()) } } }
+        "By", "操作者" { td { a href=(of_them(line.by())) { (line.by()) } } }
         "What", "操作" {
             @match line {
                 Activity::Task { identity, decision } => (task(viewer, identity, decision)),
@@ -141,7 +141,7 @@ fn table(viewer: &Viewer, query: &Query, lines: &[Activity]) -> Markup {
             }
         }
         "About", "对象" {}
-        "Particulars", "详情" {}
+        "Details", "详情" {}
     }
 }
 
@@ -180,9 +180,9 @@ fn edited(lang: Lang, edited: Edited) -> &'static str {
         Edited::Changed => "changed", "更改";
         Edited::Paused => "paused", "暂停";
         Edited::Resumed => "resumed", "恢复";
-        Edited::Parked => "parked: it cannot be computed", "搁置：无法计算";
+        Edited::Parked => "parked: cannot be computed", "搁置：无法计算";
         Edited::Unparked => "can be computed again", "可再次计算";
-        Edited::Rewound => "taken back to the present", "回退到当前时间";
+        Edited::Rewound => "moved back to the present", "重置到当前时间";
         Edited::Removed => "removed", "移除";
     }
 }

@@ -1,4 +1,5 @@
-//! Style, script and icon, in the binary. Each has its digest in its name, so a browser may keep it for ever.
+//! Style, script and icon, in the binary. Each has its digest in its name, so browsers may cache it
+//! for ever.
 
 use std::sync::LazyLock;
 
@@ -15,11 +16,8 @@ const STYLE_TEXT: &str = concat!(
 const SCRIPT_TEXT: &str = include_str!("assets/almanack.js");
 const ICON_TEXT: &str = include_str!("assets/icon.svg");
 
-/// Path of the style.
 pub(crate) static STYLE: LazyLock<String> = LazyLock::new(|| path(STYLE_TEXT, "css"));
-/// Path of the script.
 pub(crate) static SCRIPT: LazyLock<String> = LazyLock::new(|| path(SCRIPT_TEXT, "js"));
-/// Path of the icon.
 pub(crate) static ICON: LazyLock<String> = LazyLock::new(|| path(ICON_TEXT, "svg"));
 
 fn path(text: &str, ending: &str) -> String {
@@ -32,7 +30,7 @@ pub(crate) fn mark() -> Markup {
     html! { span class="mark" aria-hidden="true" { (PreEscaped(ICON_TEXT)) } }
 }
 
-/// Where they are; open to everybody, because the page that lets people in needs them.
+/// The routes; public, because the sign-in page needs them.
 pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/ui/assets/{name}", get(asset))
@@ -58,7 +56,7 @@ async fn asset(Path(name): Path<String>) -> Response {
     (headers, text).into_response()
 }
 
-/// A dashboard is nobody's search result. Published editions are for readers, and may be.
+/// A dashboard should not be indexed by search engines. Published editions may be.
 async fn robots() -> &'static str {
     "User-agent: *\nDisallow: /ui\nDisallow: /api\n"
 }

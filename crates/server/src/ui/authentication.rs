@@ -1,7 +1,8 @@
-//! The way into a page: who it is, what they may, and how they hear that they may not.
+//! Authentication of pages, and error pages.
 //!
-//! Looking needs scope `read`, sending a form `operate`. Whoever is not known is led to the page that lets them in. Whatever goes
-//! wrong behind the door is told on a page, in the reader's language where we have the words.
+//! Reading needs scope `read`, submitting a form `operate`. Clients that are not signed in are
+//! redirected to the sign-in page. Every error behind authentication is shown as a page, in the
+//! reader's language where the text exists.
 
 use axum::{extract::Request, middleware::Next};
 
@@ -9,7 +10,7 @@ use super::page::POLICY;
 use crate::ui::prelude::*;
 use crate::{access::Authentication, percent, problem::Page};
 
-/// Lets a browser in.
+/// Authenticates a browser.
 pub(crate) async fn enter(
     State(authentication): State<Arc<Authentication>>,
     request: Request,
@@ -35,8 +36,8 @@ pub(crate) async fn enter(
     dress(&viewer, response)
 }
 
-/// The way to what is open to those whom nobody knows yet: the page that lets them in, and how they want to see it. Their forms have a
-/// key of their own, so that no other page can sign them in as somebody else.
+/// Public pages: sign-in and preferences. Their forms have a separate key, so that no other page
+/// can sign a browser in as another user.
 pub(crate) async fn arrive(
     State(authentication): State<Arc<Authentication>>,
     request: Request,
@@ -61,7 +62,7 @@ pub(crate) async fn arrive(
     response
 }
 
-/// Gives a page its policy, and what went wrong a page.
+/// Adds the security headers to a page, and turns errors into pages.
 pub(crate) fn dress(viewer: &Viewer, mut response: Response) -> Response {
     let status = response.status();
     let is_page = response.extensions().get::<Page>().is_some();
@@ -78,15 +79,15 @@ pub(crate) fn dress(viewer: &Viewer, mut response: Response) -> Response {
     response
 }
 
-/// A page with what is wrong.
+/// An error page.
 pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Problem>) -> Response {
     let lang = viewer.lang;
     let title = match status {
-        StatusCode::NOT_FOUND => lang.pick("Nothing is here", "这里什么也没有"),
-        StatusCode::FORBIDDEN => lang.pick("You may not do this", "您没有权限"),
+        StatusCode::NOT_FOUND => lang.pick("Not found", "页面不存在"),
+        StatusCode::FORBIDDEN => lang.pick("Not allowed", "您没有权限"),
         StatusCode::UNAUTHORIZED => lang.pick("Sign in first", "请先登录"),
-        status if status.is_server_error() => lang.pick("Something went wrong here", "服务出错"),
-        _ => lang.pick("This cannot be done", "无法完成"),
+        status if status.is_server_error() => lang.pick("Internal error", "内部错误"),
+        _ => lang.pick("Request refused", "请求被拒绝"),
     };
     let body = html! {
         p class="wrong" role="alert" {
@@ -95,23 +96,24 @@ pub(crate) fn wrong(viewer: &Viewer, status: StatusCode, problem: Option<&Proble
         }
         p { a href="/ui" { (lang.pick("Today", "今日")) } }
     };
-    reported(status, page(viewer, Place::Elsewhere, title, &body))
+    with_status(status, page(viewer, Place::Elsewhere, title, &body))
 }
 
-/// A form that could not be taken, to be filled in again.
+/// A refused form, to be filled in again.
 pub(crate) fn again(page: Markup) -> Response {
-    reported(StatusCode::UNPROCESSABLE_ENTITY, page)
+    with_status(StatusCode::UNPROCESSABLE_ENTITY, page)
 }
 
-/// A page with a status of its own.
-pub(crate) fn reported(status: StatusCode, page: Markup) -> Response {
+/// A page with a status.
+pub(crate) fn with_status(status: StatusCode, page: Markup) -> Response {
     let mut response = (status, page).into_response();
     response.extensions_mut().insert(Page);
     be_careful(response.headers_mut());
     response
 }
 
-/// What a browser shall not do with a page of ours: run what is not ours, show it to a window of somebody else, use the machine.
+/// What a browser must not do with our pages: run foreign code, show them in foreign frames, use
+/// the machine.
 fn be_careful(headers: &mut HeaderMap) {
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
     for (name, value) in [
@@ -120,8 +122,8 @@ fn be_careful(headers: &mut HeaderMap) {
             "permissions-policy",
             "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
         ),
-        // Not `no-referrer`, as for everything else: browsers then keep the origin of a form to themselves, too, and ours would
-        // look like those of somebody else.
+        // Not `no-referrer`, as elsewhere: browsers would then omit the origin of a form, too, and
+        // our own forms would look foreign.
         ("referrer-policy", "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

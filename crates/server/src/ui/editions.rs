@@ -1,8 +1,9 @@
-//! Editions: every day's, and one of them with its stories, batches, deliveries and document.
+//! Editions by day, and one edition with its stories, batches, deliveries and document.
 //!
-//! What is shown is read through the engine's [`Editions`](almanack_engine::editions::Editions), and what is done goes through it as from the API.
-//! Building an edition takes minutes, so no page waits for it: it is queued or begun, and the page that follows shows how far it is. Titles,
-//! summaries and what went wrong are other people's words: escaped, and links only where they lead into the web.
+//! Reads and actions go through the engine's [`Editions`](almanack_engine::editions::Editions), as
+//! in the API. Building an edition takes minutes, so no page waits for it: it is queued or started,
+//! and the next page shows the progress. Titles, summaries and errors are foreign texts: escaped,
+//! and linked only to web addresses.
 
 mod acts;
 mod document;
@@ -16,7 +17,6 @@ use axum::routing::{get, post};
 
 use crate::ui::prelude::*;
 
-/// The pages of editions.
 pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/editions", get(list::show))

@@ -1,10 +1,10 @@
-//! The same by command: what a page does or shows, as a command line and as a call of the API, to copy.
+//! What a page does or shows as a command line and as a curl call, to copy.
 
 use serde_json::Value;
 
 use crate::ui::prelude::*;
 
-/// A way to do the same without a browser.
+/// An equivalent without a browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Equivalent {
     cli: Option<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Equivalent {
 }
 
 impl Equivalent {
-    /// A call of the API at a path.
+    /// A call of the API.
     pub(crate) fn call(method: &'static str, path: impl Into<String>) -> Self {
         Self {
             cli: None,
@@ -24,7 +24,7 @@ impl Equivalent {
         }
     }
 
-    /// A command line alone: for what the API does not offer.
+    /// A command line alone, for what the API does not offer.
     pub(crate) fn command(words: &[&str]) -> Self {
         Self::call("", "").cli(words)
     }
@@ -35,14 +35,14 @@ impl Equivalent {
         self
     }
 
-    /// And the words of the command line after `almanack`; they are quoted here.
+    /// With the arguments of the command line after `almanack`; they are quoted here.
     pub(crate) fn cli(mut self, words: &[&str]) -> Self {
         let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
         self.cli = Some(format!("almanack {}", words.join(" ")));
         self
     }
 
-    /// The command that lists such things, narrowed by flags of the fields' names.
+    /// The command that lists such rows, filtered by flags with the fields' names.
     pub(crate) fn listing(
         self,
         what: &str,
@@ -59,7 +59,7 @@ impl Equivalent {
         )
     }
 
-    /// The call as a command.
+    /// The call as a curl command.
     pub(crate) fn curl(&self, viewer: &Viewer) -> String {
         let url = quote(&format!("{}{}", viewer.base, self.path));
         let mut command = match self.method {
@@ -76,13 +76,13 @@ impl Equivalent {
         command
     }
 
-    /// Both, folded away until somebody wants them.
+    /// Both, folded.
     pub(crate) fn show(&self, viewer: &Viewer) -> Markup {
         let lang = viewer.lang;
         let curl = (!self.method.is_empty()).then(|| self.curl(viewer));
         html! {
             details class="equivalent" {
-                summary { (lang.pick("The same by command", "等价命令")) }
+                summary { (lang.pick("CLI and curl", "命令行与 curl")) }
                 @for command in self.cli.iter().chain(&curl) {
                     div class="command" {
                         pre tabindex="0" { code { (command) } }
@@ -94,7 +94,7 @@ impl Equivalent {
     }
 }
 
-/// A word as a shell takes it.
+/// Quotes an argument for a shell.
 fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,8 +1,9 @@
 //! Forms: how a page changes something.
 //!
-//! Every form carries the viewer's form key, and [`Filled`] is the only way to read one: it refuses a form
-//! without the key, so a page of somebody else cannot send it (beside the origin, which the door checks). What destroys is asked for
-//! twice: a link leads to a page that says what would happen and to how many, and only its button does it.
+//! Every form contains the viewer's form key, and [`Filled`] is the only way to read one: it
+//! refuses a form without the key, so that foreign pages cannot submit it (authentication also
+//! checks the origin). Destructive actions are confirmed: a link leads to a page that says what
+//! would happen and to how many, and only its button does it.
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use maud::Render;
@@ -17,15 +18,13 @@ use crate::ui::prelude::*;
 /// Name of the field with the form key.
 const KEY: &str = "form_key";
 
-/// A form as it was filled in, by somebody who had it from us.
+/// A submitted form with a valid key.
 pub(crate) struct Filled<T = Nothing> {
-    /// Who filled it in.
     pub(crate) viewer: Viewer,
-    /// What they filled in.
     pub(crate) form: T,
 }
 
-/// A form without fields: its button says everything.
+/// A form without fields.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Nothing {}
 
@@ -44,7 +43,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Filled<T> {
         let ours = viewer.form_key.as_bytes();
         if ours.is_empty() || !bool::from(ours.ct_eq(key.as_bytes())) {
             let detail =
-                "this form is not of this session; go back, reload the page and send it again";
+                "this form belongs to another session; go back, reload the page and send it again";
             return Err(Problem::new(Code::ForeignOrigin, detail));
         }
         let given = fields.iter().filter(|(name, _)| name != KEY);
@@ -64,7 +63,7 @@ pub(crate) fn form(viewer: &Viewer, action: &str, body: &Markup) -> Markup {
     }
 }
 
-/// One button that posts, for what does no harm.
+/// One button that posts, for harmless actions.
 pub(crate) fn button(viewer: &Viewer, action: &str, label: &str) -> Markup {
     form(viewer, action, &html! { button type="submit" { (label) } })
 }
@@ -74,31 +73,31 @@ pub(crate) fn hidden<N: Render, V: Render>(pairs: impl IntoIterator<Item = (N, V
     html! { @for (name, value) in pairs { input type="hidden" name=(name) value=(value); } }
 }
 
-/// What is asked before something is destroyed.
+/// A confirmation before a destructive action.
 pub(crate) struct Question<'a> {
-    /// What would be done, as a heading.
+    /// The action as a heading.
     pub(crate) title: &'a str,
     /// What would happen, and to how many.
     pub(crate) sentence: Markup,
     /// Where the form goes.
     pub(crate) action: &'a str,
-    /// Fields that come along, hidden or to be filled in.
+    /// Further fields, hidden or visible.
     pub(crate) fields: Markup,
     /// What the button says.
     pub(crate) button: &'a str,
     /// Where to go instead.
     pub(crate) back: &'a str,
-    /// The same by command.
+    /// The equivalent command.
     pub(crate) equivalent: Equivalent,
 }
 
-/// A page that asks.
+/// A confirmation page.
 pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) -> Markup {
     let fields = html! {
         (question.fields)
         p class="acts" {
             button type="submit" class="danger" { (question.button) }
-            a class="button" href=(question.back) { (viewer.lang.pick("Leave it", "保持不变")) }
+            a class="button" href=(question.back) { (viewer.lang.pick("Keep it", "返回")) }
         }
     };
     let body = html! {
@@ -109,7 +108,8 @@ pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) 
     page::page(viewer, place, question.title, &body)
 }
 
-/// What only this session could have written beside a text: whoever finds both in an address knows that it did.
+/// A seal that only this session could have computed for a text: it proves that an address is our
+/// own.
 pub(crate) fn seal(viewer: &Viewer, text: &str) -> String {
     let mut digest = Sha256::new();
     digest.update(viewer.form_key.len().to_le_bytes());
@@ -118,7 +118,7 @@ pub(crate) fn seal(viewer: &Viewer, text: &str) -> String {
     format!("{:x}", digest.finalize())[..32].to_owned()
 }
 
-/// Leads on after a form was carried out, so that reloading does not send it again.
+/// Redirects after a form, so that reloading does not submit it again.
 pub(crate) fn see(path: &str) -> Response {
     (StatusCode::SEE_OTHER, [(header::LOCATION, path.to_owned())]).into_response()
 }

@@ -1,14 +1,14 @@
 //! The two languages of the dashboard.
 //!
-//! Both texts of a word stand where it is used, the English one first:
+//! Both texts are written where they are used, the English one first:
 //!
 //! ```ignore
 //! say!(lang, "{count} tasks wait", "{count} 个任务在等待")
 //! ```
 //!
-//! A table of messages elsewhere would have to be kept complete by a test; here the compiler does it. Sentences that
-//! other parts of Almanack made (why a source waits, what an expression means) are English, and are marked so for those who
-//! have pages read to them ([`Lang::english`]).
+//! A table of messages elsewhere would need a test for completeness; here the compiler checks it.
+//! Sentences from other parts of Almanack (why a source waits, what an expression means) are
+//! English, and are marked so for screen readers ([`Lang::english`]).
 
 use almanack_core::alert::{self, Alert};
 
@@ -21,8 +21,8 @@ pub(crate) enum Lang {
     Chinese,
 }
 
-/// A sentence in the reader's language. Both are format strings with the same arguments. With a semicolon
-/// behind the language, the pair keeps its two lines.
+/// A sentence in the reader's language. Both are format strings with the same arguments. With a
+/// semicolon after the language, the pair keeps its two lines.
 macro_rules! say {
     ($lang:expr, $($pair:tt)*) => { $crate::ui::lang::say!($lang; $($pair)*) };
     ($lang:expr; $english:literal, $chinese:literal $(, $argument:expr)* $(,)?) => {
@@ -40,7 +40,7 @@ macro_rules! pick {
     };
 }
 
-/// A word or a sentence for each case of something; with a question mark, none for the others.
+/// A text for each case; with a question mark, none for the others.
 macro_rules! words {
     ($lang:expr, $of:ident?; $($case:pat => $english:literal, $chinese:literal;)*) => {
         match $of {
@@ -58,7 +58,7 @@ pub(crate) use {pick, say, words};
 impl Lang {
     pub(crate) const ALL: [Self; 2] = [Self::English, Self::Chinese];
 
-    /// The name by which browsers know it.
+    /// Its BCP 47 tag.
     pub(crate) fn tag(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -66,7 +66,7 @@ impl Lang {
         }
     }
 
-    /// What its speakers call it.
+    /// Its own name.
     pub(crate) fn own_name(self) -> &'static str {
         match self {
             Self::English => "English",
@@ -86,7 +86,7 @@ impl Lang {
         }
     }
 
-    /// What a browser asks for; English where it asks for neither.
+    /// The language that a browser prefers. Default: English.
     pub(crate) fn accepted(headers: &HeaderMap) -> Self {
         let asked = headers
             .get(header::ACCEPT_LANGUAGE)
@@ -94,7 +94,7 @@ impl Lang {
         preferred(asked.unwrap_or_default())
     }
 
-    /// What is wrong, in half a sentence.
+    /// An alert in a few words.
     pub(crate) fn alert(self, of: &Alert) -> String {
         match self {
             Self::English => alert::words::english(of),
@@ -111,7 +111,7 @@ impl Lang {
     }
 }
 
-/// The language of ours with the greatest weight; of equal ones the first.
+/// The supported language with the greatest weight; of equal ones the first.
 fn preferred(accept: &str) -> Lang {
     let mut best = (Lang::English, 0.0);
     for part in accept.split(',') {

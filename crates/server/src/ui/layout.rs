@@ -1,9 +1,10 @@
-//! Tables and facts by their columns and names: a page says what it shows, not how that is written.
+//! Tables and facts: a page declares what it shows, not how it is written.
 //!
-//! Macros, because a cell is markup over the row's own variable, and because every name stands in both languages.
+//! Macros, because a cell is markup over the row's own variable, and because every heading is
+//! written in both languages.
 
-/// A table by its columns: the head of each in both languages, and the cell of a row. Without rows, `or` is
-/// what is said instead; a column may depend on a condition.
+/// A table by its columns: the heading of each in both languages, and the cell of a row. `or` is
+/// shown if there are no rows; a column may depend on a condition.
 macro_rules! table {
     ($lang:expr; $caption:literal, $caption_zh:literal; $(or $none:literal, $none_zh:literal;)?
      for ($($each:tt)*) tr($($attributes:tt)*)
@@ -21,7 +22,7 @@ macro_rules! table {
     }};
 }
 
-/// Facts by their names in both languages; one with a condition stands there only if it holds.
+/// Facts with names in both languages; one with a condition is shown only if it holds.
 macro_rules! facts {
     ($lang:expr; $($name:tt, $name_zh:tt $(if ($($when:tt)*))? { $($value:tt)* })*) => {
         ::maud::html! {
@@ -41,14 +42,14 @@ macro_rules! section {
     };
 }
 
-/// What may be chosen: each value with its words in both languages.
+/// Options: each value with its text in both languages.
 macro_rules! options {
     ($lang:expr; $($value:literal => $english:literal, $chinese:literal;)*) => {
         [$(($value, $lang.pick($english, $chinese))),*]
     };
 }
 
-/// A badge for each case of something: its class, and its word in both languages.
+/// A badge for each case: its class, and its text in both languages.
 macro_rules! badges {
     ($lang:expr, $of:expr;
      $($case:pat $(if $guard:expr)? => $class:literal, $english:tt, $chinese:tt;)*) => {

@@ -1,4 +1,4 @@
-//! Ways to what a page names.
+//! Links to the things that a page names.
 
 use almanack_core::plan::{DISPATCH, ScheduleName};
 use almanack_core::source::{SOURCE_CHECK, SourceId};
@@ -15,7 +15,7 @@ pub(crate) fn task_path(identity: &Identity) -> String {
     format!("/ui/tasks/{kind}/{subject}")
 }
 
-/// A task, by what it is about and what is tried.
+/// A task, by its subject and kind.
 pub(crate) fn task(identity: &Identity) -> Markup {
     html! {
         a href=(task_path(identity)) data-open { (identity.subject) }
@@ -23,7 +23,7 @@ pub(crate) fn task(identity: &Identity) -> Markup {
     }
 }
 
-/// Tasks that stand so.
+/// Tasks with this status.
 pub(crate) fn tasks_in(status: Status) -> String {
     format!("/ui/tasks?status={status}")
 }
@@ -43,7 +43,7 @@ pub(crate) fn edition(date: Date) -> String {
     format!("/ui/editions/{date}")
 }
 
-/// The schedule whose firing a task is.
+/// The schedule of a firing's task.
 pub(crate) fn fired_schedule(identity: &Identity) -> Option<&str> {
     let subject = identity.subject.as_str();
     let named = subject.strip_prefix("schedule:")?;
@@ -51,7 +51,7 @@ pub(crate) fn fired_schedule(identity: &Identity) -> Option<&str> {
     (identity.kind.as_str() == DISPATCH).then_some(name)
 }
 
-/// Whether a task is a look at a source.
+/// Whether a task checks a source.
 pub(crate) fn is_check(identity: &Identity) -> bool {
     identity.kind.as_str() == SOURCE_CHECK
 }

@@ -1,8 +1,9 @@
-//! Keeps open pages live: renders a page again while somebody looks at it, and sends it when it changed.
+//! Keeps open pages live: renders a page again while it is open, and sends it when it changed.
 //!
-//! The page is asked for through its own route and door, with what the browser showed: a session that ends, ends its stream. What only
-//! the clock changed is no change. INVARIANT: a stream that nobody reads renders nothing, because rendering happens
-//! when the connection asks for the next event; and at most [`STREAMS_MAX`] are open.
+//! The page is requested through its own route and authentication, with the browser's own headers:
+//! a session that ends, ends its stream. A change of the clock alone is no change. INVARIANT: a
+//! stream without a reader renders nothing, because rendering happens when the connection requests
+//! the next event; and at most [`STREAMS_MAX`] are open.
 
 use std::convert::Infallible;
 
@@ -18,16 +19,15 @@ use super::{preferences::is_ours, viewer::LIVE_HEADER};
 use crate::access::origin::is_said_by_proxy;
 use crate::ui::prelude::*;
 
-/// Open pages that a node keeps live at once.
+/// Live pages on one node.
 const STREAMS_MAX: usize = 64;
 /// How often a page is rendered again, by the wall clock.
 const EVERY: SignedDuration = SignedDuration::from_secs(1);
-/// After so many renderings without a change the browser hears that nothing changed, and what time it is.
+/// After so many unchanged renderings the browser gets a sign of life with the time.
 const QUIET_MAX: u32 = 10;
-/// Longest page that is kept live.
+/// Largest page that is kept live.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What keeps pages live.
 #[derive(Clone)]
 pub(crate) struct Live {
     state: Arc<AppState>,
@@ -51,20 +51,19 @@ struct Watched {
     _room: OwnedSemaphorePermit,
 }
 
-/// What a rendering came to.
+/// The result of a rendering.
 enum Rendered {
     Page {
         text: String,
         digest: [u8; 32],
     },
-    /// The page is not there any more, or not for this browser.
+    /// The page is gone, or this browser may no longer see it.
     Gone,
-    /// It cannot be made just now. Whoever looks at the last one keeps it.
+    /// It cannot be rendered now; the browser keeps the last one.
     NotNow,
 }
 
 impl Live {
-    /// Keeps these pages live.
     pub(crate) fn new(state: Arc<AppState>, pages: Router) -> Self {
         Self {
             state,
@@ -73,10 +72,10 @@ impl Live {
         }
     }
 
-    /// A stream of events: `page` with a page that changed, `same` with the time, `gone` at the end.
+    /// A stream of events: `page` with a changed page, `same` with the time, `gone` at the end.
     pub(crate) fn stream(self, Query(which): Query<Which>, headers: &HeaderMap) -> Answer {
         if !is_ours(&which.page) || which.page.starts_with("/ui/live") {
-            let detail = "only pages of the dashboard can be kept live";
+            let detail = "only dashboard pages can be kept live";
             return Err(Problem::new(Code::InvalidValue, detail));
         }
         let Ok(room) = Arc::clone(&self.room).try_acquire_owned() else {
@@ -104,7 +103,7 @@ impl Live {
         *request.headers_mut() = shown.clone();
         let Ok(response) = self.pages.clone().oneshot(request).await;
         match response.status() {
-            // A filter that cannot be understood is told on a page, too.
+            // An invalid filter is also shown on a page.
             StatusCode::OK | StatusCode::UNPROCESSABLE_ENTITY => {}
             status if status.is_server_error() => return Rendered::NotNow,
             _ => return Rendered::Gone,
@@ -162,7 +161,7 @@ impl Watched {
     }
 }
 
-/// What the browser showed that a page goes by.
+/// The request headers that a page depends on.
 fn shown(headers: &HeaderMap) -> HeaderMap {
     let names = [
         header::COOKIE,
@@ -170,7 +169,8 @@ fn shown(headers: &HeaderMap) -> HeaderMap {
         header::ACCEPT_LANGUAGE,
         header::HOST,
     ];
-    // What came through a proxy stays so, or a page that is open to this machine alone would be open to all.
+    // A proxied request stays one, or a page that is open to this machine alone would be open to
+    // all.
     let by_proxy = headers
         .keys()
         .filter(|name| is_said_by_proxy(name))
@@ -185,7 +185,7 @@ fn shown(headers: &HeaderMap) -> HeaderMap {
     shown
 }
 
-/// A page without the instant at which it was made.
+/// A page without the instant of its rendering.
 fn without_clock(page: &str) -> String {
     let Some((before, rest)) = page.split_once("data-now=\"") else {
         return page.to_owned();

@@ -1,7 +1,8 @@
-//! A time as people write it: a wall clock in a zone, which is one instant, or none, or two.
+//! A wall-clock time in a zone, which is one instant, or none, or two.
 //!
-//! Where a clock is put forward some times do not exist, and where it is put back some exist twice. A scheduler for
-//! programs picks one by a written rule; a person is there to be asked, so here both instants are offered and none is picked.
+//! Some wall-clock times do not exist when clocks go forward, and some exist twice when they go
+//! back. A scheduler for programs picks one by a written rule; a person can be asked, so here both
+//! instants are offered.
 
 use almanack_core::time::to_micros;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
@@ -9,28 +10,29 @@ use jiff::{Timestamp, civil::DateTime};
 
 use super::viewer::parse_zone;
 
-/// What a wall clock in a zone means.
+/// The meaning of a wall-clock time in a zone.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Moment {
     One(Timestamp),
-    /// The clock jumps over it: the instants that are meant most likely, the earlier first.
+    /// The clock skips it: the two likely instants, the earlier first.
     Skipped([Timestamp; 2]),
     /// The clock shows it twice: both instants, the earlier first.
     Twice([Timestamp; 2]),
 }
 
-/// Why a wall clock cannot be read. Pages have the words for it, in both languages.
+/// Why a wall-clock time cannot be read. Pages have the texts, in both languages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     /// Not a date and a time.
     Time,
-    /// Not a zone we know.
+    /// Not a known zone.
     Zone,
-    /// Outside of what can be kept.
+    /// Outside the supported range.
     Year,
 }
 
-/// Reads a wall clock as a browser sends it (`2026-01-05T08:00` or with seconds), and the name of its zone.
+/// Parses a wall-clock time as a browser sends it (`2026-01-05T08:00` or with seconds), and the
+/// name of its zone.
 pub(crate) fn read(clock: &str, zone: &str) -> Result<(Moment, TimeZone), Unreadable> {
     let zone = parse_zone(zone.trim()).ok_or(Unreadable::Zone)?;
     let plain = |c: char| c.is_ascii_digit() || "-T:. ".contains(c);
@@ -57,7 +59,7 @@ fn mean(clock: DateTime, zone: &TimeZone) -> Option<Moment> {
     }
 }
 
-/// An instant as a browser wants it in a field: the wall clock of a zone, to the second.
+/// An instant as the value of a form field: the wall-clock time in a zone, to the second.
 pub(crate) fn write(at: Timestamp, zone: &TimeZone) -> String {
     let local = zone.to_datetime(at);
     local.strftime("%Y-%m-%dT%H:%M:%S").to_string()

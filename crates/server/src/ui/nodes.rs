@@ -1,4 +1,4 @@
-//! Nodes: who shares the work, which leases they hold, and how well the work keeps its times.
+//! Nodes: their heartbeats, their leases, and how punctual the work is.
 
 mod pace;
 
@@ -9,9 +9,10 @@ use axum::{Router, routing::get};
 use super::links::tasks_in;
 use crate::ui::prelude::*;
 
-/// A node that runs is heard of every few seconds. One that was quiet for this long has most likely lost its leases.
+/// A running node sends a heartbeat every few seconds. After this long without one it has most
+/// likely lost its leases.
 const QUIET_AFTER: SignedDuration = SignedDuration::from_secs(60);
-/// A clock that is further off than this deserves a look.
+/// A larger clock skew is highlighted.
 const SKEW_NOTABLE: SignedDuration = SignedDuration::from_millis(500);
 /// Most leases on the page.
 const LEASES: usize = 100;
@@ -47,52 +48,52 @@ fn table(viewer: &Viewer, nodes: &[Node], claims: &[ClaimLine]) -> Markup {
         let own = claims.iter().filter(|claim| claim.session == node.session);
         own.map(|claim| claim.tasks).sum()
     };
-    table! { viewer.lang; "Nodes", "节点"; or "No node was heard of.", "没有任何节点的消息。";
+    table! { viewer.lang; "Nodes", "节点"; or "No node has sent a heartbeat.", "尚未收到任何节点的心跳。";
         for (node in nodes) tr(id={ "n-" (node.session) } data-row)
         "Name", "名称" { th scope="row" { (node.name) " " span class="hint" { (node.session) } } }
         "State", "状态" { td { (state(viewer, node)) } }
-        "Last heard of", "最近心跳" { td { (viewer.at(node.seen_at)) } }
+        "Last heartbeat", "最近心跳" { td { (viewer.at(node.seen_at)) } }
         "Started", "启动于" { td { (viewer.at(node.started_at)) } }
-        "Clock off by", "时钟偏差" { td { (skew(viewer, node.skew_us)) } }
-        "Tasks under lease", "租约内任务" { td { a href=(tasks_in(Status::Running)) { (held(node)) } } }
+        "Clock skew", "时钟偏差" { td { (skew(viewer, node.skew_us)) } }
+        "Leased tasks", "租约内任务" { td { a href=(tasks_in(Status::Running)) { (held(node)) } } }
         "Version", "版本" { td { (node.version) } }
     }
 }
 
 fn state(viewer: &Viewer, node: &Node) -> Markup {
     badges! { viewer.lang, viewer.now.duration_since(node.seen_at) > QUIET_AFTER;
-        true => "failed", "quiet, looks dead", "无心跳，可能已停止";
-        false => "done", "runs", "运行中";
+        true => "failed", "no heartbeat for over 1 min", "超过 1 分钟无心跳";
+        false => "done", "running", "运行中";
     }
 }
 
-/// How far a node's clock is off, and in which direction.
+/// The clock skew of a node and its direction.
 fn skew(viewer: &Viewer, skew_us: i64) -> Markup {
     let lang = viewer.lang;
     let skew = SignedDuration::from_micros(skew_us);
-    let reported = length(lang, skew);
-    let reported = match skew_us {
-        0 => lang.pick("not at all", "无").into(),
+    let text = length(lang, skew);
+    let text = match skew_us {
+        0 => lang.pick("none", "无").into(),
         // What is added to its clock to get the database's.
-        1.. => say!(lang, "{reported} behind", "慢 {reported}"),
-        _ => say!(lang, "{reported} ahead", "快 {reported}"),
+        1.. => say!(lang, "{text} behind", "慢 {text}"),
+        _ => say!(lang, "{text} ahead", "快 {text}"),
     };
     html! {
-        @if skew.abs() > SKEW_NOTABLE { (parts::badge("unknown", &reported)) } @else { (reported) }
+        @if skew.abs() > SKEW_NOTABLE { (parts::badge("unknown", &text)) } @else { (text) }
     }
 }
 
 fn leases(viewer: &Viewer, claims: &[ClaimLine]) -> Markup {
     let lang = viewer.lang;
-    let passed = badge("unknown", lang.pick("has passed", "已过期"));
-    let rows = table! { lang; "Leases, the first to end first", "租约，最早到期的在前";
-        or "Nobody holds a lease: nothing runs.", "没有租约：当前没有任务在运行。";
+    let passed = badge("unknown", lang.pick("expired", "已过期"));
+    let rows = table! { lang; "Leases, soonest to expire first", "租约，最早到期的在前";
+        or "No leases: no task is running.", "没有租约：当前没有任务在运行。";
         for (claim in claims.iter().take(LEASES)) tr(data-row)
         "Node", "节点" { th scope="row" { (claim.node) } }
-        "Tasks taken", "领取的任务" {
+        "Claimed tasks", "领取的任务" {
             td { a href=(tasks_in(Status::Running)) data-open { (claim.tasks) } }
         }
-        "Holds until", "有效至" {
+        "Expires", "到期" {
             td { (viewer.at(claim.lease_until)) @if claim.lease_until < viewer.now { " " (passed) } }
         }
         "Claim", "领取编号" { td { code { (claim.claim_id.0) } } }
@@ -100,20 +101,20 @@ fn leases(viewer: &Viewer, claims: &[ClaimLine]) -> Markup {
     html! {
         (rows)
         @if claims.len() > LEASES {
-            p class="hint" { (say!(lang, "The first {LEASES} are shown.", "只显示前 {LEASES} 个。")) }
+            p class="hint" { (say!(lang, "Showing the first {LEASES}.", "只显示前 {LEASES} 个。")) }
         }
     }
 }
 
-/// What waits, by kind.
+/// Waiting tasks, by kind.
 fn queues(viewer: &Viewer, depths: &[Depth]) -> Markup {
     let of_kind = |depth: &Depth| address(Place::Tasks.path(), [("kind", depth.kind.as_str())]);
-    table! { viewer.lang; "What waits, by kind", "各类型的等待任务";
-        or "Nothing waits.", "没有等待的任务。";
+    table! { viewer.lang; "Waiting tasks by kind", "各类型的等待任务";
+        or "No tasks are waiting.", "没有等待的任务。";
         for (depth in depths) tr(data-row)
         "Kind", "类型" { th scope="row" { a href=(of_kind(depth)) data-open { (depth.kind) } } }
         "Waiting", "等待" { td { a href=(of_kind(depth)) { (depth.waiting) } } }
-        "Of these due", "其中已到期" { td { a href=(of_kind(depth)) { (depth.due) } } }
+        "Due", "其中已到期" { td { a href=(of_kind(depth)) { (depth.due) } } }
         "First due", "最早到期" { td { (viewer.at_or_dash(depth.first_due_at)) } }
     }
 }

@@ -1,4 +1,4 @@
-//! The frame that every page stands in.
+//! The frame of every page.
 
 use maud::DOCTYPE;
 
@@ -6,10 +6,9 @@ use super::viewer::{Keys, Theme};
 use super::{assets, preferences};
 use crate::ui::prelude::*;
 
-/// Where in the dashboard a page is.
+/// The sections of the dashboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// What ran, runs and will run.
     Today,
     Tasks,
     Schedules,
@@ -17,14 +16,13 @@ pub(crate) enum Place {
     Editions,
     Nodes,
     Activity,
-    /// What is configured, and who may come in.
     Settings,
-    /// None of them: signing in, what is wrong.
+    /// None of them: sign-in, errors.
     Elsewhere,
 }
 
 impl Place {
-    /// Those with a way to them from everywhere.
+    /// The sections in the navigation.
     pub(crate) const ALL: [Self; 8] = [
         Self::Today,
         Self::Tasks,
@@ -40,7 +38,7 @@ impl Place {
         self.about().0
     }
 
-    /// The key that leads to it after `g`.
+    /// Its shortcut after `g`.
     pub(crate) fn key(self) -> Option<&'static str> {
         self.about().1
     }
@@ -50,12 +48,11 @@ impl Place {
         lang.pick(english, chinese)
     }
 
-    /// Its own page.
     pub(crate) fn page(self, viewer: &Viewer, body: &Markup) -> Markup {
         page(viewer, self, self.name(viewer.lang), body)
     }
 
-    /// Its path, the key that leads to it after `g`, and its name in both languages.
+    /// Its path, its shortcut after `g`, and its name in both languages.
     fn about(self) -> (&'static str, Option<&'static str>, [&'static str; 2]) {
         match self {
             Self::Today => ("/ui", Some("h"), ["Today", "今日"]),
@@ -71,13 +68,13 @@ impl Place {
     }
 }
 
-/// What a page may load and do: our own style and script, and nothing of anybody else.
+/// The content security policy: our own style and script, and nothing else.
 pub(crate) static POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 
-/// A whole page. `body` follows the heading.
+/// A complete page. `body` follows the heading.
 pub(crate) fn page(viewer: &Viewer, place: Place, title: &str, body: &Markup) -> Markup {
     let lang = viewer.lang;
     html! {
@@ -130,7 +127,7 @@ fn top(viewer: &Viewer, place: Place) -> Markup {
                     button type="button" id="live" hidden aria-pressed="false"
                         data-on=(lang.pick("Live", "实时"))
                         data-off=(lang.pick("Paused", "已暂停"))
-                        data-lost=(lang.pick("Not connected", "未连接")) {}
+                        data-lost=(lang.pick("Disconnected", "未连接")) {}
                 }
                 (preferences::menu(viewer))
                 (whom(viewer))
@@ -159,25 +156,25 @@ fn foot(viewer: &Viewer) -> Markup {
                 "Almanack " (version) " · "
                 (say!(lang, "times in {zone}", "时间按 {zone} 显示"))
                 " · " a href="/api/docs" { "API" }
-                " · " button type="button" class="quiet" id="show-keys" hidden { (lang.pick("Keys", "快捷键")) " " kbd { "?" } }
+                " · " button type="button" class="quiet" id="show-keys" hidden { (lang.pick("Shortcuts", "快捷键")) " " kbd { "?" } }
             }
         }
     }
 }
 
-/// What the keys do; the script shows it at `?`.
+/// The keyboard shortcuts; the script shows them at `?`.
 fn keys(lang: Lang) -> Markup {
     let others = options! { lang;
         "j / k" => "next or previous row", "下一行或上一行";
         "o" => "open the row", "打开该行";
         "/" => "search", "搜索";
-        "p" => "pause or go on live", "暂停或继续实时更新";
+        "p" => "pause or resume live updates", "暂停或继续实时更新";
         "?" => "this list", "显示本列表";
         "Esc" => "close", "关闭";
     };
     html! {
         dialog id="keys" aria-labelledby="keys-title" {
-            h2 id="keys-title" { (lang.pick("Keys", "快捷键")) }
+            h2 id="keys-title" { (lang.pick("Shortcuts", "快捷键")) }
             dl {
                 @for place in Place::ALL {
                     @if let Some(key) = place.key() {

@@ -1,4 +1,4 @@
-//! Pieces that many pages are made of.
+//! Parts that many pages share.
 
 use almanack_core::store::StatusCount;
 use almanack_core::task::{MAX_RETRY_MAX, Status};
@@ -10,12 +10,12 @@ use crate::ui::prelude::*;
 /// A status, by word, shape and colour.
 pub(crate) fn status(lang: Lang, status: Status, live: bool) -> Markup {
     badges! { lang, status;
-        Status::Init => "planned", "waits", "等待";
-        Status::Running => "running", "runs", "运行中";
-        Status::Success => "done", "done", "成功";
-        Status::Fail if live => "retrying", "will retry", "将重试";
-        Status::Fail => "failed", "failed", "失败";
-        Status::Cancelled => "cancelled", "cancelled", "已取消";
+        Status::Init => "planned", "Waiting", "等待";
+        Status::Running => "running", "Running", "运行中";
+        Status::Success => "done", "Done", "成功";
+        Status::Fail if live => "retrying", "Failed, will retry", "失败，将重试";
+        Status::Fail => "failed", "Failed", "失败";
+        Status::Cancelled => "cancelled", "Cancelled", "已取消";
     }
 }
 
@@ -24,8 +24,8 @@ pub(crate) fn badge(class: &str, word: &str) -> Markup {
     html! { span class={ "badge " (class) } { (word) } }
 }
 
-/// Which attempt it is, and of how many where that is what ends them; a firing's end with its window, and attempts that lost
-/// their nodes do not count.
+/// The number of the attempt, and the limit if there is one; firings are limited by their window,
+/// and attempts on lost nodes do not count.
 pub(crate) fn attempts(attempt: u32, max_retry: u32) -> Markup {
     html! {
         (attempt)
@@ -33,18 +33,18 @@ pub(crate) fn attempts(attempt: u32, max_retry: u32) -> Markup {
     }
 }
 
-/// How many tasks stand so.
+/// How many tasks have this status.
 pub(crate) fn count(statuses: &[StatusCount], status: Status) -> u64 {
     let found = statuses.iter().find(|count| count.status == status);
     found.map_or(0, |count| count.tasks)
 }
 
-/// A part of a page that the script keeps live. What people fill in stays outside of it.
+/// A part of a page that the script keeps live. Form fields stay outside.
 pub(crate) fn live(id: &str, body: &Markup) -> Markup {
     html! { div id=(id) data-live { (body) } }
 }
 
-/// A part with a heading; the number, where there is one, stands beside it.
+/// A section with a heading, and an optional count beside it.
 pub(crate) fn section(id: &str, title: &str, body: &Markup) -> Markup {
     html! {
         section aria-labelledby=(id) {
@@ -54,7 +54,7 @@ pub(crate) fn section(id: &str, title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// A table that scrolls by itself where the screen is narrow.
+/// A table that scrolls on narrow screens.
 pub(crate) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="group" aria-label=(caption) {
@@ -67,12 +67,12 @@ pub(crate) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
     }
 }
 
-/// Where there is nothing to list.
+/// Shown for an empty list.
 pub(crate) fn empty(sentence: &str) -> Markup {
     html! { p class="empty" { (sentence) } }
 }
 
-/// Ways through pages of a list.
+/// Pagination of a newest-first list.
 pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
     let (newest, older) = (lang.pick("Newest", "最新"), lang.pick("Older", "更早"));
     turn(lang, (newest, first), (older, next))
@@ -89,7 +89,7 @@ fn turn(lang: Lang, first: (&str, Option<&str>), next: (&str, Option<&str>)) -> 
     }
 }
 
-/// Ways through pages of a list that has an order of its own.
+/// Pagination of a list with its own order.
 pub(crate) fn pages(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
     let (begin, more) = (
         lang.pick("First page", "第一页"),
@@ -98,12 +98,12 @@ pub(crate) fn pages(lang: Lang, first: Option<&str>, next: Option<&str>) -> Mark
     turn(lang, (begin, first), (more, next))
 }
 
-/// What has just been done.
+/// The result of an action.
 pub(crate) fn notice(body: &Markup) -> Markup {
     html! { div class="notice" role="status" { (body) } }
 }
 
-/// A link to somebody else's page where the address is one of the web; the words alone where it is anything else.
+/// A link to another site if the address is a web address; plain text otherwise.
 pub(crate) fn outside(address: &str, words: &str) -> Markup {
     let words = if words.trim().is_empty() {
         address
@@ -115,17 +115,17 @@ pub(crate) fn outside(address: &str, words: &str) -> Markup {
     }
 }
 
-/// A value that may not be known.
+/// A value that may be unknown.
 pub(crate) fn or_dash(value: Option<&str>) -> Markup {
     html! { @if let Some(value) = value { (value) } @else { span class="none" { "–" } } }
 }
 
-/// What is wrong, said at once to those who have the page read to them.
+/// An error, announced by screen readers at once.
 pub(crate) fn wrong(sentence: impl Render) -> Markup {
     html! { p class="wrong" role="alert" { (sentence) } }
 }
 
-/// Why something was refused, in the words of whoever refused it.
+/// Why something was refused, in its own words.
 pub(crate) fn refused(lang: Lang, problem: &Problem) -> Markup {
     wrong(lang.english(&problem.detail))
 }
@@ -157,12 +157,12 @@ impl<'a> Field<'a> {
         field.of_kind("text")
     }
 
-    /// What a list is searched for; the key `/` leads here.
+    /// The search field; the key `/` leads here.
     pub(crate) fn search(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
         Self::text(name, label, value).of_kind("search").wide()
     }
 
-    /// A date and a time, as clocks show them.
+    /// A wall-clock date and time.
     pub(crate) fn clock(name: &'a str, label: &'a str, value: Option<&'a str>) -> Self {
         Self::text(name, label, value).of_kind("datetime-local")
     }
@@ -171,7 +171,7 @@ impl<'a> Field<'a> {
         Self { kind, ..self }
     }
 
-    /// A time zone, with those that many want.
+    /// A time zone, with common suggestions.
     pub(crate) fn zone(name: &'a str, label: &'a str, value: &'a str) -> Self {
         Self::text(name, label, Some(value)).list("zones")
     }
@@ -201,7 +201,7 @@ impl<'a> Field<'a> {
         Self { required, ..self }
     }
 
-    /// Refused; what is wrong is told in the element `refused`.
+    /// Marked as refused; the element `refused` says why.
     pub(crate) fn refused(self, is_refused: bool) -> Self {
         Self { is_refused, ..self }
     }
@@ -222,7 +222,7 @@ impl Render for Field<'_> {
     }
 }
 
-/// One of several; what is chosen, or the first.
+/// A selection; default: the first option.
 pub(crate) fn choice<V: AsRef<str>, W: Render>(
     name: &str,
     label: &str,
@@ -241,7 +241,7 @@ pub(crate) fn choice<V: AsRef<str>, W: Render>(
     }
 }
 
-/// A sentence of others, which is English.
+/// A sentence that exists only in English.
 pub(crate) fn english_or_dash(lang: Lang, sentence: Option<&str>) -> Markup {
     sentence.map_or_else(|| or_dash(None), |sentence| lang.english(sentence))
 }

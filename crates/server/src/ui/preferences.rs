@@ -6,7 +6,7 @@ use super::form::form;
 use super::viewer::{KEYS_COOKIE, Keys, LANG_COOKIE, THEME_COOKIE, Theme, ZONE_COOKIE, parse_zone};
 use crate::ui::prelude::*;
 
-/// Zones offered by name; any other can be typed.
+/// Suggested zones; any other can be typed.
 const ZONES: [&str; 12] = [
     "UTC",
     "Asia/Shanghai",
@@ -31,7 +31,7 @@ pub(crate) struct Choice {
     back: Option<String>,
 }
 
-/// The menu that every page has.
+/// The menu on every page.
 pub(crate) fn menu(viewer: &Viewer) -> Markup {
     let lang = viewer.lang;
     let themes = Theme::ALL.map(|theme| (theme.as_str(), theme_name(theme, lang)));
@@ -56,7 +56,7 @@ pub(crate) fn menu(viewer: &Viewer) -> Markup {
         (Field::zone("zone", lang.pick("Time zone", "时区"), viewer.zone_name()))
         datalist id="zones" { @for zone in ZONES { option value=(zone) {} } }
         (choice("theme", lang.pick("Theme", "主题"), Some(viewer.theme.as_str()), themes))
-        (choice("keys", lang.pick("Single keys", "单键快捷键"), Some(chosen), keys))
+        (choice("keys", lang.pick("Keyboard shortcuts", "快捷键"), Some(chosen), keys))
         button type="submit" { (lang.pick("Apply", "应用")) }
     };
     html! {
@@ -69,13 +69,13 @@ pub(crate) fn menu(viewer: &Viewer) -> Markup {
 
 fn theme_name(theme: Theme, lang: Lang) -> &'static str {
     words! { lang, theme;
-        Theme::System => "As the system", "跟随系统";
+        Theme::System => "System", "跟随系统";
         Theme::Light => "Light", "浅色";
         Theme::Dark => "Dark", "深色";
     }
 }
 
-/// Keeps what was chosen in cookies and goes back.
+/// Stores the choices in cookies and goes back.
 pub(crate) async fn choose(filled: Filled<Choice>) -> Answer {
     let Choice {
         lang,
@@ -112,14 +112,15 @@ pub(crate) async fn choose(filled: Filled<Choice>) -> Answer {
     Ok(response)
 }
 
-/// What is wrong with a zone that nobody knows.
+/// The error for an unknown zone.
 pub(crate) fn unknown_zone(zone: &str) -> Problem {
     let shown: String = zone.chars().take(64).collect();
-    let detail = format!("no time zone is called `{shown}`; write one like Europe/Berlin or UTC");
+    let detail =
+        format!("unknown time zone `{shown}`; use an IANA name such as Europe/Berlin or UTC");
     Problem::new(Code::InvalidValue, detail)
 }
 
-/// Whether a path leads to a page of ours, and not by `//` to somebody else's.
+/// Whether a path leads to our own page, and not by `//` to another host.
 pub(crate) fn is_ours(path: &str) -> bool {
     path == "/ui" || path.starts_with("/ui/") || path.starts_with("/ui?")
 }

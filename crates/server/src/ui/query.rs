@@ -1,7 +1,7 @@
-//! What a page is asked for, by its address.
+//! Query strings of pages.
 //!
-//! A browser sends every field of a form, filled in or not; what is empty was not asked for. Fields that a page does not
-//! know are left alone: a link may be older than the page.
+//! A browser sends every field of a form; empty ones count as absent. Unknown fields are ignored: a
+//! link may be older than the page.
 
 use axum::extract::{FromRequestParts, RawQuery};
 use axum::http::request::Parts;
@@ -24,30 +24,27 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
     }
 }
 
-/// What was left empty was not filled in: a browser sends every field.
+/// Removes empty fields: a browser sends every field.
 pub(super) fn read<T: DeserializeOwned>(query: &str) -> Result<T, serde_html_form::de::Error> {
     let given = url::form_urlencoded::parse(query.as_bytes());
     let filled = given.filter(|(_, value)| !value.trim().is_empty());
     serde_html_form::from_str(&write(filled))
 }
 
-/// Names and values as a query.
 pub(super) fn write<V: AsRef<str>>(pairs: impl Iterator<Item = (V, V)>) -> String {
     let mut written = url::form_urlencoded::Serializer::new(String::new());
     written.extend_pairs(pairs).finish()
 }
 
-/// A path with a query, or without one where there is nothing to say: pairs, or a struct whose fields that are none are
-/// left out.
+/// A path with a query, if there is one: pairs, or a struct whose `None` fields are omitted.
 pub(crate) fn address(path: &str, query: impl Serialize) -> String {
-    // What is asked for is plain names and texts, which can always be written.
+    // Plain names and texts can always be encoded.
     match serde_html_form::to_string(query).unwrap_or_default() {
         query if query.is_empty() => path.to_owned(),
         query => format!("{path}?{query}"),
     }
 }
 
-/// The names and values that a query is made of.
 pub(crate) fn pairs(query: impl Serialize) -> Vec<(String, String)> {
     let written = serde_html_form::to_string(query).unwrap_or_default();
     url::form_urlencoded::parse(written.as_bytes())

@@ -1,8 +1,8 @@
-//! Schedules: what they mean, what they did, what they will do, and everything that people do with them.
+//! Schedules: their meaning, their history, their next times, and all actions on them.
 //!
-//! Words, times and refusals come from core and the engine; these pages put them side by side, in the schedule's own zone and
-//! the reader's. What a page costs is bounded: so many schedules, so many slots of each, so many coming times, however often
-//! a schedule fires and however long it has.
+//! Texts, times and refusals come from core and the engine; these pages show them side by side, in
+//! the schedule's zone and the reader's. The cost of a page is bounded: a fixed number of
+//! schedules, slots and next times, however often a schedule fires.
 
 mod acts;
 mod backfill;
@@ -11,12 +11,12 @@ mod fields;
 mod ledger;
 mod list;
 mod one;
-pub(crate) mod reported;
 mod runs;
 mod sheet;
 mod times;
 mod trying;
 mod why;
+pub(crate) mod words;
 
 use almanack_core::plan::ScheduleName;
 use axum::Router;
@@ -25,10 +25,9 @@ use axum::routing::{get, post};
 use crate::percent;
 use crate::ui::prelude::*;
 
-/// Names of pages that a schedule may also have.
+/// Page names that a schedule may also have.
 const PAGES: [&str; 2] = ["try", "new"];
 
-/// All pages of schedules.
 pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/schedules", get(list::show))
@@ -52,7 +51,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         )
 }
 
-/// The page of a schedule. One that is called like a page of ours is written differently, which means the same.
+/// The page of a schedule. A schedule named like one of our pages gets an equivalent, escaped path.
 pub(crate) fn path(name: &ScheduleName) -> String {
     let name = name.as_str();
     match name.as_bytes().first() {
@@ -63,12 +62,11 @@ pub(crate) fn path(name: &ScheduleName) -> String {
     }
 }
 
-/// The call of the API about a schedule.
 fn api(name: &ScheduleName, act: &str) -> String {
     format!("/api/v1/schedules/{}{act}", percent::encode(name.as_str()))
 }
 
-/// The call of the API about a schedule, and the command `schedule ACT` that does the same.
+/// The API call about a schedule, and the equivalent command `schedule ACT`.
 fn command(method: &'static str, name: &ScheduleName, act: &str) -> Equivalent {
     let call = Equivalent::call(method, api(name, &format!("/{act}")));
     call.cli(&["schedule", act, name.as_str()])

@@ -1,8 +1,8 @@
-//! Settings: what is configured and why, who may come in.
+//! Settings: the active configuration, tokens and users.
 //!
-//! The configuration arrives here as it may be shown ([`Configured`]): secrets were covered before. It is looked at, never changed: it
-//! lives in a file that people keep. Tokens and users are for those of scope `admin` alone, looking included: names are half of
-//! what it takes to guess.
+//! The configuration arrives ready for display ([`Configured`]), with secrets masked. It is never
+//! changed here: it lives in a file. Tokens and users need scope `admin`, even for reading: names
+//! help an attacker to guess.
 
 mod tokens;
 mod users;
@@ -24,12 +24,11 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         )
 }
 
-/// What the page is asked for.
 #[derive(Debug, Default, Deserialize)]
 struct Query {
-    /// Only settings that contain this.
+    /// Only settings that contain this text.
     q: Option<String>,
-    /// What was just done.
+    /// Code of the last action.
     did: Option<String>,
 }
 
@@ -42,7 +41,7 @@ async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -
     whole(&state, &viewer, &notice, sought, &blank).await
 }
 
-/// The page, with something above it and a form for a token as it was filled in.
+/// The page, with a message above it and a token form as filled in.
 async fn whole(
     state: &AppState,
     viewer: &Viewer,
@@ -61,7 +60,7 @@ async fn whole(
     let all = state.configuration.get();
     let body = html! {
         (above)
-        (section! { lang; "configuration-title", "Configuration in force", "生效的配置";
+        (section! { lang; "configuration-title", "Active configuration", "生效的配置";
             (configuration(viewer, &all, sought))
         })
         (inside)
@@ -72,8 +71,8 @@ async fn whole(
 fn admins_only(viewer: &Viewer) -> Markup {
     section! { viewer.lang; "tokens-title", "Tokens and users", "令牌与用户";
         p { (pick!(viewer.lang;
-            "Tokens and users are shown to those of scope admin. On this machine the command line shows them, too.",
-            "令牌和用户只向权限为 admin 的人显示。在本机上也可用命令行查看。")) }
+            "Only admins see tokens and users here. On this machine you can also list them with the command line.",
+            "只有 admin 权限可以在这里查看令牌和用户。在本机上也可以用命令行列出。")) }
         (Equivalent::command(&["token", "list"]).show(viewer))
     }
 }
@@ -83,7 +82,7 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
     let found = matching(all, sought);
     let (n, of) = (found.len(), all.len());
     let table = html! {
-        p class="hint" { (say!(lang, "{n} of {of} settings. Secrets are covered.", "{of} 项设置中的 {n} 项。密钥已隐藏。")) }
+        p class="hint" { (say!(lang, "Showing {n} of {of} settings. Secrets are masked.", "显示 {of} 项设置中的 {n} 项。密钥已隐藏。")) }
         (rows(viewer, &found))
     };
     html! { div class="stack" {
@@ -96,7 +95,7 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
     } }
 }
 
-/// The settings that contain a text anywhere, in any case of ASCII letters.
+/// The settings that contain a text, ignoring ASCII case.
 fn matching<'a>(all: &'a [Configured], sought: Option<&str>) -> Vec<&'a Configured> {
     let sought = sought.unwrap_or_default().trim().to_ascii_lowercase();
     let holds = |text: &str| text.to_ascii_lowercase().contains(&sought);
@@ -116,7 +115,7 @@ fn rows(viewer: &Viewer, found: &[&Configured]) -> Markup {
     }
 }
 
-/// What a setting means, and when a change of it takes effect.
+/// The description of a setting, and when a change takes effect.
 fn about(viewer: &Viewer, setting: &Configured) -> Markup {
     let lang = viewer.lang;
     let [english, chinese] = setting.words;
@@ -127,7 +126,7 @@ fn about(viewer: &Viewer, setting: &Configured) -> Markup {
     html! { p class="hint" { (lang.pick(english, chinese)) " " (effect) } }
 }
 
-/// What nobody set stands back.
+/// Defaults are shown faintly.
 fn origin(viewer: &Viewer, origin: &str) -> Markup {
     html! {
         @if origin == "default" { span class="none" { (viewer.lang.pick("default", "默认值")) } }

@@ -1,11 +1,12 @@
 //! Signing in and out.
 //!
-//! By a token or by name and password; both open a session ([`crate::access::session`]). Whatever is wrong, the answer is one sentence
-//! after the same work, so that it tells nobody which names exist. What was typed as a secret is never shown again, and is not logged; neither
-//! is a name that nobody has, because people type passwords into the wrong field.
+//! With a token or with name and password; both open a session ([`crate::access::session`]). Every
+//! failure gets the same sentence after the same work, so that it does not reveal which names
+//! exist. A typed secret is never shown again and never logged; neither is an unknown name, because
+//! people type passwords into the wrong field.
 //!
-//! After signing in, the browser is led back here once: if it comes without the cookie, it did not keep it, and the page says why
-//! instead of asking for the same password for ever.
+//! After sign-in the browser is redirected here once: if it comes without the cookie, it did not
+//! keep it, and the page says why instead of asking for the password again and again.
 
 mod form;
 
@@ -31,14 +32,14 @@ pub(crate) fn routes(authentication: &Arc<Authentication>) -> Router<Arc<AppStat
         .layer(Extension(Arc::clone(authentication)))
 }
 
-/// Where to go on, and where somebody comes from.
+/// Where to continue.
 #[derive(Debug, Default, Deserialize)]
 struct Asked {
     next: Option<String>,
     did: Option<Did>,
 }
 
-/// What was just done.
+/// Code of the last action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Did {
@@ -46,7 +47,7 @@ enum Did {
     SignedOut,
 }
 
-/// What was filled in. Not printable: it holds secrets.
+/// The form. Not `Debug`: it contains secrets.
 #[derive(Deserialize)]
 struct Credentials {
     name: Option<String>,
@@ -55,13 +56,12 @@ struct Credentials {
     next: Option<String>,
 }
 
-/// What somebody shows to be let in.
+/// The credentials.
 enum Shown<'a> {
     Password { name: &'a str, password: &'a str },
     Token(&'a str),
 }
 
-/// The page.
 async fn show(viewer: Viewer, asked: Result<Query<Asked>, QueryRejection>) -> Response {
     let Query(asked) = asked.unwrap_or_default();
     let next = way_on(asked.next.as_deref());
@@ -92,20 +92,21 @@ async fn sign_in(
     let Some(shown) = form.shown() else {
         return Ok(again(Refused::Incomplete));
     };
-    // Before anything is looked at: a password that is changed meanwhile must end a session that the old one opens.
+    // Taken before any check: a password changed meanwhile must end a session that the old one
+    // opens.
     let now = state.clock.now();
     if let Err(free_at) = take_try(&authentication, &shown, peer, now) {
-        tracing::warn!("a sign-in was refused, because too many were tried");
+        tracing::warn!("sign-in refused: too many attempts");
         return Ok(again(Refused::TooMany { free_at }));
     }
     let (holder, since) = match find_holder(&state, &shown, now).await? {
         Found::Holder(holder, since) => (holder, since),
-        Found::Nobody => {
-            tracing::warn!("a sign-in was refused");
+        Found::Wrong => {
+            tracing::warn!("sign-in refused");
             return Ok(again(Refused::Wrong));
         }
         Found::Busy => {
-            tracing::warn!("a sign-in was refused, because too many passwords are being checked");
+            tracing::warn!("sign-in refused: too many passwords are being checked");
             return Ok(again(Refused::TooMany { free_at: now }));
         }
     };
@@ -165,13 +166,13 @@ fn give_back_try(authentication: &Authentication, shown: &Shown<'_>, peer: Peer)
     tries.succeed(shown.by(), peer);
 }
 
-/// What came of looking at what somebody shows.
+/// The result of checking credentials.
 enum Found {
-    /// Who it is, and since when their session counts.
+    /// The user, and the start of their session.
     Holder(Holder, Timestamp),
-    /// What they show is wrong.
-    Nobody,
-    /// Too many passwords are being checked to check this one.
+    /// Wrong credentials.
+    Wrong,
+    /// Too many passwords are being checked.
     Busy,
 }
 
@@ -179,7 +180,7 @@ async fn find_holder(state: &AppState, shown: &Shown<'_>, now: Timestamp) -> Res
     match *shown {
         Shown::Token(token) => {
             let found = find_token(state, token, now).await?;
-            Ok(found.map_or(Found::Nobody, |holder| Found::Holder(holder, now)))
+            Ok(found.map_or(Found::Wrong, |holder| Found::Holder(holder, now)))
         }
         Shown::Password { name, password } => find_user(state, name, password, now).await,
     }
@@ -195,15 +196,15 @@ async fn find_token(state: &AppState, token: &str, now: Timestamp) -> Result<Opt
         .await?
         .filter(|token| token.is_valid(now));
     Ok(found.map(|token| {
-        tracing::info!(token.name, "somebody signed in by a token");
+        tracing::info!(token.name, "signed in with a token");
         Holder::Token(token.hash)
     }))
 }
 
 async fn find_user(state: &AppState, name: &str, password: &str, now: Timestamp) -> Result<Found> {
-    // Nobody's password is so long, and hashing costs what it is long.
+    // No password is that long, and hashing cost grows with the length.
     if password.len() > PASSWORD_BYTES_MAX {
-        return Ok(Found::Nobody);
+        return Ok(Found::Wrong);
     }
     let user = state.changes.load_user(name).await?;
     let hash = user.as_ref().map(|user| &user.password);
@@ -212,21 +213,21 @@ async fn find_user(state: &AppState, name: &str, password: &str, now: Timestamp)
         verified => verified.map_err(|error| unverified(&error))?,
     };
     let Some(user) = user.filter(|_| right) else {
-        return Ok(Found::Nobody);
+        return Ok(Found::Wrong);
     };
-    tracing::info!(user.name, "somebody signed in");
-    // Who set the password may have a clock that is ahead of ours.
+    tracing::info!(user.name, "signed in");
+    // The clock of the node that set the password may be ahead of ours.
     let since = now.max(user.changed_at);
     Ok(Found::Holder(Holder::User(user.name), since))
 }
 
 fn unverified(error: &password::Error) -> Problem {
-    tracing::error!(%error, "a password could not be checked");
-    let detail = "the password could not be checked; the log of this node says why";
+    tracing::error!(%error, "could not check a password");
+    let detail = "could not check the password; see the log of this node";
     Problem::new(Code::Internal, detail)
 }
 
-/// Only to a page of ours; nobody else chooses where a browser goes from here.
+/// Only to our own pages; no one else chooses where a browser goes from here.
 fn way_on(next: Option<&str>) -> &str {
     let plain = |path: &&str| is_ours(path) && path.bytes().all(|byte| byte.is_ascii_graphic());
     next.filter(plain).unwrap_or("/ui")
@@ -236,8 +237,8 @@ fn answer(viewer: &Viewer, refused: Refused, page: Markup) -> Response {
     let Refused::TooMany { free_at } = refused else {
         return again(page);
     };
-    let mut response = reported(StatusCode::TOO_MANY_REQUESTS, page);
-    // Whole seconds, and not one too early.
+    let mut response = with_status(StatusCode::TOO_MANY_REQUESTS, page);
+    // Whole seconds, rounded up.
     let seconds = free_at.duration_since(viewer.now).as_secs().max(0) + 1;
     let headers = response.headers_mut();
     headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));

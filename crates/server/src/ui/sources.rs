@@ -1,9 +1,10 @@
-//! Sources: the fleet in numbers, who is checked when and why, one source with its week, and what people do about them.
+//! Sources: counts, the list, one source with its week, and all actions on them.
 //!
-//! Every page reads through the store and asks [`Sources`](almanack_engine::sources::Sources) for what it believes and
-//! for every change. What must stay true: no page costs more than its rows; the fleet is counted by a walk over all of it, so
-//! a page that is kept live takes a count of a few seconds ago ([`fleet`]). Names, addresses, titles and failures are other
-//! people's words: they are escaped, and only addresses of the web become links.
+//! Every page reads through the store and asks [`Sources`](almanack_engine::sources::Sources) for
+//! what was learned and for every change. What must stay true: no page costs more than its rows.
+//! Counting walks over all sources, so live pages share a count of a few seconds ago ([`fleet`]).
+//! Names, addresses, titles and errors are foreign texts: escaped, and linked only to web
+//! addresses.
 
 mod acts;
 mod adding;
@@ -21,7 +22,6 @@ use axum::{Extension, Router};
 
 use crate::ui::prelude::*;
 
-/// The pages of sources.
 pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/sources", get(list::show))
@@ -42,7 +42,7 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .layer(Extension(Arc::new(fleet::Counted::default())))
 }
 
-/// What to call a source: its name, or where it is.
+/// The display name of a source: its name, or its address.
 fn called(source: &Source) -> &str {
     let definition = &source.definition;
     match definition.name.trim() {

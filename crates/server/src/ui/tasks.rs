@@ -1,8 +1,9 @@
-//! Tasks: the list, one task with its life, and everything that may be asked of them.
+//! Tasks: the list, one task with its timeline, and all actions on them.
 //!
-//! A page reads rows and shows them; whatever changes goes through the [`Rescheduler`](almanack_engine::reschedule::Rescheduler),
-//! which decides by its rules and answers with a receipt. What was done is told from that receipt, so a page never claims more
-//! than the history does.
+//! A page reads rows and shows them; every change goes through the
+//! [`Rescheduler`](almanack_engine::reschedule::Rescheduler), which decides by its rules and
+//! returns a receipt. The result is shown from that receipt, so a page never claims more than the
+//! history.
 
 mod bulk;
 mod change;
@@ -25,10 +26,9 @@ use axum::routing::{get, post};
 use crate::ui::prelude::*;
 use crate::{idempotency::count, percent};
 
-/// How many of the newest tasks a list looks through.
+/// How many of the newest tasks a list searches.
 pub(crate) const AMONG: usize = 50_000;
 
-/// The pages of tasks.
 pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/tasks", get(list::show))
@@ -43,20 +43,20 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         )
 }
 
-/// Where the API has a task.
+/// The API path of a task.
 fn api_path(identity: &Identity) -> String {
     let subject = percent::encode(identity.subject.as_str());
     format!("/api/v1/tasks/{}/{subject}", identity.kind)
 }
 
-/// The command `task ACT` about one of them, and the call that does the same.
+/// The command `task ACT`, and the equivalent call.
 fn command(act: &str, method: &'static str, identity: &Identity, below: &str) -> Equivalent {
     let (kind, subject) = (identity.kind.as_str(), identity.subject.as_str());
     let call = Equivalent::call(method, format!("{}{below}", api_path(identity)));
     call.cli(&["task", act, kind, subject])
 }
 
-/// The page of what a task works for, where it has one.
+/// The page of the schedule, source or edition of a task, if any.
 fn about(identity: &Identity) -> Option<String> {
     if let Some(name) = links::fired_schedule(identity) {
         let name = ScheduleName::parse(name).ok();
@@ -74,19 +74,19 @@ fn link(identity: &Identity) -> Markup {
     html! { a href=(task_path(identity)) data-open { (identity.subject) } }
 }
 
-/// Asks for one change and leads to the task's page, which tells the receipt.
+/// Requests one change and redirects to the task's page, which shows the receipt.
 async fn carry_out(state: &AppState, viewer: &Viewer, request: Request) -> Answer {
     let identity = request.identity().clone();
     let receipt = state.rescheduler.ask(request, &viewer.origin()).await?;
     count(&receipt);
-    Ok(see(&reported_at(&identity, &receipt)))
+    Ok(see(&receipt_path(&identity, &receipt)))
 }
 
-fn reported_at(identity: &Identity, receipt: &Receipt) -> String {
+fn receipt_path(identity: &Identity, receipt: &Receipt) -> String {
     format!("{}?receipt={}", task_path(identity), receipt.decision)
 }
 
-/// Who asked for something, and the way to what else they did.
+/// The requester, linked to their activity.
 fn origin(origin: &str) -> Markup {
     html! { a href=(address(Place::Activity.path(), [("by", origin)])) { (origin) } }
 }

@@ -1,7 +1,8 @@
-//! Today: a day at a glance. What ran, what runs and what will, as a ribbon; what needs a person; what runs now.
+//! Today: the timeline of the day, what needs attention, what is running, what is next.
 //!
-//! The day is read by [`day`], turned into marks by [`lanes`] and into requests by [`wants`]; both are pure. Every read is bounded:
-//! on a busy node the ribbon shows the newest of what happened and says so.
+//! [`day`] reads the day, [`lanes`] turns it into marks and [`wants`] into items that need
+//! attention; both are pure. Every read is bounded: on a busy node the timeline shows the newest
+//! events and says so.
 
 mod day;
 mod lanes;
@@ -22,15 +23,15 @@ pub(crate) async fn show(State(state): App, viewer: Viewer) -> Page {
     let next = upcoming(&viewer, &day.upcoming, &day.sources);
     let body = html! {
         (live("numbers", &numbers(lang, &day.statuses)))
-        (section("day", lang.pick("The day", "一天"), &live("ribbon", &ribbon(&viewer, &day))))
-        (section("wants-title", lang.pick("Needs a person", "需要处理"), &live("wants", &wants::show(&viewer, &day))))
-        (section("running-title", lang.pick("Runs now", "正在运行"), &live("running", &running)))
-        (section("next-title", lang.pick("Comes next", "接下来"), &live("next", &next)))
+        (section("day", lang.pick("Timeline", "时间线"), &live("ribbon", &ribbon(&viewer, &day))))
+        (section("wants-title", lang.pick("Needs attention", "需要处理"), &live("wants", &wants::show(&viewer, &day))))
+        (section("running-title", lang.pick("Running", "正在运行"), &live("running", &running)))
+        (section("next-title", lang.pick("Next", "接下来"), &live("next", &next)))
     };
     Ok(Place::Today.page(&viewer, &body))
 }
 
-/// How many tasks stand where.
+/// Task counts by status.
 fn numbers(lang: Lang, statuses: &[StatusCount]) -> Markup {
     html! {
         ul class="numbers" {
@@ -49,15 +50,15 @@ fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
         now: day.now,
         lanes: &lanes::of(viewer, day),
     };
-    let caption = lang.pick("Twelve hours back, twelve ahead", "过去与未来各十二小时");
+    let caption = lang.pick("Last 12 hours and next 12 hours", "过去与未来各 12 小时");
     html! {
         (ribbon::draw(&ribbon, &viewer.frame("today", caption)))
-        @for reported in day.cut(lang) { p class="hint" { (reported) } }
+        @for text in day.cut(lang) { p class="hint" { (text) } }
     }
 }
 
 fn running(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
-    table! { viewer.lang; "Runs now", "正在运行"; or "Nothing.", "无。";
+    table! { viewer.lang; "Running", "正在运行"; or "No running tasks.", "没有正在运行的任务。";
         for (task in tasks) tr(id={ "run-" (task.id) } data-row)
         "Task", "任务" { th scope="row" { (what(task, sources)) } }
         "Attempt", "尝试" { td { (parts::attempts(task.attempt, task.max_retry)) } }
@@ -66,7 +67,7 @@ fn running(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
     }
 }
 
-/// A task by what it is about: a look at a source by the source's name, a firing by its schedule's.
+/// A task by its subject: a check by the source's name, a firing by its schedule's.
 fn what(task: &TaskLine, sources: &[Source]) -> Markup {
     let checked = SourceId::of(&task.identity);
     let source = checked.and_then(|id| sources.iter().find(|source| source.id == id));
@@ -78,15 +79,15 @@ fn what(task: &TaskLine, sources: &[Source]) -> Markup {
     html! { a href=(href) data-open { (name) } " " small class="hint" { (task.identity.kind) } }
 }
 
-/// Most tasks that come next in the list; the ribbon shows more.
+/// Most tasks in the next list; the timeline shows more.
 const NEXT_MAX: usize = 10;
 
 fn upcoming(viewer: &Viewer, tasks: &[TaskLine], sources: &[Source]) -> Markup {
-    table! { viewer.lang; "Comes next", "接下来";
-        or "Nothing waits for the next hours.", "未来几小时没有任务。";
+    table! { viewer.lang; "Next", "接下来";
+        or "No tasks in the next hours.", "未来几小时没有任务。";
         for (task in tasks.iter().take(NEXT_MAX)) tr(id={ "next-" (task.id) } data-row)
         "Task", "任务" { th scope="row" { (what(task, sources)) } }
         "Due", "到期" { td { (viewer.at_or_dash(task.due_at)) } }
-        "Asked for by", "发起者" { td { (task.origin) } }
+        "Requested by", "请求者" { td { (task.origin) } }
     }
 }

@@ -1,7 +1,8 @@
-//! Who looks at a page, and how they want to see it.
+//! The viewer of a page and their preferences.
 //!
-//! Language, time zone and theme are the reader's own: three cookies that hold nothing else, set by a form that every page has. A
-//! browser tells its language by itself, its zone only to the script, which then sets the cookie.
+//! Language, time zone and theme are stored in three cookies, set by a form on every page. A
+//! browser sends its language by itself; its zone is known only to the script, which then sets the
+//! cookie.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use cookie::Cookie;
@@ -11,20 +12,20 @@ use crate::access::{Requester, Visit};
 use crate::picture::figure::Frame;
 use crate::ui::prelude::*;
 
-/// Cookie with the language of choice.
+/// Cookie with the language.
 pub(crate) const LANG_COOKIE: &str = "almanack-lang";
-/// Cookie with the zone of choice, or the browser's own.
+/// Cookie with the zone, or the browser's own.
 pub(crate) const ZONE_COOKIE: &str = "almanack-zone";
-/// Cookie with the theme of choice.
+/// Cookie with the theme.
 pub(crate) const THEME_COOKIE: &str = "almanack-theme";
-/// Cookie that says `off` where single keys must not act.
+/// Cookie that is `off` if keyboard shortcuts must not act.
 pub(crate) const KEYS_COOKIE: &str = "almanack-keys";
-/// Marks a request of the live script: what the script works out for itself is left out of the page.
+/// Marks a request of the live script: parts that the script computes itself are left out.
 pub(crate) const LIVE_HEADER: &str = "x-almanack-live";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Theme {
-    /// As the browser prefers.
+    /// The browser's preference.
     System,
     Light,
     Dark,
@@ -47,47 +48,47 @@ impl Theme {
     }
 }
 
-/// Whether single keys act.
+/// Whether keyboard shortcuts act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keys {
     On,
-    /// They do not: somebody speaks to their machine, and words are keys to it.
+    /// Off: with speech input, words are keys.
     Off,
 }
 
-/// Who looks, at what, when, and how they want to see it.
+/// The viewer, the page and the time.
 #[derive(Debug, Clone)]
 pub(crate) struct Viewer {
-    /// Who it is; nobody yet on the way in.
+    /// The requester; none before sign-in.
     pub(crate) requester: Option<Requester>,
     /// Whether there is a session to end.
     pub(crate) signed_in: bool,
-    /// What a form of this viewer must bring back ([`super::form`]).
+    /// The key that their forms must send back ([`super::form`]).
     pub(crate) form_key: String,
     pub(crate) lang: Lang,
-    /// The zone that times are shown in.
+    /// The zone of displayed times.
     pub(crate) zone: TimeZone,
     pub(crate) theme: Theme,
     /// The instant that the page shows.
     pub(crate) now: Timestamp,
-    /// How many times faster than the wall clock this node's clock runs.
+    /// How many times faster than real time this node's clock runs.
     pub(crate) speed: f64,
     /// Path and query of the page.
     pub(crate) here: String,
-    /// Where this node is reached, without a path: `http://host:port`.
+    /// The address of this node, without a path: `http://host:port`.
     pub(crate) base: String,
-    /// Whether the script asks, to keep a page live.
+    /// Whether the live script requests the page.
     pub(crate) live: bool,
-    /// Whether the page answers a form, and so cannot be asked for again.
+    /// Whether the page answers a form, and so cannot be requested again.
     pub(crate) still: bool,
-    /// Whether single keys lead around.
+    /// Whether keyboard shortcuts are on.
     pub(crate) keys: Keys,
     /// The version to show.
     pub(crate) version: &'static str,
 }
 
 impl Viewer {
-    /// Whoever asks, before it is known who it is.
+    /// A viewer before authentication.
     pub(crate) fn arriving(parts: &Parts, state: &AppState) -> Self {
         let headers = &parts.headers;
         let chosen = |name| cookie(headers, name);
@@ -116,32 +117,32 @@ impl Viewer {
         }
     }
 
-    /// The same, once it is known who it is.
+    /// The same after authentication.
     pub(crate) fn let_in(&mut self, visit: Visit) {
         self.requester = Some(visit.requester);
         self.form_key = visit.form_key;
         self.signed_in = visit.signed_in;
     }
 
-    /// Whether they may do what needs this.
+    /// Whether they have this scope.
     pub(crate) fn may(&self, needed: Scope) -> bool {
         self.must(needed, "this").is_ok()
     }
 
-    /// Who it is, if they may do what needs this.
+    /// The requester, if they have this scope.
     pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<&Requester> {
-        let nobody = || Problem::new(Code::Unauthenticated, "nobody is signed in");
-        let requester = self.requester.as_ref().ok_or_else(nobody)?;
+        let signed_out = || Problem::new(Code::Unauthenticated, "not signed in");
+        let requester = self.requester.as_ref().ok_or_else(signed_out)?;
         requester.must(needed, what)?;
         Ok(requester)
     }
 
-    /// Who it is, for the history of a schedule.
+    /// The requester, for the history of a schedule.
     pub(crate) fn name(&self) -> &str {
-        self.requester.as_ref().map_or("nobody", Requester::name)
+        self.requester.as_ref().map_or("anonymous", Requester::name)
     }
 
-    /// What the history shows for what they do.
+    /// The origin that the history shows.
     pub(crate) fn origin(&self) -> String {
         format!("ui:{}", self.name())
     }
@@ -150,7 +151,7 @@ impl Viewer {
         self.zone.iana_name().unwrap_or("UTC")
     }
 
-    /// Where a picture stands, for this reader.
+    /// The frame of a picture, for this reader.
     pub(crate) fn frame<'a>(&'a self, id: &'a str, caption: &'a str) -> Frame<'a> {
         Frame {
             id,
@@ -164,10 +165,10 @@ impl Viewer {
 impl<S: Send + Sync> FromRequestParts<S> for Viewer {
     type Rejection = Problem;
 
-    /// Refuses where the door was not passed.
+    /// Refuses if authentication was skipped.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
         let viewer = parts.extensions.get::<Self>().cloned();
-        viewer.ok_or_else(|| Problem::new(Code::Internal, "this page has no door"))
+        viewer.ok_or_else(|| Problem::new(Code::Internal, "this page has no authentication layer"))
     }
 }
 
@@ -182,14 +183,14 @@ pub(crate) fn cookie(headers: &HeaderMap, name: &str) -> Option<String> {
         .map(|cookie| cookie.value().to_owned())
 }
 
-/// Zones are known by their IANA names; a cookie may hold anything.
+/// Zones are IANA names; a cookie may contain anything.
 pub(crate) fn parse_zone(name: &str) -> Option<TimeZone> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/_+-".contains(c);
     let fits = name.len() <= 64 && name.chars().all(plain);
     fits.then(|| TimeZone::get(name).ok()).flatten()
 }
 
-/// What the browser calls us. Shown in commands to copy, so it must be the address they work at.
+/// Our address as the browser knows it. Shown in commands to copy, so it must work there.
 fn base(parts: &Parts) -> String {
     let header = |name: &str| {
         parts

@@ -1,19 +1,19 @@
-//! Times for people: in their zone, with its name, and how far away they are.
+//! Times for people: in their zone, with its name, and the distance from now.
 //!
-//! The words for the distance are the page's own for readers without the script; with it, the script keeps them true between
-//! two renderings, and a page that it asks for comes without them ([`Viewer::live`]): what only the clock changed is no change.
+//! The distance is rendered for readers without the script; with it, the script keeps it current,
+//! and live pages omit it ([`Viewer::live`]): a change of the clock alone is no change.
 
 use jiff::tz::TimeZone;
 
 use crate::ui::prelude::*;
 
 impl Viewer {
-    /// An instant: `15 Nov 18:22:05 CET`, and how far away.
+    /// An instant: `15 Nov 18:22:05 CET`, and its distance.
     pub(crate) fn at(&self, at: Timestamp) -> Markup {
         html! { (self.instant(at)) " " (self.distance(at)) }
     }
 
-    /// An instant that may not be known.
+    /// An instant that may be unknown.
     pub(crate) fn at_or_dash(&self, at: Option<Timestamp>) -> Markup {
         html! {
             @if let Some(at) = at { (self.at(at)) } @else { span class="none" { "–" } }
@@ -25,12 +25,12 @@ impl Viewer {
         in_zone(at, &self.zone, self.now, self.lang)
     }
 
-    /// An instant in a zone of its own, such as a schedule's.
+    /// An instant in another zone, such as a schedule's.
     pub(crate) fn instant_in(&self, at: Timestamp, zone: &TimeZone) -> Markup {
         in_zone(at, zone, self.now, self.lang)
     }
 
-    /// How far away an instant is, kept true by the script.
+    /// The distance of an instant, kept current by the script.
     pub(crate) fn distance(&self, at: Timestamp) -> Markup {
         let words = distance(self.lang, at.duration_since(self.now));
         html! {
@@ -56,7 +56,7 @@ fn in_zone(at: Timestamp, zone: &TimeZone, now: Timestamp, lang: Lang) -> Markup
     }
 }
 
-/// How far away something is: `in 5 min`, `3 h ago`.
+/// A distance: `in 5 min`, `3 h ago`.
 pub(crate) fn distance(lang: Lang, away: SignedDuration) -> String {
     if away.unsigned_abs().as_secs() == 0 {
         return lang.pick("now", "现在").to_owned();
@@ -69,7 +69,7 @@ pub(crate) fn distance(lang: Lang, away: SignedDuration) -> String {
     }
 }
 
-/// How long something took or takes, in its largest unit, with one decimal where that says more.
+/// A duration in its largest unit, with one decimal where useful.
 pub(crate) fn length(lang: Lang, length: SignedDuration) -> String {
     let seconds = length.abs().as_secs_f64();
     let (count, unit) = match seconds {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_reported_in_their_largest_unit() {
+    fn distances_are_written_in_their_largest_unit() {
         for (ms, english, chinese) in [
             (0, "now", "现在"),
             (400, "now", "现在"),

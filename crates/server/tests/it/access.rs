@@ -1,4 +1,4 @@
-//! Who may ask for what.
+//! Authentication and authorisation.
 
 use almanack_core::{
     sign_in::{PasswordHash, User},
@@ -52,7 +52,7 @@ async fn ask(world: &World, method: Method, path: &str, shown: &str) -> Answer {
     world.send(with(method, path, &at(0), &headers)).await
 }
 
-/// Whoever may change times could otherwise run any program that the node allows.
+/// Scope `operate` could otherwise run any program that the node allows.
 #[tokio::test]
 async fn a_schedule_that_runs_commands_needs_admin() {
     let world = guarded().await;
@@ -76,7 +76,7 @@ async fn a_schedule_that_runs_commands_needs_admin() {
     assert_eq!(anonymous.status, 403, "{}", anonymous.body);
 }
 
-/// The payload of a firing says what is run, so nobody but a schedule may write one.
+/// The payload of a firing says what is run, so only a schedule may write one.
 #[tokio::test]
 async fn firings_are_made_by_schedules_alone() {
     let world = World::open();
@@ -164,7 +164,7 @@ async fn every_change_is_refused_to_a_reader_and_changes_nothing() {
       "detail": "token `read` has scope `read`; this needs `operate`",
       "scope": "operate",
       "status": 403,
-      "title": "Token does not allow this",
+      "title": "Insufficient scope",
       "type": "/problems/scope_too_small"
     }
     "#);
@@ -250,9 +250,9 @@ async fn a_wrong_token_is_refused_and_never_repeated_back() {
     assert_json_snapshot!(answer.json(), @r#"
     {
       "code": "unauthenticated",
-      "detail": "show a token: `Authorization: Bearer alm_…`, made by `almanack token`",
+      "detail": "send a token: `Authorization: Bearer alm_…`; create one with `almanack token create`",
       "status": 401,
-      "title": "Token needed",
+      "title": "Token required",
       "type": "/problems/unauthenticated"
     }
     "#);

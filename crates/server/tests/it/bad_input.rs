@@ -80,24 +80,21 @@ fn body(row: &Row<'_>) -> String {
 }
 
 async fn check(world: &World, answer: Answer, row: &Row<'_>) {
-    let reported = format!("{}: {} {}", row.why, answer.status, answer.body);
+    let shown = format!("{}: {} {}", row.why, answer.status, answer.body);
     assert_eq!(
         (answer.status, answer.code().as_str()),
         row.expected,
-        "{reported}"
+        "{shown}"
     );
     assert!(
         answer.body.contains(row.names),
-        "the answer names {:?}: {reported}",
+        "the answer names {:?}: {shown}",
         row.names
     );
     for word in ["struct ", "i64", "u64", "usize", "deserialize"] {
-        assert!(!answer.body.contains(word), "a word of Rust: {reported}");
+        assert!(!answer.body.contains(word), "a word of Rust: {shown}");
     }
-    assert!(
-        world.rows().await.is_empty(),
-        "nothing is stored: {reported}"
-    );
+    assert!(world.rows().await.is_empty(), "nothing is stored: {shown}");
 }
 
 #[tokio::test]
@@ -156,11 +153,11 @@ async fn sf_02_deep_nesting_is_refused_at_the_door() {
             let answer = world
                 .send(with(method.clone(), path, &body(depth), &json))
                 .await;
-            let reported = format!("{path} {depth}: {} {}", answer.status, answer.body);
+            let shown = format!("{path} {depth}: {} {}", answer.status, answer.body);
             let said = answer.body.contains("more than 64 levels") || depth > 100;
             assert!(
                 said && (answer.status >= 400 || answer.body.contains("invalid_value")),
-                "{reported}"
+                "{shown}"
             );
         }
         assert!(world.rows().await.is_empty(), "{path}");
@@ -299,7 +296,7 @@ async fn unknown_query_parameters_are_refused_by_name() {
         (422, "invalid_query")
     );
     assert!(answer.body.contains("unknown parameter `revison`"));
-    for (query, reported) in [
+    for (query, shown) in [
         ("limit=many", "limit must be a whole number"),
         ("limit=-1", "limit must be a whole number"),
         ("limit=99999999999999999999", "limit is too large a number"),
@@ -310,7 +307,7 @@ async fn unknown_query_parameters_are_refused_by_name() {
             (answer.status, answer.code().as_str()),
             (422, "invalid_query")
         );
-        assert_eq!(answer.json()["detail"], reported);
+        assert_eq!(answer.json()["detail"], shown);
     }
     let answer = world.delete(&format!("{ARTICLE}?revision=0")).await;
     assert_eq!(

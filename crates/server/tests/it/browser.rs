@@ -1,4 +1,5 @@
-//! A browser as the dashboard meets it: it asks for pages, fills in forms that it found there, and follows nothing by itself.
+//! A browser as the dashboard meets it: it asks for pages, fills in forms that it found there, and
+//! follows nothing by itself.
 
 use axum::http::Method;
 use scraper::{Html, Selector};
@@ -76,8 +77,8 @@ impl World {
     }
 }
 
-/// What must be true of every page: one first heading, no step left out between headings, names for everything that is filled in,
-/// nothing inline.
+/// What must be true of every page: one first heading, no step left out between headings, names for
+/// everything that is filled in, nothing inline.
 pub(crate) fn check_page(answer: &Answer) {
     let page = answer.page();
     let all = |selector: &str| {

@@ -75,7 +75,7 @@ async fn the_document_is_openapi_3_1_and_every_reference_leads_somewhere() {
         let operation = &document["paths"][&path][method.to_lowercase()];
         assert!(
             ids.insert(operation["operationId"].to_string()),
-            "{path} has an id of its own"
+            "{path} has its own id"
         );
         assert!(!operation["responses"].as_object().unwrap().is_empty());
         assert!(

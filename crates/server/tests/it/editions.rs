@@ -1,4 +1,4 @@
-//! Editions over HTTP, with an outside that does as it is told.
+//! Editions over HTTP, with scripted ports of the outside.
 
 mod api;
 mod building;

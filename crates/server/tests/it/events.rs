@@ -200,13 +200,13 @@ async fn rs_11_bad_input_changes_nothing_as_an_event_either() {
         let mut body = event("article:42", 1, 9);
         *body.pointer_mut(at).unwrap() = value;
         let answer = post(&world, ONE, &body).await;
-        let reported = format!("{at}: {}", answer.body);
+        let text = format!("{at}: {}", answer.body);
         assert_eq!(
             (answer.status, answer.code().as_str()),
             (422, code),
-            "{reported}"
+            "{text}"
         );
-        assert!(answer.body.contains(names), "{reported}");
+        assert!(answer.body.contains(names), "{text}");
     }
     assert!(world.rows().await.is_empty());
 }

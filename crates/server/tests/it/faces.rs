@@ -1,8 +1,9 @@
-//! The faces that people and programs rely on, kept as files in `tests/faces/`: what every endpoint answers, what the API says about
-//! itself, and what every page says in both languages. All of them on the stage of the browser tests, where no time passes.
+//! The faces that people and programs rely on, kept as files in `tests/faces/`: what every endpoint
+//! answers, what the API says about itself, and what every page says in both languages. All of them
+//! on the stage of the browser tests, where no time passes.
 //!
-//! A change of a file is a change that somebody will notice. `ALMANACK_FACES=accept` writes down what is answered now; to see
-//! another endpoint, write its request into `api.http` first.
+//! A change of a file is a change that users will notice. `ALMANACK_FACES=accept` writes down what
+//! is answered now; to see another endpoint, write its request into `api.http` first.
 
 use std::{collections::BTreeSet, fmt::Write as _, fs, path::PathBuf};
 
@@ -53,7 +54,7 @@ async fn every_operation_is_shown_at_work() {
         .collect();
     for (path, item) in document["paths"].as_object().unwrap() {
         if path == "/api/v1/openapi.json" {
-            continue; // A file of its own.
+            continue; // A separate file.
         }
         for method in item.as_object().unwrap().keys() {
             let operation = format!("{} {path}", method.to_uppercase());

@@ -56,7 +56,7 @@ async fn a_database_that_does_not_answer_is_503_and_work_goes_on_afterwards() {
     assert_eq!(world.put(ARTICLE, &at(30)).await.status, 200);
 }
 
-/// What lists and pages read through does not answer at all; whoever wants something changed does not notice.
+/// The store of lists and pages does not answer at all; changes are not affected.
 #[tokio::test]
 async fn sf_01_changes_and_tokens_need_nothing_that_lists_are_read_with() {
     let folder = tempfile::tempdir().unwrap();

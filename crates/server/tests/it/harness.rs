@@ -50,7 +50,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use crate::reported::{Fixture, Lines};
+use crate::scripted::{Fixture, Lines};
 
 /// A path most tests use.
 pub(crate) const ARTICLE: &str = "/api/v1/tasks/ARTICLE_PUBLISH/article:42";
@@ -110,8 +110,8 @@ pub(crate) fn ticker(
     clock: &Arc<ManualClock>,
     sleeper: Arc<dyn Sleeper>,
 ) -> Arc<Ticker> {
-    let tally = Arc::default();
-    Arc::new(Ticker::new(store.clone(), tally, clock.clone(), sleeper))
+    let counters = Arc::default();
+    Arc::new(Ticker::new(store.clone(), counters, clock.clone(), sleeper))
 }
 
 pub(crate) struct Answer {

@@ -29,7 +29,7 @@ use tokio::runtime::Runtime;
 use crate::{
     editions,
     harness::{ARTICLE, Answer, Forward, LIMITS, Plain, World, at, request, send, with},
-    reported::{Fixture, Lines},
+    scripted::{Fixture, Lines},
 };
 
 #[tokio::test]
@@ -70,7 +70,8 @@ async fn health_says_which_version_runs() {
     assert_eq!(world.get("/readyz").await.json()["status"], "ready");
 }
 
-/// Readiness is for who sends requests: they go where they can be carried out, and nowhere that is about to close.
+/// Readiness is for who sends requests: they go where they can be carried out, and nowhere that is
+/// about to close.
 #[tokio::test]
 async fn a_node_says_when_it_is_not_ready_and_what_does_not_work() {
     let world = World::open();
@@ -130,8 +131,8 @@ async fn answers_carry_a_request_id_and_careful_headers() {
     );
 }
 
-/// An app that is counted. The recorder is the thread's own, so that tests do not count each other's
-/// requests.
+/// An app that is counted. The recorder is the thread's own, so that tests do not count each
+/// other's requests.
 struct Counted {
     recorder: PrometheusRecorder,
     runtime: Runtime,

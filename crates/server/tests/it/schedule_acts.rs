@@ -1,4 +1,4 @@
-//! Schedules paused, resumed, fired and backfilled, and what their ledgers tell of it.
+//! Schedules paused, resumed, fired and backfilled, and what their ledgers record.
 
 use almanack_testkit::fixture::at;
 use insta::{assert_json_snapshot, assert_snapshot};
@@ -101,9 +101,9 @@ async fn a_pause_that_cannot_be_is_refused() {
         "invalid_body"
     );
     assert_eq!(world.get(NIGHTLY).await.json()["state"], "active");
-    let nobody = world.post("/api/v1/schedules/nobody/pause", "").await;
+    let unknown = world.post("/api/v1/schedules/unknown/pause", "").await;
     assert_eq!(
-        (nobody.status, nobody.code().as_str()),
+        (unknown.status, unknown.code().as_str()),
         (404, "no_such_schedule")
     );
 }
@@ -224,7 +224,7 @@ async fn dp_16_the_ledger_covers_every_slot_and_is_paged() {
         world.done(&task).await;
     }
     world.plan_at(at(9 * HOUR + 60)).await;
-    let mut reported = Vec::new();
+    let mut seen_text = Vec::new();
     let mut path = format!("{NIGHTLY}/slots?limit=3");
     loop {
         let page = world.get(&path).await.json();
@@ -234,14 +234,14 @@ async fn dp_16_the_ledger_covers_every_slot_and_is_paged() {
                 "{} x{} {} {reason}",
                 slot["slot_at"], slot["slots"], slot["verdict"]
             );
-            reported.push(text.trim_end().to_owned());
+            seen_text.push(text.trim_end().to_owned());
         }
         let Some(cursor) = page["next_cursor"].as_str() else {
             break;
         };
         path = format!("{NIGHTLY}/slots?limit=3&cursor={cursor}");
     }
-    assert_snapshot!(reported.join("\n"), @r#"
+    assert_snapshot!(seen_text.join("\n"), @r#"
     "2026-01-05T17:00:00Z" x1 "caught_up"
     "2026-01-05T14:00:00Z" x3 "skipped" too_late
     "2026-01-05T13:00:00Z" x1 "fired"
@@ -292,9 +292,9 @@ async fn dp_16_why_is_answered_from_the_ledger() {
     );
     assert_eq!(why("noon").await.code(), "invalid_time");
     for what in ["", "/slots", "/edits", "/why?at=2026-01-05T09:00:00Z"] {
-        let nobody = world.get(&format!("/api/v1/schedules/nobody{what}")).await;
+        let unknown = world.get(&format!("/api/v1/schedules/unknown{what}")).await;
         assert_eq!(
-            (nobody.status, nobody.code().as_str()),
+            (unknown.status, unknown.code().as_str()),
             (404, "no_such_schedule"),
             "{what}"
         );

@@ -279,13 +279,13 @@ async fn a_removed_schedule_keeps_its_history_and_comes_back() {
     assert_eq!(shown["removed_at"], "2026-01-05T08:00:00Z");
     assert_eq!(world.put(NIGHTLY, HOURLY).await.status, 201);
     let edits = world.get(&format!("{NIGHTLY}/edits")).await.json();
-    let reported: Vec<&str> = edits["edits"]
+    let shown: Vec<&str> = edits["edits"]
         .as_array()
         .unwrap()
         .iter()
         .map(|e| e["edited"].as_str().unwrap())
         .collect();
-    assert_eq!(reported, ["created", "removed", "created"]);
+    assert_eq!(shown, ["created", "removed", "created"]);
     assert_eq!(edits["edits"][0]["by"], "anonymous");
     let newest = world.get(&format!("{NIGHTLY}/edits?limit=1")).await.json();
     assert_eq!(newest["edits"][0]["revision"], 3);
@@ -311,9 +311,9 @@ async fn what_belongs_to_a_file_is_not_changed_here() {
         assert_eq!(world.post(&format!("{path}/fire"), "").await.status, 201);
         assert_eq!(world.get(&path).await.json()["origin"], origin.as_str());
     }
-    let reported = world.delete("/api/v1/schedules/filed").await.json();
+    let shown = world.delete("/api/v1/schedules/filed").await.json();
     assert_eq!(
-        reported["detail"],
+        shown["detail"],
         "schedule `filed` belongs to the configuration file; change it there"
     );
 }
@@ -427,8 +427,8 @@ async fn dp_18_a_schedule_that_cannot_be_computed_is_shown_with_its_reason() {
 async fn an_expression_is_explained_or_refused_where_it_is_wrong() {
     let world = World::open();
     let explain = async |body: &str| world.post("/api/v1/schedules:explain", body).await;
-    let reported = explain(r#"{"expression":"0 8 * * 1-5","tz":"Asia/Shanghai","count":1}"#).await;
-    assert_json_snapshot!(reported.json(), @r#"
+    let shown = explain(r#"{"expression":"0 8 * * 1-5","tz":"Asia/Shanghai","count":1}"#).await;
+    assert_json_snapshot!(shown.json(), @r#"
     {
       "exhausted": false,
       "next": [

@@ -1,4 +1,4 @@
-//! Clients that are slow, or say nothing, hold nobody up (SF-01).
+//! Slow and silent clients do not delay others (SF-01).
 
 use std::{sync::Arc, time::Duration};
 
@@ -32,7 +32,7 @@ struct Server {
     serving: JoinHandle<()>,
     /// Lets the request at `/held` be answered.
     held: Arc<Notify>,
-    /// Tells that a request is at `/held`.
+    /// Signals that a request is at `/held`.
     arrived: Arc<Notify>,
 }
 
@@ -92,19 +92,15 @@ async fn ask(connection: &mut TcpStream, path: &str) {
 
 /// The answer, up to the end of its short body.
 async fn answer(connection: &mut TcpStream, ends_with: &str) -> String {
-    let mut reported = Vec::new();
-    while !reported.ends_with(ends_with.as_bytes()) {
+    let mut text = Vec::new();
+    while !text.ends_with(ends_with.as_bytes()) {
         let mut bytes = [0; 1024];
         let read = within("it answers", connection.read(&mut bytes)).await;
         let read = read.unwrap();
-        assert!(
-            read > 0,
-            "hung up after {}",
-            String::from_utf8_lossy(&reported)
-        );
-        reported.extend_from_slice(&bytes[..read]);
+        assert!(read > 0, "hung up after {}", String::from_utf8_lossy(&text));
+        text.extend_from_slice(&bytes[..read]);
     }
-    String::from_utf8(reported).unwrap()
+    String::from_utf8(text).unwrap()
 }
 
 /// Whether the other side has hung up, without another word.
@@ -121,9 +117,9 @@ async fn a_request_is_answered_and_its_connection_kept() {
     let me = client.local_addr().unwrap().to_string();
     for _ in 0..2 {
         ask(&mut client, "/").await;
-        let reported = answer(&mut client, &me).await;
-        assert!(reported.starts_with("HTTP/1.1 200"), "{reported}");
-        assert!(reported.contains("content-length: "), "{reported}");
+        let text = answer(&mut client, &me).await;
+        assert!(text.starts_with("HTTP/1.1 200"), "{text}");
+        assert!(text.contains("content-length: "), "{text}");
     }
     server.stops().await;
 }

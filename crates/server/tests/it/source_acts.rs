@@ -1,4 +1,5 @@
-//! What people do with sources: add, discover, change, check, pause, resume, remove, import, export.
+//! What people do with sources: add, discover, change, check, pause, resume, remove, import,
+//! export.
 
 use axum::http::Method;
 use insta::assert_json_snapshot;
@@ -57,7 +58,7 @@ async fn a_source_is_added_once_and_due_at_once() {
         .await;
     assert_eq!(again.status, 200, "its address is taken");
     assert_eq!(again.header("location"), Some("/api/v1/sources/1"));
-    assert_eq!(again.json()["name"], "A", "it is as it was");
+    assert_eq!(again.json()["name"], "A", "it is unchanged");
     let task = world
         .get("/api/v1/tasks/SOURCE_CHECK/source:1")
         .await
@@ -475,7 +476,7 @@ async fn changes_of_sources_take_no_idempotency_key() {
             "{method} {path}"
         );
         assert!(
-            answer.body.contains("asking twice is harmless"),
+            answer.body.contains("repeating the call is harmless"),
             "{}",
             answer.body
         );

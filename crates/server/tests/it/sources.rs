@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     harness::World,
-    reported::{document, failed},
+    scripted::{document, failed},
 };
 
 const FEED: &str = r#"{"address":"https://a.example/feed","policy":"fixed:1h"}"#;
@@ -27,7 +27,7 @@ async fn numbers(world: &World, path: &str) -> (Vec<i64>, Option<String>) {
     )
 }
 
-/// A feed that brought two entries, a page that failed once, a feed that is paused.
+/// A feed with two entries, a page that failed once, a feed that is paused.
 async fn filled() -> World {
     let world = World::open();
     let feed = world.add(FEED).await;
@@ -36,12 +36,12 @@ async fn filled() -> World {
         .add(r#"{"address":"https://c.example/feed","cadence":"P6"}"#)
         .await;
     assert_eq!([feed, page, other], [1, 2, 3]);
-    world.fixture.reported.say(
+    world.fixture.script.say(
         "https://a.example/feed",
         document(&[("1", "2026-01-04T09:00:00Z"), ("2", "2026-01-05T07:30:00Z")]),
     );
     let failure = failed(FailureClass::NotFound, "404 Not Found");
-    world.fixture.reported.say("https://b.example/", failure);
+    world.fixture.script.say("https://b.example/", failure);
     world.post("/api/v1/sources/3/pause", "").await;
     world.check(1).await;
     world.check(2).await;
@@ -250,7 +250,7 @@ async fn ss_08_due_sources_are_listed_longest_first_by_type_and_limited() {
     assert_eq!(due("?type=rss&limit=1").await, [1]);
     // A failure keeps the first one waiting; those behind it do not notice.
     let failure = failed(FailureClass::Server, "500");
-    world.fixture.reported.say("https://a.example/", failure);
+    world.fixture.script.say("https://a.example/", failure);
     world.check(1).await;
     assert_eq!(due("").await, [2, 4]);
     world.clock.set(START);

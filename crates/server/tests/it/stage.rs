@@ -1,8 +1,9 @@
-//! The stage of the browser tests: a store with half a day behind it, at an instant that stands still, served on loopback twice.
+//! The stage of the browser tests: a store with half a day behind it, at an instant that stands
+//! still, served on loopback twice.
 //!
-//! The tests themselves stand in `e2e/` and drive a real browser; this starts them and fails with what they say. What must stay
-//! true: the day is played by the product's own planner, handlers and API, so that pages show what a node would have left behind,
-//! and the same run after run.
+//! The tests themselves are in `e2e/` and drive a real browser; this starts them and fails with
+//! what they say. What must stay true: the day is played by the product's own planner, handlers and
+//! API, so that pages show what a node would have left behind, and the same run after run.
 
 mod day;
 mod edition_fixture;
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::{day::Day, served::Stage};
 
-/// Every page there is; signing in has tests of its own.
+/// Every page there is; signing in has separate tests.
 pub(crate) const PAGES: &[&str] = &[
     "/ui",
     "/ui/tasks",
@@ -65,20 +66,20 @@ async fn every_page_works_for_everybody_in_a_real_browser() {
     let stage = Stage::build();
     Day::of(&stage).play().await;
     stage.clock_stands_at(START);
-    let reported = reported(&stage.serve().await);
-    let run = tokio::task::spawn_blocking(move || in_browser(&reported));
+    let settings = settings(&stage.serve().await);
+    let run = tokio::task::spawn_blocking(move || in_browser(&settings));
     let (said, passed) = run.await.unwrap();
     assert!(passed, "{}", failures(&said));
 }
 
-/// What the browser tests are told.
-fn reported(served: &served::Served) -> Value {
+/// The settings of the browser tests.
+fn settings(served: &served::Served) -> Value {
     json!({
         "open": served.open,
         "guarded": served.guarded,
         "token": people::TOKEN,
-        "admin": people::ADMIN.reported(),
-        "reader": people::READER.reported(),
+        "admin": people::ADMIN.settings(),
+        "reader": people::READER.settings(),
         "pages": PAGES,
         "shots": shots(),
         "chromium": chromium(),
@@ -86,11 +87,11 @@ fn reported(served: &served::Served) -> Value {
 }
 
 /// Runs the tests; what they said, and whether they passed.
-fn in_browser(reported: &Value) -> (String, bool) {
+fn in_browser(settings: &Value) -> (String, bool) {
     let run = Command::new("node")
         .args(["--test", "--test-reporter=spec"])
         .args(tests())
-        .env("ALMANACK_STAGE", reported.to_string())
+        .env("ALMANACK_STAGE", settings.to_string())
         .output();
     let run =
         run.unwrap_or_else(|why| panic!("node does not start ({why}); dev/browser installs it"));

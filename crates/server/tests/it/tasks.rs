@@ -241,11 +241,11 @@ async fn rs_13_the_history_reports_what_was_asked_for_in_vain() {
         );
     }
     let history = world.get(&format!("{ARTICLE}/history")).await.json();
-    let reported = &history["events"][1];
+    let entry = &history["events"][1];
     let requested = json!({ "what": "put", "execute_at": "2026-01-05T09:00:00Z", "revision": 4 });
-    assert_eq!(reported["requested"], requested);
+    assert_eq!(entry["requested"], requested);
     assert_eq!(
-        (&reported["times"], &reported["origin"]),
+        (&entry["times"], &entry["origin"]),
         (&json!(30), &json!("api:anonymous"))
     );
     assert_eq!(history["events"].as_array().unwrap().len(), 2, "{history}");
@@ -262,24 +262,22 @@ async fn sf_02_a_history_comes_in_pages() {
         let body = json!({ "execute_at": format!("2026-01-05T09:{minute}:00Z") });
         world.put(ARTICLE, &body.to_string()).await;
     }
-    let (mut reported, mut cursor) = (Vec::new(), String::new());
+    let (mut text, mut cursor) = (Vec::new(), String::new());
     // No page is empty, so there are no more.
     for _ in 0..=40 {
         let path = format!("{ARTICLE}/history?limit=7{cursor}");
         let page = world.get(&path).await.json();
         let events = page["events"].as_array().unwrap();
         assert!(events.len() <= 7, "{page}");
-        let times = events
-            .iter()
-            .map(|reported| reported["execute_at"].to_string());
-        reported.splice(0..0, times.collect::<Vec<_>>());
+        let times = events.iter().map(|text| text["execute_at"].to_string());
+        text.splice(0..0, times.collect::<Vec<_>>());
         match page["next_cursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
             None => break,
         }
     }
     let expected = (10..50).map(|minute| format!("\"2026-01-05T09:{minute}:00Z\""));
-    assert_eq!(reported, expected.collect::<Vec<_>>());
+    assert_eq!(text, expected.collect::<Vec<_>>());
     for query in ["limit=0", "limit=501", "cursor=x", "cursor=MS4y", "from=1"] {
         let answer = world.get(&format!("{ARTICLE}/history?{query}")).await;
         assert_eq!(answer.code(), "invalid_query", "{query}");

@@ -269,7 +269,8 @@ async fn a_tick_under_way_is_not_begun_again() {
         let world = world.clone();
         async move { sign(&world, "a", at(HOUR), r#"{"budget_ms":1}"#).await }
     });
-    // The slot is in the ledger once the first tick has planned; then it waits for its firing to run.
+    // The slot is in the ledger once the first tick has planned; then it waits for its firing to
+    // run.
     while world.rows().await.is_empty() {
         tokio::task::yield_now().await;
     }

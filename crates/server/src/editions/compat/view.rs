@@ -11,63 +11,63 @@ use jiff::civil::Date;
 use crate::prelude::*;
 use crate::receipts::ReceiptView;
 
-/// How an edition stands.
+/// State of an edition.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StandView {
-    /// Its day.
+    /// Day of the edition.
     #[schema(format = Date, example = "2026-01-05")]
     task_date: String,
     /// `init`, `list_fetched`, `processing`, `aggregating`, `published`, `empty` or `archived`.
     #[schema(example = "processing")]
     status: &'static str,
-    /// Stories in all.
+    /// All stories.
     total_articles: u32,
-    /// Stories that have what is printed.
+    /// Completed stories.
     completed_articles: u32,
-    /// Stories that could not be completed.
+    /// Failed stories.
     failed_articles: u32,
-    /// Stories that are left.
+    /// Remaining stories.
     progress: StandProgress,
     /// Batches.
     batches: StandBatches,
     /// Requests spent so far.
     requests: u32,
-    /// Documents made so far.
+    /// Revisions of the document so far.
     revision: u32,
-    /// Destinations, and whether each has the newest document.
+    /// Destinations, and whether each has the latest document.
     #[schema(value_type = std::collections::HashMap<String, bool>, example = json!({"github": true, "telegram": false}))]
     published: BTreeMap<String, bool>,
-    /// What a person should look at now, by the names of the rules.
+    /// Open alerts, by rule name.
     alerts: Vec<String>,
-    /// What last went wrong, or why it ended as it did.
+    /// The last error, or why the edition ended.
     reason: Option<String>,
     /// When it was created.
     created_at: Timestamp,
-    /// When anything of it last changed.
+    /// When it last changed.
     updated_at: Timestamp,
-    /// When every destination had it.
+    /// When every destination had received it.
     published_at: Option<Timestamp>,
-    /// When it is expected to be published; null once it is, or when nobody works on it.
+    /// Expected publication; null once it is published, or while no node works on it.
     expected_finish_at: Option<Timestamp>,
 }
 
-/// Stories that are left.
+/// Remaining stories.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StandProgress {
-    /// Those that wait.
+    /// Waiting.
     pending_count: u32,
-    /// Those that are worked on.
+    /// Running.
     processing_count: u32,
 }
 
 /// Batches.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct StandBatches {
-    /// Those that ended.
+    /// Ended.
     done: u32,
-    /// All, if nothing fails.
+    /// Planned in total, if nothing fails.
     planned: u32,
 }
 
@@ -103,7 +103,7 @@ impl StandView {
     }
 }
 
-/// The rule, and the destination where it is about one.
+/// The rule, and its destination if it has one.
 fn named(Finding { key, .. }: &Finding) -> String {
     match &key.about {
         About::Delivery { destination, .. } => format!("{}:{destination}", key.rule),
@@ -111,7 +111,7 @@ fn named(Finding { key, .. }: &Finding) -> String {
     }
 }
 
-/// A destination has a document when it has every part of it.
+/// A destination has a document once it has every part of it.
 fn published(account: &Account) -> BTreeMap<String, bool> {
     let mut published = BTreeMap::new();
     for delivery in &account.deliveries {
@@ -123,44 +123,44 @@ fn published(account: &Account) -> BTreeMap<String, bool> {
     published
 }
 
-/// What became of a trigger.
+/// Result of a trigger.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TriggeredView {
-    /// Whether the edition is published, or queued where that was asked for.
+    /// Whether the edition is published, or queued for an asynchronous call.
     pub(super) success: bool,
-    /// In a sentence.
+    /// The result in a sentence.
     pub(super) message: String,
-    /// The receipt of the task that builds it, where one was put.
+    /// Receipt of the task that builds it, if one was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) receipt: Option<ReceiptView>,
     #[serde(flatten)]
     pub(super) stand: StandView,
 }
 
-/// What became of publishing by force.
+/// Result of publishing early.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ForcePublishedView {
     /// Whether the edition is published.
     pub(super) success: bool,
-    /// In a sentence.
+    /// The result in a sentence.
     pub(super) message: String,
-    /// Stories that were left out.
+    /// Stories left out.
     pub(super) skipped: u32,
     #[serde(flatten)]
     pub(super) stand: StandView,
 }
 
-/// What became of putting failed stories back.
+/// Result of retrying failed stories.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RetriedTasksView {
-    /// Whether it was done; with `sync`, whether the edition is published.
+    /// Whether it succeeded; with `sync`, whether the edition is published.
     pub(super) success: bool,
-    /// In a sentence.
+    /// The result in a sentence.
     pub(super) message: String,
-    /// Stories that were put back.
+    /// Stories that will be retried.
     pub(super) retry_count: u32,
     /// The same, under its later name.
     pub(super) reset_count: u32,
@@ -172,41 +172,41 @@ pub(crate) struct RetriedTasksView {
     pub(super) stand: StandView,
 }
 
-/// What became of a reset.
+/// Result of a reset.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ResetTaskView {
-    /// True.
+    /// Always true.
     pub(super) success: bool,
-    /// In a sentence.
+    /// The result in a sentence.
     pub(super) message: String,
     #[serde(flatten)]
     pub(super) stand: StandView,
 }
 
-/// How a day's edition stands, if there is one.
+/// State of a day's edition, if there is one.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum TaskStatusView {
-    /// There is one.
+    /// An edition exists.
     Standing {
-        /// True.
+        /// Always true.
         success: bool,
-        /// True.
+        /// Always true.
         exists: bool,
         #[serde(flatten)]
         stand: Box<StandView>,
     },
-    /// There is none.
+    /// No edition exists.
     #[serde(rename_all = "camelCase")]
     None {
-        /// True.
+        /// Always true.
         success: bool,
-        /// False.
+        /// Always false.
         exists: bool,
-        /// The day that was asked for.
+        /// The requested day.
         #[schema(format = Date, example = "2026-01-05")]
         task_date: String,
-        /// In a sentence.
+        /// The result in a sentence.
         message: String,
     },
 }
@@ -230,20 +230,20 @@ impl TaskStatusView {
     }
 }
 
-/// A problem that also says so in the founding documents' words.
+/// A problem with the fields of the founding documents added.
 #[derive(Serialize)]
 pub(crate) struct Refused {
     success: bool,
     error: Box<str>,
     #[serde(flatten)]
     problem: Problem,
-    /// Not beside the rest: a problem's `status` is a number.
+    /// Nested, because a problem's `status` is a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<Box<StandView>>,
 }
 
 impl Refused {
-    /// A problem with an edition that stands so.
+    /// A problem with the state of the edition.
     pub(super) fn about(problem: Problem, stand: StandView) -> Self {
         Self {
             task: Some(Box::new(stand)),

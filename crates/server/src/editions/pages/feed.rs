@@ -1,7 +1,7 @@
 //! The Atom feed of published editions (RFC 4287).
 //!
-//! An entry keeps its id for ever, by whatever name the node is reached: feeds are known by their addresses and entries by
-//! their ids, and an id that changes with the host brings everything as new once the host changes.
+//! An entry keeps its id for ever, whichever host name the node is reached by: an id that changed
+//! with the host would make every entry look new.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 use super::html;
 use crate::prelude::*;
 
-/// Where this node is reached, as far as the request tells; nothing where it does not, and links are relative then.
+/// The address of this node, as the request names it; empty if unknown, and links are then
+/// relative.
 pub(super) fn base(headers: &HeaderMap) -> String {
     let value = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let host = value(header::HOST)
@@ -64,7 +65,8 @@ fn entry(feed: &mut String, base: &str, document: &Document, updated: Timestamp)
     );
 }
 
-/// A name for ever, made from what it names: a UUID of the kind whose bits are one's own (version 8).
+/// A permanent name derived from its content: a UUID of version 8, whose bits are
+/// application-defined.
 fn urn(parts: &[&str]) -> String {
     let named = Sha256::digest(format!("almanack\n{}", parts.join("\n")));
     let mut bytes = [0_u8; 16];
@@ -81,7 +83,7 @@ fn urn(parts: &[&str]) -> String {
     urn
 }
 
-/// Text as XML may hold it. There are characters that it may not hold at all, not even escaped.
+/// Text as XML allows it. Some characters are not allowed even when escaped.
 fn text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The pages themselves. Whatever others wrote passes through maud, which escapes it.
+//! The pages themselves. maud escapes all texts by others.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ use crate::ui::lang::{Lang, words};
 
 const STYLE: &str = include_str!("style.css");
 
-/// Nothing runs, nothing is loaded, nothing frames it; the one style is known by its hash.
+/// Blocks scripts, loading and framing; the only style is allowed by its hash.
 static POLICY: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
     let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
     let policy = format!(
@@ -25,7 +25,6 @@ static POLICY: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
     HeaderValue::try_from(policy).ok()
 });
 
-/// An answer with a page.
 pub(super) fn respond(status: StatusCode, page: String) -> Response {
     let kind = HeaderValue::from_static("text/html; charset=utf-8");
     let mut response = (status, page).into_response();
@@ -35,7 +34,7 @@ pub(super) fn respond(status: StatusCode, page: String) -> Response {
     response
 }
 
-/// Says what a page may do.
+/// Sets the content security policy.
 pub(super) fn guard(headers: &mut HeaderMap) {
     let policy = POLICY.clone();
     headers.extend(policy.map(|policy| (header::CONTENT_SECURITY_POLICY, policy)));
@@ -57,7 +56,7 @@ fn page(language: &str, title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// The language of an edition's words around its stories; English where we have none.
+/// The language of the texts around the stories; English if theirs is not supported.
 fn language(tag: &str) -> Lang {
     let main = tag.split(['-', '_']).next().unwrap_or_default();
     if main.eq_ignore_ascii_case("zh") {
@@ -66,7 +65,7 @@ fn language(tag: &str) -> Lang {
     Lang::English
 }
 
-/// What stands where there is no summary of a page.
+/// Shown if an article has no summary.
 fn instead(lang: Lang, note: Option<Note>) -> &'static str {
     words! { lang, note;
         Some(Note::TitleOnly) => "No description (the page could not be read; only its title is kept)",
@@ -90,7 +89,7 @@ pub(super) fn edition(document: &Document) -> Markup {
         main { (stories(document)) }
         footer {
             dl {
-                dt { (lang.pick("Revision", "版本")) } dd { (inputs.revision) }
+                dt { (lang.pick("Revision", "修订")) } dd { (inputs.revision) }
                 @if inputs.left_out > 0 { dt { (lang.pick("Stories left out", "未收录的文章数")) } dd { (inputs.left_out) } }
                 dt { (lang.pick("Digest", "校验值")) } dd { code { (document.body_digest) } }
             }
@@ -100,7 +99,7 @@ pub(super) fn edition(document: &Document) -> Markup {
     page(&inputs.language, &title, &body)
 }
 
-/// The ways out of a page.
+/// Navigation links.
 fn ways(lang: Lang, to_index: bool) -> Markup {
     html! {
         nav {
@@ -110,7 +109,7 @@ fn ways(lang: Lang, to_index: bool) -> Markup {
     }
 }
 
-/// The stories of a document, as they also stand in the feed.
+/// The stories of a document, also used in the feed.
 pub(super) fn stories(document: &Document) -> Markup {
     let lang = language(&document.inputs.language);
     html! {
@@ -127,7 +126,7 @@ fn story(story: &Printed, lang: Lang) -> Markup {
                 (link(&story.url, &story.title))
             }
             @if story.original_title != story.title {
-                // Whichever language it is in, it is not the page's.
+                // Its language may differ from the page's.
                 p class="original" lang="" { (story.original_title) }
             }
             (meta(story, lang))
@@ -167,7 +166,7 @@ fn instant(at: Timestamp) -> Markup {
     html! { time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M UTC")) } }
 }
 
-/// A link where the address is one of the web; the words alone where it is anything else.
+/// A link if the address is a web address; plain text otherwise.
 fn link(url: &str, words: &str) -> Markup {
     let words = if words.trim().is_empty() { url } else { words };
     html! {
@@ -179,7 +178,7 @@ fn link(url: &str, words: &str) -> Markup {
     }
 }
 
-/// Whether an address leads into the web and nowhere else: `javascript:` and its kin must not become links.
+/// Whether an address is a web address: `javascript:` and the like must not become links.
 pub(crate) fn is_web(url: &str) -> bool {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     let known =
@@ -187,14 +186,14 @@ pub(crate) fn is_web(url: &str) -> bool {
     scheme.is_some_and(known) && !url.contains(|c: char| c.is_control() || c.is_whitespace())
 }
 
-/// Where an address of the web leads.
+/// The host of a web address.
 fn host(url: &str) -> Option<&str> {
     let rest = url.split_once("://").filter(|_| is_web(url))?.1;
     let authority = rest.split(['/', '?', '#', '\\']).next()?;
     authority.rsplit('@').next().filter(|host| !host.is_empty())
 }
 
-/// A text by its blank lines.
+/// Splits a text into paragraphs at blank lines.
 fn paragraphs(text: &str) -> Markup {
     let text = text.replace("\r\n", "\n");
     html! {
@@ -204,7 +203,6 @@ fn paragraphs(text: &str) -> Markup {
     }
 }
 
-/// The list of published editions.
 pub(super) fn index(settings: &Settings, lines: &[EditionLine], older: Option<Date>) -> Markup {
     let lang = language(&settings.language);
     let body = html! {
@@ -213,7 +211,7 @@ pub(super) fn index(settings: &Settings, lines: &[EditionLine], older: Option<Da
             (ways(lang, false))
         }
         main {
-            @if lines.is_empty() { p { (lang.pick("No edition is published yet.", "暂无已发布的日报。")) } }
+            @if lines.is_empty() { p { (lang.pick("No editions published yet.", "暂无已发布的日报。")) } }
             ol class="index" {
                 @for line in lines { (index_line(line, lang)) }
             }

@@ -33,24 +33,24 @@ fn runs_stand_against_their_interval() {
     assert_snapshot!(gallery::lines(draw(&against, &FRAME)), @r##"
     <figure class="picture">
     <figcaption>
-    <strong>Runs</strong> <span class="told" id="a-told">1 runs: half took at most 340 ms, 95 % at most 340 ms; half were late by at most 12 ms, 95 % by at most 12 ms. The interval is 1 min.</span>
+    <strong>Runs</strong> <span class="summary" id="a-summary">Runs: 1. Duration: p50 340 ms, p95 340 ms. Delay: p50 12 ms, p95 12 ms. Interval: 1 min.</span>
     <div class="scroll" tabindex="0" role="group" aria-label="Runs">
     <svg class="wide" viewBox="0 0 640 260" role="group" aria-labelledby="a-t a-d">
     <title id="a-t">Runs</title>
-    <desc id="a-d">1 runs: half took at most 340 ms, 95 % at most 340 ms; half were late by at most 12 ms, 95 % by at most 12 ms. The interval is 1 min.</desc>
+    <desc id="a-d">Runs: 1. Duration: p50 340 ms, p95 340 ms. Delay: p50 12 ms, p95 12 ms. Interval: 1 min.</desc>
     <text class="hour" x="70" y="249">13:00:00</text>
     <path class="limit" d="M62 20.6H564">
     <text class="limit" x="570" y="24.6">interval</text>
     <path class="mean" d="M62 119H564">
-    <text class="mean" x="570" y="123">took p95</text>
+    <text class="mean" x="570" y="123">duration p95</text>
     <path class="mean late" d="M62 182.7H564">
-    <text class="mean late" x="570" y="186.7">late p95</text>
+    <text class="mean late" x="570" y="186.7">delay p95</text>
     <g aria-hidden="true">
     <a href="/slots/1" tabindex="-1">
     <path class="late" d="M67 182.7h6m-3-3v6">
     <g transform="translate(70 119)">
     <path class="o done" d="M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0">
-    <title>5 Jan, 13:00: done, took 340 ms, late by 12 ms</title>
+    <title>5 Jan, 13:00: done, duration 340 ms, delay 12 ms</title>
     <ul class="legend">
     <li>
     <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
@@ -86,7 +86,7 @@ fn extreme_lengths_still_make_a_picture() {
         interval: None,
         runs: &[],
     };
-    assert!(draw(&none, &FRAME).into_string().contains("No run yet."));
+    assert!(draw(&none, &FRAME).into_string().contains("No runs yet."));
 }
 
 #[test]

@@ -29,21 +29,21 @@ fn batches_climb_towards_the_limit() {
     assert_snapshot!(gallery::lines(draw(&burn, &FRAME)), @r##"
     <figure class="picture">
     <figcaption>
-    <strong>Budget</strong> <span class="told" id="b-told">7 of 10 spent in 2 batches, 3 left.</span>
+    <strong>Budget</strong> <span class="summary" id="b-summary">Spent 7 of 10, 3 left (batches: 2).</span>
     <div class="scroll" tabindex="0" role="group" aria-label="Budget">
     <svg class="wide" viewBox="0 0 640 220" role="group" aria-labelledby="b-t b-d">
     <title id="b-t">Budget</title>
-    <desc id="b-d">7 of 10 spent in 2 batches, 3 left.</desc>
+    <desc id="b-d">Spent 7 of 10, 3 left (batches: 2).</desc>
     <g aria-hidden="true">
     <g>
     <rect class="spent" x="48" y="192" width="261" height="0">
     <rect class="column" x="48" y="121.6" width="261" height="70.4">
-    <title>batch &amp; co: 4 spent, 4 in all, 6 left</title>
+    <title>batch &amp; co: 4 spent, total 4, 6 left</title>
     <text class="hour" x="178.5" y="209">1</text>
     <g>
     <rect class="spent" x="309" y="121.6" width="261" height="70.4">
     <rect class="column" x="309" y="68.8" width="261" height="52.8">
-    <title>batch &amp; co: 3 spent, 7 in all, 3 left</title>
+    <title>batch &amp; co: 3 spent, total 7, 3 left</title>
     <text class="hour" x="439.5" y="209">2</text>
     <path class="step" d="M48 192V121.6h261V68.8h261">
     <path class="limit" d="M48 16H570">
@@ -53,20 +53,24 @@ fn batches_climb_towards_the_limit() {
 
 #[test]
 fn what_is_left_and_what_is_too_much_is_said() {
-    for (spent, limit, reported) in [
-        (&[][..], 10, "0 of 10 spent in 0 batches, 10 left."),
-        (&[4, 6], 10, "10 of 10 spent in 2 batches, 0 left."),
-        (&[4, 7], 10, "11 of 10 spent in 2 batches, 1 too much."),
-        (&[0], 0, "0 of 0 spent in 1 batches, 0 left."),
+    for (spent, limit, shown) in [
+        (&[][..], 10, "Spent 0 of 10, 10 left (batches: 0)."),
+        (&[4, 6], 10, "Spent 10 of 10, 0 left (batches: 2)."),
+        (
+            &[4, 7],
+            10,
+            "Spent 11 of 10, 1 over the limit (batches: 2).",
+        ),
+        (&[0], 0, "Spent 0 of 0, 0 left (batches: 1)."),
         (
             &[u64::MAX, u64::MAX],
             1,
-            "18446744073709551615 of 1 spent in 2 batches, 18446744073709551614 too much.",
+            "Spent 18446744073709551615 of 1, 18446744073709551614 over the limit (batches: 2).",
         ),
     ] {
         let batches = &batches(spent);
         let html = draw(&Burn { limit, batches }, &FRAME).into_string();
-        assert!(html.contains(reported), "{reported}: {html}");
+        assert!(html.contains(shown), "{shown}: {html}");
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
     }
 }

@@ -15,7 +15,7 @@ fn labels(from: &str, until: &str, zone: &str, most: usize) -> String {
     labels.join(" ")
 }
 
-/// Why, from, until, zone, how many at most, and what the axis says.
+/// Why, from, until, zone, most ticks, and the expected labels.
 type Row = (
     &'static str,
     &'static str,
@@ -67,7 +67,7 @@ const ROWS: [Row; 14] = [
         "25 Oct 01:00 02:00 02:00 03:00 04:00",
     ),
     (
-        "every two hours, the second 02:00 has no tick of its own",
+        "every two hours, the second 02:00 has no separate tick",
         "2026-10-24T22:00:00Z",
         "2026-10-25T09:00:00Z",
         "Europe/Berlin",
@@ -148,7 +148,7 @@ fn ticks_stand_at_round_times_of_the_wall_clock() {
 }
 
 #[test]
-fn instants_are_reported_in_both_languages() {
+fn instants_are_written_in_both_languages() {
     let zone = TimeZone::get("Asia/Kolkata").unwrap();
     for (at, english, chinese) in [
         ("2026-01-05T12:00:00Z", "5 Jan, 17:30", "1月5日 17:30"),

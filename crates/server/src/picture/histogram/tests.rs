@@ -23,16 +23,16 @@ fn lengths(millis: &[i64]) -> Vec<SignedDuration> {
 #[test]
 fn lengths_fall_into_bins_that_people_say() {
     for (millis, bin) in [
-        (0, "0 ms to below 1 ms"),
-        (1, "1 ms to below 2 ms"),
-        (99, "50 ms to below 100 ms"),
-        (100, "100 ms to below 200 ms"),
-        (59_999, "20 s to below 1 min"),
-        (3_600_000, "1 h to below 2 h"),
+        (0, "0 ms to 1 ms"),
+        (1, "1 ms to 2 ms"),
+        (99, "50 ms to 100 ms"),
+        (100, "100 ms to 200 ms"),
+        (59_999, "20 s to 1 min"),
+        (3_600_000, "1 h to 2 h"),
     ] {
         let bins = bins(&lengths(&[millis]));
         let filled = bins.iter().find(|bin| bin.count == 1).unwrap();
-        assert_eq!(reported(filled, Lang::English), bin);
+        assert_eq!(describe(filled, Lang::English), bin);
     }
 }
 
@@ -41,30 +41,30 @@ fn a_histogram_marks_percentiles() {
     assert_snapshot!(gallery::lines(draw(&lengths(&[1, 2, 2]), &FRAME)), @r##"
     <figure class="picture">
     <figcaption>
-    <strong>Lateness</strong> <span class="told" id="l-told">Of 3, half took at most 2 ms, 95 % at most 2 ms, 99 % at most 2 ms.</span>
+    <strong>Lateness</strong> <span class="summary" id="l-summary">Count 3: p50 2 ms, p95 2 ms, p99 2 ms.</span>
     <div class="scroll" tabindex="0" role="group" aria-label="Lateness">
     <svg class="wide" viewBox="0 0 640 240" role="img" aria-labelledby="l-t l-d">
     <title id="l-t">Lateness</title>
-    <desc id="l-d">Of 3, half took at most 2 ms, 95 % at most 2 ms, 99 % at most 2 ms.</desc>
+    <desc id="l-d">Count 3: p50 2 ms, p95 2 ms, p99 2 ms.</desc>
     <g>
-    <title>0 ms to below 1 ms: 0</title>
+    <title>0 ms to 1 ms: 0</title>
     <text class="hour" x="48" y="228">0 ms</text>
     <g>
     <rect class="column" x="145" y="132" width="94" height="78" rx="2">
-    <title>1 ms to below 2 ms: 1</title>
+    <title>1 ms to 2 ms: 1</title>
     <text class="hour" x="144" y="228">1 ms</text>
     <g>
     <rect class="column" x="241" y="54" width="94" height="156" rx="2">
-    <title>2 ms to below 5 ms: 2</title>
+    <title>2 ms to 5 ms: 2</title>
     <text class="hour" x="240" y="228">2 ms</text>
     <g>
-    <title>5 ms to below 10 ms: 0</title>
+    <title>5 ms to 10 ms: 0</title>
     <text class="hour" x="336" y="228">5 ms</text>
     <g>
-    <title>10 ms to below 20 ms: 0</title>
+    <title>10 ms to 20 ms: 0</title>
     <text class="hour" x="432" y="228">10 ms</text>
     <g>
-    <title>20 ms to below 50 ms: 0</title>
+    <title>20 ms to 50 ms: 0</title>
     <text class="hour" x="528" y="228">20 ms</text>
     <path class="mean" d="M240 6V210">
     <text class="mean" x="245" y="14">p50 2 ms</text>
@@ -78,7 +78,7 @@ fn a_histogram_marks_percentiles() {
 #[test]
 fn nothing_measured_is_said() {
     let html = draw(&[], &FRAME).into_string();
-    assert!(html.contains("Nothing has been measured yet."), "{html}");
+    assert!(html.contains("No measurements yet."), "{html}");
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use crate::picture::tests as gallery;
 
 const FRAME: Frame<'static> = Frame {
     id: "li",
-    caption: "Its life",
+    caption: "Timeline",
     lang: Lang::English,
     zone: &TimeZone::UTC,
 };
@@ -25,7 +25,7 @@ fn event(when: &str, until: Option<&str>, kind: Kind) -> Event {
 }
 
 #[test]
-fn a_life_is_drawn_and_reported() {
+fn a_life_is_drawn_and_described() {
     let events = [
         event(
             "10:00:00",
@@ -46,11 +46,11 @@ fn a_life_is_drawn_and_reported() {
     assert_snapshot!(gallery::lines(draw(&events, at("13:00:00"), &FRAME)), @r##"
     <figure class="picture">
     <figcaption>
-    <strong>Its life</strong> <span class="told" id="li-told">1 attempts, moved 0 times; now done.</span>
-    <div class="scroll" tabindex="0" role="group" aria-label="Its life">
+    <strong>Timeline</strong> <span class="summary" id="li-summary">Attempts: 1; rescheduled: 0; now done.</span>
+    <div class="scroll" tabindex="0" role="group" aria-label="Timeline">
     <svg class="wide" viewBox="0 0 640 112" role="img" aria-labelledby="li-t li-d">
-    <title id="li-t">Its life</title>
-    <desc id="li-d">1 attempts, moved 0 times; now done.</desc>
+    <title id="li-t">Timeline</title>
+    <desc id="li-d">Attempts: 1; rescheduled: 0; now done.</desc>
     <path class="rail" d="M8 72H632">
     <text class="hour" x="28" y="102">10:00</text>
     <text class="hour" x="125.3" y="102">10:30</text>
@@ -109,8 +109,8 @@ fn clocks_that_differ_do_not_break_it() {
         event("11:00:00", None, Kind::Replaced),
     ];
     let html = draw(&events, at("09:00:00"), &FRAME).into_string();
-    for reported in ["−2 s later", "took −1 s", "took 0 ms", "replaced"] {
-        assert!(html.contains(reported), "{reported}: {html}");
+    for shown in ["−2 s later", "took −1 s", "took 0 ms", "replaced"] {
+        assert!(html.contains(shown), "{shown}: {html}");
     }
     assert!(
         !html.contains("NaN") && !html.contains("width=\"-"),
@@ -122,7 +122,7 @@ fn clocks_that_differ_do_not_break_it() {
 fn lives_of_one_instant_and_of_none_are_drawn() {
     let now = at("12:00:00");
     let none = draw(&[], now, &FRAME).into_string();
-    assert!(none.contains("Nothing is known of its life."), "{none}");
+    assert!(none.contains("No events."), "{none}");
     for instant in [Timestamp::MIN, Timestamp::MAX, now] {
         let events = [Event {
             at: instant,

@@ -1,43 +1,43 @@
-//! Marks that stand too near each other become one.
+//! Joins marks that are too close to each other.
 //!
-//! A lane may hold a handful of firings or a check every minute, and a page has room for a few hundred marks and the bytes of
-//! as many. Marks are joined along the lane: first equal ones that would cover each other, then, while there are more
-//! than the lane may have, equal ones farther apart, and at last unequal ones.
+//! A lane may contain a handful of firings or a check every minute, and a page has room for a few
+//! hundred marks. Marks are joined along the lane: first equal ones that would overlap, then, while
+//! there are too many, equal ones farther apart, and at last unequal ones.
 //!
-//! What must stay true: every mark is in exactly one cluster, clusters stand in the order of their marks, there are never more
-//! than were allowed, and what is planned is joined with what has happened only when nothing else helps.
+//! What must stay true: every mark is in exactly one cluster, clusters keep the order of their
+//! marks, there are never more than allowed, and planned marks are joined with past ones only as a
+//! last resort.
 
 use crate::picture::outcome::{Counts, Outcome};
 
-/// Equal marks nearer than this always become one.
+/// Equal marks closer than this are always joined.
 const NEAR: f64 = 3.0;
 
-/// A mark on paper.
+/// A positioned mark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
     pub(super) x: f64,
-    /// Where it ends; where it begins, if it is an instant.
+    /// Its end; equal to its start if it is an instant.
     pub(super) end: f64,
     pub(super) outcome: Outcome,
     /// Which of the lane's marks it is.
     pub(super) index: usize,
 }
 
-/// Marks that are shown as one.
+/// Marks shown as one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Cluster {
-    /// Never empty, in the order of where they begin.
+    /// Never empty, in order of their start.
     pub(super) points: Vec<Point>,
 }
 
 impl Cluster {
-    /// How many went how.
     pub(super) fn counts(&self) -> Counts {
         self.points.iter().map(|point| point.outcome).collect()
     }
 }
 
-/// Which neighbours may become one.
+/// Which neighbours may be joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kin {
     /// Of the same outcome.
@@ -47,7 +47,7 @@ enum Kin {
     Any,
 }
 
-/// How near, and of which kind, from the first that is tried to the last.
+/// Distance and rule, in the order tried.
 const LEVELS: [(f64, Kin); 12] = [
     (NEAR, Kin::Equal),
     (6.0, Kin::Equal),

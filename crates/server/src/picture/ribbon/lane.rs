@@ -1,8 +1,9 @@
 //! The marks of one lane.
 //!
-//! Marks that were joined are drawn by their outcome. What went as planned is a bar where it is dense; everything else stands at
-//! its place, as far as there is room, which costs three or four bytes a mark: an SVG marker repeats the shape at every corner
-//! of a path. Markers cannot be pointed at, so the path itself, wide and invisible, is what the mouse finds.
+//! Joined marks are drawn by outcome. Dense expected outcomes become a bar; all others keep their
+//! position while there is room, at three or four bytes a mark: an SVG marker repeats the shape at
+//! every corner of a path. Markers cannot be hovered, so the path itself, wide and invisible,
+//! catches the mouse.
 
 use std::fmt::Write;
 
@@ -18,17 +19,17 @@ use crate::picture::outcome::Outcome;
 use crate::picture::svg::{Px, real, rounded};
 use crate::ui::lang::say;
 
-/// Joined marks that went as planned are a bar if they are nearer than this, on average.
+/// Joined expected outcomes become a bar if their average distance is below this.
 const SPREAD: f64 = 10.0;
-/// The same in a lane of many marks, so that its bytes stay few.
+/// The same in a dense lane, to keep it small.
 const SPREAD_CROWDED: f64 = 24.0;
 const CROWD: usize = 120;
-/// Other joined marks are not drawn nearer than this to each other, and never more of them than this.
+/// Smallest distance of other joined marks, and most of them.
 const APART: f64 = 8.0;
 const SHAPES_MAX: f64 = 10.0;
 /// Half the height of a bar.
 const HALF: f64 = 4.0;
-/// What is shorter is a mark, not a bar.
+/// A shorter mark is drawn as a point, not as a bar.
 const BAR_MIN: f64 = 3.0;
 
 /// A lane and where it is drawn.
@@ -51,7 +52,7 @@ pub(super) fn markers(id: &str) -> Markup {
     }
 }
 
-/// Whether nobody needs to look at it.
+/// Whether it needs no attention.
 fn as_planned(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Done | Outcome::Planned)
 }
@@ -75,13 +76,13 @@ impl Place<'_> {
                     @let alone = self.marks[point.index];
                     (mark(alone.href.as_deref(), &alone.label, &self.alike(&[point], point.outcome)))
                 } @else {
-                    (mark(Some(&self.lane.href), &self.reported(cluster), &self.joined(cluster)))
+                    (mark(Some(&self.lane.href), &self.describe(cluster), &self.joined(cluster)))
                 }
             }
         }
     }
 
-    /// Each outcome on its own, what needs a person on top.
+    /// Each outcome separately; those that need attention on top.
     fn joined(&self, cluster: &Cluster) -> Markup {
         html! {
             @for outcome in cluster.counts().present() { (self.alike(&cluster.points, outcome)) }
@@ -124,7 +125,8 @@ impl Place<'_> {
         )
     }
 
-    /// A path with the outcome's shape at every corner but the first and the last, which therefore stand double.
+    /// A path with the outcome's shape at every corner except the first and the last, which are
+    /// therefore doubled.
     fn shapes(&self, outcome: Outcome, starts: &[f64]) -> Markup {
         let mut corners = String::new();
         let mut last: Option<f64> = None;
@@ -140,8 +142,8 @@ impl Place<'_> {
         html! { path d=(corners) marker-mid={"url(#" (self.frame.id) "-" (outcome.class()) ")"} {} }
     }
 
-    /// `13:00–13:20: 12 done, 2 failed`; what of, says the name of the lane.
-    fn reported(&self, cluster: &Cluster) -> String {
+    /// `13:00–13:20: 12 done, 2 failed`; the lane's label says of what.
+    fn describe(&self, cluster: &Cluster) -> String {
         let marks = || cluster.points.iter().map(|point| self.marks[point.index]);
         let first = marks().map(|mark| mark.at).min();
         let first = first.unwrap_or(Timestamp::UNIX_EPOCH);

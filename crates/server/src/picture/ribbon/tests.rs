@@ -44,7 +44,7 @@ fn lane(marks: Vec<Mark>) -> Lane {
     }
 }
 
-/// The drawing alone, without what stands behind it.
+/// The drawing alone, without its background.
 fn marks(html: &str) -> &str {
     let (_, rest) = html.split_once("<g aria-hidden=\"true\">").unwrap();
     rest.split_once("</svg>").unwrap().0
@@ -80,7 +80,7 @@ fn marks_are_links_with_words() {
     <th scope="col">Name</th>
     <th scope="col">planned</th>
     <th scope="col">failed</th>
-    <th scope="col">next planned</th>
+    <th scope="col">next</th>
     </tr>
     </thead>
     <tbody>
@@ -101,7 +101,7 @@ fn marks_are_links_with_words() {
 }
 
 #[test]
-fn crowded_marks_are_reported_together() {
+fn crowded_marks_are_described_together() {
     let checks = (0..14_i64).map(|n| {
         let outcome = if n.rem_euclid(7) == 3 {
             Outcome::Failed
@@ -179,7 +179,7 @@ fn the_bytes_of_a_ribbon_are_bounded_by_its_lanes() {
 #[test]
 fn an_empty_ribbon_is_a_picture() {
     let html = day(&[]);
-    assert!(html.contains("nothing."), "{html}");
+    assert!(html.contains("none."), "{html}");
     let turned = Ribbon {
         from: noon(),
         until: noon() - 1.hours(),

@@ -26,7 +26,7 @@ fn a_strip_links_every_beat() {
     assert_snapshot!(gallery::lines(draw(&beats(&[Outcome::Failed]), &FRAME)), @r##"
     <figure class="picture">
     <figcaption>
-    <strong>Last outcomes</strong> <span class="told" id="o-told">0 of 1 done, 1 failed</span>
+    <strong>Last outcomes</strong> <span class="summary" id="o-summary">0 of 1 done, 1 failed</span>
     <svg class="strip" viewBox="0 0 240 28" role="group" aria-labelledby="o-t o-d">
     <title id="o-t">Last outcomes</title>
     <desc id="o-d">0 of 1 done, 1 failed</desc>
@@ -53,10 +53,10 @@ fn a_strip_among_words_is_an_image() {
 }
 
 #[test]
-fn a_strip_is_reported_in_a_sentence() {
+fn a_strip_is_described_in_a_sentence() {
     let mut outcomes = vec![Outcome::Done; 58];
     outcomes.extend([Outcome::Failed, Outcome::Skipped]);
-    for (outcomes, lang, reported) in [
+    for (outcomes, lang, text) in [
         (
             &outcomes[..],
             Lang::English,
@@ -68,9 +68,9 @@ fn a_strip_is_reported_in_a_sentence() {
             "60 次中 58 次完成，1 次跳过，1 次失败",
         ),
         (&outcomes[..1], Lang::English, "1 of 1 done"),
-        (&[], Lang::English, "nothing has happened yet"),
+        (&[], Lang::English, "no runs yet"),
     ] {
-        assert_eq!(summary(&beats(outcomes), lang), reported);
+        assert_eq!(summary(&beats(outcomes), lang), text);
     }
 }
 
@@ -79,5 +79,5 @@ fn only_the_newest_are_shown() {
     let html = draw(&beats(&[Outcome::Done; 1_000]), &FRAME).into_string();
     assert_eq!(html.matches("class=\"bar done\"").count(), BEATS_MAX);
     let none = draw(&[], &FRAME).into_string();
-    assert!(none.contains("nothing has happened yet"), "{none}");
+    assert!(none.contains("no runs yet"), "{none}");
 }

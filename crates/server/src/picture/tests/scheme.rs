@@ -1,4 +1,4 @@
-//! The colours of both schemes can be told from what they stand on, as WCAG measures it.
+//! The colours of both schemes have enough contrast with their background, as WCAG measures it.
 
 use super::STYLE;
 
@@ -36,7 +36,7 @@ fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 #[test]
-fn colours_can_be_reported_from_the_paper() {
+fn colours_contrast_with_the_paper() {
     let [light, preferred, chosen] = schemes();
     assert_eq!(preferred, chosen, "the two ways to the dark scheme");
     for scheme in [light, chosen] {

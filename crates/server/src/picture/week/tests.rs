@@ -44,7 +44,7 @@ fn the_picture_says_in_words_what_it_shows() {
     });
     assert_snapshot!(frame(&svg), @r#"
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 806 310" role="img" aria-labelledby="title">
-    <title id="title">Example: about 10 entries a week expected, most on Monday at 09:00 UTC</title>
+    <title id="title">Example: expected: about 10 entries a week, most on Monday at 09:00 UTC</title>
     <desc>Entries expected, in UTC.
     Monday 2.0 entries: 08:00 0.40, 09:00 0.80, 10:00 0.40.
     Tuesday 2.0 entries: 08:00 0.40, 09:00 0.80, 10:00 0.40.
@@ -55,7 +55,7 @@ fn the_picture_says_in_words_what_it_shows() {
     Sunday 0 entries.</desc>
     <rect class="paper" x="0" y="0" width="806" height="310" rx="8">
     <text class="title" x="20" y="28">Example</text>
-    <text class="faint" x="20" y="46">about 10 entries a week expected, most on Monday at 09:00 UTC</text>
+    <text class="faint" x="20" y="46">expected: about 10 entries a week, most on Monday at 09:00 UTC</text>
     <text class="faint" x="66" y="68">00:00</text>
     <text class="faint" x="156" y="68">03:00</text>
     <text class="faint" x="246" y="68">06:00</text>

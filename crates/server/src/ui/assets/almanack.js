@@ -27,19 +27,19 @@ function distance(ms) {
     : seconds < 172800 ? [seconds / 3600, units.h]
     : [seconds / 86400, units.days];
   const whole = count >= 10 || unit === units.s || Math.abs(count - Math.round(count)) < 0.05;
-  const told = `${whole ? count.toFixed(0) : count.toFixed(1)}${unit}`;
-  return ms < 0 ? units.before(told) : units.after(told);
+  const text = `${whole ? count.toFixed(0) : count.toFixed(1)}${unit}`;
+  return ms < 0 ? units.before(text) : units.after(text);
 }
 
-function tellDistances(within = document) {
+function showDistances(within = document) {
   const now = clock.now();
   for (const span of within.querySelectorAll(".distance[data-at]")) {
-    const told = distance(Number(span.dataset.at) - now);
-    if (span.textContent !== told) span.textContent = told;
+    const text = distance(Number(span.dataset.at) - now);
+    if (span.textContent !== text) span.textContent = text;
   }
 }
 
-/* Swaps the live parts that differ. What somebody is at is left alone until they leave it. */
+/* Swaps the live parts that differ. A part with the focus is left alone until it loses it. */
 function isBusy(part) {
   const active = document.activeElement;
   const field = active && part.contains(active) && active.matches("input:not([type=checkbox]), select, textarea");
@@ -67,7 +67,7 @@ function swap(text) {
     const fresh = next.getElementById(part.id);
     if (fresh && !isBusy(part) && bare(fresh) !== bare(part)) replace(part, fresh);
   }
-  tellDistances();
+  showDistances();
 }
 
 /* What has the focus, so that it can be found again: by its id, by where it leads, by its place among its like. */
@@ -108,7 +108,7 @@ const live = { stream: null, paused: sessionStorage.getItem("almanack-paused") =
 /* Waits before the stream is asked for again: from, up to. */
 const WAIT_MS = 1_000;
 const WAIT_MAX_MS = 30_000;
-/* Somebody may look at the page beside the window they type in; after this long they do not. */
+/* A user may watch the page beside another window; after this long we assume they do not. */
 const AWAY_AFTER_MS = 30_000;
 
 function leave() {
@@ -153,7 +153,7 @@ function lose() {
   live.wait = Math.min(live.wait * 2, WAIT_MAX_MS);
 }
 
-/* The page is not there any more, or not for us: asking for it tells why. Not where somebody filled in a form, and not again and again. */
+/* The page is gone, or not for us: loading it shows why. Not while a form is filled in, and only once. */
 function gone() {
   disconnect();
   live.lost = true;
@@ -175,8 +175,8 @@ function show() {
   const rests = live.paused || live.away;
   button.setAttribute("aria-pressed", String(rests));
   button.classList.toggle("lost", live.lost && !rests);
-  const told = rests ? button.dataset.off : live.lost ? button.dataset.lost : button.dataset.on;
-  if (button.textContent !== told) button.textContent = told;
+  const text = rests ? button.dataset.off : live.lost ? button.dataset.lost : button.dataset.on;
+  if (button.textContent !== text) button.textContent = text;
 }
 
 function pauseOrGoOn() {
@@ -204,7 +204,7 @@ async function tryOut(form) {
   const text = await answer.text();
   if (query !== new URLSearchParams(new FormData(form)).toString()) return;
   history.replaceState(null, "", address);
-  // The stream tells of the page as it was asked for; it must follow, or it would swap the answer away again.
+  // The stream sends the page of the old address; it must follow, or it would swap the answer away.
   disconnect();
   connect();
   const next = new DOMParser().parseFromString(text, "text/html");
@@ -212,7 +212,7 @@ async function tryOut(form) {
     const fresh = next.getElementById(part.id);
     if (fresh) replace(part, fresh);
   }
-  tellDistances();
+  showDistances();
 }
 
 /* Copying, also where the page came over plain HTTP and the clipboard's own interface is closed. */
@@ -254,7 +254,7 @@ document.addEventListener("change", async (event) => {
   if (field && input.files[0]) field.value = await input.files[0].text();
 });
 
-/* Somebody fills in a form that would be lost. */
+/* A form is being filled in and would be lost. */
 document.addEventListener("input", (event) => { live.touched ||= event.target.closest?.("form[method=post]") !== null; });
 
 /* Keys. */
@@ -322,7 +322,7 @@ offerZone();
 offerCopying();
 offerFiles();
 tryForms();
-tellDistances();
-setInterval(tellDistances, 1000, document);
+showDistances();
+setInterval(showDistances, 1000, document);
 show();
 connect();

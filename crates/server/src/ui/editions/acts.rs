@@ -1,6 +1,6 @@
-//! What people do with an edition: build it, publish what there is, put failed stories back, begin anew.
+//! Actions on an edition: build it, publish it early, retry failed stories, start over.
 //!
-//! What may be done now is decided where it is done ([`turn`]): a button is shown where the same function would not refuse.
+//! [`turn`] decides what is possible: a button is shown if the same function would not refuse.
 
 use almanack_core::edition::Account;
 use almanack_core::edition::turn::{self, Chosen, Day};
@@ -14,13 +14,12 @@ use crate::editions::{Dated, editions};
 use crate::ui::form::{self, ask};
 use crate::ui::prelude::*;
 
-/// Which failed stories to put back.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Retry {
     retries_max: Option<u32>,
 }
 
-/// What may be done now.
+/// The possible actions.
 struct Ways {
     run: bool,
     publish: bool,
@@ -39,7 +38,6 @@ impl Ways {
     }
 }
 
-/// Everything that may be done.
 pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
     let (lang, date) = (viewer.lang, account.edition.date);
     let (here, ways) = (links::edition(date), Ways::of(account, viewer));
@@ -48,23 +46,23 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
     let is_over = !(ways.run || ways.publish || has_failed || ways.reset || redelivery.is_some());
     section! { lang; "acts", "What you can do", "可执行的操作"; div class="stack" {
         div class="acts" {
-            @if ways.run { (form::button(viewer, &format!("{here}/run"), lang.pick("Build it to its end", "制作到底"))) }
-            @if ways.publish { a class="button" href={ (here) "/publish" } { (lang.pick("Publish what is completed…", "发布已完成的内容…")) } }
-            @if ways.reset { a class="button" href={ (here) "/reset" } { (lang.pick("Begin anew…", "重新开始…")) } }
+            @if ways.run { (form::button(viewer, &format!("{here}/run"), lang.pick("Build to the end", "制作到底"))) }
+            @if ways.publish { a class="button" href={ (here) "/publish" } { (lang.pick("Publish completed stories…", "发布已完成的文章…")) } }
+            @if ways.reset { a class="button" href={ (here) "/reset" } { (lang.pick("Start over…", "重新开始…")) } }
         }
         @if ways.run {
             p class="hint" { (pick!(lang;
-                "Building takes minutes. It is queued, a node carries it out, and this page shows how far it is.",
-                "制作需要数分钟：任务排队后由节点执行，本页显示进度。")) }
+                "Building takes minutes. A node does the work in the background; this page shows the progress.",
+                "制作需要几分钟，由节点在后台执行，本页显示进度。")) }
             (command(date, "run").show(viewer))
         }
         @if has_failed { (retrying(viewer, date, editions.settings().rules.retries_max)) }
         @if let Some(redelivery) = &redelivery { (redelivery) }
-        @if is_over { (empty(lang.pick("Nothing can be done about it any more.", "已无可执行的操作。"))) }
+        @if is_over { (empty(lang.pick("No actions are left.", "已无可执行的操作。"))) }
     } }
 }
 
-/// The command `edition ACT`, and the call that does the same.
+/// The command `edition ACT`, and the equivalent call.
 fn command(date: Date, act: &str) -> Equivalent {
     let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/{act}"));
     call.cli(&["edition", act, &date.to_string()])
@@ -74,14 +72,14 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     let lang = viewer.lang;
     let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/retry"));
     let (day, most) = (date.to_string(), usual.to_string());
-    let label = lang.pick("Only those put back less often than", "仅限放回次数少于");
-    let usual_reported = say!(lang, "{usual} times, as configured", "{usual} 次（按配置）");
+    let label = lang.pick("Only stories retried fewer times than", "仅限重试次数少于");
+    let default_label = say!(lang, "default: {usual}", "默认：{usual}");
     let others = RETRIES.map(|most| (most.to_string(), most.to_string()));
-    let options = [(String::new(), usual_reported)].into_iter().chain(others);
+    let options = [(String::new(), default_label)].into_iter().chain(others);
     let fields = html! {
         div class="fields" {
             (choice("retries_max", label, None, options))
-            button type="submit" { (lang.pick("Put failed stories back", "放回失败的文章")) }
+            button type="submit" { (lang.pick("Retry failed stories", "重试失败的文章")) }
         }
     };
     html! {
@@ -92,7 +90,7 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     }
 }
 
-/// Queues an edition to be built to its end.
+/// Queues an edition for building.
 pub(crate) async fn run(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
     let by = filled.viewer.origin();
     let requested = editions(&state)?.request(date, &by).await?;
@@ -107,8 +105,8 @@ pub(crate) async fn ask_publishing(State(state): App, Dated(date): Dated, viewer
     let left_out = turn::force(&account).map_err(Error::from)?;
     let completed = account.counts().completed;
     let sentence = say!(lang;
-        "The {completed} completed stories are published now, to every destination, and {left_out} are left out. What readers got cannot be taken back; a later change makes a new revision.",
-        "将立即向所有发布目的地发布已完成的 {completed} 篇文章，并略去 {left_out} 篇。读者收到的内容无法收回；之后的修改会成为新版本。");
+        "Publishes the {completed} completed stories to every destination now and leaves out {left_out}. You cannot recall what readers have received; a later change becomes a new revision.",
+        "将立即向所有发布目的地发布已完成的 {completed} 篇文章，另有 {left_out} 篇不收录。读者收到的内容无法撤回；之后的修改会成为新修订。");
     let question = Question {
         title: &say!(lang; "Publish the edition of {date} now?", "立即发布 {date} 的日报？"),
         sentence: html! { (sentence) },
@@ -121,7 +119,7 @@ pub(crate) async fn ask_publishing(State(state): App, Dated(date): Dated, viewer
     Ok(ask(&viewer, Place::Editions, &question))
 }
 
-/// Begins to publish what is completed. Destinations may take minutes, and nobody should wait for them in front of a blank page.
+/// Starts publishing the completed stories. Destinations may take minutes; the page does not wait.
 pub(crate) async fn publish(
     State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
@@ -130,14 +128,14 @@ pub(crate) async fn publish(
 ) -> Answer {
     let editions = editions(&state)?.clone();
     let date = editions.day(Some(date))?;
-    // What is refused is told at once.
+    // Refusals are shown at once.
     turn::force(&editions.account(date).await?).map_err(Error::from)?;
     let by = filled.viewer.origin();
     runs.begin(async move { editions.force_publish(date, &by).await })?;
     Ok(see(&format!("{}?did=publishing", links::edition(date))))
 }
 
-/// Puts failed stories back.
+/// Retries failed stories.
 pub(crate) async fn retry(State(state): App, Dated(date): Dated, filled: Filled<Retry>) -> Answer {
     let most = filled.form.retries_max;
     check_retries(most, "retries_max")?;
@@ -151,7 +149,7 @@ pub(crate) async fn retry(State(state): App, Dated(date): Dated, filled: Filled<
     Ok(see(&format!("{}?did={code}", links::edition(date))))
 }
 
-/// Asks before an edition begins anew.
+/// Asks before an edition starts over.
 pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Viewer) -> Page {
     let lang = viewer.lang;
     let account = editions(&state)?.account(date).await?;
@@ -159,18 +157,18 @@ pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Vie
     let counts = account.counts();
     let (total, completed, requests) = (counts.total, counts.completed, account.requests());
     let question = Question {
-        title: &say!(lang; "Begin the edition of {date} anew?", "重新开始 {date} 的日报？"),
+        title: &say!(lang; "Start the edition of {date} over?", "重新开始 {date} 的日报？"),
         sentence: html! {
             (say!(lang;
-                "All {total} stories wait again as if never tried: what was written for the {completed} completed ones is lost, and everything is read, written and paid for again ({requests} requests were spent so far). Batches that run are given up.",
-                "全部 {total} 篇文章将重新等待，如同从未处理：已完成的 {completed} 篇的内容会丢失，一切都要重新读取、撰写和付费（至今已花费 {requests} 次请求）。正在运行的批次会被放弃。"))
+                "All {total} stories go back to Waiting. The text of the {completed} completed stories is lost, and everything is fetched, written and paid for again (requests so far: {requests}). Running batches are abandoned.",
+                "全部 {total} 篇文章将恢复为等待状态。已完成的 {completed} 篇的内容会丢失，所有内容需要重新抓取、撰写并再次产生费用（目前已用 {requests} 次请求）。正在运行的批次会被放弃。"))
             @if account.edition.is_published() { " " (pick!(lang;
-                "Readers keep the published document until the new one is published as another revision.",
-                "在新版本发布之前，读者看到的仍是已发布的文档。")) }
+                "Readers keep the published document until you publish the new revision.",
+                "在新修订发布之前，读者看到的仍是已发布的文档。")) }
         },
         action: &format!("{}/reset", links::edition(date)),
         fields: html! {},
-        button: lang.pick("Begin anew", "重新开始"),
+        button: lang.pick("Start over", "重新开始"),
         back: &links::edition(date),
         equivalent: command(date, "reset"),
     };
@@ -183,7 +181,7 @@ pub(crate) async fn reset(State(state): App, Dated(date): Dated, filled: Filled)
     Ok(see(&format!("{}?did=reset", links::edition(date))))
 }
 
-/// Which deliveries are meant, and what is decided about them.
+/// The chosen deliveries and the decision about them.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Redelivery {
     destination: String,
@@ -198,7 +196,7 @@ enum Act {
     Skip,
 }
 
-/// The destinations about which something can be decided now: where the same function would not refuse.
+/// Destinations with open deliveries: where the same function would not refuse.
 fn destinations<'a>(account: &'a Account, viewer: &Viewer) -> Vec<&'a str> {
     let names = account.deliveries.iter();
     let mut names: Vec<&str> = names.map(|one| one.destination.as_str()).collect();
@@ -213,7 +211,7 @@ fn destinations<'a>(account: &'a Account, viewer: &Viewer) -> Vec<&'a str> {
     names
 }
 
-/// The form, where there is something to decide.
+/// The form, if there is something to decide.
 fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
     let (lang, date) = (viewer.lang, account.edition.date);
     let names = destinations(account, viewer);
@@ -221,7 +219,7 @@ fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
     let fields = html! {
         div class="fields" {
             (choice("destination", lang.pick("Destination", "发布目的地"), None, names.iter().map(|name| (name, name))))
-            label { (lang.pick("Part (empty: all it lacks)", "部分（留空：全部未送达）"))
+            label { (lang.pick("Part (empty: all undelivered parts)", "部分（留空表示全部未送达的部分）"))
                 input type="number" name="part" min="1" step="1";
             }
             button type="submit" name="act" value="resend" { (lang.pick("Send again", "重新发送")) }
@@ -234,14 +232,14 @@ fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
         div {
             (form::form(viewer, &format!("{}/redeliver", links::edition(date)), &fields))
             p class="hint" { (pick!(lang;
-                "A message that may have arrived can arrive twice when it is sent again.",
-                "可能已送达的消息重新发送后，读者可能会收到两次。")) }
+                "Sending again can deliver a message twice if the first one arrived.",
+                "如果上一次其实已送达，重新发送会让读者收到两次。")) }
             (call.body(&json!({ "destination": first })).cli(&["edition", "resend", &first, &day]).show(viewer))
         }
     })
 }
 
-/// Does what was decided.
+/// Applies the decision.
 pub(crate) async fn redeliver(
     State(state): App,
     Dated(date): Dated,

@@ -1,6 +1,7 @@
-//! The document of an edition: what is printed, how it was made, and its Markdown.
+//! The document of an edition: its content, its revision, and its Markdown.
 //!
-//! It is shown from its stored inputs, as readers get it; every text of it was written by others and is escaped.
+//! Rendered from its stored inputs, as readers see it; all texts were written by others and are
+//! escaped.
 
 use almanack_core::edition::Edition;
 use almanack_core::edition::document::{Document, Printed};
@@ -15,7 +16,6 @@ pub(crate) struct Query {
     revision: Option<u32>,
 }
 
-/// The page of a document.
 pub(crate) async fn show(
     State(state): App,
     viewer: Viewer,
@@ -29,18 +29,18 @@ pub(crate) async fn show(
     let call = format!("/api/v1/editions/{date}/document?revision={revision}");
     let call = Equivalent::call("GET", call);
     let body = html! {
-        p { a href=(links::edition(date)) { (say!(lang, "The edition of {date}", "{date} 的日报")) } }
-        (section("made", lang.pick("How it was made", "制作信息"), &made(&viewer, &document)))
-        (section("printed", lang.pick("What is printed", "内容"), &printed(&viewer, &document)))
+        p { a href=(links::edition(date)) { (say!(lang, "Edition of {date}", "{date} 的日报")) } }
+        (section("made", lang.pick("Revision details", "修订信息"), &made(&viewer, &document)))
+        (section("printed", lang.pick("Content", "内容"), &printed(&viewer, &document)))
         (section("markdown", lang.pick("Markdown", "Markdown"), &markdown(&document)))
         (call.cli(&["edition", "show", &day, "--revision", &number]).show(&viewer))
     };
     let title = say!(lang; "Document of {date}, revision {revision}",
-        "{date} 的文档，第 {revision} 版");
+        "{date} 的文档，修订 {revision}");
     Ok(page(&viewer, Place::Editions, &title, &body))
 }
 
-/// The newest document, or what it would be now; none where there is nothing to print.
+/// The latest document, or a preview; none if there is no content.
 pub(super) async fn newest(
     editions: &Editions,
     date: Date,
@@ -56,13 +56,13 @@ pub(super) async fn newest(
     };
     match found {
         Ok(document) => Ok(Some(document)),
-        // A page about an edition must open even if nobody can print it.
+        // The page of an edition must open even if its document cannot be rendered.
         Err(Error::Template(_) | Error::NoDocument(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The revisions, and the newest of them to look into.
+/// The revisions, and the latest of them.
 pub(super) fn preview(
     viewer: &Viewer,
     edition: &Edition,
@@ -71,24 +71,24 @@ pub(super) fn preview(
 ) -> Markup {
     let (lang, date, revision) = (viewer.lang, edition.date, edition.revision);
     html! {
-        @if is_published { p { a href={ "/editions/" (date) } { (lang.pick("The page for readers", "读者页面")) } } }
+        @if is_published { p { a href={ "/editions/" (date) } { (lang.pick("Public page", "读者页面")) } } }
         @if revision > 0 {
-            p { (lang.pick("Revisions: ", "版本："))
-                // Newest first; a person who makes more than a few of them is looking for the last ones.
+            p { (lang.pick("Revisions: ", "修订："))
+                // Newest first.
                 @for number in (1..=revision).rev().take(20) {
-                    a href={ (links::edition(date)) "/document?revision=" (number) } { (say!(lang, "revision {number}", "第 {number} 版")) } " "
+                    a href={ (links::edition(date)) "/document?revision=" (number) } { (say!(lang, "revision {number}", "修订 {number}")) } " "
                 }
             }
         } @else if document.is_some() {
             p class="hint" { (pick!(lang;
-                "No document has been made yet. This is what it would be now; nothing of it is kept.",
-                "尚未制作文档。以下是现在制作的样子，不会保存。")) }
+                "No document has been rendered yet. This is a preview of the current content; it is not stored.",
+                "尚未生成文档。以下是按当前内容生成的预览，不会保存。")) }
         } @else {
-            (empty(lang.pick("There is nothing to print yet.", "尚无可印的内容。")))
+            (empty(lang.pick("There is no content to render yet.", "尚无可生成的内容。")))
         }
         @if let Some(document) = document {
-            details { summary { (lang.pick("As it is printed", "预览内容")) } (printed(viewer, document)) }
-            details { summary { (lang.pick("As Markdown", "查看 Markdown")) } (markdown(document)) }
+            details { summary { (lang.pick("Preview", "预览")) } (printed(viewer, document)) }
+            details { summary { (lang.pick("Markdown", "Markdown")) } (markdown(document)) }
         }
     }
 }
@@ -98,11 +98,11 @@ fn made(viewer: &Viewer, document: &Document) -> Markup {
     facts! { viewer.lang;
         "Title", "标题" { span lang="" { (inputs.title) } }
         "Language", "语言" { (inputs.language) }
-        "Made", "制作于" { (viewer.at(document.made_at)) }
+        "Rendered", "生成于" { (viewer.at(document.made_at)) }
         "Stories", "文章" { (inputs.stories.len()) }
         "Left out", "未收录" { (inputs.left_out) }
         "SHA-256 of the Markdown", "Markdown 的 SHA-256" { code { (document.body_digest) } }
-        "SHA-256 of stories, words and template", "文章、文字与模板的 SHA-256" { code { (document.inputs_digest) } }
+        "SHA-256 of stories, texts and template", "文章、文字与模板的 SHA-256" { code { (document.inputs_digest) } }
     }
 }
 
@@ -121,8 +121,8 @@ fn printed(viewer: &Viewer, document: &Document) -> Markup {
 fn story_printed(viewer: &Viewer, story: &Printed) -> Markup {
     let lang = viewer.lang;
     let (page, readers) = (
-        lang.pick("What its page says", "页面内容"),
-        lang.pick("What its readers say", "读者评论"),
+        lang.pick("Article", "正文摘要"),
+        lang.pick("Comments", "读者评论"),
     );
     let said = [
         (page, &story.content_summary),

@@ -9,10 +9,9 @@ use super::{one, steps};
 use crate::ui::form;
 use crate::ui::prelude::*;
 
-/// Editions on a page. Of each the deliveries are read, so there are not many.
+/// Editions per page; small, because the deliveries of each are read.
 const PAGE: usize = 20;
 
-/// Where the page begins.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     /// Only days before this.
@@ -38,16 +37,16 @@ language = \"en\"             # zh-CN unless you say otherwise
 path = \"/srv/site/_posts\"   # where the Markdown goes
 ";
 
-/// How to make this node build editions.
+/// How to configure editions on this node.
 fn unconfigured(lang: Lang) -> Markup {
     html! {
         p { (pick!(lang;
-            "This node makes no editions. They are on as soon as the configuration says anything about them:",
-            "该节点不制作日报。只要在配置中写明，即会启用：")) }
+            "This node does not build editions. To turn them on, add an editions section to the configuration:",
+            "该节点不制作日报。要启用，请在配置中加入日报部分：")) }
         pre tabindex="0" { code { (SNIPPET) } }
         p { (pick!(lang;
-            "Without a model's key, titles stay as they are and summaries are the texts' own sentences. The guide says the rest: ",
-            "没有模型密钥时，标题保持原样，摘要取自原文的句子。其余说明见指南：")) code { "docs/guide/editions.md" } }
+            "Without a model key, titles stay unchanged and summaries are sentences of the article. See the guide: ",
+            "没有模型密钥时，标题保持不变，摘要取自原文的句子。详见指南：")) code { "docs/guide/editions.md" } }
     }
 }
 
@@ -72,7 +71,7 @@ async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) 
     let next = last.map(|last| address(here, [("before", last.as_str())]));
     let zone = editions.settings().zone.iana_name().unwrap_or("UTC");
     Ok(html! {
-        p class="hint" { (say!(lang, "Days are those of {zone}.", "日期按 {zone} 计。")) " " a href="/editions" { (lang.pick("The pages for readers", "读者页面")) } }
+        p class="hint" { (say!(lang, "Days are in {zone}.", "日期按 {zone} 计。")) " " a href="/editions" { (lang.pick("Public pages", "读者页面")) } }
         @if is_missing { (missing(viewer, today)) }
         (section! { lang; "days", "By day", "按日期";
             (live("rows", &html! {
@@ -84,12 +83,12 @@ async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) 
     })
 }
 
-/// Today's edition has not begun.
+/// Today's edition has not started.
 fn missing(viewer: &Viewer, today: Date) -> Markup {
     let lang = viewer.lang;
     section! { lang; "today", "Today", "今日";
-        p { (say!(lang, "The edition of {today} has not begun; the first tick of the day begins it.", "{today} 的日报尚未开始，当天的第一个节拍会开始它。")) }
-        @if viewer.may(Scope::Operate) { (form::button(viewer, &format!("{}/run", links::edition(today)), lang.pick("Build it now", "立即制作"))) }
+        p { (say!(lang, "The edition of {today} has not started; the first tick of the day starts it.", "{today} 的日报尚未开始，将由当天的第一个节拍启动。")) }
+        @if viewer.may(Scope::Operate) { (form::button(viewer, &format!("{}/run", links::edition(today)), lang.pick("Build now", "立即制作"))) }
     }
 }
 
@@ -107,7 +106,7 @@ fn rows(viewer: &Viewer, lines: &[EditionLine], sent: &[Vec<Delivery>], today: D
         }
         "State", "状态" { td { (steps::draw(viewer, edition, None)) } }
         "Stories", "文章" { td { (stories(lang, edition.date, counts)) } }
-        "Revision", "版本" {
+        "Revision", "修订" {
             td class="number" {
                 @if edition.revision > 0 { a href={ (links::edition(edition.date)) "#document" } { (edition.revision) } }
                 @else { "0" }
@@ -127,7 +126,7 @@ fn stories(lang: Lang, date: Date, counts: &Counts) -> Markup {
     }
 }
 
-/// The deliveries of an edition; one without a document has none.
+/// The deliveries of an edition; none without a document.
 async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delivery>> {
     if line.edition.revision == 0 {
         return Ok(Vec::new());
@@ -135,7 +134,7 @@ async fn delivered(editions: &Editions, line: &EditionLine) -> Result<Vec<Delive
     match editions.look(line.edition.date).await {
         Ok(account) => Ok(account.deliveries),
         Err(Error::Unknown(_)) => Ok(Vec::new()),
-        // Its own page says what is wrong; the list shows it and the others (SF-06).
+        // Its own page shows the error; the list shows it and the others (SF-06).
         Err(error) if error.is_unreadable() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }

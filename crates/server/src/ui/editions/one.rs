@@ -1,4 +1,4 @@
-//! One edition: where it stands, when it is expected, and everything that belongs to it.
+//! One edition: its state, its expected completion, and everything that belongs to it.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,11 @@ use crate::picture::grid::{self, Square};
 use crate::ui::form;
 use crate::ui::prelude::*;
 
-/// What the page is asked for besides the day.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     did: Option<String>,
 }
 
-/// The page of an edition.
 pub(crate) async fn show(
     State(state): App,
     viewer: Viewer,
@@ -33,7 +31,7 @@ pub(crate) async fn show(
     let editions = editions(&state)?;
     let Some(status) = editions.status(date).await? else {
         editions.day(Some(date))?;
-        return Ok(reported(StatusCode::NOT_FOUND, nothing(&viewer, date)));
+        return Ok(with_status(StatusCode::NOT_FOUND, nothing(&viewer, date)));
     };
     let did = query.did.as_deref();
     let did = did.and_then(|code| done(viewer.lang, code));
@@ -49,7 +47,7 @@ async fn found(
 ) -> Page {
     let (lang, account) = (viewer.lang, &status.account);
     let (edition, date) = (&account.edition, account.edition.date.to_string());
-    // What the script does not show again is not made again.
+    // Parts that the live script does not replace are not rendered again.
     let document = if viewer.live {
         None
     } else {
@@ -73,13 +71,13 @@ fn title(lang: Lang, date: Date) -> String {
     say!(lang, "Edition of {date}", "{date} 的日报")
 }
 
-/// The page of a day that has no edition.
+/// The page of a day without an edition.
 fn nothing(viewer: &Viewer, date: Date) -> Markup {
     let lang = viewer.lang;
     let body = html! {
-        p { (lang.pick("There is no edition of this day.", "这一天没有日报。")) }
+        p { (lang.pick("There is no edition for this day.", "这一天没有日报。")) }
         @if viewer.may(Scope::Operate) {
-            (form::button(viewer, &format!("{}/run", links::edition(date)), lang.pick("Build it now", "立即制作")))
+            (form::button(viewer, &format!("{}/run", links::edition(date)), lang.pick("Build now", "立即制作")))
         }
         p { a href=(Place::Editions.path()) { (lang.pick("All editions", "全部日报")) } }
     };
@@ -89,19 +87,19 @@ fn nothing(viewer: &Viewer, date: Date) -> Markup {
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
     words! { lang, code?;
         "queued" =>
-            "It is queued: a node builds it to its end, step by step. This page shows how far it is.",
-            "已排队：节点会逐步制作直至完成，本页显示进度。";
-        "nothing" => "There is nothing left to build.", "没有剩余的工作。";
+            "Queued. A node builds the edition step by step; this page shows the progress.",
+            "已排队。节点会逐步制作，本页显示进度。";
+        "nothing" => "Nothing left to build.", "没有需要制作的内容。";
         "publishing" =>
-            "What is completed is being published. It goes on whether or not you stay; the deliveries below show how far it is.",
-            "正在发布已完成的内容。无论您是否停留都会继续，下方的投递显示进度。";
-        "retried" => "Failed stories were put back.", "失败的文章已放回队列。";
-        "none" => "No failed story had tries left; nothing changed.", "没有可再重试的失败文章，没有任何改变。";
+            "Publishing the completed stories. You can leave this page; the deliveries below show the progress.",
+            "正在发布已完成的文章。您可以离开本页，下方的投递显示进度。";
+        "retried" => "Failed stories will be retried.", "失败的文章将重试。";
+        "none" => "No change: no failed story has retries left.", "未作更改：失败的文章均已用尽重试次数。";
         "resent" =>
-            "It is sent again: a node does so within seconds. The deliveries below show what becomes of it.",
-            "将重新发送：节点会在几秒内执行，下方的投递显示结果。";
-        "skipped" => "What the destination lacks is skipped.", "已跳过该目的地未收到的内容。";
-        "reset" => "It begins anew with the stories it has.", "将用现有文章重新开始。";
+            "A node sends it again within seconds. The deliveries below show the result.",
+            "节点会在几秒内重新发送，下方的投递显示结果。";
+        "skipped" => "The undelivered parts of this destination are skipped.", "已跳过该目的地未送达的部分。";
+        "reset" => "The edition starts over with its current stories.", "日报将用现有文章重新开始。";
     }
 }
 
@@ -110,7 +108,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let Status {
         account,
         forecast,
-        alerts: reported,
+        alerts: shown_alerts,
     } = status;
     let progress = steps::Progress {
         counts: account.counts(),
@@ -120,7 +118,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let stories = stories(viewer, &account.stories, account.edition.revision > 0);
     let batches = batches(viewer, account, forecast, editions.settings().rules.budget);
     html! {
-        (section("state", lang.pick("Where it stands", "现状"), &html! {
+        (section("state", lang.pick("Status", "状态"), &html! {
             (steps::draw(viewer, &account.edition, Some(progress)))
             @if let Some(reason) = &account.edition.reason { p class="warning" { (lang.english(reason)) } }
             (known(viewer, status))
@@ -128,7 +126,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
         (section("stories", lang.pick("Stories", "文章"), &stories))
         (section("batches", lang.pick("Batches and budget", "批次与预算"), &batches))
         (section("deliveries", lang.pick("Deliveries", "投递"), &deliveries(viewer, &account.deliveries)))
-        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, reported)))
+        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, shown_alerts)))
     }
 }
 
@@ -142,11 +140,11 @@ fn known(viewer: &Viewer, status: &Status) -> Markup {
         "Plan", "计划" {
             a href="#batches" { (say!(lang, "{done} of {planned} batches", "{planned} 批中完成 {done} 批")) }
         }
-        "Expected to be finished", "预计完成" { (viewer.at_or_dash(plan.finish_at)) }
+        "Expected completion", "预计完成" { (viewer.at_or_dash(plan.finish_at)) }
         "Published", "发布时间" { (viewer.at_or_dash(edition.published_at)) }
-        "Revision", "版本" { a href="#document" { (edition.revision) } }
+        "Revision", "修订" { a href="#document" { (edition.revision) } }
         "Stories from", "文章来源" { (or_dash(edition.story_source.as_deref())) }
-        "Worked on since", "开始于" { (viewer.at(edition.started_at)) }
+        "Started", "开始于" { (viewer.at(edition.started_at)) }
         "Last changed", "最近变更" { (viewer.at(edition.updated_at)) }
     }
 }
@@ -154,7 +152,7 @@ fn known(viewer: &Viewer, status: &Status) -> Markup {
 fn state(lang: Lang, edition: &Edition) -> Markup {
     html! {
         (words::state_badge(lang, edition.state))
-        @if let Some(was) = edition.archived_from { " (" (lang.pick("it was ", "此前为 ")) (words::state(lang, was)) ")" }
+        @if let Some(was) = edition.archived_from { " (" (lang.pick("previously ", "此前为 ")) (words::state(lang, was)) ")" }
     }
 }
 
@@ -163,18 +161,18 @@ fn counts(lang: Lang, account: &Account) -> Markup {
     let (total, pending, processing) = (counts.total, counts.pending, counts.processing);
     let (completed, failed) = (counts.completed, counts.failed);
     html! { a href="#stories" { (say!(lang;
-    "{total}: {completed} completed, {processing} in work, {pending} pending, {failed} failed",
-    "{total} 篇：完成 {completed}，处理中 {processing}，等待 {pending}，失败 {failed}")) } }
+    "{total}: {completed} completed, {processing} running, {pending} waiting, {failed} failed",
+    "{total} 篇：完成 {completed}，运行中 {processing}，等待 {pending}，失败 {failed}")) } }
 }
 
-/// The stories: all of them at a glance, and each with what became of it.
+/// The stories: an overview, and each with its result.
 fn stories(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
     let lang = viewer.lang;
     if stories.is_empty() {
         return empty(words! { lang, are_pruned;
-            true => "Its stories were deleted when they had been kept long enough; its document stays.",
+            true => "The stories were deleted after their retention period; the document is kept.",
                 "文章已超过保留期限被删除，文档仍然保留。";
-            false => "Its stories are not known yet.", "尚未获取文章列表。";
+            false => "The story list has not been fetched yet.", "尚未获取文章列表。";
         });
     }
     let squares = stories.iter().map(|story| Square {
@@ -186,7 +184,7 @@ fn stories(viewer: &Viewer, stories: &[Story], are_pruned: bool) -> Markup {
     let rows = table! { lang; "Stories by rank", "按排名的文章";
         for (story in stories) tr(data-row id={ "story-" (story.rank) })
         "Rank", "排名" { td class="number" { (story.rank) } }
-        // Whichever language they are in, it is not the page's.
+        // Its language may differ from the page's.
         "Story", "文章" { th scope="row" class="name" lang="" { (named(lang, story)) } }
         "Status", "状态" { td { (words::story(lang, story.status)) } }
         "Batch", "批次" {
@@ -220,7 +218,7 @@ fn headline(story: &Story) -> &str {
 
 fn named(lang: Lang, story: &Story) -> Markup {
     let (listed, title) = (&story.listed, headline(story));
-    let said = lang.pick("what is said about it", "相关讨论");
+    let said = lang.pick("discussion", "讨论");
     html! {
         (outside(&listed.url, title))
         @if title != listed.title { br; span class="hint" { (listed.title) } }
@@ -230,11 +228,11 @@ fn named(lang: Lang, story: &Story) -> Markup {
     }
 }
 
-/// The batches, and what they spent of the budget.
+/// The batches and their spending.
 fn batches(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32) -> Markup {
     let lang = viewer.lang;
     if account.batches.is_empty() {
-        return empty(lang.pick("No batch has begun yet.", "尚无批次开始。"));
+        return empty(lang.pick("No batch has started yet.", "尚无批次开始。"));
     }
     let name = |index| say!(lang, "batch {index}", "批次 {index}");
     let took = |batch: &Batch| {
@@ -248,11 +246,11 @@ fn batches(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32)
         "Node", "节点" { td class="narrow" { a href="/ui/nodes" { (batch.node) } } }
         "Stories", "文章" { td class="number" { (batch.story_count) } }
         "Requests", "请求" { td class="number" { (batch.spend.requests) } }
-        "Of a model", "模型请求" { td class="number" { (batch.spend.model_requests) } }
-        "Tokens in and out", "输入与输出词元" {
+        "Model requests", "模型请求" { td class="number" { (batch.spend.model_requests) } }
+        "Tokens in / out", "输入/输出 Token" {
             td class="number" { (batch.spend.tokens_in) " / " (batch.spend.tokens_out) }
         }
-        "Began", "开始" { td { (viewer.at(batch.started_at)) } }
+        "Started", "开始" { td { (viewer.at(batch.started_at)) } }
         "Took", "耗时" { td class="narrow" { (or_dash(took(batch).as_deref())) } }
         "Error", "错误" { td { (parts::english_or_dash(lang, batch.error_message.as_deref())) } }
     };
@@ -275,23 +273,23 @@ fn spending(
     let begun = u32::try_from(batches.len()).unwrap_or(u32::MAX);
     let planned = forecast.batches_planned.max(begun);
     let limit = u64::from(budget) * u64::from(planned);
-    let caption = lang.pick("Budget spent, batch by batch", "各批次花费的预算");
+    let caption = lang.pick("Budget spent per batch", "各批次花费的预算");
     let frame = viewer.frame("burn", caption);
     let (list, all) = (account.edition.list_requests, account.requests());
     html! {
         (burn::draw(&Burn { limit, batches }, &frame))
         p class="hint" { (say!(lang;
-            "A tick may spend {budget} requests; {planned} batches are planned. With the list ({list}) and the deliveries, {all} were spent so far.",
-            "每个节拍最多 {budget} 次请求，计划 {planned} 批。连同列表（{list} 次）与投递，至今共 {all} 次。")) }
+            "Request budget per tick: {budget}; planned batches: {planned}. Spent so far, with the list ({list}) and deliveries: {all}.",
+            "每个节拍的请求预算：{budget}；计划批次：{planned}。至今共用 {all} 次（含列表 {list} 次与投递）。")) }
     }
 }
 
-/// The ledger of the deliveries.
+/// The ledger of deliveries.
 fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     let lang = viewer.lang;
     let rows = table! { lang; "Deliveries by destination and part", "按目的地与部分的投递";
-        or "Nothing is to be delivered yet; or no destination is configured, and the edition is on this server's own pages only.",
-            "尚无投递；或未配置发布目的地，日报仅在本服务器的页面上。";
+        or "No deliveries yet, or no destination is configured and the edition is only on this server's pages.",
+            "尚无投递，或未配置发布目的地（日报仅发布在本服务器的页面上）。";
         for (delivery in deliveries) tr(data-row id={ "delivery-" (delivery.destination) "-" (delivery.part) })
         "Destination", "发布目的地" { th scope="row" { (delivery.destination) } }
         "Part", "部分" { td class="number" { (delivery.part) } }
@@ -307,7 +305,7 @@ fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
             td {
                 (parts::english_or_dash(lang, delivery.detail.as_deref()))
                 @if let Some(at) = delivery.retry_at.filter(|_| !delivery.state.is_settled()) {
-                    br; (lang.pick("tried again ", "重试 ")) (viewer.at(at))
+                    br; (lang.pick("next attempt ", "下次尝试 ")) (viewer.at(at))
                 }
             }
         }
@@ -318,14 +316,14 @@ fn deliveries(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     html! {
         (rows)
         @for state in present {
-            @if let Some(reported) = words::delivery_reported(lang, state) {
-                p class={ @if state == State::Unknown { "warning" } @else { "hint" } } { (words::delivery(lang, state)) ": " (reported) }
+            @if let Some(meaning) = words::delivery_meaning(lang, state) {
+                p class={ @if state == State::Unknown { "warning" } @else { "hint" } } { (words::delivery(lang, state)) ": " (meaning) }
             }
         }
     }
 }
 
-/// Every destination with the state that wants a person most.
+/// Every destination with its most urgent state.
 pub(super) fn delivered(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     let names = deliveries.iter().map(|one| one.destination.as_str());
     let mut names: Vec<&str> = names.collect();
@@ -353,7 +351,7 @@ pub(super) fn delivered(viewer: &Viewer, deliveries: &[Delivery]) -> Markup {
     }
 }
 
-/// What people should have heard about it, what lasts first.
+/// The alerts of the edition, open ones first.
 fn alerts(viewer: &Viewer, alerts: &[Alert]) -> Markup {
     let lang = viewer.lang;
     let mut sorted: Vec<&Alert> = alerts.iter().collect();
@@ -365,7 +363,7 @@ fn alerts(viewer: &Viewer, alerts: &[Alert]) -> Markup {
             "unknown"
         }
     };
-    table! { lang; "Alerts", "告警"; or "Nobody needed to be told anything.", "没有需要告知的事项。";
+    table! { lang; "Alerts", "告警"; or "No alerts.", "没有告警。";
         for (alert in sorted) tr()
         "Alert", "告警" { th scope="row" { (badge(class(alert), &lang.alert(alert))) } }
         "What", "内容" { td { (lang.english(&alert.detail)) } }
@@ -373,7 +371,7 @@ fn alerts(viewer: &Viewer, alerts: &[Alert]) -> Markup {
         "Until", "结束" {
             td {
                 @if let Some(at) = alert.closed_at { (viewer.at(at)) }
-                @else { (lang.pick("it lasts", "持续中")) }
+                @else { (lang.pick("ongoing", "持续中")) }
             }
         }
     }

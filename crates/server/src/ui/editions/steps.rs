@@ -1,4 +1,4 @@
-//! The life of an edition as a strip.
+//! The states of an edition as a strip.
 
 use almanack_core::edition::{Counts, Edition, State};
 
@@ -6,7 +6,7 @@ use super::words;
 use crate::picture::steps::{self, Stage, Step};
 use crate::ui::prelude::*;
 
-/// The way that every edition is to go.
+/// The regular order of states.
 const WAY: [State; 5] = [
     State::Init,
     State::ListFetched,
@@ -15,16 +15,16 @@ const WAY: [State; 5] = [
     State::Published,
 ];
 
-/// What is told beside the steps.
+/// Details of the steps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
     pub(super) counts: Counts,
     pub(super) done: u32,
-    /// Batches in all, if nothing fails.
+    /// All batches, if nothing fails.
     pub(super) planned: u32,
 }
 
-/// Draws the strip; in a list without more about its steps.
+/// Draws the strip; without details in a list.
 pub(super) fn draw(viewer: &Viewer, edition: &Edition, progress: Option<Progress>) -> Markup {
     let (lang, date) = (viewer.lang, edition.date);
     let step = |(state, stage)| {
@@ -41,12 +41,12 @@ pub(super) fn draw(viewer: &Viewer, edition: &Edition, progress: Option<Progress
     steps::draw(&strip, &viewer.frame(&id, &caption))
 }
 
-/// Every state on its way, and how far it is.
+/// Every state in order, and its progress.
 fn stages(edition: &Edition) -> Vec<(State, Stage)> {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let stands = edition.archived_from.unwrap_or(edition.state);
     let is_archived = edition.state == State::Archived;
-    // An empty edition fell off its way after the last batch.
+    // An empty edition left the regular order after the last batch.
     let here = match stands {
         State::Empty => State::Aggregating,
         stands => stands,
@@ -77,7 +77,7 @@ fn detail(
         State::ListFetched if total > 0 => Some(say!(lang, "{total} stories", "{total} 篇文章")),
         State::Processing => Some(say!(lang; "{done}/{planned} batches", "{done}/{planned} 批")),
         State::Published if revision > 1 => {
-            Some(say!(lang, "revision {revision}", "第 {revision} 版"))
+            Some(say!(lang, "revision {revision}", "修订 {revision}"))
         }
         _ => None,
     }

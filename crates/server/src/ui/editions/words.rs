@@ -1,4 +1,4 @@
-//! What is said about editions, in both languages.
+//! Texts about editions, in both languages.
 
 use almanack_core::edition::delivery::{self, Delivery};
 use almanack_core::edition::story::{self, Note};
@@ -7,20 +7,19 @@ use almanack_core::edition::{State, batch};
 use crate::picture::outcome::Outcome;
 use crate::ui::prelude::*;
 
-/// Where an edition stands.
 pub(super) fn state(lang: Lang, state: State) -> &'static str {
     words! { lang, state;
-        State::Init => "init", "初始";
-        State::ListFetched => "list fetched", "已取列表";
+        State::Init => "not started", "未开始";
+        State::ListFetched => "list fetched", "已获取列表";
         State::Processing => "processing", "处理中";
-        State::Aggregating => "aggregating", "汇总投递";
+        State::Aggregating => "assembling", "汇总中";
         State::Published => "published", "已发布";
-        State::Empty => "empty", "空";
+        State::Empty => "empty", "无内容";
         State::Archived => "archived", "已归档";
     }
 }
 
-/// The same with a shape.
+/// The state as a badge.
 pub(super) fn state_badge(lang: Lang, of: State) -> Markup {
     let class = match of {
         State::Init | State::ListFetched => "planned",
@@ -32,12 +31,11 @@ pub(super) fn state_badge(lang: Lang, of: State) -> Markup {
     badge(class, state(lang, of))
 }
 
-/// Where a story stands.
 pub(super) fn story(lang: Lang, status: story::Status) -> Markup {
     let word = words! { lang, status;
-        story::Status::Pending => "pending", "等待";
-        story::Status::Processing => "processing", "处理中";
-        story::Status::Completed => "completed", "已完成";
+        story::Status::Pending => "waiting", "等待";
+        story::Status::Processing => "running", "运行中";
+        story::Status::Completed => "done", "已完成";
         story::Status::Failed => "failed", "失败";
     };
     badge(story_outcome(status).class(), word)
@@ -53,25 +51,24 @@ pub(super) fn story_outcome(status: story::Status) -> Outcome {
     }
 }
 
-/// Why a story has no summary of its page.
+/// Why a story has no summary.
 pub(super) fn note(lang: Lang, note: Note) -> &'static str {
     words! { lang, note;
-        Note::TitleOnly => "its page could not be read; title only", "页面无法读取，仅保留标题";
-        Note::NotSummarised => "its page could not be summed up", "页面无法摘要";
+        Note::TitleOnly => "article could not be read; title only", "无法读取正文，仅保留标题";
+        Note::NotSummarised => "article could not be summarised", "无法生成摘要";
     }
 }
 
-/// How a batch ended.
 pub(super) fn batch(lang: Lang, status: batch::Status) -> Markup {
     badges! { lang, status;
-        batch::Status::Running => "running", "runs", "运行中";
-        batch::Status::Success => "done", "all completed", "全部完成";
-        batch::Status::Partial => "retrying", "some completed", "部分完成";
-        batch::Status::Failed => "failed", "none completed", "全部失败";
+        batch::Status::Running => "running", "running", "运行中";
+        batch::Status::Success => "done", "all done", "全部完成";
+        batch::Status::Partial => "retrying", "partly done", "部分完成";
+        batch::Status::Failed => "failed", "failed", "全部失败";
     }
 }
 
-/// Where a delivery stands, and whether it waits for a person.
+/// The state of a delivery, and whether it needs attention.
 pub(super) fn of_delivery(lang: Lang, of: &Delivery) -> Markup {
     if of.is_held() {
         return badge("failed", lang.pick("needs attention", "需要处理"));
@@ -79,26 +76,25 @@ pub(super) fn of_delivery(lang: Lang, of: &Delivery) -> Markup {
     delivery(lang, of.state)
 }
 
-/// Where a delivery stands.
 pub(super) fn delivery(lang: Lang, state: delivery::State) -> Markup {
     badges! { lang, state;
-        delivery::State::Intended => "planned", "intended", "待发送";
-        delivery::State::Sent => "running", "being sent", "发送中";
+        delivery::State::Intended => "planned", "waiting", "待发送";
+        delivery::State::Sent => "running", "sending", "发送中";
         delivery::State::Confirmed => "done", "confirmed", "已确认";
         delivery::State::Unknown => "unknown", "unknown", "未知";
-        delivery::State::Failed => "retrying", "failed, tried again", "失败，将重试";
+        delivery::State::Failed => "retrying", "failed, will retry", "失败，将重试";
         delivery::State::Skipped => "skipped", "skipped", "已跳过";
     }
 }
 
-/// What that means, where it is not plain.
-pub(super) fn delivery_reported(lang: Lang, state: delivery::State) -> Option<&'static str> {
+/// An explanation, where one is needed.
+pub(super) fn delivery_meaning(lang: Lang, state: delivery::State) -> Option<&'static str> {
     words! { lang, state?;
         delivery::State::Unknown =>
-            "It left and was not answered: it may have arrived. It is never just sent again; Almanack looks whether it is there. Where nobody can look, `on_unknown` of the destination decides: skip (better missing than twice) or repeat.",
-            "已发出但没有收到回应，可能已送达。不会直接重发，而是先查询是否已送达；无法查询时由发布目的地的 `on_unknown` 决定：skip（宁缺勿重）或 repeat（宁重勿缺）。";
+            "Sent, but no answer came: it may have arrived. Almanack checks before it sends again. If the destination cannot be checked, its `on_unknown` setting decides: skip (rather missing than twice) or repeat.",
+            "已发出但没有收到回应，可能已送达。Almanack 会先查询再决定是否重发；无法查询时由发布目的地的 `on_unknown` 决定：skip（宁缺勿重）或 repeat（宁重勿缺）。";
         delivery::State::Skipped =>
-            "It is not sent: somebody skipped it, or nobody knows whether it arrived and it must not arrive twice, or a newer document took its place, or its destination wants no second one.",
-            "不再发送：已被人为跳过，或无法确认是否送达且不允许重复，或已有更新的文档，或该目的地不接受第二份。";
+            "Will not be sent: skipped by a person, delivery unconfirmed and duplicates not allowed, replaced by a newer document, or the destination accepts only one.",
+            "不再发送：已被手动跳过；或无法确认是否送达且不允许重复；或已被更新的文档取代；或该目的地只接受一份。";
     }
 }

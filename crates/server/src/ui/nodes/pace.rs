@@ -1,7 +1,7 @@
-//! How much was done in the last hour, minute by minute, and how late it began.
+//! Throughput and start delay of the last hour, minute by minute.
 //!
-//! Lateness is when an attempt started against when it was due, of tasks that have ended; one that comes again carries its next
-//! time already, and so is left out.
+//! The delay is the start of an attempt minus its due time, of tasks that have ended; a repeating
+//! task already has its next time, and is left out.
 
 use almanack_core::store::TaskLine;
 
@@ -10,23 +10,23 @@ use crate::ui::prelude::*;
 
 /// Minutes that are counted.
 const MINUTES: usize = 60;
-/// Most ends that are looked at: what a page costs does not grow with the pace.
+/// Most ended tasks read: the cost of a page does not grow with the throughput.
 const ENDS: usize = 2_000;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pace {
-    /// Where the first minute begins.
+    /// Start of the first minute.
     from: Timestamp,
-    /// Ends in each minute, the oldest first.
+    /// Ended tasks per minute, oldest first.
     counts: Vec<u64>,
-    /// How late attempts began.
+    /// Start delays of attempts.
     late: Vec<SignedDuration>,
-    /// Whether there were more ends than are looked at.
+    /// Whether there were more ended tasks than were read.
     cut: bool,
 }
 
 impl Pace {
-    /// Counts what ended in the last hour.
+    /// Counts tasks that ended in the last hour.
     pub(super) async fn load(state: &AppState, now: Timestamp) -> Result<Self> {
         let from = begin(now);
         let until = now
@@ -41,9 +41,9 @@ impl Pace {
         let sum: u64 = self.counts.iter().sum();
         let newest = self.counts.last().copied().unwrap_or_default();
         html! {
-            p { (say!(lang, "{sum} tasks ended in the last hour; {newest} in this minute.", "最近一小时结束了 {sum} 个任务；本分钟 {newest} 个。"))
-                " " a href=(address(Place::Tasks.path(), [("status", "SUCCESS")])) { (lang.pick("What is done", "已成功的任务")) }
-                " · " a href=(address(Place::Tasks.path(), [("status", "FAIL")])) { (lang.pick("What failed", "失败的任务")) }
+            p { (say!(lang, "Tasks finished in the last hour: {sum}; this minute: {newest}.", "最近一小时结束的任务：{sum}；本分钟：{newest}。"))
+                " " a href=(address(Place::Tasks.path(), [("status", "SUCCESS")])) { (lang.pick("Done", "已成功的任务")) }
+                " · " a href=(address(Place::Tasks.path(), [("status", "FAIL")])) { (lang.pick("Failed", "失败的任务")) }
             }
             (spark(viewer, self))
             (self.said_aloud(viewer))
@@ -53,7 +53,7 @@ impl Pace {
     pub(super) fn lateness(&self, viewer: &Viewer) -> Markup {
         let lang = viewer.lang;
         if self.late.is_empty() {
-            return parts::empty(pick!(lang; "Nothing ended in the last hour.",
+            return parts::empty(pick!(lang; "No tasks finished in the last hour.",
                 "最近一小时没有任务结束。"));
         }
         html! {
@@ -65,7 +65,7 @@ impl Pace {
     fn said_aloud(&self, viewer: &Viewer) -> Markup {
         html! {
             @if self.cut {
-                p class="hint" { (say!(viewer.lang, "Of the newest {ENDS} ends only.", "仅统计最近结束的 {ENDS} 个任务。")) }
+                p class="hint" { (say!(viewer.lang, "Counts only the {ENDS} tasks that finished last.", "仅统计最近结束的 {ENDS} 个任务。")) }
             }
         }
     }
@@ -77,16 +77,19 @@ fn spark(viewer: &Viewer, pace: &Pace) -> Markup {
         step: SignedDuration::from_mins(1),
         counts: &pace.counts,
     };
-    let caption = viewer.lang.pick("Ends per minute", "每分钟结束数");
+    let caption = viewer
+        .lang
+        .pick("Finished tasks per minute", "每分钟结束的任务数");
     spark::draw(&spark, &viewer.frame("throughput", caption))
 }
 
 fn histogram(viewer: &Viewer, pace: &Pace) -> Markup {
-    let caption = viewer.lang.pick("How late tasks began", "任务开始的延迟");
+    let caption = viewer.lang.pick("Start delay of tasks", "任务的开始延迟");
     histogram::draw(&pace.late, &viewer.frame("lateness", caption))
 }
 
-/// An hour before the end of this minute: whole minutes, so that a page changes when the numbers do and not with every look.
+/// An hour before the end of this minute: whole minutes, so that a page changes with its numbers
+/// and not with every rendering.
 fn begin(now: Timestamp) -> Timestamp {
     let minute = now.as_second().div_euclid(60) + 1;
     let minutes = i64::try_from(MINUTES).unwrap_or(i64::MAX);
@@ -171,7 +174,7 @@ mod tests {
         assert_eq!(
             pace.late,
             [SignedDuration::from_secs(5), SignedDuration::ZERO],
-            "nothing begins early"
+            "no task starts early"
         );
     }
 }

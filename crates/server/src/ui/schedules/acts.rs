@@ -1,18 +1,18 @@
-//! What people do with a schedule besides writing it: pause, resume, fire, remove.
+//! Actions on a schedule besides changing it: pause, resume, fire, remove.
 
 use almanack_core::plan::{Origin, Schedule, ScheduleName, State as Standing};
 use almanack_core::task::Identity;
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
 
 use super::one::{is_there, may_act};
-use super::{api, command, path, reported, why::refused};
+use super::{api, command, path, why::refused, words};
 use crate::schedules::acts::check_until;
 use crate::schedules::{Named, find};
 use crate::ui::form::{ask, button, form, hidden};
 use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
 
-/// Everything that can be done with a schedule, for those who may.
+/// All actions, for users who may.
 pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
     let lang = viewer.lang;
     if !may_act(viewer, schedule) {
@@ -21,9 +21,9 @@ pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
     let here = path(&schedule.name);
     let paused = matches!(schedule.state, Standing::Paused(_));
     let parked = matches!(schedule.state, Standing::Parked { .. });
-    let managed = reported::managed(lang, schedule.origin);
+    let managed = words::managed(lang, schedule.origin);
     let act = |act: &str, label| html! { a class="button" href={ (here) "/" (act) } { (label) } };
-    section! { lang; "acts", "What you can do", "操作";
+    section! { lang; "acts", "Actions", "操作";
         div class="acts" {
             @if paused { (button(viewer, &format!("{here}/resume"), lang.pick("Resume", "恢复"))) }
             @if !parked { (button(viewer, &format!("{here}/fire"), lang.pick("Fire now", "立即触发"))) }
@@ -44,9 +44,9 @@ fn pausing(viewer: &Viewer, schedule: &Schedule, paused: bool) -> Markup {
         words! { lang, paused; true => "Change the pause", "修改暂停"; false => "Pause", "暂停"; };
     let fields = html! {
         div class="fields" {
-            (Field::text("note", lang.pick("Why, for the others", "原因（给其他人看）"), None).most(500))
+            (Field::text("note", lang.pick("Reason (shown to others)", "原因（给其他人看）"), None).most(500))
             (Field::clock("until", lang.pick("Until (optional)", "直到（可选）"), None))
-            (Field::zone("zone", lang.pick("In the zone", "时区"), viewer.zone_name()))
+            (Field::zone("zone", lang.pick("Time zone", "时区"), viewer.zone_name()))
             button type="submit" { (label) }
         }
     };
@@ -98,7 +98,7 @@ pub(crate) struct Firing {
     force: Option<String>,
 }
 
-/// Fires now. Where the firing before has not ended, asks whether it is to be fired all the same.
+/// Fires now. If the previous firing has not ended, asks for confirmation.
 pub(crate) async fn fire(State(state): App, Named(name): Named, filled: Filled<Firing>) -> Answer {
     let Filled { viewer, form } = filled;
     let overlapping = match form.force {
@@ -110,7 +110,7 @@ pub(crate) async fn fire(State(state): App, Named(name): Named, filled: Filled<F
         Ok(_) => Ok(see(&format!("{}?did=fired", path(&name)))),
         Err(Error::Overlaps { running, .. }) => {
             let page = fire_all_the_same(&viewer, &name, &running);
-            Ok(crate::ui::authentication::reported(
+            Ok(crate::ui::authentication::with_status(
                 StatusCode::CONFLICT,
                 page,
             ))
@@ -122,14 +122,14 @@ pub(crate) async fn fire(State(state): App, Named(name): Named, filled: Filled<F
 fn fire_all_the_same(viewer: &Viewer, name: &ScheduleName, running: &Identity) -> Markup {
     let lang = viewer.lang;
     let question = Question {
-        title: &say!(lang, "Fire {name} all the same?", "仍要触发 {name} 吗？"),
+        title: &say!(lang, "Fire {name} anyway?", "仍要触发 {name} 吗？"),
         sentence: html! {
-            (lang.pick("It has not ended yet: ", "上一次触发尚未结束："))
+            (lang.pick("The previous firing has not ended: ", "上一次触发尚未结束："))
             a href=(task_path(running)) { (running.subject) }
         },
         action: &format!("{}/fire", path(name)),
         fields: hidden([("force", "yes")]),
-        button: lang.pick("Fire all the same", "仍然触发"),
+        button: lang.pick("Fire anyway", "仍然触发"),
         back: &path(name),
         equivalent: Equivalent::call("POST", api(name, "/fire"))
             .body(&json!({ "force": true }))
@@ -150,27 +150,27 @@ pub(crate) async fn ask_to_remove(State(state): App, Named(name): Named, viewer:
     let question = Question {
         title: &say!(lang, "Remove {name}?", "移除 {name}？"),
         sentence: html! {
-            (pick!(lang; "1 schedule is removed and fires no more. Its history stays.",
-                "将移除 1 个日程，之后不再触发。历史记录仍保留。"))
-            @if let Some(at) = next_at { " " (lang.pick("It would have fired next at ", "原定下次触发：")) (viewer.at(at)) }
-            @if let Some(managed) = reported::managed(lang, schedule.origin) { br; strong { (managed) } }
+            (pick!(lang; "Removes the schedule; it will not fire again. Its history is kept.",
+                "将移除该日程，之后不再触发。历史记录会保留。"))
+            @if let Some(at) = next_at { " " (lang.pick("Next firing was planned for ", "原定下次触发：")) (viewer.at(at)) }
+            @if let Some(managed) = words::managed(lang, schedule.origin) { br; strong { (managed) } }
         },
         action: &format!("{here}/remove"),
         fields: hidden([("revision", schedule.revision)]),
-        button: lang.pick("Remove the schedule", "移除该日程"),
+        button: lang.pick("Remove schedule", "移除日程"),
         back: &here,
         equivalent: call.cli(&["schedule", "remove", name.as_str()]),
     };
     Ok(ask(&viewer, Place::Schedules, &question).into_response())
 }
 
-/// Which schedule was looked at.
+/// The revision that was shown.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Seen {
     revision: i64,
 }
 
-/// Removes it, if it still is what was looked at.
+/// Removes it, if it is still at the revision that was shown.
 pub(crate) async fn remove(State(state): App, Named(name): Named, filled: Filled<Seen>) -> Answer {
     let writer = Writer {
         origin: Origin::Api,
@@ -181,19 +181,18 @@ pub(crate) async fn remove(State(state): App, Named(name): Named, filled: Filled
     Ok(see("/ui/schedules?did=removed"))
 }
 
-/// The one instant that a wall clock means; refused where it means none or two.
+/// The one instant of a wall-clock time; refused if there are none or two.
 pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp> {
-    let reported = match moment::read(clock, zone) {
+    let detail = match moment::read(clock, zone) {
         Ok((Moment::One(at), _)) => return Ok(at),
         Ok((Moment::Skipped(_) | Moment::Twice(_), _)) => pick!(lang;
-            "the clocks change at this time; choose one a little earlier or later",
+            "the clocks change at this time; choose a slightly earlier or later time",
             "该时间正值时钟调整，请选择稍早或稍晚的时间"),
         Err(unreadable) => refused(lang, unreadable),
     };
-    Err(Problem::new(Code::InvalidTime, reported))
+    Err(Problem::new(Code::InvalidTime, detail))
 }
 
-/// The zone a schedule is written in.
 pub(crate) fn zone_of(schedule: &Schedule) -> &str {
     schedule.definition.read().map_or("UTC", |it| &it.tz)
 }

@@ -1,4 +1,4 @@
-//! Slots of the past, fired on request: first what would fire and how many, then the button.
+//! Backfill of past slots: first a preview with the count, then the button.
 
 use almanack_core::plan::{Schedule, ScheduleName};
 use almanack_engine::schedules::{Backfill, Backfilled};
@@ -11,10 +11,10 @@ use crate::tasks::body::parse_instant;
 use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
 
-/// Slots listed one by one; all are counted.
+/// Slots listed; all are counted.
 const LISTED: usize = 50;
 
-/// Which range, as wall clocks of a zone.
+/// The range, as wall-clock times in a zone.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Query {
     from: Option<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Query {
     pace: Option<String>,
 }
 
-/// Asks for a range, and tells what it would fire.
+/// Asks for a range, and previews it.
 pub(crate) async fn ask(
     State(state): App,
     Named(name): Named,
@@ -40,7 +40,7 @@ pub(crate) async fn ask(
         (range(lang, &schedule, &query))
         @match &planned {
             None => {},
-            Some(Ok((request, planned))) => (reported(&viewer, &name, *request, planned)),
+            Some(Ok((request, planned))) => (preview(&viewer, &name, *request, planned)),
             Some(Err(problem)) => (refused(lang, problem)),
         }
         (way_back(lang, &schedule))
@@ -74,7 +74,7 @@ async fn plan(
 }
 
 fn pace(text: Option<&str>) -> Result<SignedDuration> {
-    let detail = "pace must be a duration like 1s or 5m";
+    let detail = "pace must be a duration such as 1s or 5m";
     let unreadable = |_| Problem::new(Code::InvalidValue, detail).at("pace");
     let pace = text.map(|text| text.trim().parse().map_err(unreadable));
     check_pace(pace.transpose()?.unwrap_or(PACE_DEFAULT))
@@ -85,20 +85,20 @@ fn range(lang: Lang, schedule: &Schedule, query: &Query) -> Markup {
     let pace = query.pace.as_deref().or(Some("1s"));
     html! {
         p { (pick!(lang;
-            "Slots of the past that have not fired can be fired now. One that fired is left alone.",
-            "过去未触发的时点可以现在触发；已触发过的保持不变。")) }
+            "Fires past slots that have not fired. Slots that fired are left unchanged.",
+            "触发过去未触发的时点；已触发过的不受影响。")) }
         form method="get" action={ (path(&schedule.name)) "/backfill" } class="fields" {
             (Field::clock("from", lang.pick("From", "从"), query.from.as_deref()).required())
-            (Field::clock("to", lang.pick("To (not included)", "到（不含）"), query.to.as_deref()).required())
-            (Field::zone("zone", lang.pick("In the zone", "时区"), zone))
-            (Field::text("pace", lang.pick("Between two firings", "两次触发的间隔"), pace))
-            button type="submit" { (lang.pick("Show what would fire", "查看将触发什么")) }
+            (Field::clock("to", lang.pick("To (exclusive)", "到（不含）"), query.to.as_deref()).required())
+            (Field::zone("zone", lang.pick("Time zone", "时区"), zone))
+            (Field::text("pace", lang.pick("Pause between firings", "两次触发的间隔"), pace))
+            button type="submit" { (lang.pick("Preview", "预览")) }
         }
     }
 }
 
-/// What would fire, and the button that does it.
-fn reported(
+/// The preview and its button.
+fn preview(
     viewer: &Viewer,
     name: &ScheduleName,
     request: Backfill,
@@ -114,13 +114,13 @@ fn reported(
     };
     let given = ["--from", &from, "--to", &to, "--pace", &pace];
     let words = [&["schedule", "backfill", name.as_str()], &given[..]].concat();
-    section! { lang; "planned", "What would fire", "将触发的时点";
-        p { strong { (say!(lang; "{fires} of the {all} slots in this range would fire.",
-            "该范围内 {all} 个时点中，有 {fires} 个会触发。")) } }
+    section! { lang; "planned", "Slots to fire", "将触发的时点";
+        p { strong { (say!(lang; "Slots in this range: {all}; to fire: {fires}.",
+            "该范围内共 {all} 个时点，将触发 {fires} 个。")) } }
         @if fires > 0 { (form(viewer, &format!("{}/backfill", path(name)), &fields)) }
         @if all > 0 { (slots(viewer, planned)) }
         @if let Some(rest) = all.checked_sub(LISTED).filter(|rest| *rest > 0) {
-            p class="hint" { (say!(lang, "{rest} more are not listed.", "另有 {rest} 个未列出。")) }
+            p class="hint" { (say!(lang, "Not listed: {rest} more.", "另有 {rest} 个未列出。")) }
         }
         (Equivalent::call("POST", api(name, "/backfill"))
             .body(&json!({ "from": from, "to": to, "pace": pace })).cli(&words).show(viewer))
@@ -136,11 +136,11 @@ fn fire_them(lang: Lang, count: usize) -> String {
 
 fn slots(viewer: &Viewer, planned: &Backfilled) -> Markup {
     let lang = viewer.lang;
-    table! { lang; "What would fire", "将触发的时点";
+    table! { lang; "Slots to fire", "将触发的时点";
         for (slot in planned.slots.iter().take(LISTED)) tr()
         "Slot", "时点" { td { (viewer.at(slot.slot)) } }
-        "Fires", "触发于" { td { (viewer.at_or_dash(slot.execute_at)) } }
-        "Already there", "已有" {
+        "Fires at", "触发于" { td { (viewer.at_or_dash(slot.execute_at)) } }
+        "Existing firing", "已有触发" {
             td {
                 @if let Some(found) = slot.found {
                     a href=(task_path(&slot.identity)) { (status(lang, found, false)) }

@@ -1,4 +1,4 @@
-//! Writing a schedule, new or changed: a form, what it would do, and the button.
+//! The form to create or change a schedule, with a preview.
 
 use almanack_core::plan::{Origin, Ready, Schedule, ScheduleName};
 use almanack_engine::schedules::{Expected, Writer};
@@ -6,23 +6,22 @@ use almanack_engine::schedules::{Expected, Writer};
 use super::fields::{Fields, TARGETS};
 use super::one::{is_there, way_back};
 use super::sheet::{Sheet, target_name};
-use super::{api, path, reported, times, trying};
+use super::{api, path, times, trying, words};
 use crate::schedules::{Named, admit, find};
 use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
 
-/// Coming times told before and after.
+/// Next times shown before and after.
 const TIMES: usize = 10;
 
-/// What is being written.
 struct Draft<'a> {
     viewer: &'a Viewer,
-    /// The schedule that is changed; none if it is new.
+    /// The schedule being changed; none if it is new.
     schedule: Option<&'a Schedule>,
     fields: &'a Fields,
 }
 
-/// An empty form, or one begun by a link.
+/// An empty form, or one prefilled by a link.
 pub(crate) async fn blank(viewer: Viewer, Sought(fields): Sought<Fields>) -> Page {
     viewer.must(Scope::Operate, "writing a schedule")?;
     let fields = &begun(&viewer, fields);
@@ -39,7 +38,7 @@ fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
     fields
 }
 
-/// Checks or creates a schedule.
+/// Previews or creates a schedule.
 pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, form } = filled;
     Draft::new(&viewer, None, &form)
@@ -47,13 +46,12 @@ pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer 
         .await
 }
 
-/// The form of a schedule that is there.
+/// The form of an existing schedule.
 pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) -> Answer {
     viewer.must(Scope::Operate, "changing a schedule")?;
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
-    if let Some(managed) = reported::managed(lang, schedule.origin).filter(|_| is_there(&schedule))
-    {
+    if let Some(managed) = words::managed(lang, schedule.origin).filter(|_| is_there(&schedule)) {
         let body = html! { p class="wrong" { (managed) } (way_back(lang, &schedule)) };
         let title = title(lang, Some(&schedule));
         return Ok(page(&viewer, Place::Schedules, &title, &body).into_response());
@@ -65,12 +63,12 @@ pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) 
         .into_response())
 }
 
-/// Checks or changes a schedule, if it still is what was looked at.
+/// Previews or changes a schedule, if it is still at the revision that was shown.
 pub(crate) async fn save(State(state): App, Named(name): Named, filled: Filled<Fields>) -> Answer {
     let Filled { viewer, mut form } = filled;
     let schedule = find(&state, &name).await?;
     form.set("name", name.as_str());
-    let missing = |_| Problem::new(Code::InvalidValue, "the form lacks its revision");
+    let missing = |_| Problem::new(Code::InvalidValue, "the form has no revision");
     let seen = Expected::Revision(form.get("revision").parse().map_err(missing)?);
     Draft::new(&viewer, Some(&schedule), &form)
         .answer(&state, seen)
@@ -85,21 +83,20 @@ impl<'a> Draft<'a> {
             fields,
         }
     }
-    /// Checks or writes. What is refused comes back as it was filled in, with the reason.
+    /// Previews or writes. A refused form keeps its input and shows the reason.
     async fn answer(&self, state: &AppState, seen: Expected) -> Answer {
         let done = match self.fields.get("act") {
             "check" => self
                 .check(state)
-                .map(|reported| self.page(&reported, None).into_response()),
+                .map(|above| self.page(&above, None).into_response()),
             _ => self.write(state, seen).await,
         };
         done.or_else(|problem| {
             if problem.code.status().is_server_error() {
                 return Err(problem);
             }
-            let reported =
-                trying::refusal(self.viewer.lang, self.fields.get("expression"), &problem);
-            Ok(again(self.page(&reported, problem.place())))
+            let above = trying::refusal(self.viewer.lang, self.fields.get("expression"), &problem);
+            Ok(again(self.page(&above, problem.place())))
         })
     }
 
@@ -129,7 +126,7 @@ impl<'a> Draft<'a> {
         Ok(see(&format!("{}?did={did}", path(&name))))
     }
 
-    /// What it would do.
+    /// The preview.
     fn check(&self, state: &AppState) -> Page {
         let (name, new) = self.read(state)?;
         let (viewer, lang) = (self.viewer, self.viewer.lang);
@@ -140,8 +137,8 @@ impl<'a> Draft<'a> {
         };
         let (before, after) = (lang.pick("Before", "修改前"), lang.pick("After", "修改后"));
         let equivalent = self.equivalent(&name)?;
-        Ok(section! { lang; "would", "What it would do", "将会怎样";
-            p { strong { (new.describe(reported::language(lang))) } }
+        Ok(section! { lang; "would", "Preview", "预览";
+            p { strong { (new.describe(words::language(lang))) } }
             (times::warnings(viewer, &new))
             @if let Some(old) = &old {
                 (times::compared(viewer, old, &new))
@@ -173,7 +170,7 @@ impl<'a> Draft<'a> {
         Ok(call.body(&body).cli(&words))
     }
 
-    fn page(&self, reported: &Markup, wrong: Option<&str>) -> Markup {
+    fn page(&self, above: &Markup, wrong: Option<&str>) -> Markup {
         let (viewer, lang) = (self.viewer, self.viewer.lang);
         let action = match self.schedule {
             Some(schedule) => format!("{}/change", path(&schedule.name)),
@@ -192,25 +189,25 @@ impl<'a> Draft<'a> {
             }
             (sheet.show())
             p class="acts" {
-                button type="submit" name="act" value="check" { (lang.pick("Show what it would do", "查看将会怎样")) }
+                button type="submit" name="act" value="check" { (lang.pick("Preview", "预览")) }
                 button type="submit" name="act" value="write" class="primary" { (lang.pick("Save", "保存")) }
             }
         };
         let body = html! {
             @if self.schedule.is_none() { (self.kinds()) }
-            (reported)
+            (above)
             (form(viewer, &action, &fields))
             @if let Some(schedule) = self.schedule { (way_back(lang, schedule)) }
         };
         page(viewer, Place::Schedules, &title(lang, self.schedule), &body)
     }
 
-    /// Ways to the form of each kind of target.
+    /// Links to the form of each kind of target.
     fn kinds(&self) -> Markup {
         let lang = self.viewer.lang;
         let it = self.fields;
         html! {
-            nav class="numbers" aria-label=(lang.pick("What it fires at", "触发目标")) {
+            nav class="numbers" aria-label=(lang.pick("Target", "触发目标")) {
                 @for target in TARGETS {
                     @let own = ["name", "expression", "tz"].map(|name| (name, it.get(name)));
                     @let given = own.into_iter().filter(|(_, value)| !value.is_empty());

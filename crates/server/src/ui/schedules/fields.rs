@@ -1,7 +1,7 @@
-//! The definition of a schedule as a form, both ways.
+//! Converts between a form and the definition of a schedule.
 //!
-//! What is filled in becomes the very JSON that the API takes, and is read by the API's own reader: a form knows no rule of its
-//! own, and what is left empty gets the default.
+//! The form is converted to the API's JSON and read by the API's own reader: it has no rules
+//! itself, and empty fields get their default.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +11,8 @@ use serde_json::{Map, Value};
 use crate::call::read_object;
 use crate::ui::prelude::*;
 
-/// What a schedule can fire at.
 pub(crate) const TARGETS: [&str; 4] = ["webhook", "task", "workflow", "command"];
-/// What may be given besides the expression and the target.
+/// Fields besides the expression and the target.
 const GIVEN: [&str; 10] = [
     "tz",
     "catch_up",
@@ -26,16 +25,16 @@ const GIVEN: [&str; 10] = [
     "retry_for",
     "priority",
 ];
-/// Those that are numbers in JSON.
+/// Fields that are numbers in JSON.
 const NUMBERS: [&str; 2] = ["max_catch_up", "priority"];
 
-/// A definition as it is filled in, by the names of its fields; everything is text. Besides, the `name`, the `revision`
-/// that was looked at, and the `act`: `check` only tells what would be.
+/// A definition as form fields, all of them text. Also the `name`, the `revision` that was shown,
+/// and the `act`: `check` only previews.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct Fields(BTreeMap<String, String>);
 
 impl Fields {
-    /// What was filled in; nothing where nothing was.
+    /// A field, if it is not empty.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }
@@ -49,7 +48,7 @@ impl Fields {
         (!value.is_empty()).then(|| json!(value))
     }
 
-    /// The JSON that the API takes.
+    /// The JSON of the API.
     pub(crate) fn to_json(&self) -> Result<Value> {
         let mut body =
             json!({ "expression": self.get("expression"), "target": self.target_json()? });
@@ -100,18 +99,18 @@ impl Fields {
             .map(|_| serde_json::from_str(self.get(name)));
         given.transpose().map_err(|error| {
             let path = format!("target.{name}");
-            let detail = format!("{path} must be JSON: {error}");
+            let detail = format!("{path} must be valid JSON: {error}");
             Problem::new(Code::InvalidValue, detail).at(path)
         })
     }
 
-    /// The definition, read as the API reads it.
+    /// The definition, read by the API's reader.
     pub(crate) fn definition(&self) -> Result<Definition> {
         let text = self.to_json()?.to_string();
         read_object(&text)
     }
 
-    /// A definition, to be changed.
+    /// The form of an existing definition.
     pub(crate) fn of(name: &str, definition: &Definition, revision: i64) -> Self {
         let mut body = serde_json::to_value(definition).unwrap_or_default();
         let mut target = body["target"].take();
@@ -141,7 +140,7 @@ fn inputs(lines: &str) -> Value {
     Value::Object(pairs.collect())
 }
 
-/// A value of a definition as a person writes it: lists line by line, payloads as JSON.
+/// A value as a person writes it: lists line by line, payloads as JSON.
 fn shown(name: &str, value: &Value) -> String {
     let lines = |lines: Vec<String>| lines.join("\n");
     match value {

@@ -1,17 +1,16 @@
-//! The slot ledger: what became of every slot, with the reason, newest first.
+//! The slot ledger: the result of every slot with its reason, newest first.
 
 use almanack_core::plan::{Schedule, Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
 use almanack_core::task::{Identity, Task};
 
-use super::{command, path, reported};
+use super::{command, path, words};
 use crate::schedules::ledger::{cursor, parse_cursor};
 use crate::ui::prelude::*;
 
 /// Rows on a page.
 const PAGE: usize = 50;
 
-/// A part of the ledger.
 pub(crate) async fn show(
     state: &AppState,
     viewer: &Viewer,
@@ -41,7 +40,7 @@ pub(crate) async fn show(
     })
 }
 
-/// The firing of each row of one slot, in one read.
+/// The firings of all single-slot rows, in one read.
 async fn firings(
     state: &AppState,
     schedule: &Schedule,
@@ -61,10 +60,10 @@ fn rows(viewer: &Viewer, here: &str, slots: &[Slot], firings: &[Option<Task>]) -
         html! { a href=(href) data-open aria-label=(label) { (lang.pick("why?", "为什么？")) } }
     };
     let rows = table! { lang; "Slot ledger", "时点台账";
-        or "No slot has been decided yet.", "尚无已决定的时点。";
+        or "No slots yet.", "还没有时点。";
         for ((slot, firing) in slots.iter().zip(firings)) tr(data-row)
         "Slot", "时点" { td { (times(viewer, slot)) } }
-        "What became of it", "结果" { td { (became(lang, slot)) } }
+        "Result", "结果" { td { (became(lang, slot)) } }
         "Firing", "触发" {
             td {
                 @if let Some(task) = firing {
@@ -92,12 +91,12 @@ fn times(viewer: &Viewer, slot: &Slot) -> Markup {
 
 fn became(lang: Lang, slot: &Slot) -> Markup {
     html! {
-        // That it fired says nothing of how that went: the next cell does, with its shape.
+        // A fired slot says nothing about its result: the next cell shows that.
         @match slot.verdict {
-            Verdict::Fired | Verdict::CaughtUp => (reported::verdict(lang, slot.verdict)),
+            Verdict::Fired | Verdict::CaughtUp => (words::verdict(lang, slot.verdict)),
             Verdict::Skipped(reason) => {
-                (badge("skipped", reported::verdict(lang, slot.verdict)))
-                div { (reported::reason(lang, reason)) }
+                (badge("skipped", words::verdict(lang, slot.verdict)))
+                div { (words::reason(lang, reason)) }
             },
         }
         @if let Some(detail) = &slot.detail { div class="hint" { (lang.english(detail)) } }

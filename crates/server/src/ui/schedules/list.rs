@@ -1,14 +1,13 @@
-//! All schedules, by name: what each means, when it fires next, and how the last sixty slots went.
+//! All schedules by name: meaning, next firing, and the last sixty slots.
 
 use almanack_core::plan::{Origin, Ready, Schedule};
 use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
 
 use super::runs::{self, Run, Spread, interval as interval_of};
-use super::{path, reported, times::in_both};
+use super::{path, times::in_both, words};
 use crate::schedules::{ListQuery, cursor};
 use crate::ui::prelude::*;
 
-/// Which schedules to list.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Query {
     /// A part of the name, the expression, the zone or the target.
@@ -19,7 +18,6 @@ pub(crate) struct Query {
     did: Option<String>,
 }
 
-/// One line of the list.
 struct Line {
     schedule: Schedule,
     ready: Option<Ready>,
@@ -41,7 +39,7 @@ pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sough
     let lang = viewer.lang;
     let body = html! {
         @if query.did.as_deref() == Some("removed") {
-            (notice(&html! { (pick!(lang; "The schedule was removed. Its history stays.", "日程已移除，历史记录仍保留。")) }))
+            (notice(&html! { (pick!(lang; "Schedule removed. Its history is kept.", "日程已移除，历史记录会保留。")) }))
         }
         p class="acts" {
             @if viewer.may(Scope::Operate) {
@@ -70,16 +68,16 @@ fn line(state: &AppState, schedule: Schedule) -> Line {
 
 fn filters(lang: Lang, query: &Query) -> Markup {
     let states = ["active", "paused", "parked", "removed"];
-    let states = states.map(|name| (name, reported::state_name(lang, name)));
-    let any_state = [("", lang.pick("all but removed", "未移除的"))];
-    let origins = Origin::ALL.map(|of| (of.as_str(), reported::origin(lang, of)));
-    let anybody = [("", lang.pick("anybody", "全部"))];
+    let states = states.map(|name| (name, words::state_name(lang, name)));
+    let any_state = [("", lang.pick("all except removed", "全部（不含已移除）"))];
+    let origins = Origin::ALL.map(|of| (of.as_str(), words::origin(lang, of)));
+    let any_origin = [("", lang.pick("all", "全部"))];
     let example = lang.pick("name, expression, zone, target", "名称、表达式、时区、目标");
     html! {
         form class="fields" method="get" action="/ui/schedules" role="search" {
             (Field::search("q", lang.pick("Search", "搜索"), query.q.as_deref()).example(example))
             (choice("state", lang.pick("State", "状态"), query.state.as_deref(), any_state.into_iter().chain(states)))
-            (choice("origin", lang.pick("Belongs to", "来源"), query.origin.as_deref(), anybody.into_iter().chain(origins)))
+            (choice("origin", lang.pick("Managed by", "管理方"), query.origin.as_deref(), any_origin.into_iter().chain(origins)))
             button type="submit" { (lang.pick("Filter", "筛选")) }
         }
     }
@@ -88,12 +86,12 @@ fn filters(lang: Lang, query: &Query) -> Markup {
 fn nothing(lang: Lang, query: &Query) -> Markup {
     if query.q.is_some() || query.state.is_some() || query.origin.is_some() {
         return html! {
-            (empty(lang.pick("No schedule fits.", "没有符合条件的日程。")))
+            (empty(lang.pick("No schedule matches.", "没有符合条件的日程。")))
             p { a href="/ui/schedules" { (lang.pick("Show all schedules", "显示全部日程")) } }
         };
     }
     empty(
-        pick!(lang; "There are no schedules yet. Add one here, in the configuration file or by the API.",
+        pick!(lang; "No schedules yet. Add one here, in the configuration file or through the API.",
         "还没有日程。可以在这里、配置文件或通过 API 添加。"),
     )
 }
@@ -105,7 +103,7 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
         "Name", "名称" {
             th scope="row" { a href=(path(&line.schedule.name)) data-open { (line.schedule.name) } }
         }
-        "State", "状态" { td class="state" { (reported::state_in_brief(viewer, &line.schedule.state)) } }
+        "State", "状态" { td class="state" { (words::state_in_brief(viewer, &line.schedule.state)) } }
         "When", "时间规则" { td class="words" { (meaning(lang, line)) } }
         "Next", "下次" {
             td {
@@ -122,35 +120,35 @@ fn rows(viewer: &Viewer, lines: &[Line], histories: &[Vec<Run>]) -> Markup {
             }
         }
         "p50 / p95", "p50 / p95" { td class="narrow" { (lengths(viewer, line, runs)) } }
-        "Belongs to", "来源" { td { (reported::origin(lang, line.schedule.origin)) } }
+        "Managed by", "管理方" { td { (words::origin(lang, line.schedule.origin)) } }
     }
 }
 
 fn meaning(lang: Lang, line: &Line) -> Markup {
     let definition = line.schedule.definition.read().ok();
     html! {
-        @if let Some(ready) = &line.ready { div { (ready.describe(reported::language(lang))) } }
+        @if let Some(ready) = &line.ready { div { (ready.describe(words::language(lang))) } }
         @if let Some(definition) = definition {
             div { code { (definition.expression) } " " span class="hint" { (definition.tz) } }
-            div class="hint" { (reported::target(lang, &definition.target)) }
+            div class="hint" { (words::target(lang, &definition.target)) }
         }
     }
 }
 
-/// How late and how long, against the interval; each leads to the firings behind it.
+/// Delay and duration compared with the interval; each links to its firings.
 fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     let lang = viewer.lang;
     let href = format!("{}#runs", path(&line.schedule.name));
     let late = Spread::of(runs.iter().filter_map(|run| run.late));
     let took = Spread::of(runs.iter().filter_map(|run| run.took));
-    let reported = [
+    let label = [
         (lang.pick("late", "延迟"), late),
         (lang.pick("took", "耗时"), took),
     ];
     let interval = line.ready.as_ref();
     let interval = interval.and_then(|ready| interval_of(ready, viewer.now));
     html! {
-        @for (word, spread) in reported {
+        @for (word, spread) in label {
             @if let Some(Spread { half, most }) = spread {
                 div { (word) " " a href=(href) { (length(lang, half)) " / " (length(lang, most)) } }
             }
@@ -161,7 +159,7 @@ fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     }
 }
 
-/// The same list from another place.
+/// The same list from another cursor.
 fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
     let link = |cursor: Option<&str>| {
         let (cursor, did) = (cursor.map(str::to_owned), None);
@@ -180,7 +178,7 @@ fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
         (parts::pages(lang, first.as_deref(), next.as_deref()))
         @if query.q.is_some() && more.is_some() {
             p class="hint" { (say!(lang;
-                "A search looks at up to {SEARCHED_MAX} schedules for a page; the next page goes on from there.",
+                "A search examines up to {SEARCHED_MAX} schedules per page; the next page continues from there.",
                 "每页最多搜索 {SEARCHED_MAX} 个日程；下一页从那里继续。")) }
         }
     }
@@ -199,12 +197,13 @@ fn equivalent(query: &Query) -> Equivalent {
 
 /// Schedules on a page.
 pub(crate) const PAGE: usize = 25;
-/// How many are read at once when they are searched.
+/// Rows read at once during a search.
 const BATCH: usize = 500;
-/// How many are searched for one page; the next page goes on from there.
+/// Rows examined for one page; the next page continues from there.
 pub(crate) const SEARCHED_MAX: usize = 10_000;
 
-/// A page of schedules, and the cursor of the next one. Texts are looked for here, because no index leads to them.
+/// A page of schedules, and the cursor of the next one. Texts are searched here, because there is
+/// no index for them.
 pub(crate) async fn search(
     state: &AppState,
     mut filter: ScheduleFilter,
@@ -222,7 +221,7 @@ pub(crate) async fn search(
     let mut searched = 0;
     while searched < SEARCHED_MAX {
         let batch = state.store.list_schedules(&filter).await?;
-        // A batch that is not full ended because it had examined as many as it may.
+        // A batch that is not full reached the limit of examined rows.
         let full = batch.rows.len() == filter.limit;
         searched += if full { filter.limit } else { EXAMINED_MAX };
         filter.after = batch.next;

@@ -1,23 +1,22 @@
-//! One schedule: what it means, what it will do, what it did, and what can be done with it.
+//! One schedule: its meaning, next times, history and actions.
 
 use almanack_core::plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys};
 
 use super::runs::{self, Run, interval};
-use super::{acts, ledger, path, reported, times, why};
+use super::{acts, ledger, path, times, why, words};
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
 
-/// How many coming times are told.
+/// Next times shown.
 const TIMES: usize = 50;
-/// How many edits are told.
+/// Changes shown.
 const EDITS: usize = 50;
 
-/// What a page of a schedule is asked for.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Query {
-    /// Where in the ledger.
+    /// Cursor of the ledger.
     before: Option<String>,
-    /// What was done just now.
+    /// Code of the last action.
     did: Option<String>,
     #[serde(flatten)]
     why: why::Query,
@@ -38,7 +37,7 @@ pub(crate) async fn show(
     let edits = state.store.load_edits(schedule.id, EDITS).await?;
     let lang = viewer.lang;
     let body = html! {
-        @if let Some(reported) = query.did.as_deref().and_then(|did| done(lang, did)) { (notice(&html! { (reported) })) }
+        @if let Some(text) = query.did.as_deref().and_then(|did| done(lang, did)) { (notice(&html! { (text) })) }
         (live("schedule", &about(&state, &viewer, &schedule, ready.as_ref())))
         (acts::offered(&viewer, &schedule))
         (live("runs", &what_it_did(&viewer, ready.as_ref(), &runs)))
@@ -53,16 +52,16 @@ pub(crate) async fn show(
     Ok(page(&viewer, Place::Schedules, title, &body))
 }
 
-/// What was done, by its code in the address.
+/// The result of an action, by its code in the address.
 fn done(lang: Lang, did: &str) -> Option<&'static str> {
     words! { lang, did?;
-        "created" => "The schedule was created.", "日程已创建。";
-        "changed" => "The schedule was changed.", "日程已修改。";
-        "unchanged" => "It already was so; nothing was changed.", "内容相同，未作更改。";
-        "paused" => "The schedule is paused.", "日程已暂停。";
-        "resumed" => "The schedule was resumed.", "日程已恢复。";
-        "fired" => "It was fired; its newest firing is told below.", "已触发；最近一次触发见下。";
-        "backfilled" => "The slots that had not fired fire now, one after the other.",
+        "created" => "Schedule created.", "日程已创建。";
+        "changed" => "Schedule changed.", "日程已修改。";
+        "unchanged" => "No change: already in that state.", "未作更改：已处于该状态。";
+        "paused" => "Schedule paused.", "日程已暂停。";
+        "resumed" => "Schedule resumed.", "日程已恢复。";
+        "fired" => "Fired; see the latest firing below.", "已触发；最近一次触发见下。";
+        "backfilled" => "Firing the missing slots one after the other.",
             "未触发过的时点正在依次触发。";
     }
 }
@@ -73,23 +72,23 @@ fn about(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&
     let next_at = state.schedules.next_firing(schedule);
     let interval = ready.and_then(|ready| interval(ready, viewer.now));
     let known = facts! { lang;
-        "State", "状态" { (reported::state_in_full(viewer, &schedule.state)) }
+        "State", "状态" { (words::state_in_full(viewer, &schedule.state)) }
         "When", "时间规则" if (let Some(it) = definition) { (meaning(lang, it, ready)) }
-        "Fires at", "目标" if (let Some(it) = definition) { (reported::target(lang, &it.target)) }
+        "Target", "目标" if (let Some(it) = definition) { (words::target(lang, &it.target)) }
         "Next", "下次" {
             @match (next_at, ready) {
                 (Some(at), Some(ready)) => (times::in_both(viewer, at, ready.zone().time_zone())),
-                _ => (lang.pick("It will not fire.", "不会触发。")),
+                _ => (lang.pick("No further firings.", "不会再触发。")),
             }
             @if let Some(since) = schedule.waits_since {
-                div { (pick!(lang; "waits for the firing before it since ", "等待上一次触发结束，始于 ")) (viewer.at(since)) }
+                div { (pick!(lang; "waiting for the previous firing since ", "正在等待上一次触发结束，始于 ")) (viewer.at(since)) }
             }
         }
         "Interval", "间隔" if (let Some(interval) = interval) { (length(lang, interval)) }
-        "Newest firing", "最近一次触发" if (let Some(firing) = schedule.last_firing()) {
+        "Latest firing", "最近一次触发" if (let Some(firing) = schedule.last_firing()) {
             a href=(task_path(&firing)) { (firing.subject) }
         }
-        "Belongs to", "来源" { (reported::origin(lang, schedule.origin)) }
+        "Managed by", "管理方" { (words::origin(lang, schedule.origin)) }
         "Last changed", "最近修改" {
             (viewer.at(schedule.changed_at)) " "
             a href="#history" { (say!(lang, "(revision {revision})", "（修订 {revision}）")) }
@@ -102,7 +101,7 @@ fn meaning(lang: Lang, definition: &Definition, ready: Option<&Ready>) -> Markup
     let (expression, tz) = (definition.expression.as_str(), definition.tz.as_str());
     let pairs = [("expression", expression), ("tz", tz)];
     html! {
-        @if let Some(ready) = ready { div { strong { (ready.describe(reported::language(lang))) } } }
+        @if let Some(ready) = ready { div { strong { (ready.describe(words::language(lang))) } } }
         div { code { (expression) } " " (tz) " "
             a href=(crate::ui::query::address("/ui/schedules/try", pairs)) { (lang.pick("Try it", "试写")) }
         }
@@ -132,31 +131,31 @@ fn rules(lang: Lang, schedule: &Schedule) -> Markup {
     let Ok(definition) = schedule.definition.read() else {
         return html! {};
     };
-    section! { lang; "policies", "When things do not go as planned", "未按计划进行时";
-        (reported::policies(lang, definition))
+    section! { lang; "policies", "Policies", "策略";
+        (words::policies(lang, definition))
     }
 }
 
-/// What people did to it, newest first, with what each changed.
+/// The change history, newest first, with the differences.
 fn history(viewer: &Viewer, edits: &[Edit]) -> Markup {
     let lang = viewer.lang;
     let earlier = std::iter::once(None).chain(edits.iter().map(Some));
     let mut pairs: Vec<_> = edits.iter().zip(earlier).collect();
     pairs.reverse();
-    let rows = table! { lang; "What people did to it", "操作历史";
+    let rows = table! { lang; "Change history", "变更历史";
         for ((edit, before) in pairs) tr()
         "When", "时间" { td { (viewer.at(edit.at)) } }
         "What", "操作" {
             td {
-                (reported::edited(lang, edit.edited))
+                (words::edited(lang, edit.edited))
                 @if let Some(keys) = before.and_then(|before| differing(before, edit)) { ": " code { (keys) } }
-                (reported::note(edit.note.as_deref()))
+                (words::note(edit.note.as_deref()))
             }
         }
-        "Who", "操作人" { td { (edit.by) } }
+        "By", "操作人" { td { (edit.by) } }
         "Revision", "修订" { td { (edit.revision) } }
     };
-    section! { lang; "history", "What people did to it", "操作历史"; (rows) }
+    section! { lang; "history", "Change history", "变更历史"; (rows) }
 }
 
 fn differing(before: &Edit, after: &Edit) -> Option<String> {
@@ -172,17 +171,17 @@ fn equivalent(schedule: &Schedule) -> Equivalent {
     Equivalent::call("GET", call).cli(&["schedule", "show", schedule.name.as_str()])
 }
 
-/// Whether something can still be done with it.
+/// Whether it can still be changed.
 pub(crate) fn is_there(schedule: &Schedule) -> bool {
     !matches!(schedule.state, Standing::Removed { .. })
 }
 
-/// Whether this reader may do something with it.
+/// Whether this reader may change it.
 pub(crate) fn may_act(viewer: &Viewer, schedule: &Schedule) -> bool {
     viewer.may(Scope::Operate) && is_there(schedule)
 }
 
-/// The way back to a schedule from a page about it.
+/// A link back to the schedule.
 pub(crate) fn way_back(lang: Lang, schedule: &Schedule) -> Markup {
     let name = &schedule.name;
     html! { p { a href=(path(name)) { (say!(lang, "Back to {name}", "返回 {name}")) } } }

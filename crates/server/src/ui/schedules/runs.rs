@@ -1,60 +1,58 @@
-//! What became of the last slots of schedules: the ledger's verdict, joined with what became of the firing's task.
+//! The last slots of schedules: the ledger's verdict joined with the firing's task.
 //!
-//! The ledger alone says that a slot fired, not how that went; the task alone says nothing of slots that were skipped. A row
-//! of the ledger may stand for many skipped slots, so rows are unrolled into slots again, as many as are shown. All of a page
-//! costs one read per schedule and one for all firings together.
+//! The ledger says that a slot fired, not with which result; the task knows nothing of skipped
+//! slots. A ledger row may cover many skipped slots, so rows are expanded into slots again, as many
+//! as are shown. A page costs one read per schedule and one for all firings together.
 
 use almanack_core::plan::{Ready, Reason, Schedule, ScheduleName, Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
 use almanack_core::task::{Identity, Status, Task};
 
-use super::reported;
+use super::words;
 use crate::picture::against::{self, Against};
 use crate::picture::strip::{self, Beat};
 use crate::ui::prelude::*;
 use crate::{picture::outcome::Outcome, picture::span::percentile};
 
-/// How many slots are shown.
+/// Slots shown.
 pub(crate) const SHOWN: usize = 60;
-/// Gaps looked at to tell how far apart slots are.
+/// Gaps examined to find the interval.
 const GAPS: usize = 8;
 
-/// What became of a slot.
+/// The result of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Became {
-    /// Its firing waits for its time.
+    /// Its firing is waiting.
     Planned,
-    /// Its firing is being tried.
+    /// Its firing is running.
     Running,
     Done,
-    /// It went wrong, and is tried again.
+    /// It failed and will be retried.
     Retrying,
     Failed,
-    /// Its firing was withdrawn.
+    /// Its firing was cancelled.
     Cancelled,
-    /// It did not fire.
+    /// It was skipped.
     Skipped(Reason),
-    /// It fired, and what became of that is no longer kept.
+    /// It fired, but its firing was deleted by retention.
     Forgotten,
 }
 
-/// One slot and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) at: Timestamp,
-    /// What became of it.
     pub(crate) became: Became,
-    /// The facts behind it, in English: who paused, what the last attempt said.
+    /// Details in English: who paused, the last result.
     pub(crate) detail: Option<String>,
-    /// How much later than planned it began; none for what did not fire by itself.
+    /// Its start delay; none if it did not fire by itself.
     pub(crate) late: Option<SignedDuration>,
-    /// How long its last attempt took.
+    /// Duration of its last attempt.
     pub(crate) took: Option<SignedDuration>,
-    /// Its firing, if it is kept.
+    /// Its firing, if still stored.
     pub(crate) firing: Option<Identity>,
 }
 
-/// One slot as the ledger has it.
+/// One slot from the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Decided<'a> {
     at: Timestamp,
@@ -95,19 +93,19 @@ pub(crate) async fn join(
     }
     let mut tasks = state.store.load_current(&identities).await?.into_iter();
     let runs = schedules.iter().zip(unrolled).map(|((_, ready), slots)| {
-        let reported = slots.into_iter().map(|slot| {
+        let joined = slots.into_iter().map(|slot| {
             let task = tasks.next().flatten();
             run(&slot, task, *ready)
         });
-        let mut reported: Vec<Run> = reported.collect();
-        reported.reverse();
-        reported
+        let mut joined: Vec<Run> = joined.collect();
+        joined.reverse();
+        joined
     });
     Ok(runs.collect())
 }
 
-/// The newest slots of rows, newest first. The slots of a row are found by the rule of today: what they have in common is
-/// their verdict, so that an older rule named them at other times does no harm.
+/// The newest slots of rows, newest first. The slots of a row are computed with the current
+/// expression: they share a verdict, so different times under an older expression are harmless.
 fn unroll<'a>(rows: &'a [Slot], ready: Option<&Ready>) -> Vec<Decided<'a>> {
     let slots = rows.iter().flat_map(|row| {
         let count = usize::try_from(row.slots).unwrap_or(usize::MAX);
@@ -125,7 +123,8 @@ fn run(slot: &Decided<'_>, task: Option<Task>, ready: Option<&Ready>) -> Run {
     let fired = slot.row.verdict.is_fired();
     let became = became(slot.row.verdict, task.as_ref());
     let due_at = ready.map_or(slot.at, |ready| ready.due_at(slot.at));
-    // Only the last attempt's beginning is kept. Where it was not the first, the decision is what is known.
+    // Only the start of the last attempt is stored. If it was not the first, the decision is what
+    // is known.
     let began = task.as_ref().map(|task| match task.started_at {
         Some(started_at) if task.attempt <= 1 => started_at,
         _ => slot.row.decided_at,
@@ -148,7 +147,7 @@ fn run(slot: &Decided<'_>, task: Option<Task>, ready: Option<&Ready>) -> Run {
     }
 }
 
-/// A slot that was skipped may have been fired by hand later: then that is what became of it.
+/// A skipped slot may have been fired by hand later: then that is its result.
 fn became(verdict: Verdict, task: Option<&Task>) -> Became {
     match (task, verdict) {
         (None, Verdict::Skipped(reason)) => Became::Skipped(reason),
@@ -172,16 +171,16 @@ fn took(task: &Task) -> Option<SignedDuration> {
     (!took.is_negative()).then_some(took)
 }
 
-/// What half and what 95 of a hundred do not exceed.
+/// The 50th and the 95th percentile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spread {
     pub(crate) half: SignedDuration,
-    /// What 95 of a hundred do not exceed.
+    /// The 95th percentile.
     pub(crate) most: SignedDuration,
 }
 
 impl Spread {
-    /// Of some lengths; none of none.
+    /// Percentiles; none for an empty list.
     pub(crate) fn of(lengths: impl Iterator<Item = SignedDuration>) -> Option<Self> {
         let mut sorted: Vec<_> = lengths.collect();
         sorted.sort_unstable();
@@ -192,7 +191,7 @@ impl Spread {
     }
 }
 
-/// How far apart slots are: the shortest of the coming gaps, because that is the one in which a firing has to end.
+/// The interval: the shortest of the next gaps, because a firing has to end within it.
 pub(crate) fn interval(ready: &Ready, now: Timestamp) -> Option<SignedDuration> {
     let slots = std::iter::successors(ready.next_after(now), |at| ready.next_after(*at));
     let slots: Vec<Timestamp> = slots.take(GAPS + 1).collect();
@@ -202,23 +201,22 @@ pub(crate) fn interval(ready: &Ready, now: Timestamp) -> Option<SignedDuration> 
         .min()
 }
 
-/// The last slots, in a row of a list.
+/// The last slots, inline.
 pub(crate) fn strip(viewer: &Viewer, name: &ScheduleName, runs: &[Run]) -> Markup {
     let caption = say!(viewer.lang, "Last slots of {name}", "{name} 最近的时点");
     let id = format!("strip-{name}");
     strip::inline(&beats(viewer, runs), &viewer.frame(&id, &caption))
 }
 
-/// The last slots, each with its link and its words.
+/// The last slots as a figure with links.
 pub(crate) fn strip_in_full(viewer: &Viewer, runs: &[Run]) -> Markup {
     let caption = viewer.lang.pick("Last slots", "最近的时点");
     strip::draw(&beats(viewer, runs), &viewer.frame("last-slots", caption))
 }
 
-/// How long the last firings took and how late they began, against the interval.
+/// Duration and delay of the last firings, compared with the interval.
 pub(crate) fn against(viewer: &Viewer, runs: &[Run], interval: Option<SignedDuration>) -> Markup {
-    let caption =
-        pick!(viewer.lang; "Duration and lateness against the interval", "耗时与延迟（对照间隔）");
+    let caption = pick!(viewer.lang; "Duration and delay compared with the interval", "耗时与延迟（对照间隔）");
     let measured = runs.iter().filter_map(|run| {
         Some(against::Run {
             at: run.at,
@@ -248,16 +246,18 @@ fn beats(viewer: &Viewer, runs: &[Run]) -> Vec<Beat> {
 fn why(viewer: &Viewer, run: &Run) -> String {
     let lang = viewer.lang;
     let reason = match run.became {
-        Became::Skipped(reason) => Some(reported::reason(lang, reason)),
-        Became::Retrying => Some(lang.pick("will be tried again", "将重试")),
-        Became::Forgotten => Some(lang.pick("its firing is no longer kept", "触发记录已清除")),
+        Became::Skipped(reason) => Some(words::reason(lang, reason)),
+        Became::Retrying => Some(lang.pick("will retry", "将重试")),
+        Became::Forgotten => {
+            Some(lang.pick("its firing was deleted by retention", "触发记录已过保留期"))
+        }
         _ => None,
     };
     let parts = reason.into_iter().chain(run.detail.as_deref());
     parts.collect::<Vec<_>>().join(lang.pick("; ", "；"))
 }
 
-/// What is tried again has gone wrong so far, and that is what its picture tells.
+/// A firing that will be retried has failed so far; its picture shows that.
 fn outcome(became: Became) -> Outcome {
     match became {
         Became::Planned => Outcome::Planned,

@@ -1,20 +1,20 @@
-//! The fields of a schedule's form: one group for when, one for at what, and the policies folded away.
+//! The fields of a schedule's form: time, target, and the policies folded.
 
 use maud::Render as _;
 
 use super::fields::Fields;
 use crate::ui::prelude::*;
 
-/// The fields of a form, with what was filled in and which of them is refused.
+/// The fields of a form, with their input and the refused one.
 pub(crate) struct Sheet<'a> {
     pub(crate) lang: Lang,
     pub(crate) fields: &'a Fields,
-    /// Where it went wrong, as problems name it: `target.url`.
+    /// The path of the invalid value, as in problems: `target.url`.
     pub(crate) wrong: Option<&'a str>,
 }
 
 impl Sheet<'_> {
-    /// All fields but the name.
+    /// All fields except the name.
     pub(crate) fn show(&self) -> Markup {
         let lang = self.lang;
         html! {
@@ -29,7 +29,7 @@ impl Sheet<'_> {
                 (self.target())
             }
             details class="act" open[self.wrong.is_some_and(is_policy)] {
-                summary { (lang.pick("When things do not go as planned", "未按计划进行时")) }
+                summary { (lang.pick("Policies", "策略")) }
                 div class="fields" { (self.policies()) }
             }
         }
@@ -47,17 +47,17 @@ impl Sheet<'_> {
                 },
                 "command" => {
                     (self.area("argv", lang.pick("Program and arguments, one per line", "程序与参数，每行一个")))
-                    (self.line("timeout", lang.pick("Killed after", "超时终止"), "10m"))
+                    (self.line("timeout", lang.pick("Timeout", "超时终止"), "10m"))
                 },
                 "task" => {
-                    (self.line("kind", lang.pick("Kind of the task", "任务种类"), "EDITION_RUN"))
-                    (self.line("subject", pick!(lang; "Subject; {slot} and {date} stand for the slot and its day",
-                        "主题；{slot} 和 {date} 代表时点和日期"), "edition:{date}"))
+                    (self.line("kind", lang.pick("Task kind", "任务类型"), "EDITION_RUN"))
+                    (self.line("subject", pick!(lang; "Subject; {slot} and {date} are replaced by the slot and its day",
+                        "主题；{slot} 和 {date} 会替换为时点和日期"), "edition:{date}"))
                     (self.area("payload", lang.pick("Payload, as JSON (optional)", "载荷，JSON（可选）")))
                 },
                 _ => {
-                    (self.line("url", lang.pick("Address to POST to", "POST 地址"), "https://example.org/hook"))
-                    (self.area("body", lang.pick("What to send along, as JSON (optional)", "附带内容，JSON（可选）")))
+                    (self.line("url", lang.pick("URL to POST to", "POST 网址"), "https://example.org/hook"))
+                    (self.area("body", lang.pick("Request body, as JSON (optional)", "请求正文，JSON（可选）")))
                 },
             }
         }
@@ -66,34 +66,34 @@ impl Sheet<'_> {
     fn policies(&self) -> Markup {
         let lang = self.lang;
         let catch_up = options! { lang;
-            "latest" => "the last one fires late", "补触发最后一个";
-            "none" => "they stay skipped", "保持跳过";
-            "all" => "all within the grace fire late", "宽限内全部补触发";
+            "latest" => "fire the latest", "补触发最后一个";
+            "none" => "skip", "跳过";
+            "all" => "fire all within the grace period", "宽限内全部补触发";
         };
         let overlap = options! { lang;
-            "skip" => "it is skipped", "跳过";
-            "queue_one" => "it waits", "等待";
-            "allow" => "it fires all the same", "照常触发";
-            "cancel_running" => "it cancels the one before", "取消上一次";
+            "skip" => "skip", "跳过";
+            "queue_one" => "wait", "等待";
+            "allow" => "fire anyway", "照常触发";
+            "cancel_running" => "cancel the previous firing", "取消上一次触发";
         };
         let on_resume = options! { lang;
-            "skip" => "they stay skipped", "保持跳过";
-            "latest" => "the last one fires", "触发最后一个";
+            "skip" => "skip", "跳过";
+            "latest" => "fire the latest", "触发最后一个";
         };
         html! {
-            (self.choice("catch_up", lang.pick("Slots that were missed", "错过的时点"), &catch_up))
-            (self.line("grace", lang.pick("How late a slot may fire", "时点最多可迟到"), lang.pick("half the gap", "间隔的一半")))
-            (self.line("max_catch_up", lang.pick("Most missed slots that fire", "最多补触发个数"), "100"))
-            (self.line("catch_up_pace", lang.pick("Between two of them", "补触发间隔"), "1s"))
-            (self.choice("overlap", lang.pick("A slot whose predecessor has not ended", "上一次未结束时"), &overlap))
-            (self.choice("on_resume", lang.pick("The slots of a pause", "暂停期间的时点"), &on_resume))
+            (self.choice("catch_up", lang.pick("Missed slots", "错过的时点"), &catch_up))
+            (self.line("grace", lang.pick("Grace period", "宽限时间"), lang.pick("default: half the gap", "默认：间隔的一半")))
+            (self.line("max_catch_up", lang.pick("Catch-up limit", "补触发上限"), "100"))
+            (self.line("catch_up_pace", lang.pick("Pause between catch-up firings", "补触发间隔"), "1s"))
+            (self.choice("overlap", lang.pick("While the previous firing runs", "上一次触发未结束时"), &overlap))
+            (self.choice("on_resume", lang.pick("Slots during a pause", "暂停期间的时点"), &on_resume))
             (self.line("splay", lang.pick("Spread over", "错峰范围"), "0s"))
-            (self.line("retry_for", lang.pick("How long failures are tried again", "失败后重试多久"), lang.pick("until the next slot", "到下一时点")))
+            (self.line("retry_for", lang.pick("Retry for", "重试时长"), lang.pick("default: until the next slot", "默认：到下一时点")))
             (self.line("priority", lang.pick("Priority, 0 to 9", "优先级（0 到 9）"), "5"))
         }
     }
 
-    /// A field of one line.
+    /// A single-line field.
     pub(crate) fn line(&self, name: &str, label: &str, example: &str) -> Markup {
         let field = Field::text(name, label, Some(self.fields.get(name)));
         field.example(example).refused(self.refused(name)).render()
@@ -112,7 +112,7 @@ impl Sheet<'_> {
         html! {
             label { (label)
                 select name=(name) aria-invalid=[self.invalid(name)] aria-describedby=[self.described(name)] {
-                    @for (choice, reported) in choices { option value=(choice) selected[*choice == self.fields.get(name)] { (reported) } }
+                    @for (choice, shown) in choices { option value=(choice) selected[*choice == self.fields.get(name)] { (shown) } }
                 }
             }
         }
@@ -136,12 +136,12 @@ fn is_policy(path: &str) -> bool {
     !matches!(path, "name" | "expression" | "tz") && !path.starts_with("target")
 }
 
-/// What a target is called.
+/// The name of a target kind.
 pub(crate) fn target_name(lang: Lang, target: &str) -> &'static str {
     words! { lang, target;
         "workflow" => "GitHub workflow", "GitHub 工作流";
-        "command" => "Command on the node", "节点上的命令";
-        "task" => "Task of Almanack", "Almanack 任务";
+        "command" => "Command on a node", "节点上的命令";
+        "task" => "Almanack task", "Almanack 任务";
         _ => "Webhook", "Webhook";
     }
 }

@@ -1,20 +1,20 @@
-//! Coming times, in the schedule's own zone and in the reader's, with what changes of the clocks do to them.
+//! Next times, in the schedule's zone and the reader's, with clock changes.
 
 use almanack_core::plan::{Comparison, Firings, Ready, Stretch, compare};
 use almanack_core::schedule::ClockChange;
 use jiff::tz::TimeZone;
 
-use super::reported;
+use super::words;
 use crate::schedules::explain::ROUND_S;
 use crate::ui::prelude::*;
 
-/// The first times from one on.
+/// The first times from an instant on.
 pub(crate) fn coming(ready: &Ready, first: Option<Timestamp>, count: usize) -> Vec<Timestamp> {
     let times = std::iter::successors(first, |at| ready.next_after(*at));
     times.take(count).collect()
 }
 
-/// An instant in a zone of its own, and in the reader's where that is another.
+/// An instant in its own zone, and in the reader's if that differs.
 pub(crate) fn in_both(viewer: &Viewer, at: Timestamp, zone: &TimeZone) -> Markup {
     html! {
         div { (viewer.instant_in(at, zone)) }
@@ -27,7 +27,7 @@ pub(crate) fn in_both(viewer: &Viewer, at: Timestamp, zone: &TimeZone) -> Markup
 pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption: &str) -> Markup {
     let lang = viewer.lang;
     let Some(last) = times.last() else {
-        return empty(lang.pick("It will not fire.", "不会再触发。"));
+        return empty(lang.pick("No further firings.", "不会再触发。"));
     };
     let zone = ready.zone().time_zone();
     let changes = ready.clock_changes(viewer.now, *last);
@@ -35,9 +35,9 @@ pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption
     let (own, mine) = (zone.iana_name().unwrap_or("UTC"), viewer.zone_name());
     let both = *zone != viewer.zone;
     let own = say!(lang, "In {own}", "{own} 时间");
-    let mine = say!(lang, "In {mine} (yours)", "{mine} 时间（您的）");
+    let mine = say!(lang, "In {mine} (your zone)", "{mine} 时间（您的时区）");
     let mine = both.then_some(mine.as_str());
-    let far = lang.pick("How far", "距今");
+    let far = lang.pick("Relative", "距今");
     let head: Vec<&str> = [Some(&*own), mine, Some(far)]
         .into_iter()
         .flatten()
@@ -63,13 +63,13 @@ fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {
         tr class="clock" {
             td colspan=(columns) {
                 (badge("unknown", lang.pick("clocks change", "时钟调整"))) " "
-                (reported::clock_change(lang, change)) " " (viewer.instant(change.at))
+                (words::clock_change(lang, change)) " " (viewer.instant(change.at))
             }
         }
     }
 }
 
-/// What is worth knowing about an expression; nothing where nothing is.
+/// Warnings about an expression, if any.
 pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
     let warnings = ready.lints(viewer.now, ROUND_S);
     let expression = ready.definition.expression.as_str();
@@ -81,7 +81,7 @@ pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
                         @if let Some(part) = warning.span.and_then(|span| expression.get(span.start..span.end)) {
                             code { (part) } " "
                         }
-                        (reported::lint(viewer, &warning.lint))
+                        (words::lint(viewer, &warning.lint))
                     }
                 }
             }
@@ -89,12 +89,12 @@ pub(crate) fn warnings(viewer: &Viewer, ready: &Ready) -> Markup {
     }
 }
 
-/// How far ahead firings are compared, as the command does when nobody says otherwise.
+/// The window in which firings are compared, as in the command line.
 const AHEAD: SignedDuration = SignedDuration::from_hours(24);
-/// Firings told one by one; all are counted.
+/// Firings listed; all are counted.
 const LISTED: usize = 10;
 
-/// Which firings come, which go, which stay.
+/// Added, removed and unchanged firings.
 pub(crate) fn compared(viewer: &Viewer, old: &Ready, new: &Ready) -> Markup {
     let lang = viewer.lang;
     let until = viewer.now.saturating_add(AHEAD).unwrap_or(viewer.now);
@@ -106,9 +106,9 @@ pub(crate) fn compared(viewer: &Viewer, old: &Ready, new: &Ready) -> Markup {
     let Comparison { come, go, stay, .. } = compare(Some(old), Some(new), stretch);
     let (coming, going) = (come.count, go.count);
     html! {
-        p { (say!(lang; "In the coming 24 hours {coming} firings come, {going} go and {stay} stay.",
-            "未来 24 小时内，新增 {coming} 次触发，取消 {going} 次，保留 {stay} 次。")) }
-        @for (word, firings) in [(lang.pick("come", "新增"), &come), (lang.pick("go", "取消"), &go)] {
+        p { (say!(lang; "Firings in the next 24 hours: {coming} added, {going} removed, {stay} unchanged.",
+            "未来 24 小时内的触发：新增 {coming} 次，移除 {going} 次，不变 {stay} 次。")) }
+        @for (word, firings) in [(lang.pick("Added", "新增"), &come), (lang.pick("Removed", "移除"), &go)] {
             (listed(viewer, word, firings))
         }
     }

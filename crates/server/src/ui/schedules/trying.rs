@@ -1,24 +1,23 @@
-//! Trying an expression: what it means, when it fires, what is worth knowing, and what is wrong with it.
+//! Explains an expression: its meaning, next times, warnings and errors.
 //!
-//! A form that is sent by GET, so that it works without the script and an expression has an address to send to others. With
-//! the script (`data-try`), the parts marked live follow what is typed.
+//! The form is sent by GET, so that it works without the script and an expression can be shared as
+//! a link. With the script (`data-try`), the live parts follow the input.
 
 use almanack_core::plan::Ready;
 
-use super::{reported, times};
+use super::{times, words};
 use crate::schedules::explain;
 use crate::ui::prelude::*;
 
-/// How many times are told.
+/// Next times shown.
 const TIMES: usize = 20;
 const HERE: &str = "/ui/schedules/try";
 
-/// The expression in question.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Query {
     expression: Option<String>,
     tz: Option<String>,
-    /// The schedule it is for; only `H` and `~` depend on it.
+    /// Name of the schedule; only `H` and `~` depend on it.
     name: Option<String>,
 }
 
@@ -60,12 +59,12 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
     let next = times::coming(ready, ready.next_after(viewer.now), TIMES);
     let pairs = [("expression", expression), ("tz", tz)];
     let make = address("/ui/schedules/new", pairs);
-    section! { lang; "meaning", "What it means", "含义";
-        p role="status" { strong { (ready.describe(reported::language(lang))) } }
+    section! { lang; "meaning", "Meaning", "含义";
+        p role="status" { strong { (ready.describe(words::language(lang))) } }
         (times::warnings(viewer, ready))
-        (times::times(viewer, ready, &next, lang.pick("Coming times", "接下来的时间")))
+        (times::times(viewer, ready, &next, lang.pick("Next times", "接下来的时间")))
         @if viewer.may(Scope::Operate) {
-            p { a class="button" href=(make) { (lang.pick("Make a schedule of this", "用它新建日程")) } }
+            p { a class="button" href=(make) { (lang.pick("Create a schedule from this", "用它新建日程")) } }
         }
         (Equivalent::call("POST", "/api/v1/schedules:explain")
             .body(&json!({ "expression": expression, "tz": tz, "count": TIMES }))
@@ -73,7 +72,7 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
     }
 }
 
-/// Why something was refused; where an expression is to blame, with its place and what was probably meant.
+/// Why it was refused; for an expression with the position and a correction.
 pub(crate) fn refusal(lang: Lang, expression: &str, problem: &Problem) -> Markup {
     let Some(misread) = problem.misread() else {
         return html! { p id="refused" class="wrong" role="alert" { (lang.english(&problem.detail)) } };
@@ -95,7 +94,7 @@ pub(crate) fn refusal(lang: Lang, expression: &str, problem: &Problem) -> Markup
     }
 }
 
-/// The expression with the place underlined. Columns are characters, spans are bytes.
+/// The expression with the position underlined. Columns are characters, spans are bytes.
 fn pointed(text: &str, start: usize, end: usize) -> String {
     let plain = text.replace(char::is_control, "·");
     let count = |part: Option<&str>| part.map_or(0, |part| part.chars().count());
@@ -106,20 +105,20 @@ fn pointed(text: &str, start: usize, end: usize) -> String {
 
 fn examples(lang: Lang, zone: &str) -> Markup {
     let examples = options! { lang;
-        "0 8 * * 1-5" => "on working days at eight", "工作日八点";
-        "*/15 9-17 * * *" => "every quarter of an hour during the day", "白天每刻钟";
-        "0 0 L * *" => "on the last day of the month", "每月最后一天";
-        "0 9 * * 1#1" => "on the first Monday of the month", "每月第一个星期一";
+        "0 8 * * 1-5" => "weekdays at 08:00", "工作日 08:00";
+        "*/15 9-17 * * *" => "every 15 minutes from 09:00 to 17:45", "09:00 至 17:45 每 15 分钟";
+        "0 0 L * *" => "last day of the month", "每月最后一天";
+        "0 9 * * 1#1" => "first Monday of the month", "每月第一个星期一";
         "30 2 * * *" =>
-            "at a time that clocks skip or repeat once a year", "每年会被跳过或重复一次的时间";
-        "H H * * *" => "once a day, at a time of its own", "每天一次，时间自定";
-        "@10s" => "every ten seconds", "每十秒";
+            "a time that daylight saving skips or repeats", "夏令时会跳过或重复的时间";
+        "H H * * *" => "once a day, at a time derived from the name", "每天一次，时间由名称决定";
+        "@10s" => "every 10 seconds", "每 10 秒";
     };
     html! {
         ul class="examples" {
-            @for (expression, reported) in examples {
+            @for (expression, shown) in examples {
                 @let href = address(HERE, [("expression", expression), ("tz", zone)]);
-                li { a href=(href) { code { (expression) } } " " (reported) }
+                li { a href=(href) { code { (expression) } } " " (shown) }
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::tasks::body::parse_instant;
 use crate::ui::moment::{self, Moment, Unreadable};
 use crate::ui::prelude::*;
 
-/// Which instant is in question: itself, or a wall clock in a zone.
+/// The instant, or a wall-clock time in a zone.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Query {
     at: Option<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Query {
     zone: Option<String>,
 }
 
-/// The form, and the answer where something was asked.
+/// The form, and the answer if there is a question.
 pub(crate) async fn show(
     state: &AppState,
     viewer: &Viewer,
@@ -34,10 +34,10 @@ pub(crate) async fn show(
         (None, None) => html! {},
     };
     Ok(
-        section! { lang; "why", "Why did it fire, or not?", "为什么触发，或没有触发？";
+        section! { lang; "why", "Why did it fire or not fire?", "为什么触发，或没有触发？";
             form method="get" action={ (path(&schedule.name)) "#why" } class="fields" {
-                (Field::clock("clock", lang.pick("A time", "时间"), query.clock.as_deref()).required())
-                (Field::zone("zone", lang.pick("In the zone", "时区"), zone))
+                (Field::clock("clock", lang.pick("Time", "时间"), query.clock.as_deref()).required())
+                (Field::zone("zone", lang.pick("Time zone", "时区"), zone))
                 button type="submit" { (lang.pick("Why?", "为什么？")) }
             }
             (answer)
@@ -53,7 +53,7 @@ async fn answer(state: &AppState, viewer: &Viewer, schedule: &Schedule, at: Time
         div class="answer" {
             p { (lang.english(&answer.sentence)) }
             @if let Some(task) = &answer.firing {
-                p { (lang.pick("Its firing: ", "对应的触发："))
+                p { (lang.pick("Firing: ", "对应的触发："))
                     a href=(task_path(&task.identity)) { (task.identity.subject) } " "
                     (status(lang, task.status, task.is_live()))
                 }
@@ -63,11 +63,11 @@ async fn answer(state: &AppState, viewer: &Viewer, schedule: &Schedule, at: Time
     })
 }
 
-/// Around a change of the clocks a wall clock is no instant, or two.
+/// Around a clock change, a wall-clock time is no instant, or two.
 fn which(viewer: &Viewer, schedule: &Schedule, both: [Timestamp; 2]) -> Markup {
     let here = path(&schedule.name);
     html! {
-        p { (viewer.lang.pick("The clocks change then. Which do you mean?", "这时时钟有调整。您指的是哪一个？")) }
+        p { (viewer.lang.pick("The clocks change at this time. Which one do you mean?", "此时正值时钟调整。您指的是哪一个？")) }
         ul {
             @for at in both {
                 @let text = at.to_string();
@@ -77,12 +77,11 @@ fn which(viewer: &Viewer, schedule: &Schedule, both: [Timestamp; 2]) -> Markup {
     }
 }
 
-/// Why a wall clock cannot be read.
 pub(crate) fn refused(lang: Lang, unreadable: Unreadable) -> &'static str {
     words! { lang, unreadable;
-        Unreadable::Time => "This is not a date and a time.", "这不是日期和时间。";
-        Unreadable::Zone => "No such time zone; write one like Europe/Berlin or UTC.",
-            "没有这个时区；请写成 Europe/Berlin 或 UTC 的形式。";
+        Unreadable::Time => "Enter a date and a time.", "请填写日期和时间。";
+        Unreadable::Zone => "Unknown time zone; use an IANA name such as Europe/Berlin or UTC.",
+            "未知时区；请使用 IANA 名称，例如 Asia/Shanghai 或 UTC。";
         Unreadable::Year => "This year is out of range.", "年份超出范围。";
     }
 }

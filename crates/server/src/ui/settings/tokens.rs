@@ -1,7 +1,8 @@
-//! Tokens: made, listed and taken back.
+//! Tokens: created, listed and revoked.
 //!
-//! A new token is shown on the answer to its form, once: it is in no address, no log and no store. That answer is therefore no
-//! redirect; sent again by reloading, the form is refused, because the name is taken.
+//! A new token is shown once, in the answer to its form: it is in no address, no log and no store.
+//! That answer is therefore no redirect; reloading submits the form again, which is refused,
+//! because the name is in use.
 
 use almanack_core::{store, token::Token};
 use axum::extract::Path;
@@ -10,12 +11,11 @@ use super::whole;
 use crate::ui::prelude::*;
 use crate::{access::REMEMBERED_FOR, percent, token, ui::form};
 
-/// Says that a token was taken back.
+/// The code of a revocation in the address.
 pub(super) const REVOKED: &str = "revoked";
-/// Longest life that can be asked for here: ten years are as good as for ever.
+/// Longest lifetime: ten years.
 const DAYS_MAX: i64 = 3_650;
 
-/// What was filled in.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Fields {
     name: Option<String>,
@@ -39,7 +39,7 @@ pub(super) fn section(viewer: &Viewer, tokens: &[Token], filled: &Fields) -> Mar
         "Expires", "到期" {
             td { @if let Some(at) = token.expires_at { (viewer.at(at)) } @else { (lang.pick("never", "永不")) } }
         }
-        "Take back", "撤销" {
+        "Revoke", "撤销" {
             td { @if token.is_valid(viewer.now) { (revoke(&token.name)) } @else { (or_dash(None)) } }
         }
     };
@@ -63,7 +63,7 @@ pub(super) fn section(viewer: &Viewer, tokens: &[Token], filled: &Fields) -> Mar
 fn state(viewer: &Viewer, token: &Token) -> Markup {
     let badge = badges! { viewer.lang, token.revoked_at;
         Some(_) => "cancelled", "revoked", "已撤销";
-        None if token.is_valid(viewer.now) => "done", "works", "有效";
+        None if token.is_valid(viewer.now) => "done", "valid", "有效";
         None => "skipped", "expired", "已到期";
     };
     html! { (badge) @if let Some(at) = token.revoked_at { " " (viewer.at(at)) } }
@@ -82,32 +82,32 @@ fn fields(lang: Lang, filled: &Fields) -> Markup {
                     placeholder="article-service" autocomplete="off" spellcheck="false";
             }
             (choice("scope", lang.pick("Scope", "权限"), filled.scope.as_deref(), scopes))
-            label { (lang.pick("Expires after days (empty: never)", "有效天数（留空为永不到期）"))
+            label { (lang.pick("Days until expiry (empty: never)", "有效天数（留空为永不到期）"))
                 input type="number" name="days" min="1" max=(DAYS_MAX) value=[filled.days.as_deref()];
             }
-            button type="submit" class="primary" { (lang.pick("Create the token", "新建令牌")) }
+            button type="submit" class="primary" { (lang.pick("Create token", "新建令牌")) }
         }
     }
 }
 
-/// What a scope allows, in a few words.
+/// A scope with its description.
 pub(super) fn scope_name(lang: Lang, scope: Scope) -> &'static str {
     words! { lang, scope;
-        Scope::Read => "read: look", "read：查看";
-        Scope::Operate => "operate: look and act", "operate：查看和操作";
+        Scope::Read => "read: view", "read：查看";
+        Scope::Operate => "operate: view and change", "operate：查看和操作";
         Scope::Admin => "admin: everything", "admin：全部";
     }
 }
 
-/// Makes a token and shows it, or the form again with what is wrong.
+/// Creates a token and shows it, or the form again with the error.
 pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
     let (viewer, fields) = (filled.viewer, filled.form);
-    viewer.must(Scope::Admin, "making a token")?;
+    viewer.must(Scope::Admin, "creating a token")?;
     let made = fields.make(&viewer);
     let refused = match made {
-        // The history shows tokens and users in one place.
+        // The history shows tokens and users by name.
         Ok((name, ..)) if state.changes.load_user(name).await?.is_some() => {
-            html! { (viewer.lang.pick("A user has this name. Choose another.", "已有同名用户。请换一个名称。")) }
+            html! { (viewer.lang.pick("A user already has this name. Choose another.", "已有同名用户。请换一个名称。")) }
         }
         Ok((name, scope, expires_at)) => {
             let secret = token::draw(state.entropy.as_ref());
@@ -125,8 +125,8 @@ pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer 
 }
 
 fn taken(lang: Lang) -> Markup {
-    html! { (pick!(lang; "This name is taken, or was once: each stands for one token for ever, so that the history stays clear. Choose another.",
-    "这个名称已被使用（或曾被使用）：每个名称永远只对应一个令牌，以保证历史清晰。请换一个。")) }
+    html! { (pick!(lang; "This name is or was in use. A token name is never reused, so the history stays unambiguous. Choose another.",
+    "该名称正在使用或曾被使用。为避免历史记录混淆，令牌名称不会重复使用。请换一个。")) }
 }
 
 impl Fields {
@@ -157,7 +157,7 @@ async fn shown(state: &AppState, viewer: &Viewer, token: &Token, secret: &str) -
     let lang = viewer.lang;
     let (name, scope) = (&token.name, token.scope);
     let notice = parts::notice(&html! {
-        p { (say!(lang, "Token {name} of scope {scope}. This is the only time it is shown; keep it where secrets are kept.",
+        p { (say!(lang, "Token {name}, scope {scope}. It is shown only once; store it as a secret.",
             "令牌 {name}，权限 {scope}。它只显示这一次，请妥善保存。")) }
         div class="command" {
             pre tabindex="0" { code { (secret) } }
@@ -168,24 +168,24 @@ async fn shown(state: &AppState, viewer: &Viewer, token: &Token, secret: &str) -
     Ok(page.into_response())
 }
 
-/// Asks whether to take a token back.
+/// Asks before a token is revoked.
 pub(crate) async fn ask(State(state): App, Path(name): Path<String>, viewer: Viewer) -> Page {
-    let requester = viewer.must(Scope::Admin, "taking a token back")?;
+    let requester = viewer.must(Scope::Admin, "revoking a token")?;
     let tokens = state.changes.load_tokens().await?;
     let works = |token: &&Token| token.name == name && token.is_valid(viewer.now);
     let token = tokens.iter().find(works).ok_or_else(|| no_such(&name))?;
     let (lang, scope) = (viewer.lang, token.scope);
     let sentence = html! {
-        (say!(lang, "1 token of scope {scope} would stop working, for good. Whoever uses it is refused from then on.",
-            "1 个权限为 {scope} 的令牌将永久失效，使用它的请求将被拒绝。"))
-        @if requester.name() == name { " " strong { (lang.pick("It is the one you are using.", "这正是您在使用的令牌。")) } }
+        (say!(lang, "The token (scope {scope}) stops working permanently. Requests that use it are refused.",
+            "该令牌（权限 {scope}）将永久失效，使用它的请求会被拒绝。"))
+        @if requester.name() == name { " " strong { (lang.pick("You are signed in with this token.", "您正在使用该令牌登录。")) } }
     };
     let question = Question {
         title: &say!(lang, "Revoke token {name}", "撤销令牌 {name}"),
         sentence,
         action: &revoking(&name),
         fields: Markup::default(),
-        button: lang.pick("Revoke the token", "撤销令牌"),
+        button: lang.pick("Revoke token", "撤销令牌"),
         back: Place::Settings.path(),
         equivalent: Equivalent::command(&["token", "revoke", &name]),
     };
@@ -193,24 +193,24 @@ pub(crate) async fn ask(State(state): App, Path(name): Path<String>, viewer: Vie
 }
 
 fn no_such(name: &str) -> Problem {
-    let detail = format!("no working token is called `{name}`");
+    let detail = format!("no valid token is called `{name}`");
     Problem::new(Code::NoSuchPath, detail)
 }
 
-/// Takes a token back.
+/// Revokes a token.
 pub(crate) async fn revoke(State(state): App, Path(name): Path<String>, filled: Filled) -> Answer {
-    filled.viewer.must(Scope::Admin, "taking a token back")?;
+    filled.viewer.must(Scope::Admin, "revoking a token")?;
     if !state.changes.revoke_token(&name, state.clock.now()).await? {
         return Err(no_such(&name));
     }
     Ok(see(&format!("{}?did={REVOKED}", Place::Settings.path())))
 }
 
-/// What is told afterwards.
+/// The result of a revocation.
 pub(super) fn revoked_notice(lang: Lang) -> Markup {
     let longer = length(lang, REMEMBERED_FOR);
     parts::notice(&html! {
-        p { (say!(lang, "The token was revoked. A node that has just seen it may take it for up to {longer} more.",
-            "令牌已撤销。刚刚见过它的节点最多还会在 {longer} 内接受它。")) }
+        p { (say!(lang, "Token revoked. Nodes that cached it may accept it for up to {longer} more.",
+            "令牌已撤销。缓存了它的节点最多还会在 {longer} 内接受它。")) }
     })
 }

@@ -1,4 +1,5 @@
-//! Users: listed here, made and changed by command, because a password is typed where nobody looks on.
+//! Users: listed here, created and changed with the command line, where a password can be typed
+//! unseen.
 
 use almanack_core::sign_in::User;
 
@@ -7,7 +8,7 @@ use crate::ui::prelude::*;
 
 pub(super) fn section(viewer: &Viewer, users: &[User]) -> Markup {
     let lang = viewer.lang;
-    let table = table! { lang; "Users", "用户"; or "Nobody signs in with a password.", "没有使用密码登录的用户。";
+    let table = table! { lang; "Users", "用户"; or "No users.", "没有用户。";
         for (user in users) tr(data-row)
         "Name", "名称" { th scope="row" { (user.name) } }
         "Scope", "权限" { td { (scope_name(lang, user.scope)) } }
@@ -16,7 +17,7 @@ pub(super) fn section(viewer: &Viewer, users: &[User]) -> Markup {
     };
     section! { lang; "users-title", "Users", "用户";
         (table)
-        p class="hint" { (lang.pick("Users are made, changed and removed by command.", "用户通过命令新建、更改和移除。")) }
+        p class="hint" { (lang.pick("Create, change and remove users with the command line.", "请用命令行新建、更改和移除用户。")) }
         @for words in [&["user", "create", "ada", "--scope", "operate"][..], &["user", "password", "ada"], &["user", "remove", "ada"]] {
             (Equivalent::command(words).show(viewer))
         }

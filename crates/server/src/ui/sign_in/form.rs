@@ -1,22 +1,22 @@
-//! The page to sign in with, and what it says. Whatever was typed as a secret is not an argument of anything here.
+//! The sign-in page and its messages. Typed secrets are never arguments here.
 
 use crate::ui::prelude::*;
 use crate::ui::{form, page};
 
-/// Why somebody is not let in.
+/// Why sign-in failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     /// A field is empty.
     Incomplete,
-    /// Unknown, revoked, expired or wrong: nobody is told which.
+    /// Unknown, revoked, expired or wrong: the page does not say which.
     Wrong,
     TooMany {
-        /// When the next one is free.
+        /// When the next attempt is allowed.
         free_at: Timestamp,
     },
 }
 
-/// The page; `said` stands before the forms.
+/// The page; `said` precedes the forms.
 pub(super) fn page(viewer: &Viewer, next: &str, name: &str, said: &Markup) -> Markup {
     let lang = viewer.lang;
     let body = html! {
@@ -41,7 +41,7 @@ fn by_password(lang: Lang, next: &str, name: &str) -> Markup {
             button type="submit" class="primary" { (lang.pick("Sign in", "登录")) }
         }
         p class="hint" {
-            (lang.pick("An operator makes a user with ", "由运维人员创建用户："))
+            (lang.pick("To create a user, an operator runs ", "由运维人员运行以下命令创建用户："))
             code { "almanack user create NAME" }
         }
     }
@@ -57,13 +57,12 @@ fn by_token(lang: Lang, next: &str) -> Markup {
             button type="submit" { (lang.pick("Sign in with the token", "用令牌登录")) }
         }
         p class="hint" {
-            (lang.pick("A token is made with ", "令牌的创建方式："))
+            (lang.pick("To create a token, run ", "运行以下命令创建令牌："))
             code { "almanack token create NAME --scope operate" }
         }
     }
 }
 
-/// Why it did not work.
 pub(super) fn refused(viewer: &Viewer, refused: Refused) -> Markup {
     let lang = viewer.lang;
     let sentence = match refused {
@@ -71,10 +70,10 @@ pub(super) fn refused(viewer: &Viewer, refused: Refused) -> Markup {
             (lang.pick("Fill in a name and a password, or a token.", "请填写用户名和密码，或填写令牌。"))
         },
         Refused::Wrong => html! {
-            (lang.pick("This did not work: name, password or token is wrong, or no longer valid.", "登录失败：用户名、密码或令牌有误，或已失效。"))
+            (lang.pick("Sign-in failed: wrong or expired name, password or token.", "登录失败：用户名、密码或令牌有误，或已失效。"))
         },
         Refused::TooMany { free_at } => html! {
-            (lang.pick("Too many tries. Try again at ", "尝试次数过多。请在此时间之后重试："))
+            (lang.pick("Too many attempts. Try again at ", "尝试次数过多。请在此时间之后重试："))
             (viewer.at(free_at))
             (lang.pick("; until then even the right password is refused.", "；在此之前，即使密码正确也会被拒绝。"))
         },
@@ -87,14 +86,14 @@ pub(super) fn not_kept(lang: Lang) -> Markup {
     html! {
         p class="wrong" role="alert" {
             (pick!(lang;
-                "That was right, but your browser did not keep the session. It keeps one only over HTTPS or for this machine itself (localhost): \
-                 open this page over HTTPS, for example through a proxy that speaks TLS, allow cookies, and sign in again.",
-                "登录信息正确，但浏览器没有保存会话。浏览器只在 HTTPS 连接或本机（localhost）上保存会话：请通过 HTTPS 打开本页（例如经由支持 TLS 的代理），允许 Cookie，然后重新登录。"))
+                "Your credentials are right, but the browser did not keep the session. Browsers keep it only over HTTPS or on localhost: \
+                 open this page over HTTPS (for example through a TLS proxy), allow cookies, and sign in again.",
+                "登录信息正确，但浏览器没有保存会话。只有通过 HTTPS 或在本机（localhost）访问时，浏览器才会保存会话：请通过 HTTPS 打开本页（例如经由 TLS 代理），允许 Cookie，然后重新登录。"))
         }
     }
 }
 
-/// The session is over.
+/// Signed out.
 pub(super) fn left(lang: Lang) -> Markup {
     notice(&html! { (lang.pick("You have signed out.", "您已退出登录。")) })
 }

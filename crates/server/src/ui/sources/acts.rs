@@ -1,4 +1,4 @@
-//! What people do about a source: check it now, pause it, resume it, describe it anew, take it away.
+//! Actions on a source: check now, pause, resume, change, remove.
 
 use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Source, SourceId, State as SourceState};
@@ -11,7 +11,7 @@ use crate::{sources::Numbered, sources::body::ChangesBody};
 /// Entries are counted up to here before a removal; beyond, it is "more than".
 const COUNTED: usize = 100;
 
-/// A source described anew. What is left empty is taken back.
+/// A changed source. Empty fields are reset.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct Change {
     name: Option<String>,
@@ -32,13 +32,12 @@ impl Change {
     }
 }
 
-/// Why a source is paused.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Pause {
     note: Option<String>,
 }
 
-/// Everything that may be done, with what was typed where it was refused.
+/// All actions, with the input of a refused form.
 pub(super) fn show(
     viewer: &Viewer,
     source: &Source,
@@ -47,7 +46,7 @@ pub(super) fn show(
     let (lang, here, id) = (viewer.lang, links::source(source.id), source.id);
     let is_active = source.state == SourceState::Active;
     let typed = refused.map_or_else(|| Change::of(source), |(typed, _)| typed.clone());
-    section! { lang; "acts", "What you can do", "可执行的操作"; div class="stack" {
+    section! { lang; "acts", "Actions", "操作"; div class="stack" {
         div class="acts" {
             (form::button(viewer, &format!("{here}/check"), lang.pick("Check now", "立即检查")))
             @if !is_active { (form::button(viewer, &format!("{here}/resume"), lang.pick("Resume", "恢复"))) }
@@ -66,7 +65,7 @@ pub(super) fn show(
 
 fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
     let (lang, number) = (viewer.lang, id.to_string());
-    let why = pick!(lang; "Why it is paused, for the others (may be empty)", "暂停原因，供他人查看（可留空）");
+    let why = pick!(lang; "Reason for the pause, shown to others (optional)", "暂停原因，供他人查看（可选）");
     let fields = html! {
         div class="fields" {
             (Field::text("note", why, None).wide().most(500))
@@ -84,11 +83,14 @@ fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
 
 fn fields(lang: Lang, change: &Change) -> Markup {
     let [name, category] = [
-        pick!(lang; "Name (empty: what it calls itself)", "名称（留空则使用其自称）"),
-        lang.pick("Category: folders joined by /", "分类：以 / 分隔的文件夹"),
+        pick!(lang; "Name (default: the feed's own title)", "名称（默认：订阅源自己的标题）"),
+        lang.pick(
+            "Category, folders separated by /",
+            "分类：以 / 分隔的文件夹",
+        ),
     ];
-    let policy = pick!(lang; "Policy (empty: the node's): adaptive, classic, fixed:30m or a schedule",
-        "策略（留空则用节点的）：adaptive、classic、fixed:30m 或日程表达式");
+    let policy = pick!(lang; "Policy: adaptive, classic, fixed:30m or a schedule expression (default: the node's)",
+        "策略：adaptive、classic、fixed:30m 或日程表达式（默认：节点的策略）");
     let learned = [("", lang.pick("learned", "自动学习").to_owned())];
     let cadences = Cadence::ALL.map(|one| (one.as_str(), words::cadence(lang, one)));
     html! {
@@ -102,7 +104,7 @@ fn fields(lang: Lang, change: &Change) -> Markup {
     }
 }
 
-/// The command `source ACT`, and the call that does the same.
+/// The command `source ACT`, and the equivalent call.
 fn command(method: &'static str, id: SourceId, act: &str) -> Equivalent {
     let call = Equivalent::call(method, format!("/api/v1/sources/{id}/{act}"));
     call.cli(&["source", act, &id.to_string()])
@@ -124,13 +126,13 @@ fn changing(id: SourceId) -> Equivalent {
         .cli(&words)
 }
 
-/// Checks a source as soon as a node has room.
+/// Checks a source as soon as a node has capacity.
 pub(crate) async fn check(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.check_now(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=check", links::source(id))))
 }
 
-/// Stops checking a source.
+/// Pauses a source.
 pub(crate) async fn pause(
     State(state): App,
     Numbered(id): Numbered,
@@ -146,7 +148,7 @@ pub(crate) async fn resume(State(state): App, Numbered(id): Numbered, filled: Fi
     Ok(see(&format!("{}?did=resumed", links::source(id))))
 }
 
-/// Changes what people say about a source; what is wrong with it is said beside what was typed.
+/// Changes a source; errors are shown beside the input.
 pub(crate) async fn change(
     State(state): App,
     Numbered(id): Numbered,
@@ -169,7 +171,7 @@ async fn changed(state: &AppState, id: SourceId, change: Change, by: &str) -> Re
     Ok(())
 }
 
-/// Asks before a source goes.
+/// Asks before a source is removed.
 pub(crate) async fn ask_removal(State(state): App, Numbered(id): Numbered, viewer: Viewer) -> Page {
     let lang = viewer.lang;
     let source = state.sources.load(id).await?;
@@ -180,8 +182,8 @@ pub(crate) async fn ask_removal(State(state): App, Numbered(id): Numbered, viewe
         _ => say!(lang, "more than {COUNTED} entries", "超过 {COUNTED} 个条目"),
     };
     let sentence = say!(lang;
-        "The source, {entries} of it and everything that was learned of its rhythm are deleted. This cannot be undone; added again, it begins anew.",
-        "将删除该信源、它的 {entries}以及已学到的全部规律。此操作无法撤销；重新添加后将从头开始。");
+        "Deletes the source, {entries} and everything learned about its rhythm. You cannot undo this; if you add it again, learning starts over.",
+        "将删除该信源、它的 {entries}以及学到的全部更新规律。此操作无法撤销；重新添加后需要从头学习。");
     let (here, number) = (links::source(id), id.to_string());
     let call = Equivalent::call("DELETE", format!("/api/v1/sources/{id}"));
     let question = Question {
@@ -189,14 +191,14 @@ pub(crate) async fn ask_removal(State(state): App, Numbered(id): Numbered, viewe
         sentence: html! { (sentence) },
         action: &format!("{here}/remove"),
         fields: html! {},
-        button: lang.pick("Remove it", "移除"),
+        button: lang.pick("Remove", "移除"),
         back: &here,
         equivalent: call.cli(&["source", "remove", &number]),
     };
     Ok(ask(&viewer, Place::Sources, &question))
 }
 
-/// Takes a source away.
+/// Removes a source.
 pub(crate) async fn remove(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
     state.sources.remove(id, &filled.viewer.origin()).await?;
     Ok(see(&format!("{}?did=removed", Place::Sources.path())))

@@ -1,7 +1,8 @@
 //! Adding a source by its address.
 //!
-//! People know sites, not feeds: the address is asked for the feeds it names. One is taken, of several a person chooses,
-//! none is said; nothing is stored that nobody chose. What goes wrong is said beside what was typed.
+//! People know sites, not feeds: the address is searched for feeds. A single feed is added, several
+//! are offered for choice; nothing is stored that was not chosen. Errors are shown beside the
+//! input.
 
 use almanack_core::{source::SourceId, store::Added};
 
@@ -14,7 +15,7 @@ pub(crate) struct ChangeRequest {
     address: Option<String>,
     name: Option<String>,
     category: Option<String>,
-    /// Whether the address is taken as it is: no feed is looked for.
+    /// Use the address directly, without a search for feeds.
     as_it_is: Option<String>,
 }
 
@@ -33,15 +34,15 @@ pub(super) fn form(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Prob
     let fields = html! {
         @if let Some(problem) = wrong { p class="wrong" role="alert" id="add-wrong" { (lang.english(&problem.detail)) } }
         div class="fields" {
-            label class="wide" { (pick!(lang; "Address of a feed, or of a site that names one",
-                "订阅源地址，或包含订阅源的网站地址"))
+            label class="wide" { (pick!(lang; "Address of a feed, or of a site that links to one",
+                "订阅源地址，或链接到订阅源的网站地址"))
                 input name="address" value=[request.address.as_deref()] required maxlength="2000" inputmode="url" autocomplete="off" spellcheck="false"
                     placeholder="https://example.org/" aria-describedby=[wrong.map(|_| "add-wrong")]; }
-            (Field::text("name", lang.pick("Name (may be empty)", "名称（可留空）"), request.name.as_deref()).most(500))
-            (Field::text("category", lang.pick("Category (may be empty)", "分类（可留空）"), request.category.as_deref()).most(500))
+            (Field::text("name", lang.pick("Name (optional)", "名称（可选）"), request.name.as_deref()).most(500))
+            (Field::text("category", lang.pick("Category (optional)", "分类（可选）"), request.category.as_deref()).most(500))
             label class="tick" {
                 input type="checkbox" name="as_it_is" value="yes" checked[request.as_it_is.is_some()];
-                (pick!(lang; "Take the address as it is; do not look for a feed there", "按原样使用该地址，不查找订阅源"))
+                (pick!(lang; "Use this address directly; do not search it for feeds", "直接使用该地址，不查找订阅源"))
             }
             button type="submit" class="primary" { (lang.pick("Add", "添加")) }
         }
@@ -49,8 +50,8 @@ pub(super) fn form(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Prob
     html! {
         (form::form(viewer, "/ui/sources/add", &fields))
         p class="hint" { (pick!(lang;
-            "What has no feed is read by rules of your own: by the command line or the API.",
-            "没有订阅源的页面可以用自定义规则读取：请使用命令行或 API。")) }
+            "To read a page without a feed, define your own rules with the command line or the API.",
+            "没有订阅源的页面可以用自定义规则读取，请通过命令行或 API 设置。")) }
         (equivalent(request).show(viewer))
     }
 }
@@ -70,7 +71,7 @@ fn equivalent(request: &ChangeRequest) -> Equivalent {
     call.body(&body).cli(&words)
 }
 
-/// The form on a page of its own, where a form that was refused can be reached again.
+/// The form on a separate page, where a refused form can be reached again.
 pub(crate) async fn show(viewer: Viewer) -> Markup {
     on_page(&viewer, &ChangeRequest::default(), None)
 }
@@ -87,7 +88,7 @@ pub(crate) async fn add(State(state): App, filled: Filled<ChangeRequest>) -> Ans
         Ok(Found::Source(id, code)) => Ok(see(&format!("{}?did={code}", links::source(id)))),
         Ok(Found::Several(candidates)) => {
             let page = choice(&viewer, &form, &candidates);
-            Ok(reported(StatusCode::OK, page))
+            Ok(with_status(StatusCode::OK, page))
         }
         Err(problem) if can_be_mended(&problem) => {
             Ok(again(on_page(&viewer, &form, Some(&problem))))
@@ -118,7 +119,12 @@ async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Re
                 found.push(last);
                 return Ok(Found::Several(found));
             }
-            (_, None) => return Err(Problem::new(Code::Unreachable, "no feed was found there")),
+            (_, None) => {
+                return Err(Problem::new(
+                    Code::Unreachable,
+                    "no feed found at this address",
+                ));
+            }
         }
     };
     let body = SourceBody::feed(taken, request.name.clone(), request.category.clone());
@@ -147,7 +153,7 @@ fn choice(viewer: &Viewer, request: &ChangeRequest, candidates: &[CandidateView]
     let kept = kept.into_iter();
     let kept = kept.filter_map(|(name, value)| Some((name, value.as_deref()?)));
     let known = |candidate: &CandidateView| candidate.source_id.map(SourceId);
-    let rows = table! { lang; "Feeds that were found", "找到的订阅源";
+    let rows = table! { lang; "Feeds found", "找到的订阅源";
         for ((place, candidate) in candidates.iter().enumerate()) tr()
         "Add", "添加" {
             td class="narrow" {
@@ -162,7 +168,7 @@ fn choice(viewer: &Viewer, request: &ChangeRequest, candidates: &[CandidateView]
             }
         }
         "Format", "格式" { td { (or_dash(candidate.format.as_deref())) } }
-        "Known", "是否已有" {
+        "Status", "状态" {
             td {
                 @if let Some(id) = known(candidate) { (numbered(lang, id)) } @else { (lang.pick("new", "新")) }
             }
@@ -172,16 +178,16 @@ fn choice(viewer: &Viewer, request: &ChangeRequest, candidates: &[CandidateView]
         (form::hidden(kept))
         (rows)
         p class="acts" {
-            button type="submit" class="primary" { (lang.pick("Add those that are ticked", "添加勾选的订阅源")) }
-            a class="button" href=(Place::Sources.path()) { (lang.pick("Add none", "都不添加")) }
+            button type="submit" class="primary" { (lang.pick("Add selected", "添加所选")) }
+            a class="button" href=(Place::Sources.path()) { (lang.pick("Cancel", "取消")) }
         }
     };
     let body = html! {
-        p { (say!(lang; "This address leads to {count} feeds. Nothing has been added yet.",
-            "该地址包含 {count} 个订阅源，尚未添加任何一个。")) }
+        p { (say!(lang; "Feeds found at this address: {count}. Nothing has been added yet.",
+            "该地址有 {count} 个订阅源，尚未添加任何一个。")) }
         (form::form(viewer, "/ui/sources/choose", &fields))
     };
-    let title = lang.pick("Which feed?", "选择订阅源");
+    let title = lang.pick("Choose feeds", "选择订阅源");
     page(viewer, Place::Sources, title, &body)
 }
 
@@ -208,9 +214,9 @@ pub(crate) async fn choose(State(state): App, filled: Filled<Chosen>) -> Answer 
         return Ok(see(&format!("{}?did=added", links::source(id))));
     }
     let lines: Vec<_> = form.address.into_iter().zip(answers).collect();
-    let title = viewer.lang.pick("What was added", "添加结果");
+    let title = viewer.lang.pick("Result", "添加结果");
     let page = page(&viewer, Place::Sources, title, &outcome(&viewer, &lines));
-    Ok(reported(StatusCode::OK, page))
+    Ok(with_status(StatusCode::OK, page))
 }
 
 /// What became of each, as a table.
@@ -219,7 +225,7 @@ pub(super) fn outcome(viewer: &Viewer, lines: &[(String, Result<Added>)]) -> Mar
     let became = |answer: &Result<Added>| {
         let badge = badges! { lang, answer;
             Ok(Added::New(_)) => "done", "added", "已添加";
-            Ok(Added::Exists(_)) => "skipped", "was there already", "已存在";
+            Ok(Added::Exists(_)) => "skipped", "already exists", "已存在";
             Err(_) => "failed", "refused", "被拒绝";
         };
         let more = match answer {
@@ -228,10 +234,10 @@ pub(super) fn outcome(viewer: &Viewer, lines: &[(String, Result<Added>)]) -> Mar
         };
         html! { (badge) " " (more) }
     };
-    let rows = table! { lang; "What became of each", "逐项结果";
+    let rows = table! { lang; "Results", "逐项结果";
         for ((name, answer) in lines) tr()
         "Source", "信源" { th scope="row" lang="" { (name) } }
-        "What became of it", "结果" { td { (became(answer)) } }
+        "Result", "结果" { td { (became(answer)) } }
     };
     html! {
         (rows)

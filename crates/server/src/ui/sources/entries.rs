@@ -1,4 +1,5 @@
-//! What a source published. Titles and links are the publisher's: escaped, and links only where they lead into the web.
+//! Entries of a source. Titles and links are the publisher's: escaped, and linked only to web
+//! addresses.
 
 use almanack_core::{source::SourceId, source::entry::Entry, store::EntryFilter};
 
@@ -9,7 +10,6 @@ use crate::ui::prelude::*;
 /// Entries on a page.
 const PAGE: usize = 50;
 
-/// Where the page begins.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     cursor: Option<String>,
@@ -61,9 +61,9 @@ pub(super) fn here(id: SourceId) -> String {
 
 /// Entries as a table.
 pub(super) fn list(viewer: &Viewer, entries: &[Entry]) -> Markup {
-    table! { viewer.lang; "Entries, newest first", "条目，最新在前"; or "Nothing has been found yet.", "尚未发现条目。";
+    table! { viewer.lang; "Entries, newest first", "条目，最新在前"; or "No entries yet.", "还没有条目。";
         for (entry in entries) tr(data-row id={ "entry-" (entry.id) })
-        // Whichever language it is in, it is not the page's.
+        // Its language may differ from the page's.
         "Entry", "条目" { th scope="row" class="name" lang="" { (title(viewer, entry)) } }
         "Published", "发布时间" { td { (viewer.at_or_dash(entry.found.published_at)) } }
         "First seen", "首次发现" { td { (viewer.at(entry.seen_at)) } }
@@ -74,7 +74,7 @@ pub(super) fn list(viewer: &Viewer, entries: &[Entry]) -> Markup {
 fn title(viewer: &Viewer, entry: &Entry) -> Markup {
     let link = entry.found.link.as_deref().unwrap_or_default();
     let words = match entry.found.title.trim() {
-        "" if link.is_empty() => viewer.lang.pick("without a title", "无标题"),
+        "" if link.is_empty() => viewer.lang.pick("untitled", "无标题"),
         title => title,
     };
     outside(link, words)

@@ -1,6 +1,6 @@
-//! Which sources a page lists, as its address says it.
+//! The filter of a source list, in its address.
 //!
-//! The rules are the API's own ([`ListQuery`]): what it refuses, the page refuses.
+//! The rules are the API's own ([`ListQuery`]): the page refuses what the API refuses.
 
 use almanack_core::source::{Attention, SourceType};
 use almanack_core::{source::check::FailureClass, source::policy::cadence::Cadence};
@@ -9,20 +9,19 @@ use super::words;
 use crate::ui::prelude::*;
 use crate::{sources::STATES, sources::list::ListQuery};
 
-/// What a page of sources is asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Filter {
     #[serde(flatten)]
     asked: ListQuery,
-    /// Those whose time has come, instead of all; of the others only the type counts then.
+    /// Only due sources; then only the type filter applies.
     due: Option<String>,
-    /// What has just been done.
+    /// Code of the last action.
     #[serde(skip_serializing)]
     pub(super) did: Option<String>,
 }
 
 impl Filter {
-    /// With one thing asked for.
+    /// A filter with one field.
     pub(super) fn only(name: &str, value: &str) -> Self {
         let value = Some(value.to_owned());
         let mut filter = Self::default();
@@ -36,12 +35,12 @@ impl Filter {
         filter
     }
 
-    /// Whether those are asked for whose time has come.
+    /// Whether only due sources are listed.
     pub(super) fn is_due(&self) -> bool {
         self.due.is_some()
     }
 
-    /// The type that is asked for, if it is one.
+    /// The type filter, if valid.
     pub(super) fn source_type(&self) -> Option<SourceType> {
         self.asked
             .source_type
@@ -49,7 +48,7 @@ impl Filter {
             .and_then(SourceType::parse)
     }
 
-    /// Whether anything narrows the list.
+    /// Whether any filter is set.
     pub(super) fn is_narrow(&self) -> bool {
         self.from(None) != Self::default()
     }
@@ -59,7 +58,7 @@ impl Filter {
         self.asked.cursor.is_some()
     }
 
-    /// As the API takes it.
+    /// The filter for the API.
     pub(super) fn query(&self) -> ListQuery {
         self.asked.clone()
     }
@@ -79,7 +78,7 @@ impl Filter {
         filter
     }
 
-    /// The same list by command.
+    /// The equivalent command.
     pub(super) fn equivalent(&self) -> Equivalent {
         if self.is_due() {
             let call = Equivalent::call("GET", "/api/v1/sources/due");
@@ -87,7 +86,7 @@ impl Filter {
         }
         let own = self.from(None).asked;
         let call = Equivalent::call("GET", address("/api/v1/sources", &own));
-        // The command line does not know failures by their class.
+        // The command line has no filter by failure class.
         if own.failure.is_some() {
             return call;
         }
@@ -102,7 +101,7 @@ impl Filter {
         call.listing("source", given.map(|(name, value)| (flag(name), value)))
     }
 
-    /// The form that narrows the list.
+    /// The filter form.
     pub(super) fn form(&self, lang: Lang) -> Markup {
         let all = || [("", lang.pick("all", "全部").to_owned())].into_iter();
         let all_or_any = || all().chain([("any", lang.pick("any", "任意").to_owned())]);

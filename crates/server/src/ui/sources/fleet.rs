@@ -1,7 +1,7 @@
-//! All sources in numbers, each with the way to its rows.
+//! Source counts, each linked to its rows.
 //!
-//! Counting is one walk over every row. Who opens the page gets a fresh count; the pages that are kept live ask every second, and share
-//! one that is at most [`KEPT_FOR`] old.
+//! Counting walks over every row. Opening the page counts again; live pages are rendered every
+//! second and share a count that is at most [`KEPT_FOR`] old.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,14 +14,13 @@ use super::{filter::Filter, words};
 use crate::sources::numbers::by_state;
 use crate::ui::prelude::*;
 
-/// How long a count serves pages that are kept live.
+/// How long live pages share a count.
 const KEPT_FOR: SignedDuration = SignedDuration::from_secs(10);
 
 #[derive(Default)]
 pub(super) struct Counted(Mutex<Option<(Timestamp, Arc<SourceNumbers>)>>);
 
 impl Counted {
-    /// The fleet in numbers.
     pub(super) async fn numbers(
         &self,
         state: &AppState,
@@ -39,13 +38,12 @@ impl Counted {
     fn kept(&self, now: Timestamp) -> Option<Arc<SourceNumbers>> {
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, numbers) = last.as_ref()?;
-        // A clock that was set back must not make a count last longer.
+        // A clock that was set back must not extend the cache.
         let fresh = (SignedDuration::ZERO..KEPT_FOR).contains(&now.duration_since(*at));
         fresh.then(|| Arc::clone(numbers))
     }
 }
 
-/// The numbers, each a link.
 pub(super) fn show(lang: Lang, numbers: &SourceNumbers) -> Markup {
     let states = by_state(&numbers.states);
     let state = |name: &str| states.get(name).copied().unwrap_or(0);
@@ -63,11 +61,11 @@ pub(super) fn show(lang: Lang, numbers: &SourceNumbers) -> Markup {
             (tile(state("ended"), lang.pick("ended", "已终止"), &Filter::only("state", "ended")))
             (tile(numbers.due_now, lang.pick("due now", "现在到期"), &Filter::only("due", "true")))
             (tile(wanted, lang.pick("need attention", "需要关注"), &Filter::only("attention", "any")))
-            (tile(failed, lang.pick("failed last time", "上次失败"), &Filter::only("failure", "any")))
+            (tile(failed, lang.pick("last check failed", "上次检查失败"), &Filter::only("failure", "any")))
         }
         (cadences(lang, numbers))
-        p class="hint" { (say!(lang; "On average {hit_rate:.1} % of a source's checks bring something new.",
-            "平均 {hit_rate:.1}% 的检查带来新条目。")) }
+        p class="hint" { (say!(lang; "On average, {hit_rate:.1} % of a source's checks find new entries.",
+            "平均 {hit_rate:.1}% 的检查发现新条目。")) }
     }
 }
 
@@ -87,19 +85,19 @@ fn cadences(lang: Lang, numbers: &SourceNumbers) -> Markup {
         @for (attention, count) in &numbers.attention {
             p class="warning" {
                 a href=(Filter::only("attention", attention.as_str()).href(None)) { (count) " " (words::attention(lang, *attention)) }
-                ": " (words::attention_reported(lang, *attention))
+                ": " (words::attention_meaning(lang, *attention))
             }
         }
     }
 }
 
-/// Failures of the last checks, by class; nothing where none failed.
+/// Failures of the last checks, by class, if any.
 pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
     let mut failures = numbers.failures.clone();
     failures.sort_by_key(|(class, count)| (std::cmp::Reverse(*count), *class));
     let label = |class: FailureClass, count: u64| {
         let name = words::failure(lang, class);
-        say!(lang, "{count} sources: {name}", "{count} 个信源：{name}")
+        say!(lang, "{name}: {count}", "{name}：{count}")
     };
     let rows = table! { lang; "Failures of the last checks by class", "上次检查失败的分类";
         for ((class, count) in &failures) tr()
@@ -109,7 +107,7 @@ pub(super) fn failures(lang: Lang, numbers: &SourceNumbers) -> Markup {
                 a href=(Filter::only("failure", class.as_str()).href(None)) aria-label=(label(*class, *count)) { (count) }
             }
         }
-        "What it means", "含义" { td { (lang.english(meaning(*class))) } }
+        "Meaning", "含义" { td { (lang.english(meaning(*class))) } }
     };
     html! {
         @if !failures.is_empty() { (section("failures", lang.pick("Failures by class", "失败分类"), &rows)) }

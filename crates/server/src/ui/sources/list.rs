@@ -1,4 +1,4 @@
-//! The list of sources: who is checked when and why, and what is wrong with whom.
+//! The list of sources: when each is checked and why, and what needs attention.
 
 use almanack_core::source::why::{next_look, next_look_at};
 use almanack_core::source::{Source, SourceId};
@@ -10,7 +10,7 @@ use super::{adding, called, filter::Filter, opml, words};
 use crate::sources::cursor;
 use crate::ui::prelude::*;
 
-/// Most rows of what is due: that list has no further pages, because it empties itself.
+/// Most rows of the due list; it has no further pages, because it empties itself.
 const DUE_MAX: usize = 100;
 
 pub(crate) async fn show(
@@ -41,12 +41,12 @@ pub(crate) async fn show(
     Ok(Place::Sources.page(&viewer, &body))
 }
 
-/// What was done, by its code.
+/// The result of an action, by its code.
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
-    words! { lang, code?; "removed" => "The source and its entries were removed.", "信源及其条目已移除。"; }
+    words! { lang, code?; "removed" => "Source and entries removed.", "信源及其条目已移除。"; }
 }
 
-/// The page's rows, and where the next page begins.
+/// The rows of the page, and the cursor of the next.
 async fn found(
     state: &AppState,
     viewer: &Viewer,
@@ -107,18 +107,18 @@ fn list(
 
 fn nothing(lang: Lang, filter: &Filter) -> &'static str {
     words! { lang, (filter.is_due(), filter.is_narrow());
-        (true, _) => "No source is due.", "没有到期的信源。";
-        (false, true) => "No source is like that.", "没有符合条件的信源。";
-        (false, false) => "There are no sources yet.", "还没有信源。";
+        (true, _) => "No sources are due.", "没有到期的信源。";
+        (false, true) => "No source matches.", "没有符合条件的信源。";
+        (false, false) => "No sources yet.", "还没有信源。";
     }
 }
 
-/// The cadence in force, and whether a person set it.
+/// The active cadence, and whether a person set it.
 pub(super) fn cadence(lang: Lang, source: &Source) -> Markup {
     let by_hand = source.definition.cadence;
     let known = by_hand.or(source.stats.cadence);
     html! {
         @if let Some(cadence) = known { (words::cadence(lang, cadence)) } @else { (or_dash(None)) }
-        @if by_hand.is_some() { " " span class="hint" { (lang.pick("by hand", "手动设定")) } }
+        @if by_hand.is_some() { " " span class="hint" { (lang.pick("set by hand", "手动设定")) } }
     }
 }

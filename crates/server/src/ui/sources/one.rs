@@ -1,4 +1,4 @@
-//! One source: how it stands, when it is checked next and why, its week, what came, and what people may do about it.
+//! One source: its state, next check and why, its week, its entries and actions.
 
 use almanack_core::source::entry::Entry;
 use almanack_core::source::reading::Reading;
@@ -15,18 +15,16 @@ use crate::picture::strip::{self, Beat};
 use crate::sources::{Numbered, with_task};
 use crate::ui::prelude::*;
 
-/// Entries that are drawn into the picture, as the API draws them.
+/// Entries drawn into the picture, as in the API.
 const DRAWN: usize = 200;
-/// Entries that are listed.
+/// Entries listed.
 const LISTED: usize = 10;
 
-/// What the page is asked for besides the source.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     did: Option<String>,
 }
 
-/// The page of a source.
 pub(crate) async fn show(
     State(state): App,
     viewer: Viewer,
@@ -47,7 +45,7 @@ pub(crate) async fn show(
     Ok(page(&viewer, Place::Sources, called(&source), &body))
 }
 
-/// The page after a change that was refused.
+/// The page after a refused change.
 pub(super) fn wrong(
     viewer: &Viewer,
     source: &Source,
@@ -60,12 +58,12 @@ pub(super) fn wrong(
 
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
     words! { lang, code?;
-        "added" => "It was added. A node checks it next.", "已添加，节点将很快检查它。";
-        "there" => "It was there already; nothing changed.", "它已存在，没有任何改变。";
-        "check" => "It is checked as soon as a node has room.", "节点有空时将立即检查。";
-        "paused" => "It is paused.", "已暂停。";
-        "resumed" => "It is checked again, from now on.", "已恢复检查。";
-        "changed" => "It was changed.", "已修改。";
+        "added" => "Source added. A node checks it soon.", "信源已添加，节点将很快检查。";
+        "there" => "No change: the source already exists.", "未作更改：信源已存在。";
+        "check" => "Queued for a check as soon as a node has capacity.", "已排队，节点有空闲时立即检查。";
+        "paused" => "Source paused.", "信源已暂停。";
+        "resumed" => "Source resumed.", "信源已恢复。";
+        "changed" => "Source changed.", "信源已修改。";
     }
 }
 
@@ -81,11 +79,11 @@ fn standing(
     let listed = newest.get(..LISTED).unwrap_or(newest);
     let why = why(viewer, source, task, &believed);
     html! {
-        @if let Some(wanted) = source.attention { p class="warning" { (words::attention_reported(lang, wanted)) } }
+        @if let Some(wanted) = source.attention { p class="warning" { (words::attention_meaning(lang, wanted)) } }
         @if let Some(failure) = failure(viewer, source) { (failure) }
-        (section("standing", lang.pick("How it stands", "现状"), &known(viewer, source, task)))
-        (section("why", lang.pick("When it is checked, and why", "何时检查，为何如此"), &why))
-        (section("rhythm", lang.pick("Its week", "它的一周"), &week(viewer, source, &believed, newest)))
+        (section("standing", lang.pick("Status", "状态"), &known(viewer, source, task)))
+        (section("why", lang.pick("Check timing", "检查时间及原因"), &why))
+        (section("rhythm", lang.pick("Weekly rhythm", "每周规律"), &week(viewer, source, &believed, newest)))
         (section("checks", lang.pick("Last checks", "最近的检查"), &looks(viewer, source)))
         (section("newest", lang.pick("Newest entries", "最新条目"), &html! {
             (entries::list(viewer, listed))
@@ -111,7 +109,7 @@ fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
         "Publishes", "发布频率" { (or_dash(publishes)) }
         "Newest entry", "最新条目" { (viewer.at_or_dash(stats.last_article_at)) }
         "Last check", "上次检查" { (viewer.at_or_dash(stats.last_check_at)) }
-        "Checks that brought something", "有收获的检查" { (hits(lang, source)) }
+        "Checks with new entries", "有新条目的检查" { (hits(lang, source)) }
         "Added", "添加于" { (viewer.at(source.created_at)) }
         "Moving to", "迁移到" { (moving(lang, source)) }
     }
@@ -145,7 +143,7 @@ fn moving(lang: Lang, source: &Source) -> Markup {
     let times = moving.times;
     html! {
         (outside(&moving.address, &moving.address)) " "
-        span class="hint" { (say!(lang, "said {times} times in a row; believed once it is said often enough", "连续告知 {times} 次；次数足够后才会采信")) }
+        span class="hint" { (say!(lang, "redirects in a row: {times}; followed once there are enough", "已连续重定向 {times} 次；次数足够后才会采用新地址")) }
     }
 }
 
@@ -161,11 +159,11 @@ fn read_as(lang: Lang, source: &Source) -> Markup {
 fn task_link(lang: Lang, source: &Source) -> Markup {
     let task = source.id.identity().ok();
     html! {
-        @if let Some(identity) = task { " " a href=(task_path(&identity)) { (lang.pick("its task", "其任务")) } }
+        @if let Some(identity) = task { " " a href=(task_path(&identity)) { (lang.pick("task", "任务")) } }
     }
 }
 
-/// Its week: what is believed, when it was looked at, and what came.
+/// Its week: what was learned, its checks, and its entries.
 fn week(viewer: &Viewer, source: &Source, believed: &Believed, entries: &[Entry]) -> Markup {
     let checks: Vec<Timestamp> = source.recent.looks().iter().map(|look| look.at).collect();
     let published = entries.iter().filter_map(|entry| entry.found.published_at);
@@ -197,33 +195,33 @@ fn beat(lang: Lang, look: &PastLook) -> Beat {
         },
         why: format!(
             "{}, {} ms",
-            words::brought(lang, look.outcome),
+            words::outcome(lang, look.brought),
             look.took_ms
         ),
         href: None,
     }
 }
 
-/// Why it is checked when it is, and what is believed of it.
+/// Why it is checked when it is, and what was learned.
 fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believed) -> Markup {
     let lang = viewer.lang;
     let id = source.id.to_string();
     let asked = requests(&source.memory.hints);
     let known = facts! { lang;
-        "Policy in force", "生效的策略" { code { (believed.policy) } }
+        "Active policy", "生效的策略" { code { (believed.policy) } }
         "Expected", "预计" { (expected(viewer, believed)) }
-        "Counts as silent", "视为沉默" { (silence(viewer, source, believed)) }
+        "Considered silent", "视为沉默" { (silence(viewer, source, believed)) }
     };
     html! {
         p { strong { (lang.english(&next_look(source, task, viewer.now))) } }
         (known)
         @if believed.damaged {
             p class="warning" { (pick!(lang;
-                "What was learned of it is damaged. It is learned anew, and the fixed interval holds until then.",
+                "The learned rhythm is damaged. It is being learned again; until then the source is checked at a fixed interval.",
                 "已学到的规律数据损坏，正在重新学习，在此之前按固定间隔检查。")) }
         }
         @if !asked.is_empty() {
-            h3 { (lang.pick("What its publisher asks for", "发布者的要求")) }
+            h3 { (lang.pick("Publisher's limits", "发布者的要求")) }
             ul { @for request in &asked { li { (lang.english(request)) } } }
         }
         (Equivalent::call("GET", format!("/api/v1/sources/{id}/why")).cli(&["source", "why", &id]).show(viewer))
@@ -245,7 +243,7 @@ fn expected(viewer: &Viewer, believed: &Believed) -> Markup {
 fn silence(viewer: &Viewer, source: &Source, believed: &Believed) -> Markup {
     let lang = viewer.lang;
     let Some(after) = believed.silent_after else {
-        return html! { (lang.pick("its habits are not known yet", "尚不了解其习惯")) };
+        return html! { (lang.pick("rhythm not learned yet", "尚未学到规律")) };
     };
     let newest = source.stats.last_article_at;
     let at = newest.and_then(|newest| newest.checked_add(after).ok());
@@ -256,7 +254,7 @@ fn silence(viewer: &Viewer, source: &Source, believed: &Believed) -> Markup {
     }
 }
 
-/// What went wrong at the last check, if anything did.
+/// The failure of the last check, if any.
 fn failure(viewer: &Viewer, source: &Source) -> Option<Markup> {
     let (lang, stats) = (viewer.lang, &source.stats);
     let detail = stats.last_error.as_deref()?;
@@ -272,7 +270,7 @@ fn failure(viewer: &Viewer, source: &Source) -> Option<Markup> {
             p {
                 (say!(lang, "Failures in a row: {times}.", "连续失败 {times} 次。"))
                 @if let Some(until) = stats.backoff_until {
-                    " " (lang.pick("It waits until ", "等待至 ")) (viewer.at(until))
+                    " " (lang.pick("Next attempt after ", "最早重试时间：")) (viewer.at(until))
                 }
             }
         }

@@ -1,14 +1,15 @@
-//! Lists of sources in and out.
+//! Import and export of sources.
 //!
-//! A list is pasted as text, so that it works without a script; with one, a file is read into the field. The answer
-//! is a page and no redirect, because what became of each line is kept nowhere; sent again, it adds nothing twice.
+//! A list is pasted as text, so that it works without the script; with it, a file is read into the
+//! field. The answer is a page and no redirect, because the results are not stored; submitting
+//! again adds no duplicates.
 
 use super::adding;
 use crate::sources::opml::{self, Imported};
 use crate::ui::form;
 use crate::ui::prelude::*;
 
-/// Most lines that are shown; all are counted.
+/// Most lines shown; all are counted.
 const SHOWN: usize = 500;
 
 #[derive(Debug, Deserialize)]
@@ -16,7 +17,6 @@ pub(crate) struct List {
     opml: Option<String>,
 }
 
-/// The ways in and out.
 pub(super) fn ways(viewer: &Viewer) -> Markup {
     let lang = viewer.lang;
     let out =
@@ -38,16 +38,16 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
     let lang = viewer.lang;
     let fields = html! {
         @if let Some(problem) = wrong { (refused(lang, problem)) }
-        // Without the script nothing reads the file, and the field would only promise that something does.
-        p hidden data-file { label { (lang.pick("A file from another reader", "来自其他阅读器的文件"))
+        // Without the script no code reads the file, so the field is hidden.
+        p hidden data-file { label { (lang.pick("File exported from another reader", "来自其他阅读器的文件"))
             input type="file" accept=".opml,.xml,text/x-opml,text/xml" data-into="opml-text"; } }
-        label class="wide" for="opml-text" { (lang.pick("OPML, as a feed reader writes it", "OPML 文本（由阅读器导出）")) }
+        label class="wide" for="opml-text" { (lang.pick("OPML text (exported from a feed reader)", "OPML 文本（由阅读器导出）")) }
         textarea id="opml-text" name="opml" required rows="12" spellcheck="false" { (typed) }
         p class="acts" { button type="submit" class="primary" { (lang.pick("Import", "导入")) } }
     };
     let body = html! {
-        p { (pick!(lang; "Folders become categories. Every entry is added for itself; importing twice adds once.",
-            "文件夹会成为分类。每个条目单独添加；重复导入不会重复添加。")) }
+        p { (pick!(lang; "Folders become categories. Each line is added separately; importing twice does not add duplicates.",
+            "文件夹会成为分类。每行单独添加；重复导入不会产生重复。")) }
         (form::form(viewer, "/ui/sources/opml", &fields))
         (Equivalent::call("POST", "/api/v1/sources/opml").cli(&["source", "import", "subscriptions.opml"]).show(viewer))
     };
@@ -55,12 +55,12 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
     page(viewer, Place::Sources, title, &body)
 }
 
-/// Adds what a list names, and says what became of each line.
+/// Imports a list, and shows the result of each line.
 pub(crate) async fn import(State(state): App, filled: Filled<List>) -> Answer {
     let Filled { viewer, form } = filled;
     let text = form.opml.unwrap_or_default();
     match opml::import(&state, text.as_bytes(), &viewer.origin()).await {
-        Ok(imported) => Ok(reported(StatusCode::OK, results(&viewer, imported))),
+        Ok(imported) => Ok(with_status(StatusCode::OK, results(&viewer, imported))),
         Err(problem) if matches!(problem.code, Code::InvalidBody | Code::TooManyItems) => {
             Ok(again(on_page(&viewer, &text, Some(&problem))))
         }
@@ -76,22 +76,22 @@ fn results(viewer: &Viewer, imported: Imported) -> Markup {
     let (all, broken) = (lines.len(), &imported.broken);
     let refused = refused + broken.len();
     let body = html! {
-        p role="status" { (say!(lang; "{added} added, {there} were there already, {refused} refused.",
+        p role="status" { (say!(lang; "{added} added, {there} already existed, {refused} refused.",
             "新增 {added} 个，已存在 {there} 个，被拒绝 {refused} 个。")) }
         @if !broken.is_empty() {
-            h2 { (lang.pick("Lines that name no source", "不含信源的行")) }
+            h2 { (lang.pick("Lines without a source", "不含信源的行")) }
             ul { @for line in broken.iter().take(SHOWN) { li { (lang.english(line)) } } }
         }
         h2 { (lang.pick("Line by line", "逐行结果")) }
-        @if all > SHOWN { p class="hint" { (say!(lang; "The first {SHOWN} of {all} are shown.",
+        @if all > SHOWN { p class="hint" { (say!(lang; "Showing the first {SHOWN} of {all}.",
             "共 {all} 行，仅显示前 {SHOWN} 行。")) } }
         (adding::outcome(viewer, lines.get(..SHOWN).unwrap_or(&lines)))
     };
-    let title = lang.pick("What was imported", "导入结果");
+    let title = lang.pick("Import result", "导入结果");
     page(viewer, Place::Sources, title, &body)
 }
 
-/// All feeds, as a file. Beside the API's own, because a browser shows a session and no token.
+/// All feeds as a file. Separate from the API's, because a browser has a session and no token.
 pub(crate) async fn export(state: App, _: Viewer) -> Answer {
     opml::export_opml(state).await
 }

@@ -1,4 +1,4 @@
-//! What is said about sources, in both languages.
+//! Texts about sources, in both languages.
 
 use almanack_core::source::policy::cadence::{Cadence, Frequency};
 use almanack_core::source::{Attention, Source, SourceType, State};
@@ -6,7 +6,7 @@ use almanack_core::{source::check::FailureClass, source::recent::CheckOutcome};
 
 use crate::ui::prelude::*;
 
-/// The state of a source by its name in the API.
+/// A state by its API name.
 pub(super) fn state_name(lang: Lang, state: &str) -> &'static str {
     words! { lang, state;
         "paused" => "paused", "已暂停";
@@ -15,7 +15,7 @@ pub(super) fn state_name(lang: Lang, state: &str) -> &'static str {
     }
 }
 
-/// Whether a source is looked at, and what a person should look at.
+/// The state of a source, and what needs attention.
 pub(super) fn standing(lang: Lang, source: &Source) -> Markup {
     let class = match source.state {
         State::Active => "done",
@@ -30,7 +30,7 @@ pub(super) fn standing(lang: Lang, source: &Source) -> Markup {
     }
 }
 
-/// What a person should look at, in a word.
+/// What needs attention, in a word.
 pub(super) fn attention(lang: Lang, wanted: Attention) -> &'static str {
     words! { lang, wanted;
         Attention::Silent => "silent", "沉默";
@@ -41,16 +41,16 @@ pub(super) fn attention(lang: Lang, wanted: Attention) -> &'static str {
 }
 
 /// The same in a sentence.
-pub(super) fn attention_reported(lang: Lang, wanted: Attention) -> &'static str {
+pub(super) fn attention_meaning(lang: Lang, wanted: Attention) -> &'static str {
     words! { lang, wanted;
         Attention::Silent =>
-            "It has been quiet for longer than is its habit. Perhaps it moved, or nobody writes there any more.",
-            "沉默时间超出其习惯，可能已迁移，或不再更新。";
-        Attention::Failing => "Its checks have failed many times in a row. It is still tried, slowly.",
-            "检查已连续失败多次，仍会继续尝试，但频率降低。";
-        Attention::Duplicate => "It has moved to the address of another source. One of the two can be removed.",
-            "它已迁移到另一个信源的地址，可以移除其中之一。";
-        Attention::Credentials => "Its server wants credentials that are missing or have expired.",
+            "Unusually quiet for this source. It may have moved or stopped publishing.",
+            "沉默时间超出惯常，可能已迁移或停止更新。";
+        Attention::Failing => "Checks have failed many times in a row. They continue at a slower pace.",
+            "检查已连续失败多次，将以较低频率继续。";
+        Attention::Duplicate => "It moved to the address of another source. You can remove one of the two.",
+            "已迁移到另一个信源的地址，您可以移除其中之一。";
+        Attention::Credentials => "The server requires credentials that are missing or expired.",
             "对方服务器要求凭据，而凭据缺失或已过期。";
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn attention_reported(lang: Lang, wanted: Attention) -> &'static str 
 pub(super) fn source_type(lang: Lang, of: SourceType) -> &'static str {
     words! { lang, of;
         SourceType::Rss => "feed", "订阅源";
-        SourceType::Custom => "by rules", "自定义规则";
+        SourceType::Custom => "custom rules", "自定义规则";
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn cadence(lang: Lang, cadence: Cadence) -> String {
 /// How often a source publishes.
 pub(super) fn frequency(lang: Lang, frequency: Frequency) -> &'static str {
     words! { lang, frequency;
-        Frequency::Realtime => "all the time", "实时";
+        Frequency::Realtime => "continuously", "实时";
         Frequency::High => "several times a day", "一天多次";
         Frequency::Daily => "daily", "每天";
         Frequency::DailyFixed => "every other day", "隔天";
@@ -94,28 +94,28 @@ pub(super) fn frequency(lang: Lang, frequency: Frequency) -> &'static str {
 /// A class of failures, in a few words.
 pub(crate) fn failure(lang: Lang, class: FailureClass) -> &'static str {
     words! { lang, class;
-        FailureClass::RateLimited => "asked too often", "请求过于频繁";
-        FailureClass::Unauthorised => "credentials wanted", "需要凭据";
+        FailureClass::RateLimited => "rate limited", "请求过于频繁";
+        FailureClass::Unauthorised => "credentials required", "需要凭据";
         FailureClass::Forbidden => "refused by the server", "服务器拒绝";
-        FailureClass::Gone => "gone for good", "已永久移除";
+        FailureClass::Gone => "gone", "已永久移除";
         FailureClass::NotFound => "not found", "未找到";
-        FailureClass::Server => "trouble of the server", "服务器故障";
-        FailureClass::Dns => "name not found", "域名无法解析";
+        FailureClass::Server => "server error", "服务器故障";
+        FailureClass::Dns => "host name not found", "域名无法解析";
         FailureClass::Connection => "no connection", "无法连接";
         FailureClass::Tls => "certificate refused", "证书无效";
-        FailureClass::Timeout => "too slow", "超时";
+        FailureClass::Timeout => "timed out", "超时";
         FailureClass::Refused => "address not allowed", "地址不被允许";
         FailureClass::Redirect => "endless redirects", "重定向异常";
         FailureClass::TooLarge => "too large", "内容过大";
         FailureClass::NotAFeed => "not a feed", "不是订阅源";
-        FailureClass::Malformed => "broken answer", "内容损坏";
-        FailureClass::Rules => "rules find nothing", "规则无匹配";
+        FailureClass::Malformed => "malformed content", "内容损坏";
+        FailureClass::Rules => "rules match nothing", "规则无匹配";
     }
 }
 
-/// What a look brought.
-pub(super) fn brought(lang: Lang, brought: CheckOutcome) -> String {
-    match brought {
+/// The result of a check.
+pub(super) fn outcome(lang: Lang, outcome: CheckOutcome) -> String {
+    match outcome {
         CheckOutcome::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
         CheckOutcome::Nothing => lang.pick("nothing new", "无新内容").to_owned(),
         CheckOutcome::Unchanged => lang.pick("not modified", "未修改").to_owned(),

@@ -1,12 +1,13 @@
-//! Many tasks at once: cancel, try again, move.
+//! Bulk actions: cancel, retry, reschedule.
 //!
-//! The tasks are those that were ticked, or all that a filter matches. A page asks first, with the count and the first few; what it
-//! asked about is what is done: a filter is kept to the rows that existed then and to the number that was named, so nobody
-//! agrees to thirteen and loses fourteen. Each task is carried out for itself by the rules, and the counts are told by rule.
+//! The tasks are the selected ones, or all that match a filter. A page asks first, with the count
+//! and the first few; exactly that is done: a filter is limited to the rows that existed then and
+//! to the confirmed number, so a user who confirms thirteen does not lose fourteen. Each task is
+//! handled separately, and the results are counted by rule.
 
 mod chosen;
 mod question;
-mod reported;
+mod result;
 mod shift;
 
 use almanack_core::reschedule::{Cancel, Put, Request};
@@ -19,13 +20,12 @@ use crate::idempotency::count;
 use crate::ui::form::{self, hidden};
 use crate::ui::prelude::*;
 
-pub(crate) use reported::{Done, notice};
+pub(crate) use result::{Done, notice};
 
-/// Most tasks at a time: few enough to be done while a browser waits.
+/// Most tasks at a time: few enough to finish while a browser waits.
 pub(crate) const MOST: usize = 1_000;
 const HERE: &str = "/ui/tasks/bulk";
 
-/// What is done to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Act {
@@ -48,13 +48,12 @@ impl Act {
     fn name(self, lang: Lang) -> &'static str {
         words! { lang, self;
             Self::Cancel => "Cancel", "取消";
-            Self::Retry => "Try now", "立即重试";
-            Self::Move => "Move", "改期";
+            Self::Retry => "Retry now", "立即重试";
+            Self::Move => "Reschedule", "改期";
         }
     }
 }
 
-/// What a page or a form says.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
     act: Act,
@@ -65,9 +64,9 @@ pub(crate) struct Asked {
     status: Option<String>,
     q: Option<String>,
     said: Option<String>,
-    /// The newest row there was when it was asked.
+    /// The newest row at the time of the question.
     newest: Option<i64>,
-    /// How many were named.
+    /// The confirmed number.
     count: Option<usize>,
     #[serde(flatten)]
     shift: shift::Fields,
@@ -84,22 +83,22 @@ impl Asked {
     }
 }
 
-/// The list, with what may be done to its tasks.
+/// The list, with its bulk actions.
 pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Markup) -> Markup {
     let lang = viewer.lang;
     let most = u64::try_from(MOST).unwrap_or(u64::MAX);
     let all = if matching > most {
-        say!(lang; "The newest {most} of the {matching} that match:",
+        say!(lang; "Newest {most} of {matching} matching tasks:",
             "符合条件的 {matching} 个中最新的 {most} 个：")
     } else {
-        say!(lang; "All {matching} that match:", "全部 {matching} 个符合条件的：")
+        say!(lang; "All matching tasks ({matching}):", "全部符合条件的任务（{matching} 个）：")
     };
     html! {
         form method="get" action=(HERE) class="stack" {
             (hidden(pairs(filter)))
             (table)
             p class="acts" {
-                span { (lang.pick("The ticked ones:", "勾选的任务：")) }
+                span { (lang.pick("Selected tasks:", "所选任务：")) }
                 @for act in Act::ALL {
                     button type="submit" name="act" value=(act.as_str()) { (act.name(lang)) "…" }
                 }
@@ -143,10 +142,10 @@ pub(crate) async fn ask(State(state): App, viewer: Viewer, Sought(asked): Sought
 fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
     let lang = viewer.lang;
     let body = html! {
-        p { (lang.pick("No task was chosen: tick some, or change the filter.", "没有选择任务：请勾选任务，或更改筛选条件。")) }
+        p { (lang.pick("No task selected: tick some, or change the filter.", "没有选择任务：请勾选任务，或更改筛选条件。")) }
         p { a class="button" href=(back) { (lang.pick("Back to the list", "返回列表")) } }
     };
-    let title = lang.pick("Nothing chosen", "未选择任务");
+    let title = lang.pick("No task selected", "未选择任务");
     page(viewer, Place::Tasks, title, &body)
 }
 
@@ -166,9 +165,9 @@ pub(crate) async fn act(State(state): App, filled: Filled<Asked>) -> Answer {
         .await?;
     let receipts: Vec<_> = answers.into_iter().map(std::result::Result::ok).collect();
     receipts.iter().flatten().for_each(count);
-    let reported = reported::report(asked.act, &receipts);
-    let seal = form::seal(&viewer, &reported);
-    let further = [("told", reported.as_str()), ("seal", &seal)];
+    let text = result::report(asked.act, &receipts);
+    let seal = form::seal(&viewer, &text);
+    let further = [("counts", text.as_str()), ("seal", &seal)];
     Ok(see(&asked.filter().address(Place::Tasks.path(), &further)))
 }
 

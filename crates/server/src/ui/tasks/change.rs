@@ -1,7 +1,8 @@
-//! Changing one task: its time, trying it now, cancelling it.
+//! Changes one task: reschedule, retry, cancel.
 //!
-//! A time is typed as a wall clock in a zone, and is settled before it is sent: the page works out which instant that is, asks where
-//! there are two or none, and only an instant travels in the form that changes something.
+//! A time is typed as a wall-clock time in a zone and resolved before it is submitted: the page
+//! computes the instant, asks if there are two or none, and only an instant is in the form that
+//! changes something.
 
 use almanack_core::reschedule::{Cancel, Put, Request};
 use almanack_core::reserved::{may_stop, may_try_again};
@@ -13,15 +14,14 @@ use crate::ui::moment::{self, Moment, Unreadable};
 use crate::ui::prelude::*;
 use crate::{call::At, tasks::body::parse_instant, tasks::find_current, ui::form};
 
-/// A time as it was typed.
+/// A typed time.
 pub(crate) struct Typed<'a> {
     pub(crate) clock: &'a str,
     pub(crate) zone: &'a str,
-    /// The time before, to compare.
+    /// The previous time, to compare.
     pub(crate) old: Option<Timestamp>,
 }
 
-/// The fields in which a time is typed.
 pub(crate) fn clock_fields(viewer: &Viewer, clock: Option<&str>, zone: Option<&str>) -> Markup {
     let lang = viewer.lang;
     html! {
@@ -30,7 +30,7 @@ pub(crate) fn clock_fields(viewer: &Viewer, clock: Option<&str>, zone: Option<&s
     }
 }
 
-/// Which instant was typed, and the button that settles on it; both where there are two.
+/// The typed instant with its button; both if there are two.
 pub(crate) fn offer(
     viewer: &Viewer,
     typed: &Typed<'_>,
@@ -46,14 +46,14 @@ pub(crate) fn offer(
         }
         Ok((Moment::Skipped(instants), zone)) => {
             let why = say!(lang;
-                "This time does not exist in {name}: the clock is put forward and jumps over it. Which one is meant?",
-                "{name} 没有这个时间：时钟拨快时跳过了它。请选择：");
+                "This time does not exist in {name}: the clocks skip it when they go forward. Which one do you mean?",
+                "{name} 没有这个时间：时钟拨快时会跳过它。请选择：");
             (why, instants, zone)
         }
         Ok((Moment::Twice(instants), zone)) => {
             let why = say!(lang;
-                "This time exists twice in {name}: the clock is put back and shows it again. Which one is meant?",
-                "这个时间在 {name} 出现两次：时钟拨慢后会再次显示它。请选择：");
+                "This time occurs twice in {name}: the clocks repeat it when they go back. Which one do you mean?",
+                "这个时间在 {name} 会出现两次：时钟拨慢时会重复它。请选择：");
             (why, instants, zone)
         }
         Err(unreadable) => return unread(lang, unreadable),
@@ -66,30 +66,29 @@ pub(crate) fn offer(
     }
 }
 
-/// What is wrong with what was typed.
 pub(crate) fn unread(lang: Lang, unreadable: Unreadable) -> Markup {
     wrong(words! { lang, unreadable;
-        Unreadable::Time => "Give a date and a time.", "请填写日期和时间。";
-        Unreadable::Zone => "No such time zone; write one like Europe/Berlin, Asia/Shanghai or UTC.",
-            "没有这个时区；请填写如 Asia/Shanghai、Europe/Berlin 或 UTC 的时区名。";
+        Unreadable::Time => "Enter a date and a time.", "请填写日期和时间。";
+        Unreadable::Zone => "Unknown time zone; use an IANA name such as Europe/Berlin or UTC.",
+            "未知时区；请使用 IANA 名称，例如 Asia/Shanghai 或 UTC。";
         Unreadable::Year => "This year is out of range.", "年份超出范围。";
     })
 }
 
-/// An instant where it was typed, in UTC, and for the reader.
+/// An instant in its own zone, in UTC, and in the reader's.
 fn instant(viewer: &Viewer, at: Timestamp, zone: &TimeZone, old: Option<Timestamp>) -> Markup {
     let lang = viewer.lang;
     html! {
         strong { (viewer.instant_in(at, zone)) }
-        @if *zone != viewer.zone { " · " (lang.pick("for you", "您的时间")) " " (viewer.instant(at)) }
+        @if *zone != viewer.zone { " · " (lang.pick("your time", "您的时间")) " " (viewer.instant(at)) }
         @if *zone != TimeZone::UTC && viewer.zone != TimeZone::UTC { " · " (viewer.instant_in(at, &TimeZone::UTC)) }
         " · " (viewer.distance(at))
-        @if at <= viewer.now { " · " (lang.pick("it has passed, and so means now", "已经过去，即表示立即")) }
-        @if old == Some(at) { " · " (lang.pick("the time it has already", "与现在的时间相同")) }
+        @if at <= viewer.now { " · " (lang.pick("in the past: runs now", "已过去，将立即执行")) }
+        @if old == Some(at) { " · " (lang.pick("same as the current time", "与当前设定的时间相同")) }
     }
 }
 
-/// The part of a task's page that changes it.
+/// The part of a task's page that reschedules it.
 pub(crate) fn section(
     viewer: &Viewer,
     identity: &Identity,
@@ -97,7 +96,7 @@ pub(crate) fn section(
     asked: bool,
 ) -> Markup {
     let (lang, here) = (viewer.lang, task_path(identity));
-    let title = lang.pick("Change its time", "更改时间");
+    let title = lang.pick("Reschedule", "改期");
     let button = |at: Timestamp| {
         let fields = html! {
             input type="hidden" name="to" value=(at);
@@ -112,7 +111,7 @@ pub(crate) fn section(
         div class="stack" {
             form method="get" action=(here) class="fields" data-try {
                 (clock_fields(viewer, Some(typed.clock), Some(typed.zone)))
-                button type="submit" { (lang.pick("Which instant is that?", "这是哪一刻？")) }
+                button type="submit" { (lang.pick("Preview", "预览")) }
             }
             (live("change", &answer))
         }
@@ -120,7 +119,7 @@ pub(crate) fn section(
     parts::section("change-title", title, &body)
 }
 
-/// Only where there is one instant to name.
+/// Only if there is exactly one instant.
 fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Typed<'_>) -> Markup {
     let Ok((Moment::One(instant), _)) = moment::read(typed.clock, typed.zone) else {
         return Markup::default();
@@ -138,42 +137,42 @@ pub(crate) struct Settled {
     to: String,
 }
 
-/// Changes a task's time.
+/// Reschedules a task.
 pub(crate) async fn put(State(state): App, At(identity): At, filled: Filled<Settled>) -> Answer {
     let at = parse_instant(&filled.form.to, "to")?;
     find_current(&*state.changes, &identity).await?;
     carry_out(&state, &filled.viewer, Request::Put(Put::at(identity, at))).await
 }
 
-/// Tries a task now, with the payload it had.
+/// Retries a task now, with its payload.
 pub(crate) async fn retry(State(state): App, At(identity): At, filled: Filled) -> Answer {
     find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity, state.clock.now());
     carry_out(&state, &filled.viewer, Request::Put(again)).await
 }
 
-/// Asks whether to cancel.
+/// Asks before a task is cancelled.
 pub(crate) async fn ask(State(state): App, At(identity): At, viewer: Viewer) -> Page {
     let task = find_current(&*state.changes, &identity).await?;
     let (lang, subject, here) = (viewer.lang, &identity.subject, task_path(&identity));
     let question = Question {
         title: &say!(lang, "Cancel {subject}", "取消 {subject}"),
         sentence: html! {
-            (lang.pick("1 task would be cancelled:", "将取消 1 个任务："))
+            (lang.pick("Cancels this task:", "将取消该任务："))
             " " (subject) " (" (identity.kind) "), " (status(lang, task.status, task.is_live())) ", "
             (viewer.at(task.execute_at))
-            (pick!(lang; ". A call already on its way is not recalled.", "。已经发出的调用不会撤回。"))
+            (pick!(lang; ". A call already sent is not recalled.", "。已经发出的调用不会撤回。"))
         },
         action: &format!("{here}/cancel"),
         fields: Markup::default(),
-        button: lang.pick("Cancel the task", "取消任务"),
+        button: lang.pick("Cancel task", "取消任务"),
         back: &here,
         equivalent: cancelling(&identity),
     };
     Ok(form::ask(&viewer, Place::Tasks, &question))
 }
 
-/// The same as cancelling it, by command.
+/// The equivalent of cancelling.
 pub(super) fn cancelling(identity: &Identity) -> Equivalent {
     command("cancel", "DELETE", identity, "")
 }
@@ -184,7 +183,7 @@ pub(crate) async fn cancel(State(state): App, At(identity): At, filled: Filled) 
     carry_out(&state, &filled.viewer, request).await
 }
 
-/// What may be done at once.
+/// Actions without further input.
 pub(crate) fn acts(viewer: &Viewer, task: &Task) -> Markup {
     let (lang, identity) = (viewer.lang, &task.identity);
     let here = task_path(identity);
@@ -192,7 +191,7 @@ pub(crate) fn acts(viewer: &Viewer, task: &Task) -> Markup {
     html! {
         @if viewer.may(Scope::Operate) {
             div class="acts" {
-                @if tries { (form::button(viewer, &format!("{here}/retry"), lang.pick("Try now", "立即重试"))) }
+                @if tries { (form::button(viewer, &format!("{here}/retry"), lang.pick("Retry now", "立即重试"))) }
                 @if may_stop(task) { a class="button" href=(format!("{here}/cancel")) { (lang.pick("Cancel…", "取消…")) } }
             }
         }
@@ -200,7 +199,7 @@ pub(crate) fn acts(viewer: &Viewer, task: &Task) -> Markup {
     }
 }
 
-/// The same as trying it now, by command.
+/// The equivalent of retrying.
 pub(super) fn retrying(identity: &Identity) -> Equivalent {
     command("retry", "POST", identity, "/retry")
 }

@@ -1,4 +1,4 @@
-//! A new task, or a new time and payload for one that exists: the same request as `PUT /api/v1/tasks/…`.
+//! Creates or reschedules a task: the same request as `PUT /api/v1/tasks/…`.
 
 use almanack_core::reschedule::{Put, Request};
 use almanack_core::task::{Identity, Kind, Payload, Subject};
@@ -9,7 +9,6 @@ use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
 use crate::{Limits, tasks::body::check_callback, ui::form::form};
 
-/// What was filled in.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Fields {
     kind: Option<String>,
@@ -18,15 +17,15 @@ pub(crate) struct Fields {
     zone: Option<String>,
     payload: Option<String>,
     callback_url: Option<String>,
-    /// One of two instants, chosen where the wall clock shows both.
+    /// One of two instants, chosen if the wall clock shows both.
     to: Option<String>,
 }
 
-/// Why a task was not put.
+/// Why a task was refused.
 enum Unclear {
-    /// A value breaks its rule.
+    /// A value is invalid.
     Refused(Problem),
-    /// The time is no single instant.
+    /// The time is not a single instant.
     Time,
 }
 
@@ -44,7 +43,7 @@ pub(crate) async fn show(viewer: Viewer) -> Markup {
     filled_in(&viewer, &fields, &Markup::default())
 }
 
-/// Puts the task, or shows the form again with what is wrong.
+/// Creates the task, or shows the form again with the error.
 pub(crate) async fn put(State(state): App, filled: Filled<Fields>) -> Answer {
     let (viewer, fields) = (filled.viewer, filled.form);
     let unclear = match fields.request(&viewer, &state.limits) {
@@ -81,7 +80,8 @@ impl Fields {
         }))
     }
 
-    /// The one instant meant. A chosen one counts only while it is one of those that the wall clock can mean.
+    /// The one instant. A chosen one is valid only while it is one of those that the wall clock can
+    /// mean.
     fn instant(&self, viewer: &Viewer) -> Result<Timestamp, Unclear> {
         let (clock, zone) = self.clock(viewer);
         let (moment, _) = moment::read(clock, zone).map_err(|_| Unclear::Time)?;
@@ -100,7 +100,7 @@ impl Fields {
         (clock, self.zone.as_deref().unwrap_or(viewer.zone_name()))
     }
 
-    /// Asks which of two instants is meant, or says what is wrong with the time.
+    /// Asks which of two instants is meant, or shows what is wrong with the time.
     fn which(&self, viewer: &Viewer) -> Markup {
         let (clock, zone) = self.clock(viewer);
         let one = viewer.lang.pick("this one", "这一个");
@@ -115,7 +115,8 @@ impl Fields {
 fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
     let lang = viewer.lang;
     let (kind, subject) = ("ARTICLE_PUBLISH", "article:42");
-    let called = pick!(lang; "Call this address, if not the configured one", "回调地址（不填则用配置的地址）");
+    let called =
+        pick!(lang; "Callback URL (default: the configured one)", "回调网址（默认：配置的地址）");
     let inside = html! {
         (what)
         div class="fields" {
@@ -124,15 +125,15 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
                 .wide().required().most(200).example(subject))
         }
         div class="fields" { (clock_fields(viewer, fields.at.as_deref(), fields.zone.as_deref())) }
-        p { label { (lang.pick("Payload (JSON)", "内容（JSON）"))
+        p { label { (lang.pick("Payload (JSON)", "载荷（JSON）"))
             textarea name="payload" rows="5" spellcheck="false" { (fields.payload.as_deref().unwrap_or_default()) }
         } }
         p { label { (called)
             input type="url" name="callback_url" value=[fields.callback_url.as_deref()] autocomplete="off";
         } }
         p class="acts" {
-            button type="submit" class="primary" { (lang.pick("Create the task", "新建任务")) }
-            a class="button" href=(Place::Tasks.path()) { (lang.pick("Leave it", "放弃")) }
+            button type="submit" class="primary" { (lang.pick("Create task", "新建任务")) }
+            a class="button" href=(Place::Tasks.path()) { (lang.pick("Cancel", "取消")) }
         }
     };
     let payload = r#"{"lang":"en"}"#;
@@ -147,8 +148,8 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
         payload,
     ];
     let body = html! {
-        p { (pick!(lang; "A task that exists already keeps its identity: this changes its time, by the rules.",
-            "若任务已经存在，则按规则更改它的时间。")) }
+        p { (pick!(lang; "If the task exists, this reschedules it by the usual rules.",
+            "若任务已存在，则按规则为它改期。")) }
         (form(viewer, "/ui/tasks/new", &inside))
         (Equivalent::call("PUT", format!("/api/v1/tasks/{kind}/{subject}"))
             .body(&json!({ "execute_at": viewer.now, "payload": { "lang": "en" } })).cli(&words).show(viewer))

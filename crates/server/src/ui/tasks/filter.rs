@@ -1,4 +1,4 @@
-//! Which tasks a list shows. A filter lives in the address of its page, so it can be sent to somebody.
+//! The filter of a task list. It lives in the address, so it can be shared.
 
 use almanack_core::store::TaskSearch;
 use almanack_core::task::{Kind, Status, TaskId};
@@ -6,19 +6,18 @@ use almanack_core::task::{Kind, Status, TaskId};
 use super::AMONG;
 use crate::ui::prelude::*;
 
-/// A filter as it was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Filter {
     pub(crate) kind: Option<String>,
     pub(crate) status: Option<String>,
     /// Only subjects that contain this.
     pub(crate) q: Option<String>,
-    /// Only tasks whose last attempt said this.
+    /// Only tasks whose last result contains this.
     pub(crate) said: Option<String>,
 }
 
 impl Filter {
-    /// What to look for.
+    /// The filter for the store.
     pub(crate) fn search(&self, before: Option<i64>, limit: usize) -> Result<TaskSearch> {
         let kind = self.kind.as_deref().map(|kind| Kind::parse(kind.trim()));
         let status = self.status.as_deref().map(Status::parse);
@@ -33,7 +32,7 @@ impl Filter {
         })
     }
 
-    /// Whether it leaves anything out.
+    /// Whether no filter is set.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -62,11 +61,11 @@ impl Filter {
     }
 }
 
-/// No subject holds control characters, and PostgreSQL refuses even to look for a NUL.
+/// No subject contains control characters, and PostgreSQL refuses to search for a NUL.
 pub(crate) fn text(given: Option<&str>) -> Result<Option<String>> {
     let given = given.map(str::trim).filter(|text| !text.is_empty());
     if given.is_some_and(|text| text.contains(char::is_control)) {
-        let detail = "what is searched for must not hold control characters";
+        let detail = "the search text must not contain control characters";
         return Err(Problem::new(Code::InvalidQuery, detail));
     }
     Ok(given.map(str::to_owned))

@@ -1,4 +1,4 @@
-//! A task's history as the events of its picture.
+//! A task's history as the events of its timeline.
 
 use almanack_core::history::{Attempt, Decision, HistoryEvent};
 use almanack_core::reschedule::Rule;
@@ -8,9 +8,8 @@ use crate::picture::life::{Event, Kind, draw};
 use crate::picture::outcome::Outcome;
 use crate::ui::prelude::*;
 
-/// Draws a task's life.
 pub(super) fn picture(viewer: &Viewer, task: &Task, story: &[HistoryEvent]) -> Markup {
-    let caption = viewer.lang.pick("Its life", "生命历程");
+    let caption = viewer.lang.pick("Timeline", "时间线");
     draw(
         &events(task, story),
         viewer.now,
@@ -18,7 +17,7 @@ pub(super) fn picture(viewer: &Viewer, task: &Task, story: &[HistoryEvent]) -> M
     )
 }
 
-/// What happened, and what comes next.
+/// Past events, and the next.
 fn events(task: &Task, story: &[HistoryEvent]) -> Vec<Event> {
     let mut events: Vec<Event> = story.iter().filter_map(event).collect();
     let end = match task.status {
@@ -42,7 +41,7 @@ fn event(entry: &HistoryEvent) -> Option<Event> {
     }
 }
 
-/// Decisions that changed nothing are no part of a life.
+/// Decisions without a change are not shown.
 fn decided(decision: &Decision) -> Option<Event> {
     let to = decision.execute_at;
     let kind = match decision.rule {

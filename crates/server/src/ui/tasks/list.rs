@@ -1,7 +1,8 @@
 //! The list of tasks.
 //!
-//! One line per identity, newest first. Whatever the table holds, a page costs the same few reads: a page of lines, the counts
-//! by status and the count of what matches, each among the newest [`AMONG`] rows, which the page says aloud.
+//! One line per identity, newest first. Whatever the table contains, a page costs the same few
+//! reads: a page of lines, the counts by status and the count of matches, each among the newest
+//! [`AMONG`] rows, which the page states.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +14,9 @@ use crate::ui::prelude::*;
 
 /// Tasks on a page.
 pub(crate) const PAGE: usize = 50;
-/// Characters of an answer that a line shows.
+/// Characters of a result shown in a line.
 const SAID_CHARS: usize = 80;
 
-/// What the list is asked for.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
     #[serde(flatten)]
@@ -97,14 +97,14 @@ fn form(filter: &Filter, lines: &[TaskLine], lang: Lang) -> Markup {
             (Field::text("kind", lang.pick("Kind", "类型"), filter.kind.as_deref()).list("kinds"))
             datalist id="kinds" { @for kind in kinds { option value=(kind) {} } }
             (choice("status", lang.pick("Status", "状态"), chosen.map(Status::as_str), any.into_iter().chain(statuses)))
-            (Field::text("said", lang.pick("Last answer contains", "最近结果包含"), filter.said.as_deref()))
+            (Field::text("said", lang.pick("Last result contains", "最近结果包含"), filter.said.as_deref()))
             button type="submit" { (lang.pick("Show", "查看")) }
             @if !filter.is_empty() { a class="button" href=(here) { (lang.pick("Show all", "查看全部")) } }
         }
     }
 }
 
-/// The statuses with their counts; each leads to its tasks.
+/// The statuses with their counts, linked to their tasks.
 fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
     let all: u64 = counts.iter().map(|count| count.tasks).sum();
     let number = |status: Option<Status>, n: u64, name: &str| {
@@ -124,18 +124,18 @@ fn statuses(lang: Lang, filter: &Filter, counts: &[StatusCount]) -> Markup {
     }
 }
 
-/// How many match, and among how many was looked.
+/// The number of matches, and how many rows were searched.
 fn said_aloud(lang: Lang, filter: &Filter, found: &Found) -> Markup {
     let n = found.matching;
-    let reported = match (filter.is_empty(), n) {
+    let sentence = match (filter.is_empty(), n) {
         (true, _) => say!(lang; "{n} tasks, newest first.", "共 {n} 个任务，最新的在前。"),
         (false, 1) => say!(lang; "1 task matches.", "1 个任务符合条件。"),
         (false, n) => say!(lang; "{n} tasks match, newest first.",
             "{n} 个任务符合条件，最新的在前。"),
     };
     html! {
-        p { (reported) " "
-            span class="hint" { (pick!(lang; "The newest 50,000 are searched and counted.",
+        p { (sentence) " "
+            span class="hint" { (pick!(lang; "Searches and counts the newest 50,000.",
                 "只在最新的 50,000 个任务中查找和计数。")) }
         }
     }
@@ -149,7 +149,7 @@ fn table(viewer: &Viewer, filter: &Filter, found: &Found) -> Markup {
     bulk::offer(viewer, filter, found.matching, &rows)
 }
 
-/// The lines, the first column for those who may choose some.
+/// The lines; the first column is for users who may select some.
 fn rows(viewer: &Viewer, filter: &Filter, lines: &[TaskLine]) -> Markup {
     let lang = viewer.lang;
     let may = viewer.may(Scope::Operate);
@@ -160,11 +160,11 @@ fn rows(viewer: &Viewer, filter: &Filter, lines: &[TaskLine]) -> Markup {
     };
     table! { lang; "Tasks", "任务"; or "No task matches.", "没有符合条件的任务。";
         for (line in lines) tr(id={ "t" (line.id) } data-row)
-        "Choose", "选择" if (may) { td class="narrow" { (choose(lang, line)) } }
+        "Select", "选择" if (may) { td class="narrow" { (choose(lang, line)) } }
         "Subject", "主题" {
             th scope="row" class="subject" { (link(&line.identity))
                 @if let Some(page) = about(&line.identity) {
-                    " " a class="hint" href=(page) { (lang.pick("what for", "所属")) }
+                    " " a class="hint" href=(page) { (lang.pick("for", "所属")) }
                 }
             }
         }
@@ -172,18 +172,18 @@ fn rows(viewer: &Viewer, filter: &Filter, lines: &[TaskLine]) -> Markup {
         "Status", "状态" { td { (status(lang, line.status, line.is_live())) } }
         "Time", "时间" { td { (viewer.at(at(line).unwrap_or(line.execute_at))) } }
         "Attempts", "尝试" { td class="narrow" { (parts::attempts(line.attempt, line.max_retry)) } }
-        "Last answer", "最近结果" { td class="said" { (said(line.detail.as_deref())) } }
-        "Asked by", "请求者" { td { (origin(&line.origin)) } }
+        "Last result", "最近结果" { td class="said" { (said(line.detail.as_deref())) } }
+        "Requested by", "请求者" { td { (origin(&line.origin)) } }
     }
 }
 
 fn choose(lang: Lang, line: &TaskLine) -> Markup {
     let subject = &line.identity.subject;
-    let label = say!(lang, "Choose {subject}", "选择 {subject}");
+    let label = say!(lang, "Select {subject}", "选择 {subject}");
     html! { input type="checkbox" name="id" value=(line.id) aria-label=(label); }
 }
 
-/// What an attempt said, cut short; the whole stands on the task's page.
+/// A shortened result; the task's page shows all of it.
 fn said(detail: Option<&str>) -> Markup {
     let Some(detail) = detail else {
         return or_dash(None);
@@ -192,7 +192,7 @@ fn said(detail: Option<&str>) -> Markup {
     html! { span title=[(short != detail).then_some(detail)] { (short) } }
 }
 
-/// The API looks for subjects by how they begin, so what is searched inside of them is left out.
+/// The API searches subjects by prefix, so a search inside them has no equivalent.
 fn equivalent(filter: &Filter) -> Equivalent {
     let (kind, status) = (filter.kind.clone(), filter.status.clone());
     let known = Filter {

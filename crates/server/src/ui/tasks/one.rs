@@ -1,4 +1,4 @@
-//! One task: where it stands, its life, what may be done to it, and what every receipt says.
+//! One task: its status, timeline, actions and receipts.
 
 use almanack_core::history::{self, Decision, Kept};
 use almanack_core::task::{Identity, Task, TaskId};
@@ -10,19 +10,17 @@ use crate::tasks::{find_current, nothing_there, parse_history_cursor};
 use crate::ui::prelude::*;
 use crate::{call::At, ui::moment};
 
-/// What the page is asked for.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
-    /// A receipt to tell.
+    /// A receipt to show.
     receipt: Option<String>,
-    /// Where an earlier page of the history begins.
+    /// Cursor of an earlier page of the history.
     before: Option<String>,
-    /// A time to work out.
+    /// A time to resolve.
     at: Option<String>,
     zone: Option<String>,
 }
 
-/// The page of a task.
 pub(crate) async fn show(
     State(state): App,
     At(identity): At,
@@ -35,25 +33,25 @@ pub(crate) async fn show(
     let records = state.store.load_history(&identity, page_of).await?;
     let last = records.tasks.last().map(|task| task.id);
     let task = shown(&state, &identity, last).await?;
-    let reported = match &query.receipt {
+    let label = match &query.receipt {
         Some(id) => Some(receipt(&state, &viewer, &identity, id).await?),
         None => None,
     };
     let story = history::page(records, before, story::SHOWN);
     let body = html! {
-        @if let Some(reported) = reported { (reported) }
+        @if let Some(label) = label { (label) }
         (parts::live("now", &now(&viewer, &task)))
         (change::acts(&viewer, &task))
         @if viewer.may(Scope::Operate) && !is_reserved(&identity.kind) { (changing(&viewer, &task, &query)) }
         (parts::live("life", &story::show(&viewer, &task, &story)))
-        (parts::section("payload-title", viewer.lang.pick("Payload", "内容"), &payload::show(viewer.lang, task.payload.as_str())))
+        (parts::section("payload-title", viewer.lang.pick("Payload", "载荷"), &payload::show(viewer.lang, task.payload.as_str())))
         (command("get", "GET", &identity, "").show(&viewer))
     };
     let title = format!("{} · {}", identity.subject, identity.kind);
     Ok(page(&viewer, Place::Tasks, &title, &body))
 }
 
-/// The identity's current row, or else the last there is of it.
+/// The identity's current row, or its latest.
 async fn shown(state: &AppState, identity: &Identity, last: Option<TaskId>) -> Result<Task> {
     let found = find_current(&*state.store, identity).await;
     match (found, last) {
@@ -70,7 +68,7 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
     let (when, when_zh) = match (task.due_at, task.is_live()) {
         (Some(_), _) => ("Next attempt", "下次尝试"),
         (None, true) => ("Was due", "应开始于"),
-        (None, false) => ("Was meant for", "原定时间"),
+        (None, false) => ("Scheduled for", "原定时间"),
     };
     let lease = task
         .lease_until
@@ -80,17 +78,17 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
         when, when_zh { (viewer.at(task.due_at.unwrap_or(task.execute_at))) }
         "Attempts", "尝试" { a href="#attempts" { (parts::attempts(task.attempt, task.max_retry)) } }
         "Kind", "类型" { (of_kind(&task.identity.kind, &Filter::default())) }
-        "Asked by", "请求者" { (origin(&task.origin)) }
+        "Requested by", "请求者" { (origin(&task.origin)) }
         "Created", "创建于" { (viewer.at(task.created_at)) }
         "Priority", "优先级" { (task.priority.level()) }
-        "Last answer", "最近结果" if (let Some(detail) = &task.detail) { (detail) }
+        "Last result", "最近结果" if (let Some(detail) = &task.detail) { (detail) }
         "Node", "节点" if (let Some(node) = &task.node) { a href=(Place::Nodes.path()) { (node) } }
-        "Lease until", "租约至" if (let Some(until) = lease) { (viewer.at(until)) }
+        "Lease expires", "租约到期" if (let Some(until) = lease) { (viewer.at(until)) }
         "Last started", "最近开始" if (let Some(at) = task.started_at) { (viewer.at(at)) }
         "Last ended", "最近结束" if (let Some(at) = task.finished_at) { (viewer.at(at)) }
-        "Calls", "回调地址" if (let Some(url) = &task.callback_url) { code { (url) } }
+        "Callback URL", "回调网址" if (let Some(url) = &task.callback_url) { code { (url) } }
         "Revision", "修订" if (task.revision.0 > 0) { (task.revision.0) }
-        "Works for", "所属" if (let Some(page) = about(&task.identity)) {
+        "Belongs to", "所属" if (let Some(page) = about(&task.identity)) {
             a href=(page) { (task.identity.subject) }
         }
     }
@@ -107,7 +105,7 @@ fn changing(viewer: &Viewer, task: &Task, query: &Query) -> Markup {
     change::section(viewer, &task.identity, &typed, query.at.is_some())
 }
 
-/// What a receipt of this task says, and whether it was kept.
+/// A receipt of this task, and what came of it.
 async fn receipt(state: &AppState, viewer: &Viewer, identity: &Identity, text: &str) -> Page {
     let lang = viewer.lang;
     let found = match parse_receipt_id(text) {
@@ -116,7 +114,7 @@ async fn receipt(state: &AppState, viewer: &Viewer, identity: &Identity, text: &
     };
     let found = found.filter(|(row, ..)| row.identity == *identity);
     let Some((_, decision, kept)) = found else {
-        let none = lang.pick("This task has no such receipt.", "该任务没有这张回执。");
+        let none = lang.pick("No such receipt for this task.", "该任务没有这张回执。");
         return Ok(wrong(none));
     };
     Ok(notice(&html! {
@@ -134,11 +132,11 @@ fn kept_facts(viewer: &Viewer, decision: &Decision, kept: Kept) -> Markup {
     facts! { lang;
         "Receipt", "回执" { a href={ "#d" (id) } { (id) } }
         "Rule", "规则" { code { (decision.rule.as_str()) } }
-        "Kept", "是否遵守" { (words::kept(lang, kept)) }
+        "Outcome", "结果" { (words::kept(lang, kept)) }
         "Time", "时间" { (viewer.at(decision.execute_at)) }
         "Time before", "原时间" if (let Some(old) = before) { (viewer.at(old)) }
         "Decided", "决定于" { (viewer.at(decision.decided_at)) }
-        "Asked by", "请求者" { (decision.origin) }
-        "Asked for", "请求内容" if (decision.requested.is_some()) { (story::requested(viewer, decision)) }
+        "Requested by", "请求者" { (decision.origin) }
+        "Request", "请求内容" if (decision.requested.is_some()) { (story::requested(viewer, decision)) }
     }
 }

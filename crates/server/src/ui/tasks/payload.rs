@@ -1,17 +1,18 @@
-//! A task's payload, laid out for people.
+//! A task's payload, formatted.
 //!
-//! The text is laid out as it stands: read into numbers and back, a large one would come out changed, and a page must not show
-//! what was never sent. What the store holds may be larger and deeper than what is taken today, so both the indentation and the whole are
-//! bounded: a page costs no more than its payload, and never more than [`SHOWN_BYTES_MAX`].
+//! The text itself is formatted: parsed into numbers and back, a large one would change, and a page
+//! must not show what was never sent. Stored payloads may be larger and deeper than the current
+//! limits, so both the indentation and the total are bounded: a page costs no more than its
+//! payload, and never more than [`SHOWN_BYTES_MAX`].
 
 use crate::ui::prelude::*;
 
-/// Lines that are shown without being unfolded.
+/// Lines shown unfolded.
 const LINES_OPEN: usize = 24;
 
-/// Levels that are indented; what is deeper stands under the last of them.
+/// Indented levels; deeper ones use the last indentation.
 const INDENT_MAX: usize = 32;
-/// Most that is laid out of a payload.
+/// Most bytes formatted of a payload.
 const SHOWN_BYTES_MAX: usize = 256 * 1024;
 
 pub(crate) fn show(lang: Lang, text: &str) -> Markup {
@@ -28,12 +29,12 @@ pub(crate) fn show(lang: Lang, text: &str) -> Markup {
             }
         }
         @if is_cut {
-            p class="hint" { (lang.pick("Only its beginning is shown; the API has the whole.", "仅显示开头部分；完整内容请通过 API 获取。")) }
+            p class="hint" { (lang.pick("Showing only the beginning; use the API to read all of it.", "仅显示开头部分；完整内容请通过 API 获取。")) }
         }
     }
 }
 
-/// Valid JSON with a line per member, up to its bound. Blanks outside of texts are ours, everything else is as it was.
+/// Valid JSON with a line per member, up to the limit. Only blanks outside of strings change.
 fn lay_out(json: &str) -> String {
     let mut out = String::with_capacity(json.len().min(SHOWN_BYTES_MAX) * 2);
     let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
@@ -106,7 +107,7 @@ mod tests {
         }
     }
 
-    /// What was stored before there was a limit: laid out by the usual rule, 30 KB took 450 MB.
+    /// A payload from before there was a limit: formatted without one, 30 KB took 450 MB.
     #[test]
     fn sf_02_deep_and_long_payloads_cost_no_more_than_their_bound() {
         let deep = format!("{}{}", "[".repeat(15_000), "]".repeat(15_000));
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(
             indents.max(),
             Some(2 * INDENT_MAX),
-            "what is deeper stands there, too"
+            "deeper levels are shown there, too"
         );
         let fits = show(Lang::English, &format!("[{}1]", "1,".repeat(1000))).into_string();
         assert!(!fits.contains("Only its beginning is shown"));

@@ -1,6 +1,6 @@
-//! A task's life: its picture, its attempts with what was answered, and the decisions about it.
+//! A task's history: its timeline, attempts with results, and decisions.
 //!
-//! A task that comes again for ever has a long life; it is shown a page at a time, the newest first.
+//! A repeating task has a long history; it is shown page by page, newest first.
 
 use almanack_core::history::{Attempt, Decision, HistoryEvent, Page};
 use almanack_core::task::Task;
@@ -9,10 +9,10 @@ use super::{command, life, origin, words};
 use crate::ui::prelude::*;
 use crate::{receipts::receipt_id, tasks::history_cursor};
 
-/// Attempts and decisions on a page, together.
+/// Attempts and decisions per page, together.
 pub(super) const SHOWN: usize = 100;
 
-/// The life, or an earlier page of it.
+/// The history, or an earlier page of it.
 pub(super) fn show(viewer: &Viewer, task: &Task, page: &Page) -> Markup {
     let (lang, story) = (viewer.lang, &page.events);
     let here = task_path(&task.identity);
@@ -25,7 +25,7 @@ pub(super) fn show(viewer: &Viewer, task: &Task, page: &Page) -> Markup {
         }))
         @if let Some(before) = page.before {
             p class="hint" { a href=(address(&here, [("before", &*history_cursor(before))])) {
-                (lang.pick("What happened before that", "更早的历史"))
+                (lang.pick("Earlier history", "更早的历史"))
             } }
         }
     }
@@ -37,30 +37,30 @@ fn attempts(viewer: &Viewer, story: &[HistoryEvent]) -> Markup {
         HistoryEvent::Attempt(attempt) => Some(attempt),
         HistoryEvent::Decision(_) => None,
     });
-    // A clock that was set back makes an attempt look early; nothing starts early.
+    // A clock that was set back makes an attempt look early; no attempt starts early.
     let late = |it: &Attempt| {
         it.started_at
             .duration_since(it.due_at)
             .max(SignedDuration::ZERO)
     };
     let took = |it: &Attempt| Some(length(lang, it.finished_at?.duration_since(it.started_at)));
-    table! { lang; "Attempts, newest first", "尝试，最新的在前"; or "It was not tried yet.", "尚未尝试。";
+    table! { lang; "Attempts, newest first", "尝试，最新的在前"; or "No attempts yet.", "还没有尝试。";
         for (attempt in attempts) tr()
         "Attempt", "尝试" {
             th scope="row" { (attempt.attempt) " " span class="hint" { (attempt.task_id) "." (attempt.term.0) } }
         }
-        "Ended as", "结果" {
+        "Result", "结果" {
             td { (words::outcome(lang, &attempt.outcome))
                 @if let Some(late) = &attempt.late_outcome {
-                    " " span class="hint" { (lang.pick("came back later:", "后来返回：")) " " (words::outcome(lang, late)) }
+                    " " span class="hint" { (lang.pick("later result:", "后来的结果：")) " " (words::outcome(lang, late)) }
                 }
             }
         }
         "Due", "应开始" { td { (viewer.instant(attempt.due_at)) } }
         "Started", "开始" { td { (viewer.at(attempt.started_at)) } }
-        "Late by", "延迟" { td { (length(lang, late(attempt))) } }
-        "Took", "用时" { td { (took(attempt).as_deref().unwrap_or("–")) } }
-        "Answer", "回应" { td { (or_dash(attempt.detail.as_deref())) } }
+        "Delay", "延迟" { td { (length(lang, late(attempt))) } }
+        "Duration", "耗时" { td { (took(attempt).as_deref().unwrap_or("–")) } }
+        "Response", "回应" { td { (or_dash(attempt.detail.as_deref())) } }
         "Node", "节点" {
             td {
                 @if let Some(node) = &attempt.node { a href=(Place::Nodes.path()) { (node) } }
@@ -92,11 +92,11 @@ fn decided(viewer: &Viewer, here: &str, story: &[HistoryEvent]) -> Markup {
             }
         }
         "Time after", "新时间" { td { (viewer.instant(decision.execute_at)) } }
-        "Asked by", "请求者" { td { (origin(&decision.origin)) } }
+        "Requested by", "请求者" { td { (origin(&decision.origin)) } }
     }
 }
 
-/// What was asked for where nothing changed, how often, and until when.
+/// The request of a decision without a change, how often it came, and when last.
 pub(super) fn requested(viewer: &Viewer, decision: &Decision) -> Markup {
     let (lang, times) = (viewer.lang, decision.times);
     let Some(requested) = decision.requested else {
@@ -104,9 +104,9 @@ pub(super) fn requested(viewer: &Viewer, decision: &Decision) -> Markup {
     };
     html! {
         @if let Some(at) = requested.execute_at {
-            (lang.pick("asked for", "请求时间")) " " (viewer.instant(at))
+            (lang.pick("requested", "请求时间")) " " (viewer.instant(at))
         } @else {
-            (lang.pick("asked to cancel it", "请求取消"))
+            (lang.pick("cancellation requested", "请求取消"))
         }
         @if let Some(revision) = requested.revision {
             ", " (lang.pick("revision", "修订")) " " (revision.0)

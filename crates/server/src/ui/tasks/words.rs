@@ -1,34 +1,34 @@
-//! What rules, receipts and attempts are called on pages.
+//! Texts about rules, receipts and attempts.
 
 use almanack_core::{history::Kept, reschedule::Rule, task::Status};
 
 use crate::ui::prelude::*;
 
-/// Which rule applied, as a sentence.
+/// A rule as a sentence.
 pub(crate) fn rule(lang: Lang, rule: Rule) -> &'static str {
     words! { lang, rule;
-        Rule::Created => "Nothing was there: a task was created.", "原先没有任务：已新建。";
-        Rule::Updated => "It waited: its time was changed in place.", "任务在等待：已直接更改时间。";
+        Rule::Created => "Created: there was no such task.", "已新建：原先没有该任务。";
+        Rule::Updated => "Rescheduled: the task was waiting.", "已改期：任务处于等待状态。";
         Rule::CancelledAndInserted =>
-            "It was running: it was cancelled and a new task took its place. A call already on its way is not recalled.",
-            "任务正在运行：已取消，并由新任务接替。已经发出的调用不会撤回。";
-        Rule::Reinserted => "It was cancelled or out of retries: a new task took its place.",
-            "任务已取消或重试已用尽：由新任务接替。";
-        Rule::Cancelled => "It was cancelled.", "任务已取消。";
-        Rule::IgnoredDone => "It is already done: nothing changed.", "任务已经成功：未作任何更改。";
-        Rule::IgnoredStale => "A newer revision is already known: nothing changed.",
-            "已有更新的修订：未作任何更改。";
-        Rule::Unchanged => "It already was as requested: nothing changed.", "任务本已如此：未作任何更改。";
+            "Replaced: the task was running, so it was cancelled and a new task created. A call already sent is not recalled.",
+            "已接替：任务正在运行，已取消并新建任务。已经发出的调用不会撤回。";
+        Rule::Reinserted => "Created again: the previous task was cancelled or out of retries.",
+            "已重新创建：原任务已取消或已用尽重试次数。";
+        Rule::Cancelled => "Cancelled.", "已取消。";
+        Rule::IgnoredDone => "No change: the task is already done.", "未作更改：任务已经成功。";
+        Rule::IgnoredStale => "No change: a newer revision is already known.",
+            "未作更改：已有更新的修订。";
+        Rule::Unchanged => "No change: already in that state.", "未作更改：已处于该状态。";
     }
 }
 
-/// The rule's heading in a table.
+/// A rule in a table.
 pub(crate) fn rule_name(lang: Lang, rule: Rule) -> &'static str {
     words! { lang, rule;
         Rule::Created => "created", "新建";
-        Rule::Updated => "time changed", "改期";
+        Rule::Updated => "rescheduled", "改期";
         Rule::CancelledAndInserted => "cancelled and replaced", "取消并接替";
-        Rule::Reinserted => "put again", "重新插入";
+        Rule::Reinserted => "created again", "重新创建";
         Rule::Cancelled => "cancelled", "取消";
         Rule::IgnoredDone => "ignored: already done", "忽略：已成功";
         Rule::IgnoredStale => "ignored: older revision", "忽略：修订较旧";
@@ -36,55 +36,55 @@ pub(crate) fn rule_name(lang: Lang, rule: Rule) -> &'static str {
     }
 }
 
-/// How many of several tasks fell under a rule.
+/// How many of several tasks a rule applied to.
 pub(crate) fn counted(lang: Lang, rule: Rule, n: u64) -> String {
-    let reported = words! { lang, rule;
+    let text = words! { lang, rule;
         Rule::Created => " created", " 个新建";
-        Rule::Updated => " moved", " 个已改期";
+        Rule::Updated => " rescheduled", " 个已改期";
         Rule::CancelledAndInserted => " running: cancelled and replaced", " 个正在运行：已取消并由新任务接替";
-        Rule::Reinserted => " put again", " 个重新插入";
+        Rule::Reinserted => " created again", " 个重新创建";
         Rule::Cancelled => " cancelled", " 个已取消";
         Rule::IgnoredDone => " already done", " 个早已成功";
-        Rule::IgnoredStale => " with a newer revision, left alone", " 个已有更新的修订，未改动";
+        Rule::IgnoredStale => " unchanged: newer revision known", " 个已有更新的修订，未改动";
         Rule::Unchanged => " unchanged", " 个未变";
     };
-    format!("{n}{reported}")
+    format!("{n}{text}")
 }
 
-/// Whether a decision was kept.
+/// What came of a decision.
 pub(crate) fn kept(lang: Lang, kept: Kept) -> Markup {
     let badge = badges! { lang, kept;
-        Kept::Stands => "planned", "stands", "有效";
-        Kept::Superseded => "skipped", "superseded", "已被取代";
-        Kept::Done => "done", "done", "已完成";
-        Kept::Failed => "failed", "failed", "失败";
-        Kept::Withdrawn => "cancelled", "withdrawn", "已撤回";
-        Kept::ChangedNothing => "skipped", "changed nothing", "未作更改";
+        Kept::Stands => "planned", "Valid", "有效";
+        Kept::Superseded => "skipped", "Superseded", "已被取代";
+        Kept::Done => "done", "Done", "已完成";
+        Kept::Failed => "failed", "Failed", "失败";
+        Kept::Withdrawn => "cancelled", "Withdrawn", "已撤回";
+        Kept::ChangedNothing => "skipped", "No change", "未作更改";
     };
     let sentence = words! { lang, kept;
-        Kept::Stands => "Its time has not come, or it is being tried.", "时间未到，或正在尝试。";
-        Kept::Superseded => "A later decision took its place.", "后来的决定取代了它。";
-        Kept::Done => "It was carried out.", "已按此执行。";
-        Kept::Failed => "It was tried as often as allowed, and failed.", "已尝试到上限，仍然失败。";
-        Kept::Withdrawn => "It was cancelled, and it stays so.", "已取消，至今未变。";
-        Kept::ChangedNothing => "It changed nothing, and said so.", "它没有作出更改，并已如实告知。";
+        Kept::Stands => "The task is waiting or running.", "任务在等待或正在运行。";
+        Kept::Superseded => "A later decision replaced it.", "已被后来的决定取代。";
+        Kept::Done => "The task ran as decided.", "已按此执行。";
+        Kept::Failed => "The task failed and has no retries left.", "任务失败，且已用尽重试次数。";
+        Kept::Withdrawn => "The task is cancelled.", "任务已取消。";
+        Kept::ChangedNothing => "The request changed nothing.", "该请求没有产生更改。";
     };
     html! { (badge) " " (sentence) }
 }
 
-/// How an attempt ended. The history keeps the names of outcomes.
+/// The result of an attempt. The history stores the names of outcomes.
 pub(crate) fn outcome(lang: Lang, name: &str) -> Markup {
     badges! { lang, name;
-        "done" => "done", "done", "成功";
-        "again" => "done", "done, comes again", "完成，将再次执行";
-        "retry" => "retrying", "failed, to be retried", "失败，将重试";
-        "failed" => "failed", "failed", "失败";
-        "give_up" => "failed", "refused for good", "被永久拒绝";
-        "lease_expired" => "unknown", "its node vanished", "节点失联";
-        "handed_back" => "cancelled", "handed back", "已交还";
-        "running" => "running", "runs", "运行中";
-        "cancelled" => "cancelled", "cancelled", "已取消";
-        "taken_away" => "cancelled", "taken away meanwhile", "期间被收回";
+        "done" => "done", "Done", "成功";
+        "again" => "done", "Done, repeats", "完成，将再次执行";
+        "retry" => "retrying", "Failed, will retry", "失败，将重试";
+        "failed" => "failed", "Failed", "失败";
+        "give_up" => "failed", "Failed, not retried", "失败，不再重试";
+        "lease_expired" => "unknown", "Node lost", "节点失联";
+        "handed_back" => "cancelled", "Handed back", "已交还";
+        "running" => "running", "Running", "运行中";
+        "cancelled" => "cancelled", "Cancelled", "已取消";
+        "taken_away" => "cancelled", "Claim lost", "领取权已失效";
         // Written by a newer version than this one.
         other => "unknown", other, other;
     }
@@ -93,10 +93,10 @@ pub(crate) fn outcome(lang: Lang, name: &str) -> Markup {
 /// A status as a filter names it.
 pub(crate) fn status(lang: Lang, status: Status) -> &'static str {
     words! { lang, status;
-        Status::Init => "waiting", "等待";
-        Status::Running => "running", "运行中";
-        Status::Success => "done", "成功";
-        Status::Fail => "failed", "失败";
-        Status::Cancelled => "cancelled", "已取消";
+        Status::Init => "Waiting", "等待";
+        Status::Running => "Running", "运行中";
+        Status::Success => "Done", "成功";
+        Status::Fail => "Failed", "失败";
+        Status::Cancelled => "Cancelled", "已取消";
     }
 }

@@ -1,4 +1,4 @@
-//! What a day is made of, read from the store in bounded pieces.
+//! The data of a day, read from the store in bounded parts.
 
 use almanack_core::edition::{Account, State as EditionState};
 use almanack_core::plan::{Schedule, State as ScheduleState};
@@ -10,36 +10,35 @@ use almanack_core::{alert::Alert, source::Source};
 use crate::ui::SEARCHED;
 use crate::ui::prelude::*;
 
-/// How far the ribbon reaches to either side.
+/// Half of the window.
 const REACH: SignedDuration = SignedDuration::from_hours(12);
-/// The line of now moves once a minute: what moves every second would be sent every second.
+/// The now line moves once a minute: a change every second would be sent every second.
 const STEP: i64 = 60;
-/// Most ended tasks and ledger rows in the ribbon.
+/// Most ended tasks and ledger rows.
 const PAST_MAX: usize = 1_000;
 const AHEAD_MAX: usize = 300;
-/// Most schedules, sources and running tasks that are looked at.
+/// Most schedules, sources and running tasks.
 const SCHEDULES_MAX: usize = 40;
 const SOURCES_MAX: usize = 200;
 const RUNNING_MAX: usize = 50;
-/// Most slots to come of one schedule.
+/// Most future slots of one schedule.
 const SLOTS_MAX: usize = 150;
 const ALERTS_MAX: usize = 100;
 /// Editions whose work and deliveries fall into the window.
 const EDITIONS_NEWEST: usize = 2;
-/// Editions that are looked through for what was never settled.
+/// Editions searched for open deliveries.
 const EDITIONS_MAX: usize = 14;
 
-/// A schedule with its slots to come.
+/// A schedule with its future slots.
 pub(super) struct Planned {
     pub(super) schedule: Schedule,
     pub(super) slots: Vec<Timestamp>,
 }
 
-/// Everything the page is about.
 pub(super) struct Day {
     pub(super) from: Timestamp,
     pub(super) until: Timestamp,
-    /// The whole minute that the page shows.
+    /// The current minute.
     pub(super) now: Timestamp,
     pub(super) statuses: Vec<StatusCount>,
     pub(super) finished: Vec<TaskLine>,
@@ -48,11 +47,11 @@ pub(super) struct Day {
     pub(super) slots: Vec<SlotLine>,
     pub(super) schedules: Vec<Planned>,
     pub(super) sources: Vec<Source>,
-    /// Sources that want attention, the first few.
+    /// The first sources that need attention.
     pub(super) wanting: Vec<Source>,
     pub(super) parked: Vec<Schedule>,
     pub(super) editions: Vec<Account>,
-    /// What is wrong, by the watch; the newest.
+    /// The newest open alerts.
     pub(super) alerts: Vec<Alert>,
 }
 
@@ -84,38 +83,38 @@ impl Day {
         })
     }
 
-    /// What there was more of than is shown.
+    /// Notes about truncated data.
     pub(super) fn cut(&self, lang: Lang) -> Vec<String> {
         let is_long = |planned: &Planned| planned.slots.len() >= SLOTS_MAX;
         let cut = [
             (
                 self.finished.len() >= PAST_MAX || self.slots.len() >= PAST_MAX,
-                say!(lang; "Of what ended, only the newest {PAST_MAX} are shown.",
-                    "已结束的任务与时点仅显示最新的 {PAST_MAX} 个。"),
+                say!(lang; "Shows only the newest {PAST_MAX} finished tasks and slots.",
+                    "仅显示最新的 {PAST_MAX} 个已结束任务与时点。"),
             ),
             (
                 self.upcoming.len() >= AHEAD_MAX,
-                say!(lang; "Of each kind that waits, only the next {AHEAD_MAX} are shown.",
+                say!(lang; "Shows only the next {AHEAD_MAX} waiting tasks of each kind.",
                     "每种等待中的任务仅显示最近的 {AHEAD_MAX} 个。"),
             ),
             (
                 self.schedules.iter().any(is_long),
-                say!(lang; "Of each schedule, only the next {SLOTS_MAX} slots are shown.",
+                say!(lang; "Shows only the next {SLOTS_MAX} slots of each schedule.",
                     "每个日程仅显示接下来的 {SLOTS_MAX} 个时点。"),
             ),
             (
                 self.schedules.len() >= SCHEDULES_MAX,
-                say!(lang; "Slots to come are shown of the first {SCHEDULES_MAX} schedules.",
+                say!(lang; "Shows future slots of the first {SCHEDULES_MAX} schedules only.",
                     "仅显示前 {SCHEDULES_MAX} 个日程的未来时点。"),
             ),
             (
                 self.sources.len() >= SOURCES_MAX,
-                say!(lang; "Looks are shown of the first {SOURCES_MAX} sources.",
+                say!(lang; "Shows checks of the first {SOURCES_MAX} sources only.",
                     "仅显示前 {SOURCES_MAX} 个信源的检查。"),
             ),
         ];
         cut.into_iter()
-            .filter_map(|(is_cut, reported)| is_cut.then_some(reported))
+            .filter_map(|(is_cut, text)| is_cut.then_some(text))
             .collect()
     }
 }
@@ -160,7 +159,7 @@ async fn planned(state: &AppState, now: Timestamp, until: Timestamp) -> Result<V
     Ok(planned.collect())
 }
 
-/// The slots that fire if nobody does anything.
+/// Slots that will fire as things are.
 fn slots_to_come(
     state: &AppState,
     schedule: &Schedule,
@@ -178,8 +177,8 @@ fn slots_to_come(
         .collect()
 }
 
-/// The newest editions with all that belongs to them, and earlier ones that did not reach every destination: somebody must
-/// still look at those. Where no editions are made, reading finds none.
+/// The newest editions with their parts, and earlier ones with undelivered parts: those still need
+/// attention. Finds none if editions are not configured.
 async fn editions(state: &AppState) -> Result<Vec<Account>> {
     let filter = EditionFilter {
         limit: EDITIONS_MAX,
@@ -191,7 +190,7 @@ async fn editions(state: &AppState) -> Result<Vec<Account>> {
         let ended_as = line.edition.archived_from.unwrap_or(line.edition.state);
         if place < EDITIONS_NEWEST || ended_as != EditionState::Published {
             match state.store.load_account(line.edition.date).await {
-                // Its own page says what is wrong; this one shows the others (SF-06).
+                // Its own page shows the error; this one shows the others (SF-06).
                 Err(error) if error.is_unreadable() => {}
                 account => accounts.extend(account?),
             }

@@ -1,4 +1,5 @@
-//! A day as lanes of marks: a lane for each schedule, for each kind of task, for checks, batches and deliveries.
+//! A day as lanes of marks: a lane for each schedule and kind of task, and for checks, batches and
+//! deliveries.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +13,12 @@ use jiff::civil::Date;
 use super::day::{Day, Planned};
 use crate::picture::ribbon::{Lane, Mark};
 use crate::ui::prelude::*;
-use crate::{picture::outcome::Outcome, ui::schedules::reported, ui::sources::words::failure};
+use crate::{picture::outcome::Outcome, ui::schedules::words, ui::sources::words::failure};
 
 /// Most lanes of schedules, and of kinds; the rest shares one.
 const LANES_MAX: usize = 12;
 
-/// All lanes, from top to bottom; those without a mark are left out.
+/// All lanes, from top to bottom; empty ones are left out.
 pub(super) fn of(viewer: &Viewer, day: &Day) -> Vec<Lane> {
     let mut lanes = schedules(viewer, day);
     lanes.extend(kinds(viewer, day));
@@ -64,7 +65,7 @@ fn schedules(viewer: &Viewer, day: &Day) -> Vec<Lane> {
     bounded(lanes.collect(), rest, "/ui/schedules")
 }
 
-/// The busiest lanes for themselves, the rest in one.
+/// The busiest lanes separately, the rest in one.
 fn bounded(mut lanes: Vec<Lane>, rest: &str, href: &str) -> Vec<Lane> {
     if lanes.len() <= LANES_MAX {
         return lanes;
@@ -80,13 +81,13 @@ fn bounded(mut lanes: Vec<Lane>, rest: &str, href: &str) -> Vec<Lane> {
     lanes
 }
 
-/// A slot, or several in a row, that did not fire. Those that did are told by their tasks.
+/// One or more consecutive skipped slots. Fired ones are shown by their tasks.
 fn skipped(viewer: &Viewer, slot: &Slot, href: &str) -> Option<Mark> {
     let Verdict::Skipped(reason) = slot.verdict else {
         return None;
     };
     let (count, at) = (slot.slots, clock(viewer, slot.slot_at));
-    let reason = reported::reason(viewer.lang, reason);
+    let reason = words::reason(viewer.lang, reason);
     let detail = brief(slot.detail.as_deref());
     let label = say!(viewer.lang; "{at}: {count} skipped, {reason}{detail}",
         "{at}：跳过 {count} 次，{reason}{detail}");
@@ -100,7 +101,7 @@ fn to_come(viewer: &Viewer, planned: &Planned, slot: Timestamp) -> Mark {
     Mark::new(slot, Outcome::Planned, label, links::schedule(name))
 }
 
-/// A task whose last attempt ended or runs.
+/// A task whose last attempt ended or is running.
 fn tried(viewer: &Viewer, task: &TaskLine) -> Mark {
     let (at, subject) = (
         task.started_at.unwrap_or(task.execute_at),
@@ -115,7 +116,7 @@ fn tried(viewer: &Viewer, task: &TaskLine) -> Mark {
 
 fn outcome(task: &TaskLine) -> Outcome {
     match task.status {
-        // INIT is a task that comes again: its last attempt ended well, or it would be FAIL.
+        // INIT is a repeating task: its last attempt succeeded, or it would be FAIL.
         Status::Success | Status::Init => Outcome::Done,
         Status::Fail => Outcome::Failed,
         Status::Cancelled => Outcome::Cancelled,
@@ -123,7 +124,7 @@ fn outcome(task: &TaskLine) -> Outcome {
     }
 }
 
-/// Longest part of an answer that stands in a label.
+/// Longest part of a result in a label.
 const BRIEF_CHARS: usize = 80;
 
 fn brief(detail: Option<&str>) -> String {
@@ -140,7 +141,7 @@ fn waiting(viewer: &Viewer, task: &TaskLine) -> Mark {
     Mark::new(at, Outcome::Planned, label, task_path(&task.identity))
 }
 
-/// Tasks that belong to no schedule, source or edition, by kind.
+/// Tasks without a schedule, source or edition, by kind.
 fn kinds(viewer: &Viewer, day: &Day) -> Vec<Lane> {
     let mut marks: BTreeMap<&Kind, Vec<Mark>> = BTreeMap::new();
     let ours = |task: &&TaskLine| is_business(task);
@@ -168,7 +169,7 @@ fn is_business(task: &TaskLine) -> bool {
         && kind != EDITION_RUN
 }
 
-/// Looks at sources, made and to come.
+/// Past and future checks of sources.
 fn checks(viewer: &Viewer, day: &Day) -> Lane {
     let past = day.sources.iter().flat_map(|source| {
         let looks = source.recent.looks().iter();
@@ -188,19 +189,19 @@ fn looked(
     viewer: &Viewer,
     source: &almanack_core::source::Source,
     at: Timestamp,
-    brought: CheckOutcome,
+    result: CheckOutcome,
 ) -> Mark {
-    let outcome = match brought {
+    let outcome = match result {
         CheckOutcome::Failed(_) => Outcome::Failed,
         CheckOutcome::New(_) | CheckOutcome::Nothing | CheckOutcome::Unchanged => Outcome::Done,
     };
     let (time, name) = (clock(viewer, at), source.definition.name.as_str());
-    let label = format!("{time} {name}: {}", brought_words(viewer.lang, brought));
+    let label = format!("{time} {name}: {}", result_words(viewer.lang, result));
     Mark::new(at, outcome, label, links::source(source.id))
 }
 
-fn brought_words(lang: Lang, brought: CheckOutcome) -> String {
-    match brought {
+fn result_words(lang: Lang, result: CheckOutcome) -> String {
+    match result {
         CheckOutcome::New(count) => say!(lang, "{count} new", "{count} 条新条目"),
         CheckOutcome::Nothing | CheckOutcome::Unchanged => {
             lang.pick("nothing new", "无更新").to_owned()

@@ -1,4 +1,4 @@
-//! What needs a person: what Almanack will not or cannot settle by itself.
+//! What needs attention: what Almanack will not or cannot settle by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,11 @@ use almanack_core::{source::Attention, store::TaskLine, task::Status};
 use super::day::Day;
 use crate::ui::prelude::*;
 
-/// Of each sort, so many are named; a link leads to the rest.
+/// Items shown per group; a link leads to the rest.
 pub(super) const SHOWN: usize = 8;
 
 struct Want {
-    /// Whether it went wrong, or only wants a look.
+    /// An error, or only a notice.
     bad: bool,
     sentence: Markup,
     href: String,
@@ -33,7 +33,7 @@ impl Want {
     }
 }
 
-/// All of it, most urgent first.
+/// All items, most urgent first.
 pub(super) fn show(viewer: &Viewer, day: &Day) -> Markup {
     let lang = viewer.lang;
     let mut wants = deliveries(lang, day);
@@ -42,7 +42,7 @@ pub(super) fn show(viewer: &Viewer, day: &Day) -> Markup {
     wants.extend(parked(lang, day));
     wants.extend(sources(lang, day));
     if wants.is_empty() {
-        return parts::empty(lang.pick("Nothing. All is well.", "没有。一切正常。"));
+        return parts::empty(lang.pick("Nothing needs attention.", "没有需要处理的事项。"));
     }
     html! {
         ul class="wants" {
@@ -56,7 +56,7 @@ pub(super) fn show(viewer: &Viewer, day: &Day) -> Markup {
     }
 }
 
-/// Deliveries of which nobody knows whether they arrived.
+/// Unconfirmed deliveries.
 fn deliveries(lang: Lang, day: &Day) -> Vec<Want> {
     let all = day.editions.iter().flat_map(|account| {
         let unknown = |one: &&Delivery| one.state == delivery::State::Unknown;
@@ -68,35 +68,31 @@ fn deliveries(lang: Lang, day: &Day) -> Vec<Want> {
     });
     let wants = all.map(|(date, one)| {
         let to = &one.destination;
-        let reported = say!(lang; "Nobody knows whether the edition of {date} arrived at {to}",
-            "{date} 的日报是否已送达 {to}，无法确认");
-        Want::bad(
-            html! { (reported) },
-            links::edition(date),
-            Some(one.updated_at),
-        )
+        let text = say!(lang; "Delivery of the edition of {date} to {to} is unconfirmed",
+            "{date} 的日报是否送达 {to} 尚未确认");
+        Want::bad(html! { (text) }, links::edition(date), Some(one.updated_at))
     });
     wants.collect()
 }
 
-/// That there are more than are shown, and where.
+/// A link to the items that are not shown.
 fn more(wants: &mut Vec<Want>, sentence: Option<String>, href: &str) {
-    let more = sentence.map(|reported| Want::bad(html! { (reported) }, href.to_owned(), None));
+    let more = sentence.map(|text| Want::bad(html! { (text) }, href.to_owned(), None));
     wants.extend(more);
 }
 
-/// How many of so many are not shown, if there are any.
+/// How many are not shown, if any.
 fn hidden(all: usize) -> Option<usize> {
     all.checked_sub(SHOWN).filter(|more| *more > 0)
 }
 
-/// What the watch found and lasts. What the page finds by itself is left out: it names more of it.
+/// Open alerts. Those that the page finds by itself are left out: it shows more of them.
 fn watched(lang: Lang, day: &Day) -> Vec<Want> {
     let shown: Vec<_> = day.alerts.iter().filter(|alert| is_shown(alert)).collect();
     let mut wants: Vec<Want> = shown.iter().take(SHOWN).map(|it| watch(lang, it)).collect();
-    let reported =
-        hidden(shown.len()).map(|more| say!(lang, "and {more} more alerts", "另有 {more} 条告警"));
-    more(&mut wants, reported, "/ui/activity");
+    let text =
+        hidden(shown.len()).map(|more| say!(lang, "more alerts: {more}", "另有 {more} 条告警"));
+    more(&mut wants, text, "/ui/activity");
     wants
 }
 
@@ -124,9 +120,9 @@ fn watch(lang: Lang, alert: &alert::Alert) -> Want {
     }
 }
 
-/// Tasks that ran out of retries within the window; the firings of a schedule in one line.
+/// Tasks out of retries within the window; the firings of a schedule in one line.
 fn failures(lang: Lang, day: &Day) -> Vec<Want> {
-    // What a source wants, it says itself.
+    // Sources have their own items.
     let given_up = |task: &&TaskLine| {
         task.status == Status::Fail && !task.is_live() && !links::is_check(&task.identity)
     };
@@ -137,40 +133,31 @@ fn failures(lang: Lang, day: &Day) -> Vec<Want> {
         .partition(|task| links::fired_schedule(&task.identity).is_some());
     let mut wants = firings(lang, day, &fired);
     wants.extend(failed.iter().take(SHOWN).map(|task| failure(lang, task)));
-    let reported = hidden(failed.len()).map(|more| {
-        say!(
-            lang,
-            "and {more} more failed tasks",
-            "另有 {more} 个失败任务"
-        )
-    });
-    more(&mut wants, reported, &links::tasks_in(Status::Fail));
+    let text = hidden(failed.len())
+        .map(|more| say!(lang, "more failed tasks: {more}", "另有 {more} 个失败任务"));
+    more(&mut wants, text, &links::tasks_in(Status::Fail));
     wants
 }
 
 fn failure(lang: Lang, task: &TaskLine) -> Want {
     let times = match task.attempt {
-        1 => say!(
-            lang,
-            "failed for good at its first attempt",
-            "首次尝试即最终失败"
-        ),
-        attempts => say!(lang; "failed for good after {attempts} attempts",
-            "尝试 {attempts} 次后最终失败"),
+        1 => say!(lang, "failed after 1 attempt", "尝试 1 次后失败"),
+        attempts => say!(lang; "failed after {attempts} attempts",
+            "尝试 {attempts} 次后失败"),
     };
     let sentence = html! { (task.identity.subject) " " (times) };
     Want::bad(sentence, task_path(&task.identity), task.finished_at)
 }
 
-/// Failed firings, a line for each schedule, latest first: one that fails every minute must not hide everything else.
+/// Failed firings, one line per schedule, latest first: one that fails every minute must not hide
+/// everything else.
 fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
-    let reported: BTreeSet<&ScheduleName> =
-        day.alerts.iter().filter_map(failing_schedule).collect();
+    let text: BTreeSet<&ScheduleName> = day.alerts.iter().filter_map(failing_schedule).collect();
     let mut counts: BTreeMap<ScheduleName, (u32, Option<Timestamp>)> = BTreeMap::new();
     for task in failed {
         let name = links::fired_schedule(&task.identity);
         let name = name.and_then(|name| ScheduleName::parse(name).ok());
-        if let Some(name) = name.filter(|name| !reported.contains(name)) {
+        if let Some(name) = name.filter(|name| !text.contains(name)) {
             let (count, latest) = counts.entry(name).or_default();
             *count += 1;
             *latest = task.finished_at.max(*latest);
@@ -183,23 +170,23 @@ fn firings(lang: Lang, day: &Day, failed: &[&TaskLine]) -> Vec<Want> {
         Want::bad(sentence, links::schedule(name), *latest)
     });
     let mut wants: Vec<Want> = shown.collect();
-    let reported = hidden(rows.len()).map(|more| {
+    let text = hidden(rows.len()).map(|more| {
         say!(
             lang,
-            "and {more} more schedules failed",
+            "more schedules with failed firings: {more}",
             "另有 {more} 个日程失败"
         )
     });
-    more(&mut wants, reported, &links::tasks_in(Status::Fail));
+    more(&mut wants, text, &links::tasks_in(Status::Fail));
     wants
 }
 
 fn firings_failed(lang: Lang, name: &ScheduleName, count: u32) -> String {
     match count {
-        1 => say!(lang; "A firing of schedule {name} failed for good",
-            "日程 {name} 有 1 次触发最终失败"),
-        _ => say!(lang; "{count} firings of schedule {name} failed for good",
-            "日程 {name} 有 {count} 次触发最终失败"),
+        1 => say!(lang; "Schedule {name}: 1 failed firing",
+            "日程 {name}：1 次触发失败"),
+        _ => say!(lang; "Schedule {name}: {count} failed firings",
+            "日程 {name}：{count} 次触发失败"),
     }
 }
 
@@ -217,18 +204,18 @@ fn parked(lang: Lang, day: &Day) -> Vec<Want> {
             return None;
         };
         let name = &schedule.name;
-        let reported = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
-        let sentence = html! { (reported) ": " (lang.english(reason)) };
+        let text = say!(lang, "Schedule {name} is parked", "日程 {name} 已搁置");
+        let sentence = html! { (text) ": " (lang.english(reason)) };
         Some(Want::bad(sentence, links::schedule(name), Some(*since)))
     });
     parked.collect()
 }
 
-/// Sources that want attention.
+/// Sources that need attention.
 fn sources(lang: Lang, day: &Day) -> Vec<Want> {
     let wanting = day.wanting.iter().filter_map(|source| {
         let attention = source.attention?;
-        // Since when it is silent can be told; when the others began is not kept.
+        // The start of silence is known; the start of the others is not stored.
         let newest = source.stats.last_article_at;
         Some(Want {
             bad: attention == Attention::Credentials,
@@ -241,7 +228,7 @@ fn sources(lang: Lang, day: &Day) -> Vec<Want> {
     if day.wanting.len() >= SHOWN {
         wants.push(Want {
             bad: false,
-            sentence: html! { (lang.pick("All sources that want attention", "所有需要关注的信源")) },
+            sentence: html! { (lang.pick("All sources that need attention", "所有需要关注的信源")) },
             href: "/ui/sources?attention=any".to_owned(),
             since: None,
         });
@@ -249,12 +236,11 @@ fn sources(lang: Lang, day: &Day) -> Vec<Want> {
     wants
 }
 
-/// What a source wants.
 fn wanting(lang: Lang, attention: Attention) -> &'static str {
     words! { lang, attention;
-        Attention::Silent => "silent for longer than is its habit", "沉默时间超出惯常";
-        Attention::Failing => "fails again and again", "持续失败";
+        Attention::Silent => "unusually quiet", "沉默时间超出惯常";
+        Attention::Failing => "keeps failing", "持续失败";
         Attention::Duplicate => "moved to the address of another source", "已迁移到另一信源的地址";
-        Attention::Credentials => "wants credentials", "需要凭据";
+        Attention::Credentials => "needs credentials", "需要凭据";
     }
 }

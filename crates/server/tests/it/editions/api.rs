@@ -329,15 +329,12 @@ async fn ed_21_ed_22_a_run_is_queued_or_waited_for() {
     assert_eq!(queued.json()["published"], Value::Null);
     let waited = stand.world.post(&run, r#"{"wait":true}"#).await;
     assert_eq!(waited.status, 200, "{}", waited.body);
-    let reported = waited.json();
+    let shown = waited.json();
     assert_eq!(
-        (&reported["published"], &reported["edition"]["state"]),
+        (&shown["published"], &shown["edition"]["state"]),
         (&json!(true), &json!("published"))
     );
-    assert_eq!(
-        reported["requests"], 9,
-        "the list, one batch, three messages"
-    );
+    assert_eq!(shown["requests"], 9, "the list, one batch, three messages");
     let late = stand.world.post(&run, "").await.json();
     assert_eq!(
         (&late["receipt"], &late["edition"]["state"]),
@@ -410,7 +407,8 @@ async fn ed_23_ed_24_publish_retry_and_reset_answer_the_edition_afterwards() {
     );
 }
 
-/// What a destination lacks is sent again or skipped by whoever may; asked twice, it is done once.
+/// Undelivered parts are sent again or skipped with scope `operate`; repeating the call is
+/// harmless.
 #[tokio::test]
 async fn ed_41_a_delivery_is_sent_again_or_skipped_by_a_person() {
     let stand = Newsstand::open().await;
@@ -418,7 +416,7 @@ async fn ed_41_a_delivery_is_sent_again_or_skipped_by_a_person() {
     let built = stand.world.post(SYNC, "").await.json();
     assert_eq!(built["success"], false, "{built:#}");
     let message = built["message"].as_str().unwrap();
-    assert!(message.contains("telegram did not take it"), "{message}");
+    assert!(message.contains("telegram refused it"), "{message}");
     let path = format!("{EDITION}/resend");
     let post = async |path: &str, body: Value| stand.world.post(path, &body.to_string()).await;
     let resent = post(&path, json!({ "destination": "telegram" })).await;

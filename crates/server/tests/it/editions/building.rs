@@ -67,7 +67,7 @@ async fn ed_21_building_goes_on_when_the_caller_goes_away() {
         tokio::task::yield_now().await;
     }
     caller.abort();
-    assert!(caller.await.is_err(), "nobody waits any more");
+    assert!(caller.await.is_err(), "the caller is gone");
     assert_eq!(stand.status().await["status"], "processing");
     held.add_permits(1);
     let mut looks = 0;

@@ -74,7 +74,7 @@ async fn ed_21_the_day_may_be_named_in_the_body_and_in_the_query() {
     assert_eq!(
         stand.status().await["exists"],
         false,
-        "nobody asked for today's"
+        "today's edition was not requested"
     );
 }
 
@@ -84,21 +84,21 @@ async fn ed_21_a_destination_that_fails_leaves_it_aggregating_and_that_is_no_suc
     stand.refuse_at("github");
     let answer = stand.world.post(SYNC, "").await;
     assert_eq!(answer.status, 200);
-    let reported = answer.json();
-    assert_eq!(reported["success"], false);
-    assert_eq!(reported["status"], "aggregating");
+    let shown = answer.json();
+    assert_eq!(shown["success"], false);
+    assert_eq!(shown["status"], "aggregating");
     assert_eq!(
-        reported["published"],
+        shown["published"],
         json!({"github": false, "telegram": true})
     );
     assert_eq!(
-        reported["message"],
-        "the edition of 2026-01-05 is aggregating: github did not take it; tried again from 2026-01-05T08:00:30Z on"
+        shown["message"],
+        "the edition of 2026-01-05 is aggregating: github refused it; next attempt at 2026-01-05T08:00:30Z"
     );
     stand.news.heal();
     stand.world.clock.set(almanack_testkit::fixture::at(31));
-    let reported = stand.world.post(SYNC, "").await.json();
-    assert_eq!(reported["success"], true);
+    let shown = stand.world.post(SYNC, "").await.json();
+    assert_eq!(shown["success"], true);
     assert_eq!(
         stand.news.received("telegram").len(),
         2,
@@ -113,17 +113,17 @@ async fn ed_32_an_edition_of_which_every_story_failed_is_reported_to_be_empty() 
         Call::Titles(_) => InjectedFault::Fails(FailureClass::Transient),
         _ => InjectedFault::Well,
     });
-    let reported = stand.world.post(SYNC, "").await.json();
-    assert_eq!(reported["success"], false);
+    let shown = stand.world.post(SYNC, "").await.json();
+    assert_eq!(shown["success"], false);
     assert_eq!(
-        (&reported["status"], &reported["failedArticles"]),
+        (&shown["status"], &shown["failedArticles"]),
         (&json!("empty"), &json!(8))
     );
     assert_eq!(
-        reported["message"],
+        shown["message"],
         "the edition of 2026-01-05 is empty: none of its 8 stories could be completed"
     );
-    assert_eq!(reported["alerts"], json!(["empty"]));
+    assert_eq!(shown["alerts"], json!(["empty"]));
     let queued = stand.world.post("/trigger-export", "").await.json();
     assert_eq!(
         queued["success"], false,
@@ -143,13 +143,13 @@ async fn ed_29_a_list_that_cannot_be_had_is_a_failure_that_says_why() {
         (answer.status, answer.code().as_str()),
         (500, "edition_failed")
     );
-    let reported = answer.json();
-    assert_eq!(reported["success"], false);
+    let shown = answer.json();
+    assert_eq!(shown["success"], false);
     assert_eq!(
-        reported["error"],
+        shown["error"],
         "the edition of 2026-01-05 stays init: List fails"
     );
-    assert_eq!(reported["task"]["status"], "init");
+    assert_eq!(shown["task"]["status"], "init");
     stand.news.heal();
     assert_eq!(stand.world.post(SYNC, "").await.json()["success"], true);
 }
@@ -159,8 +159,8 @@ async fn ed_22_a_trigger_queues_the_day_and_answers_at_once() {
     let stand = Newsstand::open().await;
     let answer = stand.world.post("/trigger-export", "").await;
     assert_eq!(answer.status, 200, "{}", answer.body);
-    let mut reported = answer.json();
-    assert_json_snapshot!(reported["receipt"].take(), @r#"
+    let mut shown = answer.json();
+    assert_json_snapshot!(shown["receipt"].take(), @r#"
     {
       "execute_at": "2026-01-05T08:00:00Z",
       "kind": "EDITION_RUN",
@@ -171,13 +171,13 @@ async fn ed_22_a_trigger_queues_the_day_and_answers_at_once() {
       "task_id": 1
     }
     "#);
-    assert_eq!(reported["success"], true);
+    assert_eq!(shown["success"], true);
     assert_eq!(
-        reported["message"],
-        "the edition of 2026-01-05 is queued; /task-status tells how it stands"
+        shown["message"],
+        "the edition of 2026-01-05 is queued; see /task-status for its progress"
     );
     assert_eq!(
-        (&reported["taskDate"], &reported["status"]),
+        (&shown["taskDate"], &shown["status"]),
         (&json!(TODAY), &json!("init"))
     );
     assert_eq!(stand.news.calls(), [], "nothing has left");
@@ -198,7 +198,7 @@ async fn ed_22_a_trigger_queues_the_day_and_answers_at_once() {
     assert_eq!(late["success"], true);
     assert_eq!(
         late["message"],
-        "the edition of 2026-01-05 is published already"
+        "the edition of 2026-01-05 is already published"
     );
     assert!(late.get("receipt").is_none());
 }
@@ -211,20 +211,20 @@ async fn ed_23_what_is_completed_is_published_by_force() {
     assert_eq!((early.status, early.code().as_str()), (409, "wrong_state"));
     assert_eq!(early.json()["success"], false);
     stand.step().await;
-    let reported = stand.world.post("/force-publish", "").await;
-    assert_eq!(reported.status, 200, "{}", reported.body);
-    let reported = reported.json();
-    assert_eq!(reported["success"], true);
+    let shown = stand.world.post("/force-publish", "").await;
+    assert_eq!(shown.status, 200, "{}", shown.body);
+    let shown = shown.json();
+    assert_eq!(shown["success"], true);
     assert_eq!(
-        reported["message"],
+        shown["message"],
         "the edition of 2026-01-05 is published with 6 stories; 2 were left out"
     );
     assert_eq!(
-        (&reported["taskDate"], &reported["skipped"]),
+        (&shown["taskDate"], &shown["skipped"]),
         (&json!(TODAY), &json!(2))
     );
     assert_eq!(
-        reported["published"],
+        shown["published"],
         json!({"github": true, "telegram": true})
     );
     let again = stand.world.post("/force-publish", "").await;
@@ -243,15 +243,15 @@ async fn ed_23_a_destination_that_refuses_is_reported() {
     stand.step().await;
     stand.step().await;
     stand.refuse_at("telegram");
-    let reported = stand.world.post("/force-publish", "").await.json();
-    assert_eq!(reported["success"], false);
+    let shown = stand.world.post("/force-publish", "").await.json();
+    assert_eq!(shown["success"], false);
     assert_eq!(
-        reported["published"],
+        shown["published"],
         json!({"github": true, "telegram": false})
     );
     assert_eq!(
-        reported["message"],
-        "the edition of 2026-01-05 is aggregating: telegram did not take it; it is tried again"
+        shown["message"],
+        "the edition of 2026-01-05 is aggregating: telegram refused it; it will be retried"
     );
 }
 
@@ -259,16 +259,16 @@ async fn ed_23_a_destination_that_refuses_is_reported() {
 async fn ed_24_failed_stories_are_put_back_while_they_have_retries_left() {
     let stand = Newsstand::open().await;
     stand.lose_titles();
-    let reported = stand.world.post(SYNC, "").await.json();
+    let shown = stand.world.post(SYNC, "").await.json();
     assert_eq!(
-        (&reported["success"], &reported["failedArticles"]),
+        (&shown["success"], &shown["failedArticles"]),
         (&json!(true), &json!(2))
     );
-    let mut reported = stand.world.post("/retry-failed-tasks", "").await.json();
+    let mut shown = stand.world.post("/retry-failed-tasks", "").await.json();
     for name in ["createdAt", "updatedAt", "publishedAt", "expectedFinishAt"] {
-        reported.as_object_mut().unwrap().remove(name);
+        shown.as_object_mut().unwrap().remove(name);
     }
-    assert_json_snapshot!(reported, @r#"
+    assert_json_snapshot!(shown, @r#"
     {
       "alerts": [],
       "batches": {
@@ -277,7 +277,7 @@ async fn ed_24_failed_stories_are_put_back_while_they_have_retries_left() {
       },
       "completedArticles": 6,
       "failedArticles": 0,
-      "message": "2 failed stories were put back",
+      "message": "failed stories to retry: 2",
       "progress": {
         "pendingCount": 2,
         "processingCount": 0
@@ -306,7 +306,7 @@ async fn ed_24_failed_stories_are_put_back_while_they_have_retries_left() {
     );
     assert_eq!(
         again["message"],
-        "no failed story has retries left; nothing was put back"
+        "no change: no failed story has retries left"
     );
 }
 
@@ -317,26 +317,26 @@ async fn ed_24_with_sync_the_edition_is_built_before_the_answer() {
     stand.world.post(SYNC, "").await;
     // One of the two fails again: they are one batch now.
     let body = r#"{"maxRetries":1,"sync":true,"date":"2026-01-05"}"#;
-    let reported = stand.world.post("/retry-failed-tasks", body).await.json();
+    let shown = stand.world.post("/retry-failed-tasks", body).await.json();
     assert_eq!(
-        (&reported["success"], &reported["synced"]),
+        (&shown["success"], &shown["synced"]),
         (&json!(true), &json!(true))
     );
     assert_eq!(
-        (&reported["resetCount"], &reported["failedArticles"]),
+        (&shown["resetCount"], &shown["failedArticles"]),
         (&json!(2), &json!(1))
     );
-    assert_eq!(reported["revision"], 2);
+    assert_eq!(shown["revision"], 2);
     let spent = stand.world.post("/retry-failed-tasks", body).await.json();
     assert_eq!(
         (&spent["resetCount"], &spent["synced"]),
         (&json!(0), &json!(false))
     );
     let more = r#"{"maxRetries":2,"sync":true}"#;
-    let reported = stand.world.post("/retry-failed-tasks", more).await.json();
+    let shown = stand.world.post("/retry-failed-tasks", more).await.json();
     assert_eq!(
-        reported["resetCount"], 1,
-        "it was put back once, which is less than two"
+        shown["resetCount"], 1,
+        "it was retried once, which is less than two"
     );
 }
 
@@ -377,18 +377,18 @@ async fn ed_18_an_operator_begins_a_day_anew() {
     );
     stand.lose_titles();
     stand.world.post(SYNC, "").await;
-    let reported = stand
+    let shown = stand
         .world
         .post("/reset-task", r#"{"date":"2026-01-05"}"#)
         .await
         .json();
-    assert_eq!(reported["success"], true);
+    assert_eq!(shown["success"], true);
     assert_eq!(
-        reported["message"],
-        "the edition of 2026-01-05 begins anew with the stories it has"
+        shown["message"],
+        "the edition of 2026-01-05 starts over with its current stories"
     );
     assert_eq!(
-        (&reported["status"], &reported["progress"]["pendingCount"]),
+        (&shown["status"], &shown["progress"]["pendingCount"]),
         (&json!("list_fetched"), &json!(8))
     );
     stand.news.heal();
@@ -532,13 +532,13 @@ async fn ed_20_a_day_that_was_left_open_is_finished_by_its_date() {
     stand.editions.tick().await.unwrap();
     let left = stand.world.get("/task-status?date=2026-01-05").await.json();
     assert_eq!(left["status"], "archived");
-    let reported = stand
+    let shown = stand
         .world
         .post(SYNC, r#"{"date":"2026-01-05"}"#)
         .await
         .json();
     assert_eq!(
-        (&reported["success"], &reported["status"]),
+        (&shown["success"], &shown["status"]),
         (&json!(true), &json!("published"))
     );
     let account = stand.editions.account(date("2026-01-06")).await.unwrap();

@@ -121,7 +121,7 @@ async fn ed_34_a_published_edition_is_a_page() {
     </main>
     <footer>
     <dl>
-    <dt>版本</dt>
+    <dt>修订</dt>
     <dd>1</dd>
     <dt>校验值</dt>
     <dd>
@@ -182,7 +182,8 @@ async fn ed_34_only_what_was_published_is_shown() {
         Some("text/html; charset=utf-8")
     );
     assert!(
-        none.body.contains("No edition of 2026-01-05 is published."),
+        none.body
+            .contains("No edition was published on 2026-01-05."),
         "{}",
         none.body
     );
@@ -209,7 +210,7 @@ async fn ed_34_an_edition_made_anew_is_shown_as_published_until_it_is_published_
     let stand = Newsstand::published().await;
     let first = stand.world.get(PAGE).await;
     assert!(
-        first.body.contains("<dt>版本</dt><dd>1</dd>"),
+        first.body.contains("<dt>修订</dt><dd>1</dd>"),
         "{}",
         first.body
     );
@@ -221,8 +222,8 @@ async fn ed_34_an_edition_made_anew_is_shown_as_published_until_it_is_published_
         first.body,
         "it is worked on"
     );
-    let reported = stand.world.post(SYNC, "").await.json();
-    assert_eq!(reported["status"], "aggregating");
+    let seen_text = stand.world.post(SYNC, "").await.json();
+    assert_eq!(seen_text["status"], "aggregating");
     assert_eq!(
         stand.world.get(PAGE).await.body,
         first.body,
@@ -233,7 +234,7 @@ async fn ed_34_an_edition_made_anew_is_shown_as_published_until_it_is_published_
     stand.world.post(SYNC, "").await;
     let second = stand.world.get(PAGE).await;
     assert!(
-        second.body.contains("<dt>版本</dt><dd>2</dd>"),
+        second.body.contains("<dt>修订</dt><dd>2</dd>"),
         "{}",
         second.body
     );

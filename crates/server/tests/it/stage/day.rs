@@ -16,7 +16,7 @@ use super::{edition_fixture, people, served::Stage, timetable};
 
 /// The day begins so many minutes before the instant at which it is shown.
 const BEGINS: i64 = -13 * 60;
-/// While nobody plans: what is missed then is decided afterwards.
+/// While no node plans: missed slots are decided afterwards.
 const DARK: std::ops::Range<i64> = -430..-380;
 /// A node takes so many at once.
 const SLOTS: usize = 64;

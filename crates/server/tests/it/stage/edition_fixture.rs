@@ -19,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::served::Stage;
-use crate::{harness::World, reported::failed};
+use crate::{harness::World, scripted::failed};
 
 const WIRE: &str = "https://wire.example/feed.xml";
 const WORLD_NEWS: &str = "https://news.example/%E4%B8%96%E7%95%8C.xml";
@@ -47,8 +47,8 @@ pub(super) async fn add(world: &World) {
 
 /// What the sources show at this instant.
 pub(super) fn publish(world: &World, now: Timestamp) {
-    let reported = &world.fixture.reported;
-    reported.say(
+    let script = &world.fixture.script;
+    script.say(
         WIRE,
         document(
             "Morning Wire",
@@ -56,7 +56,7 @@ pub(super) fn publish(world: &World, now: Timestamp) {
             &times(now, SignedDuration::from_hours(2), now),
         ),
     );
-    reported.say(
+    script.say(
         WORLD_NEWS,
         document(
             "世界新闻",
@@ -65,23 +65,23 @@ pub(super) fn publish(world: &World, now: Timestamp) {
         ),
     );
     let silent_since = now.checked_sub(DAY * 30).unwrap();
-    reported.say(
+    script.say(
         QUIET,
         document("The Quiet Weblog", "Note", &times(now, DAY, silent_since)),
     );
-    reported.say(
+    script.say(
         "https://broken.example/rss",
         failed(FailureClass::Server, "503 Service Unavailable"),
     );
-    reported.say(
+    script.say(
         "https://members.example/feed",
         failed(FailureClass::Unauthorised, "401 Unauthorized"),
     );
-    reported.say(
+    script.say(
         "https://gone.example/feed",
         failed(FailureClass::Gone, "410 Gone"),
     );
-    reported.say(
+    script.say(
         "https://hostile.example/",
         document(
             "<i>Hostile</i>",
@@ -91,7 +91,7 @@ pub(super) fn publish(world: &World, now: Timestamp) {
     );
 }
 
-/// Instants that far apart, the last 60 up to `until`; the same whenever they are asked for.
+/// Instants that far apart, the last 60 up to `until`; the same whenever they are requested.
 fn times(now: Timestamp, apart: SignedDuration, until: Timestamp) -> Vec<Timestamp> {
     let apart = apart.as_secs();
     let last = until.min(now).as_second().div_euclid(apart) * apart;
@@ -124,7 +124,8 @@ async fn publish_the_day_before(stage: &Stage) {
     assert_eq!(built.json()["success"], true, "{}", built.body);
 }
 
-/// Yesterday's edition is published; whether one destination has it nobody knows, and another takes only half of it.
+/// Yesterday's edition is published; one delivery is unconfirmed, and another destination accepts
+/// only half of it.
 pub(super) async fn publish_yesterday(stage: &Stage) {
     publish_the_day_before(stage).await;
     stage.news.decide(|call, _| match call {

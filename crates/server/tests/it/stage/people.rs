@@ -30,7 +30,7 @@ const HOSTILE: [&str; 3] = [
     "a' onmouseover='alert(1)",
 ];
 
-/// Somebody with a password.
+/// A user with a password.
 pub(super) struct Person {
     name: &'static str,
     password: &'static str,
@@ -38,7 +38,7 @@ pub(super) struct Person {
 }
 
 impl Person {
-    pub(super) fn reported(&self) -> Value {
+    pub(super) fn settings(&self) -> Value {
         json!({ "name": self.name, "password": self.password })
     }
 }

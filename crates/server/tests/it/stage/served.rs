@@ -25,9 +25,10 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{editions::made_from, harness::World, reported::Lines};
+use crate::{editions::made_from, harness::World, scripted::Lines};
 
-/// Between two looks of an open page: long enough for the browser to draw, short enough not to wait for.
+/// Between two looks of an open page: long enough for the browser to draw, short enough not to wait
+/// for.
 const BLINK: Duration = Duration::from_millis(200);
 
 /// The store, its clock, and who works on them.
@@ -166,7 +167,8 @@ fn configured() -> Vec<Configured> {
     configured.to_vec()
 }
 
-/// The clock stands still, but open pages are still looked at again: waits a moment of the browser's own time.
+/// The clock stands still, but open pages are still looked at again: waits a moment of the
+/// browser's own time.
 struct Blink;
 
 #[async_trait]

@@ -55,7 +55,7 @@ pub(super) async fn change_their_minds(world: &World, minutes: i64) {
     if minutes != -400 {
         return;
     }
-    let note = json!({ "note": "Nobody greets before the holidays are over – ask 王小明 <wang@example.org>" });
+    let note = json!({ "note": "No greetings before the holidays are over – ask 王小明 <wang@example.org>" });
     let path = "/api/v1/schedules/holiday-greetings/pause";
     let paused = world.post(path, &note.to_string()).await;
     assert_eq!(paused.status, 200, "{}", paused.body);

@@ -36,7 +36,7 @@ async fn decisions_and_edits_stand_in_one_list_newest_first() {
     );
     assert!(!page.body.contains("a <b> holiday"));
     assert!(
-        rows[2].contains("time changed") && rows[2].contains("9:30:00 UTC"),
+        rows[2].contains("rescheduled") && rows[2].contains("9:30:00 UTC"),
         "{rows:?}"
     );
     assert!(rows[3].contains("created"), "{rows:?}");
@@ -80,7 +80,7 @@ async fn activity_is_filtered_and_paged() {
         "kind=no%20kind",
         "q=a%00b",
         "before=9223372036854775807",
-        "before=1&told=50001",
+        "before=1&shown=50001",
     ] {
         let page = world.get(&format!("/ui/activity?{wrong}")).await;
         assert_eq!(page.status, 422, "{wrong}");
@@ -88,7 +88,8 @@ async fn activity_is_filtered_and_paged() {
     }
 }
 
-/// What one act does to many tasks is decided at one instant; no page may end in its midst and lose the rest.
+/// What one act does to many tasks is decided at one instant; no page may end in its midst and lose
+/// the rest.
 #[tokio::test]
 async fn older_leads_through_what_was_decided_at_one_instant() {
     let world = World::open();

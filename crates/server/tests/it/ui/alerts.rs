@@ -88,7 +88,7 @@ async fn the_first_page_names_alerts_in_both_languages() {
     assert!(wants.contains("节点 news-1 失去联系"), "{wants}");
 }
 
-/// One that fails every ten seconds must not hide everything else.
+/// One that fails every 10 seconds must not hide everything else.
 #[tokio::test]
 async fn failed_firings_are_one_line_for_their_schedule() {
     let world = World::open();
@@ -116,7 +116,7 @@ async fn failed_firings_are_one_line_for_their_schedule() {
     world.clock.set(instant(120));
     let page = world.get("/ui").await;
     let wants = all(&page, ".wants li a");
-    assert_eq!(wants, ["3 firings of schedule beat failed for good"]);
+    assert_eq!(wants, ["Schedule beat: 3 failed firings"]);
     assert_eq!(
         attributes(&page, ".wants a", "href"),
         ["/ui/schedules/beat"]

@@ -1,4 +1,5 @@
-//! A browser, as far as pages can tell: it keeps cookies, names the host it asks and the origin of what it sends.
+//! A browser, as far as pages notice: it keeps cookies, names the host it asks and the origin of
+//! what it sends.
 
 use std::{collections::BTreeMap, net::SocketAddr};
 
@@ -17,7 +18,7 @@ pub(crate) struct Browser<'a> {
     /// The page that makes it send forms.
     pub(crate) origin: &'static str,
     pub(crate) jar: BTreeMap<String, String>,
-    /// Whether the page it shows lets it tell where a form comes from.
+    /// Whether the page it shows lets it send the origin of a form.
     reports_origin: bool,
     /// Whether it keeps cookies that want HTTPS.
     pub(crate) secure: bool,

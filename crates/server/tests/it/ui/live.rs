@@ -1,4 +1,4 @@
-//! Pages that are kept live, and what must not be asked for twice.
+//! Pages that are kept live, and what must not be requested twice.
 
 use axum::{
     body::Body,
@@ -87,9 +87,9 @@ async fn an_answer_to_a_form_is_not_asked_for_again() {
     let world = World::open();
     let page = world.get("/ui/tasks").await;
     assert!(all(&page, "html[data-still]").is_empty());
-    // A kind that nobody configured: the form comes back, as the answer to a POST.
+    // A kind that is not configured: the form comes back, as the answer to a POST.
     let fields = [
-        ("kind", "NOBODY"),
+        ("kind", "UNKNOWN"),
         ("subject", "x"),
         ("clock", "2027-01-01T00:00"),
     ];

@@ -29,7 +29,7 @@ pub(crate) fn words(answer: &Answer) -> String {
     all(answer, "main").concat()
 }
 
-/// What the forms of whoever shows this bring back.
+/// The form key of the viewer of this page.
 pub(crate) async fn form_key(world: &World, headers: &[(&str, &str)]) -> String {
     let page = world
         .send(with(Method::GET, "/ui/schedules/try", "", headers))
@@ -44,7 +44,7 @@ pub(crate) async fn fill(world: &World, path: &str, fields: &[(&str, &str)]) -> 
     fill_as(world, path, fields, &key, &[]).await
 }
 
-/// A form with some key, by somebody.
+/// A form with a key, from a client.
 pub(crate) async fn fill_as(
     world: &World,
     path: &str,
@@ -68,7 +68,8 @@ pub(crate) async fn in_chinese(world: &World, path: &str) -> Answer {
         .await
 }
 
-/// Headings go down one step at a time, ids are there once, inputs have labels, links lead somewhere.
+/// Headings go down one step at a time, ids are there once, inputs have labels, links lead
+/// somewhere.
 pub(crate) fn check_structure(answer: &Answer) {
     let page = Html::parse_document(&answer.body);
     let select = |text: &str| Selector::parse(text).unwrap();

@@ -61,7 +61,7 @@ async fn tokens_and_users_are_for_admins() {
     check_structure(&page);
     let rows = all(&page, "section[aria-labelledby=tokens-title] tr[data-row]");
     assert_eq!(rows.len(), 3, "{rows:?}");
-    assert!(words(&page).contains("Nobody signs in with a password."));
+    assert!(words(&page).contains("No users."));
     for token in house.world.store.load_tokens().await.unwrap() {
         assert!(!page.body.contains(&token.hash), "no hash on a page");
     }
@@ -148,13 +148,13 @@ async fn a_token_is_revoked_after_a_question() {
     let path = "/ui/settings/tokens/operate/revoke";
     let question = house.get(path, Scope::Admin, "en").await;
     check_structure(&question);
-    assert!(words(&question).contains("1 token of scope operate would stop working"));
+    assert!(words(&question).contains("The token (scope operate) stops working"));
     assert!(words(&question).contains("almanack token revoke operate"));
-    assert!(!words(&question).contains("the one you are using"));
+    assert!(!words(&question).contains("signed in with this token"));
     let own = house
         .get("/ui/settings/tokens/admin/revoke", Scope::Admin, "en")
         .await;
-    assert!(words(&own).contains("the one you are using"));
+    assert!(words(&own).contains("signed in with this token"));
     let answer = house.post(path, Scope::Admin, &[]).await;
     assert_eq!(answer.header("location"), Some("/ui/settings?did=revoked"));
     let page = house
@@ -168,7 +168,7 @@ async fn a_token_is_revoked_after_a_question() {
     assert_eq!(house.post(path, Scope::Admin, &[]).await.status, 404);
 }
 
-/// Where nobody needs a token, everybody may operate and nobody is admin.
+/// On an open node, every client may operate and none is admin.
 #[tokio::test]
 async fn without_tokens_the_page_says_where_they_are_made() {
     let world = World::open();

@@ -145,7 +145,7 @@ async fn a_token_opens_a_session_with_its_scope() {
 async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
     let world = guarded().await;
     world.store.revoke_token("read", START).await.unwrap();
-    let mut reported = Vec::new();
+    let mut text = Vec::new();
     for fields in [
         [("name", "ada"), ("password", "not this one")],
         [("name", "nobody"), ("password", "not this one")],
@@ -155,8 +155,8 @@ async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
         let mut browser = Browser::new(&world);
         let answer = browser.fill(SIGN_IN, SIGN_IN, &fields).await;
         let after = world.passwords.checked.load(Ordering::SeqCst);
-        assert_eq!(after - before, 1, "one look, whoever it is");
-        reported.push((answer.status, wrong(&answer)));
+        assert_eq!(after - before, 1, "one lookup, for every name");
+        text.push((answer.status, wrong(&answer)));
         assert!(!answer.body.contains(fields[1].1), "{}", answer.body);
         assert!(!browser.jar.contains_key(COOKIE));
     }
@@ -164,14 +164,14 @@ async fn whatever_is_wrong_the_answer_is_the_same_after_the_same_work() {
         let mut browser = Browser::new(&world);
         let answer = browser.fill(SIGN_IN, SIGN_IN, &[("token", token)]).await;
         assert!(!answer.body.contains(token), "{}", answer.body);
-        reported.push((answer.status, wrong(&answer)));
+        text.push((answer.status, wrong(&answer)));
     }
-    reported.dedup();
-    insta::assert_debug_snapshot!(reported, @r#"
+    text.dedup();
+    insta::assert_debug_snapshot!(text, @r#"
     [
         (
             422,
-            "This did not work: name, password or token is wrong, or no longer valid.",
+            "Sign-in failed: wrong or expired name, password or token.",
         ),
     ]
     "#);
@@ -247,20 +247,20 @@ fn at_address(world: &World, address: [u8; 4]) -> Browser<'_> {
 }
 
 #[tokio::test]
-async fn sf_05_strangers_cannot_lock_anybody_out() {
+async fn sf_05_attackers_cannot_lock_anybody_out() {
     let world = guarded().await;
-    let mut stranger = at_address(&world, [203, 0, 113, 9]);
+    let mut attacker = at_address(&world, [203, 0, 113, 9]);
     for _ in 0..2 * TRIES_AT_ONCE {
-        by_password(&mut stranger, "ada", "junk").await;
+        by_password(&mut attacker, "ada", "junk").await;
         let token = [("token", "alm_junk")];
-        stranger.fill(SIGN_IN, SIGN_IN, &token).await;
+        attacker.fill(SIGN_IN, SIGN_IN, &token).await;
     }
     assert_eq!(
-        by_password(&mut stranger, "ada", PASSWORD).await.status,
+        by_password(&mut attacker, "ada", PASSWORD).await.status,
         429
     );
     let token = [("token", "alm_admin")];
-    let refused = stranger.fill(SIGN_IN, SIGN_IN, &token).await;
+    let refused = attacker.fill(SIGN_IN, SIGN_IN, &token).await;
     assert_eq!(refused.status, 429, "the token's field too");
     for last in 0..20 {
         let mut other = at_address(&world, [198, 51, 100, last]);
@@ -361,7 +361,7 @@ async fn signing_in_anew_ends_the_session_before_it() {
     assert!(!is_in(&mut old).await);
 }
 
-/// Whoever could sign a browser in as somebody else would read what its owner then does.
+/// An attacker who could sign a browser in as another user would read what its owner does then.
 #[tokio::test]
 async fn no_other_page_can_sign_a_browser_in_or_out() {
     let world = guarded().await;
@@ -460,7 +460,7 @@ async fn who_may_only_look_changes_nothing_but_how_they_see_it() {
 }
 
 #[tokio::test]
-async fn a_browser_that_does_not_keep_the_session_is_reported_why() {
+async fn a_browser_that_does_not_keep_the_session_learns_why() {
     let world = guarded().await;
     let mut browser = Browser::new(&world);
     browser.secure = false;

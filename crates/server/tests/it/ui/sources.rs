@@ -14,10 +14,10 @@ use crate::{
     access::made,
     browser::check_page,
     harness::{World, with},
-    reported::{document, failed},
+    scripted::{document, failed},
 };
 
-/// A feed that brought two entries, one that failed, one that is paused, and one whose words are an attack.
+/// A feed with two entries, one that failed, one that is paused, and one whose words are an attack.
 async fn filled() -> World {
     let world = World::open();
     for body in [
@@ -29,15 +29,12 @@ async fn filled() -> World {
         world.add(body).await;
         world.clock.advance(SignedDuration::from_secs(1));
     }
-    world.fixture.reported.say(
+    world.fixture.script.say(
         "https://a.example/feed",
         document(&[("1", "2026-01-04T09:00:00Z"), ("2", "2026-01-05T07:30:00Z")]),
     );
     let failure = failed(FailureClass::NotFound, "404 <b>Not Found</b>");
-    world
-        .fixture
-        .reported
-        .say("https://b.example/feed", failure);
+    world.fixture.script.say("https://b.example/feed", failure);
     world
         .post("/api/v1/sources/3/pause", r#"{"note":"<i>loud</i>"}"#)
         .await;
@@ -87,7 +84,7 @@ async fn the_fleet_is_counted_and_every_number_leads_to_its_rows() {
             "0 ended",
             "1 due now",
             "0 need attention",
-            "1 failed last time"
+            "1 last check failed"
         ]
     );
     let counts = page.texts(".numbers b");
@@ -185,7 +182,7 @@ async fn entries_link_out_only_into_the_web() {
     shown.entries[0].link = Some("javascript:alert(1)".to_owned());
     shown.entries[0].title = "<img src=x onerror=alert(1)>".to_owned();
     let look = Look::Document(Box::new(shown));
-    world.fixture.reported.say("https://a.example/feed", look);
+    world.fixture.script.say("https://a.example/feed", look);
     world.check(1).await;
     for path in ["/ui/sources/1", "/ui/sources/1/entries"] {
         let page = world.look(path).await;
@@ -209,7 +206,7 @@ async fn a_source_is_checked_paused_resumed_changed_and_removed() {
     let page = world.look(answer.leads_to()).await;
     assert_eq!(
         page.texts(".notice"),
-        ["It is checked as soon as a node has room."]
+        ["Queued for a check as soon as a node has capacity."]
     );
     assert!(page.body.contains("ui:anonymous requested it"));
     let answer = world.fill(&at("pause"), &[("note", "too loud")]).await;
@@ -334,7 +331,7 @@ async fn an_address_is_added_by_the_feed_it_leads_to() {
     assert_eq!(source["category"], "news");
     let again = world.fill("/ui/sources/add", &request).await;
     assert_eq!(again.leads_to(), "/ui/sources/1?did=there");
-    // Nobody answers there; taken as it is, it is tried until somebody does.
+    // No server answers there; used directly, it is checked until one does.
     let request = [("address", "later.example/feed")];
     let refused = world.fill("/ui/sources/add", &request).await;
     assert_eq!(refused.status, 422);
@@ -410,7 +407,7 @@ async fn a_list_is_imported_line_by_line_and_exported() {
     check_page(&answer);
     assert_eq!(
         answer.texts("[role=status]"),
-        ["2 added, 0 were there already, 2 refused."]
+        ["2 added, 0 already existed, 2 refused."]
     );
     let rows = answer.texts("tbody tr");
     assert_eq!(rows[0], "`One` added source 1");
@@ -419,7 +416,7 @@ async fn a_list_is_imported_line_by_line_and_exported() {
     let again = world.fill("/ui/sources/opml", &[("opml", list)]).await;
     assert_eq!(
         again.texts("[role=status]"),
-        ["0 added, 2 were there already, 2 refused."]
+        ["0 added, 2 already existed, 2 refused."]
     );
     let out = world.look("/ui/sources/export").await;
     assert_eq!(

@@ -78,11 +78,11 @@ async fn the_list_shows_tasks_and_counts_that_lead_to_them() {
         all(&page, ".numbers a"),
         [
             "2all",
-            "1waiting",
-            "0running",
-            "0done",
-            "0failed",
-            "1cancelled"
+            "1Waiting",
+            "0Running",
+            "0Done",
+            "0Failed",
+            "1Cancelled"
         ]
     );
     let ways = attributes(&page, ".numbers a", "href");
@@ -90,7 +90,7 @@ async fn the_list_shows_tasks_and_counts_that_lead_to_them() {
         (&*ways[0], &*ways[5]),
         ("/ui/tasks", "/ui/tasks?status=CANCELLED")
     );
-    assert!(words(&page).contains("The newest 50,000 are searched and counted."));
+    assert!(words(&page).contains("Searches and counts the newest 50,000."));
     let chinese = in_chinese(&world, "/ui/tasks").await;
     assert!(
         words(&chinese).contains("共 2 个任务"),
@@ -136,7 +136,7 @@ async fn the_list_is_filtered_searched_and_paged() {
 }
 
 #[tokio::test]
-async fn a_filter_that_cannot_be_is_reported_in_its_place() {
+async fn an_invalid_filter_is_reported_in_its_place() {
     let world = World::open();
     for query in ["status=SLEEPING", "kind=not%20a%20kind", "q=a%00b"] {
         let page = world.get(&format!("/ui/tasks?{query}")).await;
@@ -186,10 +186,9 @@ async fn one_task_reports_its_whole_life() {
     let page = world.get(PAGE).await;
     assert_eq!(page.status, 200, "{}", page.body);
     check_structure(&page);
-    let reported = words(&page);
+    let seen_text = words(&page);
     for part in [
-        "will retry",
-        "failed, to be retried",
+        "Failed, will retry",
         "503 <script>alert(1)</script>",
         "12345678901234567890.5",
         "https://a.example/x",
@@ -197,7 +196,7 @@ async fn one_task_reports_its_whole_life() {
         "created",
         "Next attempt",
     ] {
-        assert!(reported.contains(part), "{part} in {reported}");
+        assert!(seen_text.contains(part), "{part} in {seen_text}");
     }
     assert!(!page.body.contains("<script>alert"));
     assert_eq!(all(&page, "figure").len(), 1, "its life as a picture");
@@ -227,31 +226,31 @@ async fn a_typed_time_is_settled_before_it_is_sent() {
             all(&page, "#change").concat(),
         )
     };
-    let (instants, reported) = typed("2026-01-06T08:00:00", "Asia/Shanghai").await;
+    let (instants, seen_text) = typed("2026-01-06T08:00:00", "Asia/Shanghai").await;
     assert_eq!(instants, ["2026-01-06T00:00:00Z"]);
     assert!(
-        reported.contains("8:00:00 CST") && reported.contains("0:00:00 UTC"),
-        "{reported}"
+        seen_text.contains("8:00:00 CST") && seen_text.contains("0:00:00 UTC"),
+        "{seen_text}"
     );
-    let (instants, reported) = typed("2026-03-29T02:30", "Europe/Berlin").await;
+    let (instants, seen_text) = typed("2026-03-29T02:30", "Europe/Berlin").await;
     assert_eq!(instants, ["2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z"]);
     assert!(
-        reported.contains("does not exist in Europe/Berlin"),
-        "{reported}"
+        seen_text.contains("does not exist in Europe/Berlin"),
+        "{seen_text}"
     );
-    let (instants, reported) = typed("2026-10-25T02:30", "Europe/Berlin").await;
+    let (instants, seen_text) = typed("2026-10-25T02:30", "Europe/Berlin").await;
     assert_eq!(instants, ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"]);
     assert!(
-        reported.contains("exists twice in Europe/Berlin"),
-        "{reported}"
+        seen_text.contains("occurs twice in Europe/Berlin"),
+        "{seen_text}"
     );
     for (clock, zone) in [
         ("2026-02-30T08:00", "UTC"),
         ("2026-03-29T08:00", "Mars/Olympus"),
     ] {
-        let (instants, reported) = typed(clock, zone).await;
-        assert!(instants.is_empty(), "{clock} {zone}: {reported}");
-        assert!(!reported.is_empty());
+        let (instants, seen_text) = typed(clock, zone).await;
+        assert!(instants.is_empty(), "{clock} {zone}: {seen_text}");
+        assert!(!seen_text.is_empty());
     }
 }
 
@@ -268,7 +267,7 @@ async fn a_move_is_reported_by_the_rule_that_applied() {
     let page = follow(&world, &moved).await;
     let notice = all(&page, ".notice").concat();
     assert!(
-        notice.contains("It waited: its time was changed in place."),
+        notice.contains("Rescheduled: the task was waiting."),
         "{notice}"
     );
     assert!(
@@ -288,7 +287,7 @@ async fn a_move_is_reported_by_the_rule_that_applied() {
     let page = follow(&world, &moved).await;
     let notice = all(&page, ".notice").concat();
     assert!(
-        notice.contains("It was running: it was cancelled"),
+        notice.contains("the task was running, so it was cancelled"),
         "{notice}"
     );
     let chinese = in_chinese(&world, &format!("{PAGE}?receipt=1.1")).await;
@@ -300,7 +299,7 @@ async fn a_move_is_reported_by_the_rule_that_applied() {
     world.done(&task).await;
     let moved = fill(&world, &format!("{PAGE}/move"), &to).await;
     let notice = all(&follow(&world, &moved).await, ".notice").concat();
-    assert!(notice.contains("already done: nothing changed"), "{notice}");
+    assert!(notice.contains("the task is already done"), "{notice}");
     let other = world.get(&format!("{PAGE}?receipt=99.1")).await;
     assert!(all(&other, ".notice").is_empty() && other.status == 200);
 }
@@ -311,16 +310,16 @@ async fn a_task_is_cancelled_after_a_question_and_tried_again_without() {
     world.put(ARTICLE, &at(0)).await;
     let question = world.get(&format!("{PAGE}/cancel")).await;
     check_structure(&question);
-    assert!(words(&question).contains("1 task would be cancelled"));
+    assert!(words(&question).contains("Cancels this task"));
     assert!(words(&question).contains("almanack task cancel ARTICLE_PUBLISH article:42"));
     assert_eq!(status(&world, PAGE).await, "INIT", "asking changes nothing");
     let answer = fill(&world, &format!("{PAGE}/cancel"), &[]).await;
     let notice = all(&follow(&world, &answer).await, ".notice").concat();
-    assert!(notice.contains("It was cancelled."), "{notice}");
+    assert!(notice.contains("Cancelled."), "{notice}");
     assert_eq!(status(&world, PAGE).await, "CANCELLED");
     let answer = fill(&world, &format!("{PAGE}/retry"), &[]).await;
     let notice = all(&follow(&world, &answer).await, ".notice").concat();
-    assert!(notice.contains("a new task took its place"), "{notice}");
+    assert!(notice.contains("Created again"), "{notice}");
     assert_eq!(status(&world, PAGE).await, "INIT");
     let none = fill(&world, "/ui/tasks/ARTICLE_PUBLISH/none/retry", &[]).await;
     assert_eq!(none.status, 404, "retrying creates nothing");
@@ -372,7 +371,10 @@ async fn a_new_task_is_put_or_the_form_comes_back() {
     assert!(world.rows().await.is_empty(), "nothing was stored");
     let answer = fill(&world, "/ui/tasks/new", &good).await;
     let notice = all(&follow(&world, &answer).await, ".notice").concat();
-    assert!(notice.contains("a task was created"), "{notice}");
+    assert!(
+        notice.contains("Created: there was no such task."),
+        "{notice}"
+    );
     let rows = world.rows().await;
     assert_eq!(rows[0].execute_at, "2026-01-05T10:00:00Z".parse().unwrap());
     assert_eq!(

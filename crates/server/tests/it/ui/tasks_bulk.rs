@@ -46,9 +46,9 @@ async fn ticked_tasks_are_cancelled_after_a_question_that_names_them() {
         .get("/ui/tasks/bulk?act=cancel&id=1&id=2&id=3&id=3&id=99")
         .await;
     check_structure(&question);
-    let reported = words(&question);
-    assert!(reported.contains("Cancel 3 tasks"), "{reported}");
-    assert!(reported.contains("2 waiting, 1 done."), "{reported}");
+    let text = words(&question);
+    assert!(text.contains("Cancel 3 tasks"), "{text}");
+    assert!(text.contains("2 waiting, 1 done."), "{text}");
     assert_eq!(all(&question, "main li a").len(), 3, "all are named");
     assert_eq!(
         status(&world, "/ui/tasks/ARTICLE_PUBLISH/article:1").await,
@@ -67,7 +67,7 @@ async fn ticked_tasks_are_cancelled_after_a_question_that_names_them() {
     );
 }
 
-/// Nobody agrees to thirteen and loses fourteen.
+/// A user who confirms thirteen does not lose fourteen.
 #[tokio::test]
 async fn all_that_match_are_those_that_were_named() {
     let world = World::open();
@@ -75,9 +75,9 @@ async fn all_that_match_are_those_that_were_named() {
     let question = world
         .get("/ui/tasks/bulk?act=cancel&all=1&q=article&status=INIT")
         .await;
-    let reported = words(&question);
-    assert!(reported.contains("Cancel 13 tasks"), "{reported}");
-    assert!(reported.contains("and 3 more"), "{reported}");
+    let text = words(&question);
+    assert!(text.contains("Cancel 13 tasks"), "{text}");
+    assert!(text.contains("and 3 more"), "{text}");
     let later = r#"{"execute_at":"2026-01-05T09:00:00Z"}"#;
     world
         .put("/api/v1/tasks/ARTICLE_PUBLISH/article:late", later)
@@ -114,7 +114,7 @@ async fn tasks_are_moved_to_one_time_or_each_by_an_amount() {
         words(&question)
     );
     let notice = all(&agree(&world, &question).await, ".notice").concat();
-    assert!(notice.contains("2 moved."), "{notice}");
+    assert!(notice.contains("2 rescheduled."), "{notice}");
     let mut times: Vec<_> = world
         .rows()
         .await
@@ -167,12 +167,15 @@ async fn tasks_are_tried_again() {
         .await;
     let question = world.get("/ui/tasks/bulk?act=retry&all=1").await;
     assert!(
-        words(&question).contains("Try 2 tasks now"),
+        words(&question).contains("Retry 2 tasks now"),
         "{}",
         words(&question)
     );
     let notice = all(&agree(&world, &question).await, ".notice").concat();
-    assert!(notice.contains("1 put again, 1 moved."), "{notice}");
+    assert!(
+        notice.contains("1 created again, 1 rescheduled."),
+        "{notice}"
+    );
     let rows = world.rows().await;
     let live: Vec<_> = rows
         .iter()
@@ -186,12 +189,12 @@ async fn a_link_cannot_claim_what_was_done() {
     let world = World::open();
     many(&world, 1).await;
     let question = world.get("/ui/tasks/bulk?act=cancel&id=1").await;
-    let reported = fields(&question);
-    let reported: Vec<_> = reported
+    let text = fields(&question);
+    let text: Vec<_> = text
         .iter()
         .map(|(name, value)| (&**name, &**value))
         .collect();
-    let answer = fill(&world, "/ui/tasks/bulk", &reported).await;
+    let answer = fill(&world, "/ui/tasks/bulk", &text).await;
     let led = answer.header("location").unwrap();
     assert_eq!(all(&world.get(led).await, ".notice").len(), 1);
     let forged = led.replace("cancelled-1", "cancelled-1000");
@@ -206,7 +209,11 @@ async fn choosing_nothing_or_nonsense_changes_nothing() {
     let world = World::open();
     many(&world, 1).await;
     let page = world.get("/ui/tasks/bulk?act=cancel").await;
-    assert!(words(&page).contains("Nothing chosen"), "{}", words(&page));
+    assert!(
+        words(&page).contains("No task selected"),
+        "{}",
+        words(&page)
+    );
     for query in ["act=destroy&id=1", "id=1", "act=cancel&id=one"] {
         let page = world.get(&format!("/ui/tasks/bulk?{query}")).await;
         assert_eq!(page.status, 422, "{query}");

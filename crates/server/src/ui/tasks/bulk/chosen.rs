@@ -1,4 +1,4 @@
-//! Which tasks were chosen: ticked rows, or all that a filter matches.
+//! The selected tasks: ticked rows, or all that match a filter.
 
 use almanack_core::store::TaskLine;
 use almanack_core::task::{Identity, Status, Task, TaskId};
@@ -7,7 +7,7 @@ use super::{Act, Asked, MOST, unclear};
 use crate::ui::prelude::*;
 use crate::{ui::tasks::filter::Filter, ui::tasks::list::PAGE};
 
-/// One chosen task, as it stands.
+/// One selected task and its status.
 #[derive(Debug, Clone)]
 pub(super) struct Pick {
     pub(super) id: TaskId,
@@ -19,14 +19,14 @@ pub(super) struct Pick {
 
 pub(super) struct Chosen {
     pub(super) picks: Vec<Pick>,
-    /// How many there are in all; more than `picks` where not all are taken at a time.
+    /// The total; more than `picks` if not all fit in one action.
     pub(super) matching: usize,
-    /// By which filter, where it was one.
+    /// The filter, if one was used.
     filter: Option<Filter>,
 }
 
 impl Chosen {
-    /// Looks the tasks up.
+    /// Reads the tasks.
     pub(super) async fn load(state: &AppState, asked: &Asked) -> Result<Self> {
         if asked.all.is_some() {
             by_filter(state, asked).await
@@ -35,7 +35,7 @@ impl Chosen {
         }
     }
 
-    /// What a form must bring back to mean the same tasks.
+    /// The hidden fields that select the same tasks again.
     pub(super) fn fields(&self, act: Act) -> Vec<(String, String)> {
         let mut fields = vec![("act".to_owned(), act.as_str().to_owned())];
         if let Some(filter) = &self.filter {
@@ -70,10 +70,10 @@ async fn by_filter(state: &AppState, asked: &Asked) -> Result<Chosen> {
     })
 }
 
-/// A row that was replaced meanwhile stands for its identity: people tick tasks, not rows.
+/// A row that was replaced meanwhile selects its identity: people tick tasks, not rows.
 async fn by_rows(state: &AppState, ids: &[i64]) -> Result<Chosen> {
     if ids.len() > PAGE {
-        return Err(unclear("more tasks were ticked than a page holds"));
+        return Err(unclear("more tasks were selected than a page holds"));
     }
     let mut identities: Vec<Identity> = Vec::with_capacity(ids.len());
     for id in ids {

@@ -1,4 +1,4 @@
-//! Where many tasks are moved to: all to one time, or each by the same amount.
+//! Bulk rescheduling: all to one time, or each by the same amount.
 
 use almanack_core::time::to_micros;
 
@@ -9,10 +9,10 @@ use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
 use crate::ui::tasks::change::{Typed, clock_fields, offer};
 
-/// Further than anybody plans, and near enough not to leave the calendar.
+/// Longest shift: beyond any plan, and within the calendar.
 const MINUTES_MAX: i64 = 10 * 366 * 24 * 60;
 
-/// What a page or a form says about it; numbers arrive as text.
+/// The fields; numbers arrive as text.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Fields {
     at: Option<String>,
@@ -44,16 +44,16 @@ impl Shift {
 }
 
 impl Fields {
-    /// What the form settled on.
+    /// The confirmed shift.
     pub(super) fn settled(&self) -> Result<Shift> {
         match (&self.to, &self.by) {
             (Some(to), None) => Ok(Shift::To(parse_instant(to, "to")?)),
             (None, Some(by)) => minutes(by).map(Shift::By),
-            _ => Err(unclear("say where the tasks are to be moved")),
+            _ => Err(unclear("choose where to move the tasks")),
         }
     }
 
-    /// What was typed as an amount, in minutes.
+    /// The typed amount, in minutes.
     fn amount(&self) -> Option<Result<i64>> {
         let amount = self.amount.as_deref()?;
         let per_unit = match self.unit.as_deref() {
@@ -63,7 +63,7 @@ impl Fields {
         };
         let typed: Option<i64> = amount.trim().parse().ok();
         let given = typed.and_then(|amount| amount.checked_mul(per_unit));
-        let unreadable = || unclear("the amount must be a whole number that is not 0");
+        let unreadable = || unclear("the amount must be a whole number other than 0");
         Some(given.filter(|given| *given != 0).ok_or_else(unreadable))
     }
 }
@@ -75,7 +75,7 @@ fn minutes(text: &str) -> Result<SignedDuration> {
     Ok(SignedDuration::from_secs(minutes * 60))
 }
 
-/// Asks where to, and then whether.
+/// Asks for the new time, then for confirmation.
 pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Markup {
     let (lang, fields) = (viewer.lang, &asked.shift);
     let units = options! { lang;
@@ -89,20 +89,20 @@ pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) 
         form method="get" action=(HERE) class="fields" data-try {
             (hidden(chosen.fields(asked.act)))
             fieldset class="fields" {
-                legend { (lang.pick("All to one time", "全部改到同一时间")) }
+                legend { (lang.pick("All to the same time", "全部改到同一时间")) }
                 (clock_fields(viewer, fields.at.as_deref(), fields.zone.as_deref()))
             }
             fieldset class="fields" {
-                legend { (lang.pick("Or each by an amount", "或各自提前或推迟")) }
+                legend { (lang.pick("Or shift each by", "或各自平移")) }
                 label { (lang.pick("Amount (negative: earlier)", "数量（负数为提前）"))
                     input type="number" name="amount" step="1" value=[fields.amount.as_deref()];
                 }
                 (choice("unit", lang.pick("Unit", "单位"), fields.unit.as_deref(), units))
             }
-            button type="submit" { (lang.pick("Work it out", "计算")) }
+            button type="submit" { (lang.pick("Preview", "预览")) }
         }
         (live("answer", &answer(viewer, asked, chosen, title)))
-        p { a class="button" href=(asked.filter().address(Place::Tasks.path(), &[])) { (lang.pick("Leave them", "保持不变")) } }
+        p { a class="button" href=(asked.filter().address(Place::Tasks.path(), &[])) { (lang.pick("Keep them", "返回")) } }
     };
     page(viewer, Place::Tasks, title, &body)
 }
@@ -130,7 +130,7 @@ fn answer(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) -> Marku
     }
 }
 
-/// Says where the first and the last of them would go.
+/// Shows the new times of the first and the last task.
 fn by(viewer: &Viewer, picks: &[Pick], amount: i64, settle: impl Fn(String) -> Markup) -> Markup {
     let lang = viewer.lang;
     let text = amount.to_string();
@@ -141,7 +141,7 @@ fn by(viewer: &Viewer, picks: &[Pick], amount: i64, settle: impl Fn(String) -> M
     let times = || picks.iter().map(|pick| pick.execute_at);
     html! {
         @if let (Some(first), Some(last)) = (times().min(), times().max()) {
-            p { (say!(lang, "Each by {amount} minutes. The first from", "各自移动 {amount} 分钟。最早的从")) " "
+            p { (say!(lang, "Each shifts by {amount} minutes: the first from", "各自平移 {amount} 分钟：最早的从")) " "
                 (viewer.instant(first)) " " (lang.pick("to", "到")) " " (viewer.at(shift.apply(first)))
                 (lang.pick("; the last to", "；最晚的到")) " " (viewer.at(shift.apply(last))) (lang.pick(".", "。"))
             }

@@ -1,4 +1,4 @@
-//! An outside that does as it is told: looks at sources, and lists of them.
+//! Scripted ports of the outside: checks of sources, and lists of them.
 
 use std::{
     collections::BTreeMap,
@@ -33,11 +33,11 @@ use jiff::Timestamp;
 
 use crate::harness::World;
 
-/// Says of every address what it was told, and otherwise that nothing has changed.
+/// Returns the scripted answer of every address, and otherwise "unchanged".
 #[derive(Default)]
-pub(crate) struct Reported(Mutex<BTreeMap<String, Look>>);
+pub(crate) struct Script(Mutex<BTreeMap<String, Look>>);
 
-impl Reported {
+impl Script {
     /// What to say of an address from now on.
     pub(crate) fn say(&self, address: &str, look: Look) {
         self.0.lock().unwrap().insert(address.to_owned(), look);
@@ -45,10 +45,10 @@ impl Reported {
 }
 
 #[async_trait]
-impl Checker for Reported {
+impl Checker for Script {
     async fn look(&self, ask: &Ask, _: Timestamp) -> Look {
-        let reported = self.0.lock().unwrap().get(&ask.address).cloned();
-        reported.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
+        let answer = self.0.lock().unwrap().get(&ask.address).cloned();
+        answer.unwrap_or_else(|| Look::Unchanged(Unchanged::default()))
     }
 
     async fn discover(&self, address: &str, _: Timestamp) -> Result<Vec<Candidate>, Failure> {
@@ -125,7 +125,7 @@ fn feed(name: &str, address: &str) -> Definition {
 /// What looks at sources, and what people want of them.
 pub(crate) struct Fixture {
     pub(crate) sources: Arc<Sources>,
-    pub(crate) reported: Arc<Reported>,
+    pub(crate) script: Arc<Script>,
     pub(crate) handler: SourceHandler,
 }
 
@@ -136,19 +136,19 @@ impl Fixture {
             ..Kinds::default()
         };
         let rescheduler = Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds));
-        let reported = Arc::new(Reported::default());
+        let script = Arc::new(Script::default());
         let fleet = Arc::new(Fleet::new(FleetSettings::default()));
         let sources = Sources::new(
             store.clone(),
             clock.clone(),
             rescheduler,
-            reported.clone(),
+            script.clone(),
             fleet.clone(),
         );
-        let handler = SourceHandler::new(store.clone(), clock.clone(), reported.clone(), fleet);
+        let handler = SourceHandler::new(store.clone(), clock.clone(), script.clone(), fleet);
         Self {
             sources: Arc::new(sources),
-            reported,
+            script,
             handler,
         }
     }

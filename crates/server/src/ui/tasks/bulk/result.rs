@@ -1,7 +1,7 @@
-//! What became of many tasks, told after the form: counts by rule, in the address of the list.
+//! The result of a bulk action: counts by rule, in the address of the list.
 //!
-//! The address carries rules and numbers, never words, and a seal that only a session's own form could have made: a link from
-//! elsewhere cannot make the page claim anything.
+//! The address contains rules and numbers, never texts, and a seal that only a form of this session
+//! could have made: a foreign link cannot make the page claim anything.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use super::Act;
 use crate::ui::prelude::*;
 use crate::{ui::form::seal, ui::tasks::words};
 
-/// Stands for those that were not carried out.
+/// The key of refused tasks.
 const REFUSED: &str = "refused";
 
-/// What the address says was done.
+/// The result in the address.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Done {
-    reported: Option<String>,
+    counts: Option<String>,
     seal: Option<String>,
 }
 
-/// Writes what became of them: `cancel.cancelled-12.ignored_done-1`.
+/// Encodes the results: `cancel.cancelled-12.ignored_done-1`.
 pub(super) fn report(act: Act, receipts: &[Option<Receipt>]) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for receipt in receipts {
@@ -34,42 +34,45 @@ pub(super) fn report(act: Act, receipts: &[Option<Receipt>]) -> String {
     format!("{}{}", act.as_str(), counts.collect::<String>())
 }
 
-/// Tells what was done, if it was this session that did it.
+/// Shows the result, if it came from this session.
 pub(crate) fn notice(viewer: &Viewer, done: &Done) -> Markup {
-    let (Some(reported), Some(given)) = (&done.reported, &done.seal) else {
+    let (Some(counts), Some(given)) = (&done.counts, &done.seal) else {
         return Markup::default();
     };
-    if *given != seal(viewer, reported) {
+    if *given != seal(viewer, counts) {
         return Markup::default();
     }
     let lang = viewer.lang;
     let (comma, end) = (lang.pick(", ", "，"), lang.pick(".", "。"));
-    let counts = read(lang, reported).join(comma);
+    let counts = read(lang, counts).join(comma);
     let counts = if counts.is_empty() {
-        lang.pick("No task was left to change", "没有需要更改的任务")
-            .to_owned()
+        lang.pick(
+            "No change: no task was left to change",
+            "未作更改：没有需要更改的任务",
+        )
+        .to_owned()
     } else {
         counts
     };
     let by = viewer.origin();
     parts::notice(&html! {
         p { (counts) (end) " "
-            a href=(address(Place::Activity.path(), [("by", &*by)])) { (lang.pick("What I did lately", "我最近的操作")) }
+            a href=(address(Place::Activity.path(), [("by", &*by)])) { (lang.pick("My recent activity", "我最近的操作")) }
         }
     })
 }
 
-fn read(lang: Lang, reported: &str) -> Vec<String> {
-    let parts = reported.split('.').skip(1);
+fn read(lang: Lang, encoded: &str) -> Vec<String> {
+    let parts = encoded.split('.').skip(1);
     let pairs = parts.filter_map(|part| part.rsplit_once('-'));
-    let reported = pairs.filter_map(|(rule, n)| {
+    let texts = pairs.filter_map(|(rule, n)| {
         let n: u64 = n.parse().ok()?;
         match rule {
             REFUSED => Some(say!(lang, "{n} refused", "{n} 个被拒绝")),
             rule => Some(words::counted(lang, Rule::parse(rule)?, n)),
         }
     });
-    reported.collect()
+    texts.collect()
 }
 
 #[cfg(test)]
@@ -105,20 +108,20 @@ mod tests {
             Some(receipt(Rule::Cancelled)),
             None,
         ];
-        let reported = report(Act::Cancel, &receipts);
-        assert_eq!(reported, "cancel.cancelled-2.ignored_done-1.refused-1");
+        let encoded = report(Act::Cancel, &receipts);
+        assert_eq!(encoded, "cancel.cancelled-2.ignored_done-1.refused-1");
         assert_eq!(
-            read(Lang::English, &reported),
+            read(Lang::English, &encoded),
             ["2 cancelled", "1 already done", "1 refused"]
         );
         assert_eq!(
-            read(Lang::Chinese, &reported),
+            read(Lang::Chinese, &encoded),
             ["2 个已取消", "1 个早已成功", "1 个被拒绝"]
         );
     }
 
     #[test]
-    fn what_is_no_rule_is_not_reported() {
+    fn what_is_no_rule_is_not_shown() {
         assert!(read(Lang::English, "cancel.you_won-1000000.cancelled-x").is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Schedules in words, in both languages: states, verdicts, targets, warnings.
+//! Texts about schedules, in both languages: states, verdicts, targets, warnings.
 
 use almanack_core::plan::{
     CatchUp, Definition, Edited, OnResume, Origin, Overlap, Reason, State, Verdict,
@@ -8,7 +8,7 @@ use almanack_core::target::Target;
 
 use crate::ui::prelude::*;
 
-/// In which language core describes an expression.
+/// The language for core's description of an expression.
 pub(crate) fn language(lang: Lang) -> Language {
     match lang {
         Lang::English => Language::English,
@@ -27,7 +27,7 @@ pub(crate) fn state(lang: Lang, state: &State) -> Markup {
     badge(class, state_name(lang, state.as_str()))
 }
 
-/// A state by its name in the store.
+/// A state by its stored name.
 pub(crate) fn state_name(lang: Lang, name: &str) -> &'static str {
     words! { lang, name;
         "active" => "active", "启用";
@@ -37,7 +37,7 @@ pub(crate) fn state_name(lang: Lang, name: &str) -> &'static str {
     }
 }
 
-/// A state in a list: what it is, until when, and what was said about it.
+/// A state in a list, with its end and note.
 pub(crate) fn state_in_brief(viewer: &Viewer, it: &State) -> Markup {
     let lang = viewer.lang;
     html! {
@@ -53,12 +53,12 @@ pub(crate) fn state_in_brief(viewer: &Viewer, it: &State) -> Markup {
     }
 }
 
-/// What somebody wrote for the others.
+/// A note written by a person.
 pub(crate) fn note(note: Option<&str>) -> Markup {
     html! { @if let Some(note) = note { div class="hint" { "“" (note) "”" } } }
 }
 
-/// A state with everything that is known about it.
+/// A state with all details.
 pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
     let lang = viewer.lang;
     html! {
@@ -83,29 +83,29 @@ pub(crate) fn state_in_full(viewer: &Viewer, it: &State) -> Markup {
     }
 }
 
-/// Who a schedule belongs to.
+/// Who manages a schedule.
 pub(crate) fn origin(lang: Lang, origin: Origin) -> &'static str {
     match origin {
         Origin::File => lang.pick("configuration file", "配置文件"),
         Origin::Dispatch => "DISPATCH",
-        Origin::Api => lang.pick("API and pages", "API 与页面"),
+        Origin::Api => lang.pick("API and dashboard", "API 与控制台"),
     }
 }
 
-/// Why it cannot be changed here, if it cannot.
+/// Why it cannot be changed here, if so.
 pub(crate) fn managed(lang: Lang, origin: Origin) -> Option<&'static str> {
     match origin {
         Origin::Api => None,
         Origin::File => Some(pick!(lang;
-            "This schedule belongs to the configuration file; change it there. It can be paused and fired here.",
-            "该日程属于配置文件，请在文件中修改。在这里可以暂停和触发它。")),
+            "Managed by the configuration file; change it there. You can pause and fire it here.",
+            "该日程由配置文件管理，请在文件中修改。您可以在这里暂停和触发它。")),
         Origin::Dispatch => Some(pick!(lang;
-            "This schedule belongs to DISPATCH; change it there. It can be paused and fired here.",
-            "该日程属于 DISPATCH，请在那里修改。在这里可以暂停和触发它。")),
+            "Managed by DISPATCH; change it there. You can pause and fire it here.",
+            "该日程由 DISPATCH 管理，请在那里修改。您可以在这里暂停和触发它。")),
     }
 }
 
-/// What the ledger says of a slot.
+/// The verdict on a slot.
 pub(crate) fn verdict(lang: Lang, verdict: Verdict) -> &'static str {
     words! { lang, verdict;
         Verdict::Fired => "fired", "已触发";
@@ -118,16 +118,16 @@ pub(crate) fn verdict(lang: Lang, verdict: Verdict) -> &'static str {
 pub(crate) fn reason(lang: Lang, reason: Reason) -> &'static str {
     words! { lang, reason;
         Reason::Paused => "the schedule was paused", "日程处于暂停";
-        Reason::TooLate => "later than its grace", "超过宽限时间";
-        Reason::NotCaughtUp => "missed, and not caught up", "错过，且不补触发";
-        Reason::OverCap => "more were missed than may be caught up", "错过的时点超过补触发上限";
-        Reason::Overlap => "the firing before it had not ended", "上一次触发尚未结束";
-        Reason::Changed => "the schedule was changed while it waited", "等待期间日程被更改";
-        Reason::Cancelled => "its firing had been cancelled before", "触发事先已被取消";
+        Reason::TooLate => "later than its grace period", "超过宽限时间";
+        Reason::NotCaughtUp => "missed; catch-up is off", "错过，且不补触发";
+        Reason::OverCap => "over the catch-up limit", "错过的时点超过补触发上限";
+        Reason::Overlap => "the previous firing had not ended", "上一次触发尚未结束";
+        Reason::Changed => "the schedule changed while the slot waited", "等待期间日程被更改";
+        Reason::Cancelled => "its firing was cancelled earlier", "触发事先已被取消";
     }
 }
 
-/// What somebody did to a schedule.
+/// A kind of change.
 pub(crate) fn edited(lang: Lang, edited: Edited) -> &'static str {
     words! { lang, edited;
         Edited::Created => "created", "创建";
@@ -136,12 +136,12 @@ pub(crate) fn edited(lang: Lang, edited: Edited) -> &'static str {
         Edited::Resumed => "resumed", "恢复";
         Edited::Parked => "parked", "搁置";
         Edited::Unparked => "can be computed again", "解除搁置";
-        Edited::Rewound => "taken back to the present", "回退到当前时间";
+        Edited::Rewound => "moved back to the present", "重置到当前时间";
         Edited::Removed => "removed", "移除";
     }
 }
 
-/// What a schedule fires at, in a line.
+/// A target in one line.
 pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
     match target {
         Target::Webhook { url, .. } => html! { "POST " code { (url) } },
@@ -167,15 +167,15 @@ pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
 pub(crate) fn lint(viewer: &Viewer, lint: &Lint) -> Markup {
     let lang = viewer.lang;
     match (lint, lang) {
-        // Instants in a sentence of core are in UTC; here they are the reader's.
+        // Instants in core's sentences are UTC; here they are in the reader's zone.
         (Lint::InGap { at, moved }, _) => {
-            let reported = words! { lang, *moved;
-                true => "The clocks skip this time once, and it moves to the end of the gap: ",
+            let text = words! { lang, *moved;
+                true => "The clocks skip this time once a year; it moves to the end of the gap: ",
                     "调整时钟时会跳过该时间一次，改在跳变结束时触发：";
                 false => "The clocks skip some of these times; the gap ends ",
                     "调整时钟时会跳过其中一些时间；跳变结束于 ";
             };
-            html! { (reported) (viewer.at(*at)) }
+            html! { (text) (viewer.at(*at)) }
         }
         (_, Lang::English) => html! { (lint) },
         (_, Lang::Chinese) => html! { (in_chinese(lint)) },
@@ -220,22 +220,22 @@ fn field_in_chinese(field: Field) -> &'static str {
     }
 }
 
-/// What a change of the clocks does to a time.
+/// The effect of a clock change on a time.
 pub(crate) fn clock_change(lang: Lang, change: &ClockChange) -> String {
     let local = change.local.strftime("%F %H:%M");
     match change.effect {
-        Effect::Moved => say!(lang; "The clocks skip {local}; it fires when they have.",
+        Effect::Moved => say!(lang; "The clocks skip {local}; it fires at the end of the gap.",
             "时钟跳过 {local}；跳变结束时触发。"),
-        Effect::Skipped => say!(lang; "The clocks skip {local}, and nothing fires for it.",
+        Effect::Skipped => say!(lang; "The clocks skip {local}; it does not fire.",
             "时钟跳过 {local}，该时间不触发。"),
-        Effect::Once => say!(lang; "The clocks show {local} twice; it fires the first time only.",
+        Effect::Once => say!(lang; "The clocks show {local} twice; it fires only the first time.",
             "时钟两次显示 {local}；只在第一次触发。"),
         Effect::Twice => say!(lang; "The clocks show {local} twice; it fires both times.",
             "时钟两次显示 {local}；两次都触发。"),
     }
 }
 
-/// The policies, each with its name and a sentence.
+/// The policies, each with a sentence.
 pub(crate) fn policies(lang: Lang, of: &Definition) -> Markup {
     let level = of.priority;
     facts! { lang;
@@ -246,7 +246,7 @@ pub(crate) fn policies(lang: Lang, of: &Definition) -> Markup {
         "Spread", "错峰" { (splay(lang, of.splay)) }
         "Retries", "重试" { (retry_for(lang, of)) }
         "Priority", "优先级" {
-            (say!(lang, "{level} of 0 to 9; 9 goes first.", "{level}（0 到 9，9 最先）。"))
+            (say!(lang, "{level} (0 to 9; 9 runs first).", "{level}（0 到 9，9 最先执行）。"))
         }
     }
 }
@@ -254,68 +254,68 @@ pub(crate) fn policies(lang: Lang, of: &Definition) -> Markup {
 fn catch_up(lang: Lang, definition: &Definition) -> String {
     let (most, pace) = (definition.max_catch_up, compact(definition.catch_up_pace));
     match definition.catch_up {
-        CatchUp::None => say!(lang; "Slots that were missed stay skipped.",
-            "错过的时点不再触发。"),
+        CatchUp::None => say!(lang; "Missed slots are skipped.",
+            "跳过错过的时点。"),
         CatchUp::Latest => say!(lang;
-            "Of the slots that were missed the last one fires, if it is within its grace.",
+            "Only the latest missed slot fires, if it is within its grace period.",
             "错过的时点中，最后一个若在宽限时间内则补触发。"),
         CatchUp::All => say!(lang;
-            "Slots that were missed fire one after the other, {pace} apart, the newest {most} of those within their grace.",
-            "错过的时点按顺序补触发，间隔 {pace}，只取宽限时间内最近的 {most} 个。"),
+            "Missed slots within the grace period fire one by one, {pace} apart, up to the newest {most}.",
+            "宽限时间内错过的时点依次补触发，间隔 {pace}，最多取最近的 {most} 个。"),
     }
 }
 
 fn grace(lang: Lang, definition: &Definition) -> String {
     match (definition.grace.map(compact), definition.catch_up) {
-        (Some(grace), _) => say!(lang; "A slot may fire up to {grace} late.",
+        (Some(grace), _) => say!(lang; "A slot can fire up to {grace} late.",
             "时点最多可迟到 {grace}。"),
-        (None, CatchUp::All) => say!(lang; "A slot may fire up to 12h late.",
+        (None, CatchUp::All) => say!(lang; "A slot can fire up to 12h late.",
             "时点最多可迟到 12h。"),
         (None, CatchUp::None | CatchUp::Latest) => say!(lang;
-            "A slot may be late by half the gap to the next one, at most 12h.",
-            "时点最多可迟到“到下一时点间隔的一半”，且不超过 12h。"),
+            "A slot can fire late by half the gap to the next slot, at most 12h.",
+            "时点最多可迟到“与下一时点间隔的一半”，且不超过 12h。"),
     }
 }
 
 fn splay(lang: Lang, splay: SignedDuration) -> String {
     let longest = compact(splay);
     if splay.is_zero() {
-        return say!(lang; "Fires at the slot itself.", "在时点当时触发。");
+        return say!(lang; "Fires exactly at the slot.", "准时触发。");
     }
-    say!(lang; "Waits a fixed part of {longest} of its own after every slot.",
-        "每个时点之后固定延迟，最长 {longest}。")
+    say!(lang; "Fires after a fixed delay of up to {longest}, derived from its name.",
+        "每个时点之后按名称固定延迟，最长 {longest}。")
 }
 
 fn retry_for(lang: Lang, definition: &Definition) -> String {
     match definition.retry_for.map(compact) {
-        Some(retry_for) => say!(lang; "A firing that fails is tried again for {retry_for}.",
+        Some(retry_for) => say!(lang; "A failed firing is retried for {retry_for}.",
             "触发失败后在 {retry_for} 内重试。"),
         None => {
-            say!(lang; "A firing that fails is tried again until the next slot, for 10s to 1h.",
-            "触发失败后重试到下一时点为止（10s 到 1h）。")
+            say!(lang; "A failed firing is retried until the next slot (at least 10s, at most 1h).",
+            "触发失败后重试到下一时点为止（至少 10s，至多 1h）。")
         }
     }
 }
 
-/// What becomes of a slot whose predecessor has not ended.
+/// What happens to a slot while the previous firing runs.
 fn overlap(lang: Lang, overlap: Overlap) -> &'static str {
     words! { lang, overlap;
-        Overlap::Skip => "A slot is skipped while the firing before it has not ended.",
+        Overlap::Skip => "Skips the slot while the previous firing runs.",
             "上一次触发未结束时，跳过该时点。";
-        Overlap::QueueOne => "A slot waits for the firing before it; what comes while it waits is skipped.",
+        Overlap::QueueOne => "The slot waits for the previous firing; further slots are skipped meanwhile.",
             "时点等待上一次触发结束；等待期间的其他时点跳过。";
-        Overlap::Allow => "A slot fires even if the firing before it has not ended.",
+        Overlap::Allow => "Fires even while the previous firing runs.",
             "即使上一次触发未结束也照常触发。";
-        Overlap::CancelRunning => "A slot cancels the firing before it, and fires.",
+        Overlap::CancelRunning => "Cancels the previous firing, then fires.",
             "取消上一次触发，然后触发。";
     }
 }
 
-/// What becomes of the slots of a pause.
+/// What happens to slots during a pause.
 fn on_resume(lang: Lang, on_resume: OnResume) -> &'static str {
     words! { lang, on_resume;
-        OnResume::Skip => "The slots of a pause stay skipped.", "暂停期间的时点保持跳过。";
-        OnResume::Latest => "The last slot of a pause fires when it ends, if it is within its grace.",
+        OnResume::Skip => "Slots during a pause are skipped.", "跳过暂停期间的时点。";
+        OnResume::Latest => "When the pause ends, its latest slot fires if it is within its grace period.",
             "恢复时，暂停期间的最后一个时点若在宽限时间内则触发。";
     }
 }
