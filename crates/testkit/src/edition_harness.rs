@@ -82,7 +82,7 @@ struct Inside {
 pub struct Received {
     /// The message's own key.
     pub key: String,
-    /// Which making of the document it is from.
+    /// The revision of the document it is from.
     pub revision: u32,
     pub body: String,
 }
@@ -173,7 +173,7 @@ impl EditionHarness {
         self.lock().paid.get(&caller).copied().unwrap_or(0)
     }
 
-    /// How often people heard something.
+    /// How often people were notified.
     pub fn notified(&self) -> usize {
         self.lock().notified
     }

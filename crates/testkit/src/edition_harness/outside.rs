@@ -129,7 +129,7 @@ impl Writer for EditionHarness {
 
 #[async_trait]
 impl Notifier for EditionHarness {
-    /// Everybody hears each notice by itself, or does not.
+    /// Each notice is delivered by itself, or is not.
     async fn notify(&self, notices: &[Notice]) -> Vec<Answer> {
         let notified = notices.iter().map(|notice| {
             let key = &notice.alert.key;
