@@ -204,7 +204,7 @@ fn injections(scene: &Scene<'_>, top: f64) -> Markup {
             @let middle = top + (real(node) + 0.5) * LANE;
             (text("faint end", [LEFT - 8.0, middle + 4.0], format!("chaos-{}", node + 1)))
         }
-        @for injection in scene.injections { (struck(injection, scene.period, top)) }
+        @for injection in scene.injections { (injected(injection, scene.period, top)) }
         @for (number, fault) in Fault::ALL.into_iter().rev().enumerate() {
             @let at = END - 72.0 * real(number);
             (text("faint end", [at, top - 8.0], fault.name()))
@@ -213,7 +213,7 @@ fn injections(scene: &Scene<'_>, top: f64) -> Markup {
     }
 }
 
-fn struck(injection: &Injection, period: Duration, top: f64) -> Markup {
+fn injected(injection: &Injection, period: Duration, top: f64) -> Markup {
     let [from, until] = [injection.at, injection.until()].map(|at| x(at.as_secs_f64(), period));
     let (y, name) = (
         top + real(injection.node) * LANE + 3.0,
