@@ -44,7 +44,7 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
     let has_failed = account.counts().failed > 0;
     let redelivery = redelivering(viewer, account);
     let is_over = !(ways.run || ways.publish || has_failed || ways.reset || redelivery.is_some());
-    section! { lang; "acts", "What you can do", "可执行的操作"; div class="stack" {
+    section! { lang; "acts", "Actions", "操作"; div class="stack" {
         div class="acts" {
             @if ways.run { (form::button(viewer, &format!("{here}/run"), lang.pick("Build to the end", "制作到底"))) }
             @if ways.publish { a class="button" href={ (here) "/publish" } { (lang.pick("Publish completed stories…", "发布已完成的文章…")) } }
