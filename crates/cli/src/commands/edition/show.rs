@@ -18,10 +18,10 @@ pub(super) async fn print(client: &Client, call: Call, output: &mut Output) -> D
 
 /// Reports that nothing differs, or what does.
 pub(super) fn prove(rebuilt: &Answer, output: &mut Output) -> Done {
-    let rebuild = rebuilt.value();
-    let date = text(&rebuild["date"]);
-    if rebuild["identical"] != true {
-        let difference = first_difference(&text(&rebuild["kept"]), &text(&rebuild["body"]));
+    let answer = rebuilt.value();
+    let date = text(&answer["date"]);
+    if answer["identical"] != true {
+        let difference = first_difference(&text(&answer["kept"]), &text(&answer["body"]));
         let what = match difference {
             Some(difference) => {
                 format!("the edition of {date} renders differently: {difference}")
@@ -43,8 +43,8 @@ pub(super) fn compare(rebuilt: &Answer, output: &mut Output) -> Done {
     if output.is_reported(rebuilt)? {
         return Ok(Exit::Ok);
     }
-    let rebuild = rebuilt.value();
-    let (kept, body) = (text(&rebuild["kept"]), text(&rebuild["body"]));
+    let answer = rebuilt.value();
+    let (kept, body) = (text(&answer["kept"]), text(&answer["body"]));
     if kept == body {
         output.line("identical: this template changes nothing")?;
     }
