@@ -180,7 +180,7 @@ impl Guard {
 
     /// Whether this address may be connected to. An IPv4 address inside an IPv6 one is checked as
     /// IPv4.
-    pub fn judge(&self, ip: IpAddr) -> Result<(), Refusal> {
+    pub fn check_address(&self, ip: IpAddr) -> Result<(), Refusal> {
         let ip = ip.to_canonical();
         let Some(what) = range::special(ip) else {
             return Ok(());

@@ -243,7 +243,7 @@ fn ss_14_a_refusal_says_what_to_do_and_no_more_of_the_address_than_it_must() {
     let guard = guard(&[]);
     let ip = literal(&parse("http://[::ffff:10.0.0.7]/a?token=s3cr3t").unwrap()).unwrap();
     insta::assert_snapshot!(
-        guard.judge(ip).unwrap_err(),
+        guard.check_address(ip).unwrap_err(),
         @r#"10.0.0.7 is a private network address, and only public addresses are called; if it is yours to be called, add it to `outbound.allow`, like ["10.0.0.7/32"]"#
     );
     for text in [

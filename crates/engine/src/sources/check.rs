@@ -246,8 +246,8 @@ fn give_up(error: String) -> Outcome {
 
 fn measure(settled: &Settled, entries: usize, took: SignedDuration) {
     if let Some(look) = settled.source.recent.looks().last() {
-        let brought = look.brought.as_str();
-        metrics::counter!("almanack_source_checks_total", "result" => brought).increment(1);
+        let result = look.outcome.as_str();
+        metrics::counter!("almanack_source_checks_total", "result" => result).increment(1);
     }
     metrics::counter!("almanack_source_entries_total").increment(entries as u64);
     metrics::histogram!("almanack_source_check_seconds").record(took.as_secs_f64());

@@ -195,7 +195,7 @@ fn beat(lang: Lang, look: &PastLook) -> Beat {
         },
         why: format!(
             "{}, {} ms",
-            words::outcome(lang, look.brought),
+            words::outcome(lang, look.outcome),
             look.took_ms
         ),
         href: None,

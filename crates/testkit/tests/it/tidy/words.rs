@@ -1,6 +1,6 @@
 //! Words that are retired: each thing has the name that the field gives it.
 
-use super::{TextFile, assert_none, assert_one, file, text_files};
+use super::{TextFile, assert_none, assert_one, file, has_extension, text_files};
 
 /// A retired word and what to write instead. Found as a word, and as a part of a name.
 const RETIRED: [(&str, &str); 23] = [
@@ -79,7 +79,7 @@ fn retired(part: &str) -> Option<&'static str> {
 }
 
 fn old_words(file: &TextFile) -> Vec<String> {
-    let asked = (file.is_rust() || file.path.ends_with(".md"))
+    let asked = (file.is_rust() || has_extension(&file.path, "md"))
         && !RECORDS.iter().any(|record| file.path.starts_with(record));
     let lines = file.text.lines().enumerate().filter(|_| asked);
     let faults = lines.flat_map(|(number, line)| {
