@@ -128,7 +128,7 @@ fn checksum(ignored: bool) -> Checksum {
 }
 
 /// Copies with a progress bar, on a terminal.
-fn copying<T>(output: &Output, copy: impl FnOnce(backup::Reported<'_>) -> T) -> T {
+fn copying<T>(output: &Output, copy: impl FnOnce(backup::Progress<'_>) -> T) -> T {
     let bar = progress(Some(0), output);
     let done = copy(&mut |left, pages| {
         bar.set_length(pages);

@@ -61,7 +61,7 @@ fn not_checked(id: i64, wait_max: SignedDuration) -> Failure {
 /// The result of the last check.
 async fn report(client: &Client, source: &NamedSource, output: &mut Output) -> Done {
     let look = &source.now["recent"][0];
-    let result = look["brought"].as_str().unwrap_or_default();
+    let result = look["outcome"].as_str().unwrap_or_default();
     let exit = match result {
         "new" | "nothing" | "unchanged" => Exit::Ok,
         _ => Exit::Failed,
