@@ -155,18 +155,18 @@ pub(crate) const AMEND_POSTGRES: &str = "with amended as ( \
          $19::bigint[], $20::text[], $21::bigint[], $22::bigint[]) with ordinality \
          u(id, seen_status, seen_term, seen_decisions, status, is_current, execute_at_us, \
          due_at_us, payload, callback_url, priority, max_retry, revision, decided_at_us, origin, \
-         rule, old_execute_at_us, told_execute_at_us, told_revision, requested, \
+         rule, old_execute_at_us, answered_execute_at_us, answered_revision, requested, \
          requested_execute_at_us, requested_revision, position) \
      where t.id = any (array[u.id]) and t.status = u.seen_status and t.term = u.seen_term \
          and t.decisions = u.seen_decisions \
      returning u.position, t.id, t.decisions, u.decided_at_us, u.origin, u.rule, \
-         u.old_execute_at_us, u.told_execute_at_us, u.told_revision, u.requested, \
+         u.old_execute_at_us, u.answered_execute_at_us, u.answered_revision, u.requested, \
          u.requested_execute_at_us, u.requested_revision), \
      noted as (insert into decision (task_id, number, decided_at_us, origin, rule, \
          old_execute_at_us, execute_at_us, revision, requested, requested_execute_at_us, \
          requested_revision) \
-     select id, decisions, decided_at_us, origin, rule, old_execute_at_us, told_execute_at_us, \
-         told_revision, requested, requested_execute_at_us, requested_revision from amended) \
+     select id, decisions, decided_at_us, origin, rule, old_execute_at_us, answered_execute_at_us, \
+         answered_revision, requested, requested_execute_at_us, requested_revision from amended) \
      select position from amended";
 /// Completes the decisions of replaced rows.
 pub(crate) const NAME_SUCCESSOR_POSTGRES: &str = "update decision d set new_task_id = u.new_task_id \
