@@ -121,7 +121,10 @@ fn channels_can_be_tried_before_anything_runs() {
     assert_eq!(reported(&home), ["test  "]);
     let unknown = home.run(&["alert", "test", "pager"]);
     assert_eq!(unknown.code, 3, "{unknown}");
-    assert!(unknown.notes.contains("these are: exec"), "{unknown}");
+    assert!(
+        unknown.notes.contains("configured channels: exec"),
+        "{unknown}"
+    );
     let none = Home::new().run(&["alert", "test"]);
     assert!(none.notes.contains("no channel is configured"), "{none}");
     assert!(
@@ -145,7 +148,7 @@ fn channels_that_are_wrong_are_refused() {
         ("[alerts]\nquiet_tz = \"Mars\"", "`Mars` is not a time zone"),
         (
             "[alerts.ntfy]\nurl = \"https://ntfy.sh/\"",
-            "names no topic",
+            "contains no topic",
         ),
         (
             "[alerts.ntfy]\nurl = \"https://ntfy.sh/a\"\nrules = [\"fialing\"]",

@@ -130,7 +130,10 @@ fn a_restore_that_was_stopped_is_reported_and_gone_on_with() {
     fs::write(file("almanack.db.partial"), "half").unwrap();
     let listen = format!("server.listen={}", free_address());
     let doctor = home.run(&["doctor", "--set", &listen]);
-    assert!(doctor.data.contains("under a second name"), "{doctor}");
+    assert!(
+        doctor.data.contains("a second name of the store"),
+        "{doctor}"
+    );
     assert!(doctor.data.contains("almanack.db.partial"), "{doctor}");
     let itself = home.run(&["restore", "almanack.db.replaced", "--force"]);
     assert_eq!(itself.code, 2, "{itself}");
@@ -149,10 +152,7 @@ fn a_restore_that_was_stopped_is_reported_and_gone_on_with() {
     fs::write(file("almanack.db-wal"), "a log").unwrap();
     let log = home.run(&["restore", "kept.db"]);
     assert_eq!(log.code, 1, "{log}");
-    assert!(
-        log.notes.contains("the log of a store that is not there"),
-        "{log}"
-    );
+    assert!(log.notes.contains("is the log of a missing store"), "{log}");
     assert!(!file("almanack.db").exists(), "{log}");
 }
 
@@ -176,7 +176,7 @@ fn of_two_restores_at_once_the_second_is_refused() {
     drop(lock);
     let ran = home.run(&["restore", "kept.db", elsewhere]);
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.notes.contains("was stopped"), "{ran}");
+    assert!(ran.notes.contains("interrupted restore"), "{ran}");
 }
 
 #[tokio::test]

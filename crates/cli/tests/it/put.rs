@@ -60,7 +60,7 @@ fn what_is_refused_says_why_and_stores_nothing() {
         ),
         (
             &["NEWS", "a", "--at", AT, "--callback-url", "ftp://x"],
-            "callback.url must be an http or https address",
+            "callback.url must be an http or https URL",
         ),
         (
             &[

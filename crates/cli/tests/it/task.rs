@@ -92,7 +92,7 @@ fn a_withdrawal_of_nothing_says_that_it_left_a_mark() {
     }
     put(&home, AT, &["--revision", "8"]).expect_data();
     let withdrawn = cancel("9").expect_data();
-    assert!(withdrawn.starts_with("withdrew task"), "{withdrawn}");
+    assert!(withdrawn.starts_with("cancelled task"), "{withdrawn}");
     let again = home.run(&["task", "retry", "ARTICLE_PUBLISH", "article:42"]);
     assert_eq!(
         again.notes,
@@ -111,13 +111,15 @@ async fn a_change_of_a_running_task_says_that_its_call_goes_on() {
     business.until_called(subject, 1).await;
     let retried = home.run(&["task", "retry", kind, subject]);
     assert!(
-        retried.notes.contains("warning: the call under way"),
+        retried
+            .notes
+            .contains("warning: the running call is not aborted"),
         "{retried}"
     );
     business.until_called(subject, 2).await;
     let withdrawn = home.run(&["task", "cancel", kind, subject]);
     assert!(
-        withdrawn.notes.contains("warning: it was running"),
+        withdrawn.notes.contains("warning: the task was running"),
         "{withdrawn}"
     );
 }

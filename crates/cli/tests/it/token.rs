@@ -42,7 +42,7 @@ fn a_token_is_shown_once_listed_and_taken_back() {
         "revoked editor\nA node that has just seen it may accept it for up to 5s more.\nexit 0"
     );
     let again = home.run(&create);
-    assert!(again.notes.contains("names are not reused"), "{again}");
+    assert!(again.notes.contains("names are never reused"), "{again}");
     assert_eq!(
         home.run(&["token", "revoke", "editor"]).code,
         3,

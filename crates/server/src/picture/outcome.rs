@@ -160,7 +160,7 @@ mod tests {
         let counts = Counts::from_iter([Outcome::Failed, Outcome::Done, Outcome::Done]);
         assert_eq!(counts.words(Lang::English), "2 done, 1 failed");
         assert_eq!(counts.words(Lang::Chinese), "2 次完成，1 次失败");
-        assert_eq!(Counts::default().words(Lang::English), "nothing");
+        assert_eq!(Counts::default().words(Lang::English), "none");
     }
 
     #[test]

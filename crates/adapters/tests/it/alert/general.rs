@@ -175,7 +175,7 @@ async fn ntfy_shows_title_priority_and_tags() {
     let chinese = channels(Language::Chinese, vec![("ntfy", way())]);
     chinese.notify(&[silent()]).await;
     let body = read(&received.recv().await.unwrap());
-    assert_eq!(body["title"], "Almanack：已恢复：信源 17 沉默时间超出惯常");
+    assert_eq!(body["title"], "Almanack：已恢复：信源 17 久未更新");
     assert_eq!(
         (&body["priority"], &body["tags"][0]),
         (&json!(3), &json!("white_check_mark"))
@@ -194,7 +194,7 @@ async fn slack_gets_one_message_in_which_nothing_means_anything() {
     assert_eq!(
         read(&asked)["text"],
         "🚨 Schedule nightly keeps failing (HTTP 500: &lt;!channel&gt; &amp; co).\n\
-         ✅ Over after 10m: source 17 is silent for longer than is its habit \
+         ✅ Resolved after 10m: source 17 is unusually quiet \
          (HTTP 500: &lt;!channel&gt; &amp; co)."
     );
     assert!(received.try_recv().is_err(), "one message for both");

@@ -99,7 +99,7 @@ async fn dp_04_the_log_is_readable_shifted_and_without_names() {
         "{ran}"
     );
     assert!(lines[2].starts_with("keeps     1  @10s  next "), "{ran}");
-    assert_eq!(lines[3], "leaves  one round was asked for, 0 firings open");
+    assert_eq!(lines[3], "leaves  one round was requested, 0 firings open");
     for name in ["octarine", "library", "poll", "daily"] {
         assert!(!ran.to_string().contains(name), "{ran}");
     }

@@ -215,7 +215,7 @@ fn bad_input_is_refused_with_a_reason() {
         (&["run", "tomorrow"][..], 2, "`tomorrow` is not a date"),
         (&["run", "2026-02-30"], 2, "`2026-02-30` is not a date"),
         (&["run", "26-01-01"], 2, "`26-01-01` is not a date"),
-        (&["run", "9000-01-01"], 2, "9000-01-01 has not come yet"),
+        (&["run", "9000-01-01"], 2, "9000-01-01 is in the future"),
         (
             &["status", "2020-01-01"],
             3,

@@ -63,7 +63,7 @@ async fn ed_24_failed_stories_are_left_out_and_put_back_by_hand() {
     );
     world.model.handle.clear_faults();
     let reported = home.run(&["edition", "retry"]).expect_data();
-    assert!(reported.starts_with("put back 1 story of "), "{reported}");
+    assert!(reported.starts_with("retrying 1 story of "), "{reported}");
     let view = run(&home, &["edition", "run", "--json"])
         .await
         .expect_json();

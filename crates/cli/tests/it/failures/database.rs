@@ -37,7 +37,8 @@ fn a_read_only_file_is_said_to_be_one() {
         assert!(ran.notes.contains("database cannot be written"), "{ran}");
         assert!(ran.notes.contains("readonly database"), "{ran}");
         assert!(
-            ran.notes.contains("hint: may this user write the file"),
+            ran.notes
+                .contains("hint: check that this user may write the file"),
             "{ran}"
         );
     }
@@ -262,7 +263,7 @@ fn a_file_that_is_no_database_is_said_to_be_none() {
     for arguments in [&SERVE[..], &PUT, &["task", "list"]] {
         let ran = home.run(arguments);
         assert_eq!(ran.code, 1, "{ran}");
-        let reported = "open database `sqlite:almanack.db`: this is not a SQLite database";
+        let reported = "open database `sqlite:almanack.db`: the file is not a SQLite database";
         assert!(ran.notes.contains(reported), "{ran}");
         assert!(ran.notes.contains("hint: check the name"), "{ran}");
     }

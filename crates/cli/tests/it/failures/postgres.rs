@@ -124,7 +124,7 @@ async fn postgres_gone_answers_503_and_what_fell_due_meanwhile_is_done_afterward
     // The answer arrives while the database cannot be written.
     business.release();
     eventually("the node notices that it cannot write", async || {
-        node.notes().contains("endings wait").then_some(())
+        node.notes().contains("outcomes wait").then_some(())
     })
     .await;
 
@@ -176,5 +176,8 @@ async fn a_node_does_not_start_without_its_database_and_says_which() {
         ran.notes.contains(&format!("open database `{nobody}`")),
         "{ran}"
     );
-    assert!(ran.notes.contains("hint: is the database running"), "{ran}");
+    assert!(
+        ran.notes.contains("hint: check that the database runs"),
+        "{ran}"
+    );
 }

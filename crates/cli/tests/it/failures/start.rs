@@ -61,7 +61,7 @@ async fn two_of_one_name(database: &str) {
         "{reported}"
     );
     assert!(
-        reported.contains("hint: set node.name, or leave it out"),
+        reported.contains("hint: set node.name to another name, or leave it out"),
         "{reported}"
     );
 
@@ -100,7 +100,7 @@ async fn a_port_that_is_taken() {
         "{reported}"
     );
     assert!(
-        reported.contains("hint: another process may be using it"),
+        reported.contains("hint: another process may use it"),
         "{reported}"
     );
 }
@@ -120,7 +120,7 @@ async fn a_public_address_needs_a_token_and_then_requires_it() {
         "{reported}"
     );
     assert!(
-        reported.contains("hint: `almanack token create"),
+        reported.contains("hint: run `almanack token create"),
         "{reported}"
     );
 

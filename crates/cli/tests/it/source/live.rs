@@ -150,7 +150,7 @@ fn a_site_leads_to_its_feed(home: &Home) {
     let found = ask(home, &["source", "add", &format!("{site}/")]);
     assert_eq!(found.code, 0, "{number}: {found}");
     assert!(
-        found.data.starts_with("source 1 is that already"),
+        found.data.starts_with("No change: source 1 already exists"),
         "{found}"
     );
     assert!(

@@ -219,7 +219,7 @@ fn ss_14_a_refused_address_is_reported_without_its_secrets() {
         assert_eq!(ran.code, 1, "{ran}");
         let reported = ran.to_string();
         assert!(
-            reported.contains("`A`: 192.168.1.7 is an address of"),
+            reported.contains("`A`: 192.168.1.7 is a private network address"),
             "{reported}"
         );
         assert!(!reported.contains("hunter2"), "{reported}");

@@ -98,7 +98,7 @@ fn a_schedule_that_does_what_it_should_is_no_finding() {
 fn a_slot_that_no_node_planned_or_that_came_too_late_is_missing() {
     let unplanned = of_schedule(|facts| facts.schedule.look_at = Some(at(-120)));
     assert_eq!(unplanned.len(), 1);
-    assert!(unplanned[0].starts_with("missing schedule:nightly: to be planned"));
+    assert!(unplanned[0].starts_with("missing schedule:nightly: due to be planned"));
     assert!(of_schedule(|facts| facts.schedule.look_at = Some(at(-119))).is_empty());
     for (reason, is_missing) in [
         (Reason::TooLate, true),

@@ -98,10 +98,10 @@ fn the_sentence_of_a_source_that_rests_says_why() {
     for (source, why) in [
         (
             paused(Some("on holiday")),
-            "it is paused since 2026-03-02T10:00:00Z (on holiday)",
+            "paused since 2026-03-02T10:00:00Z (on holiday)",
         ),
-        (paused(None), "it is paused since 2026-03-02T10:00:00Z"),
-        (ended, "it ended at 2026-03-02T10:00:00Z (410 Gone)"),
+        (paused(None), "paused since 2026-03-02T10:00:00Z"),
+        (ended, "ended at 2026-03-02T10:00:00Z (410 Gone)"),
     ] {
         let sentence = format!("Not checked: {why}.");
         assert_eq!(next_look(&source, None, now()), sentence);
@@ -134,8 +134,8 @@ fn the_sentence_says_what_is_known() {
             source(),
             Some(&moved),
             now(),
-            "Next check at 2026-03-02T12:00:00Z, not at 2026-03-02T10:00:00Z as it planned \
-             itself: its task was moved, or its host was busy.",
+            "Next check at 2026-03-02T12:00:00Z, not at 2026-03-02T10:00:00Z as planned: \
+             its task was moved, or its host was busy.",
         ),
         (
             source(),

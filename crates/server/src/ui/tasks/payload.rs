@@ -120,7 +120,7 @@ mod tests {
         for text in [deep, wide] {
             let page = show(Lang::English, &text).into_string();
             assert!(page.len() < 2 * SHOWN_BYTES_MAX, "{} bytes", page.len());
-            assert!(page.contains("Only its beginning is shown"));
+            assert!(page.contains("Showing only the beginning"));
         }
         let levels = lay_out(&format!("{}{}", "[".repeat(500), "]".repeat(500)));
         let indents = levels
@@ -132,7 +132,7 @@ mod tests {
             "deeper levels are shown there, too"
         );
         let fits = show(Lang::English, &format!("[{}1]", "1,".repeat(1000))).into_string();
-        assert!(!fits.contains("Only its beginning is shown"));
+        assert!(!fits.contains("Showing only the beginning"));
     }
 
     #[test]

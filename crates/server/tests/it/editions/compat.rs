@@ -217,7 +217,7 @@ async fn ed_23_what_is_completed_is_published_by_force() {
     assert_eq!(shown["success"], true);
     assert_eq!(
         shown["message"],
-        "the edition of 2026-01-05 is published with 6 stories; 2 were left out"
+        "the edition of 2026-01-05 is published with 6 stories; 2 left out"
     );
     assert_eq!(
         (&shown["taskDate"], &shown["skipped"]),

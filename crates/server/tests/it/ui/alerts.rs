@@ -62,7 +62,7 @@ async fn what_is_wrong_is_listed_and_what_is_over_on_request() {
           "opened_at": "2026-01-05T08:00:00Z",
           "returns": 0,
           "rule": "gone",
-          "sentence": "node news-1 is gone",
+          "sentence": "node news-1 has sent no heartbeat",
           "severity": "critical"
         }
       ]
@@ -80,12 +80,15 @@ async fn the_first_page_names_alerts_in_both_languages() {
     let page = world.get("/ui").await;
     check_structure(&page);
     let wants = all(&page, ".wants li").concat();
-    assert!(wants.contains("node news-1 is gone"), "{wants}");
+    assert!(
+        wants.contains("node news-1 has sent no heartbeat"),
+        "{wants}"
+    );
     assert!(!page.body.contains("<b>long"));
     assert_eq!(attributes(&page, ".wants a", "href"), ["/ui/nodes"]);
     let chinese = in_chinese(&world, "/ui").await;
     let wants = all(&chinese, ".wants li").concat();
-    assert!(wants.contains("节点 news-1 失去联系"), "{wants}");
+    assert!(wants.contains("节点 news-1 没有心跳"), "{wants}");
 }
 
 /// One that fails every 10 seconds must not hide everything else.

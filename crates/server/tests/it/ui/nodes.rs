@@ -39,7 +39,7 @@ async fn nodes_leases_pace_and_queues_are_shown() {
     assert!(!page.body.contains("<b>gone"));
     let rows = all(&page, "#nodes tr[data-row]");
     let of = |name: &str| rows.iter().find(|row| row.contains(name)).unwrap();
-    assert!(of("quiet").contains("runs"), "{rows:?}");
+    assert!(of("quiet").contains("running"), "{rows:?}");
     assert!(
         of("gone").contains("no heartbeat") && of("gone").contains("700 ms ahead"),
         "{rows:?}"

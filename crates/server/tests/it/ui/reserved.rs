@@ -20,7 +20,7 @@ fn refused(answer: &Answer, what: &str) {
     let problem = answer.json();
     assert_eq!(problem["path"], "kind", "{what}");
     let detail = problem["detail"].as_str().unwrap();
-    assert!(detail.contains("by Almanack itself"), "{what}: {detail}");
+    assert!(detail.contains("only Almanack creates"), "{what}: {detail}");
 }
 
 fn event(kind: &str, verb: &str) -> Value {

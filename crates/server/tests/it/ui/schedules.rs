@@ -427,7 +427,7 @@ async fn what_belongs_to_a_file_is_changed_there() {
     ];
     let refused = fill(&world, &format!("{PAGE}/change"), &fields).await;
     assert_eq!(refused.status, 422);
-    assert!(words(&refused).contains("Managed by the configuration file; change it there"));
+    assert!(words(&refused).contains("belongs to the configuration file; change it there"));
     assert_eq!(
         fill(&world, &format!("{PAGE}/remove"), &[("revision", "1")])
             .await

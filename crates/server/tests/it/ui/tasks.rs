@@ -274,7 +274,7 @@ async fn a_move_is_reported_by_the_rule_that_applied() {
         notice.contains("10:00:00 UTC") && notice.contains("9:00:00 UTC"),
         "{notice}"
     );
-    assert!(notice.contains("stands"), "{notice}");
+    assert!(notice.contains("Valid"), "{notice}");
 
     world.clock.set(instant(7_200));
     world.claim(1).await;

@@ -163,9 +163,9 @@ async fn check_why(world: &World, schedule: &Schedule, rows: &[Slot]) -> Result<
         std::sync::Arc::new(super::super::time::NodeClock::new(world.truth, 0, 0)),
     ));
     let zones = std::sync::Arc::clone(&world.zones);
-    let desk = Schedules::new(std::sync::Arc::clone(&world.store), clock, zones);
+    let schedules = Schedules::new(std::sync::Arc::clone(&world.store), clock, zones);
     for row in rows.iter().step_by(ASKED) {
-        let answer = desk.why(&schedule.name, row.last_at).await;
+        let answer = schedules.why(&schedule.name, row.last_at).await;
         let sentence = answer.map_err(|error| error.to_string())?.sentence;
         if !words(row.verdict)
             .iter()
@@ -188,7 +188,7 @@ fn words(verdict: Verdict) -> &'static [&'static str] {
         Verdict::CaughtUp => &["was missed and caught up"],
         Verdict::Skipped(Reason::Paused) => &["was skipped: the schedule was paused by ada"],
         Verdict::Skipped(Reason::TooLate) => &["more than its grace"],
-        Verdict::Skipped(Reason::NotCaughtUp) => &["catches up no such slot"],
+        Verdict::Skipped(Reason::NotCaughtUp) => &["its catch-up policy skips it"],
         Verdict::Skipped(Reason::OverCap) => &["max_catch_up"],
         Verdict::Skipped(Reason::Overlap) => &["had not ended", "fired in the same moment"],
         Verdict::Skipped(Reason::Changed) => &["when the schedule was changed"],
