@@ -595,7 +595,7 @@ fn what_is_in_force_and_why() {
     command.environment                 []                                          default
     tick.secret                         (a tick needs a token)                      default
     edition.enabled                     false                                       default
-    event_delivery.source                   "/almanack"                                 default
+    event_delivery.source               "/almanack"                                 default
     alerts.every                        "20s"                                       default
     alerts.missing_after                "2m"                                        default
     alerts.late_after                   "1m"                                        default
@@ -606,7 +606,7 @@ fn what_is_in_force_and_why() {
     alerts.disconnected_after           "2m"                                        default
     alerts.disk_free_bytes              268435456                                   default
     alerts.budget_percent               120                                         default
-    alerts.cool_down                         "1m"                                        default
+    alerts.cool_down                    "1m"                                        default
     alerts.quiet                        (none)                                      default
     alerts.quiet_tz                     "UTC"                                       default
     alerts.quiet_except                 "critical"                                  default
@@ -725,7 +725,7 @@ host_pace = \"5 per 10s\"
 allow = [\"10.0.0.0/8\", \"home\"]
 ";
     insta::assert_snapshot!(complaint(toml), @r#"
-    error: sources.policy: `clasic` is no policy
+    error: sources.policy: `clasic` is not a policy
      --> almanack.toml:2:10
       |
     2 | policy = "clasic"

@@ -190,14 +190,14 @@ fn ss_09_sources_are_counted() {
     add(&home, "https://example.org/b", &["--as", "sitemap"]).expect_data();
     home.run(&["source", "pause", "1"]).expect_data();
     insta::assert_snapshot!(home.run(&["source", "stats"]).expect_data(), @"
-    sources                     2
-                                1 active, 1 paused
-    checked so far              0
-    by cadence                  none
-    due now                     1
-    waiting after failures      0
-    need attention              none
-    checks with new entries     0.0 %
+    sources                  2
+                             1 active, 1 paused
+    checked so far           0
+    by cadence               none
+    due now                  1
+    waiting after failures   0
+    need attention           none
+    checks with new entries  0.0 %
     ");
     let custom = home
         .run(&["source", "stats", "--type", "custom", "--json"])

@@ -135,7 +135,7 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
         writeln!(reported, "{}", home.run(&line)).unwrap();
     }
     insta::assert_snapshot!(reported, @r#"
-    error: bad.tsv:2: `soon` is no number of seconds since 1970
+    error: bad.tsv:2: `soon` is not a number of seconds since 1970
     hint: each line is a source's id, a tab, and seconds since 1970
     exit 1
     error: no source in the trace has enough entries

@@ -45,7 +45,7 @@ fn a_task_is_created_moved_withdrawn_and_put_again() {
     moved task 1: ARTICLE_PUBLISH article:42 from 2999-01-05 08:00:00Z to 2999-01-06 07:00:00Z AGO
     changed task 1: ARTICLE_PUBLISH article:42, still at 2999-01-06 07:00:00Z AGO
     No change: revision 7 of ARTICLE_PUBLISH article:42 is already known
-    withdrew task 1: ARTICLE_PUBLISH article:42
+    cancelled task 1: ARTICLE_PUBLISH article:42
     No change: ARTICLE_PUBLISH article:42 is already in that state
     created again as task 2: ARTICLE_PUBLISH article:42 at TIME AGO
     ");

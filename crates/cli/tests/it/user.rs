@@ -64,8 +64,8 @@ fn a_user_and_a_token_do_not_share_a_name() {
     let token = ["token", "create", "ci", "--scope", "read"];
     home.run(&token).expect_data();
     let ran = home.run_with_input(&create("ci"), PASSWORD);
-    insta::assert_snapshot!(ran, @r"
-    error: a token is called `ci`
+    insta::assert_snapshot!(ran, @"
+    error: a token is already called `ci`
     hint: choose another name; the history still shows this one
     exit 1
     ");

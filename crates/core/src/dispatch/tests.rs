@@ -111,16 +111,16 @@ fn dp_01_bad_lines_are_reported_and_the_good_ones_run() {
 0 0 30 2 * o/r j.yml
 @reboot o/r k.yml
 hello
-"), @r"
+"), @"
     3: 0 8 * * * o/r good.yml
     14: @10s o/r good.yml
     1:3 `0` minute: a step is a number from 1, not `0`
     2:3 `25` hour: 25 is not between 0 and 23
     4:1 `0/15` minute: a step needs `*` or a range before it; `0/15` means different things elsewhere
       hint: write `0-59/15`
-    5:1 `0 8 * *` five fields stand before the repository; here are 4
+    5:1 `0 8 * *` five fields must precede the repository; found 4
       hint: write minute, hour, day, month, weekday, or @10s for every ten seconds
-    6:1 `0 0 8 * * *` five fields stand before the repository; here are 6
+    6:1 `0 0 8 * * *` five fields must precede the repository; found 6
       hint: write minute, hour, day, month, weekday, or @10s for every ten seconds
     7:11 `owner` target.repository must be written owner/name
       hint: write owner/repo
@@ -128,7 +128,7 @@ hello
       hint: a line ends in repository and workflow: owner/repo daily.yml
     9:10 `` the repository and the workflow are missing
       hint: a line ends in repository and workflow: owner/repo daily.yml
-    10:1 `0 8 * *` five fields stand before the repository; here are 4
+    10:1 `0 8 * *` five fields must precede the repository; found 4
       hint: write minute, hour, day, month, weekday, or @10s for every ten seconds
     11:2 `0s` `0s` is not a period of 1 second to 366 days
     12:1 `@10m` `@10m` is not a nickname
@@ -139,7 +139,7 @@ hello
       hint: write the file's name, without its folder
     16:1 `0 0 30 2 *` no date fits: this never fires
     17:1 `@reboot` `@reboot` names no time: nothing fires because of a restart
-    18:1 `hello` five fields stand before the repository; here are 1
+    18:1 `hello` five fields must precede the repository; found 1
       hint: write minute, hour, day, month, weekday, or @10s for every ten seconds
     ");
 }

@@ -272,8 +272,8 @@ nonsense"), @"
     all: accuracy
     6:12 `*-*-* 0:00` this is the same as line 5
     "#);
-    insta::assert_snapshot!(timer("OnBootSec=10min"), @"5:11 `10min` OnBootSec names no time: a restart is no occasion");
-    insta::assert_snapshot!(timer("Persistent=true"), @"1:1 `[Unit]` nothing here says when: OnCalendar= in [Timer] is missing");
+    insta::assert_snapshot!(timer("OnBootSec=10min"), @"5:11 `10min` OnBootSec names no time: nothing fires because of a restart");
+    insta::assert_snapshot!(timer("Persistent=true"), @"1:1 `[Unit]` no time is given: OnCalendar= in [Timer] is missing");
     insta::assert_snapshot!(timer("OnUnitActiveSec=100ms"), @"5:17 `100ms` `100ms` is not a span of whole seconds");
 }
 

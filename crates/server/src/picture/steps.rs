@@ -97,7 +97,7 @@ mod tests {
         ];
         let html = crate::picture::tests::lines(draw(&steps, &frame));
         assert_eq!(html.matches("aria-current=\"step\"").count(), 1);
-        assert_snapshot!(html, @r##"
+        assert_snapshot!(html, @r#"
         <ol class="picture steps" id="st" aria-label="State">
         <li class="done">
         <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
@@ -106,11 +106,11 @@ mod tests {
         <li class="running" aria-current="step">
         <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
         <path class="o running" d="M-4.7 0a4.7 4.7 0 1 0 9.4 0a4.7 4.7 0 1 0-9.4 0M0-3.3v6.6a3.3 3.3 0 0 1 0-6.6">
-        <span class="name">processing</span> <span class="detail">3/5 &lt;batches&gt;</span> <span class="unseen">now</span>
+        <span class="name">processing</span> <span class="detail">3/5 &lt;batches&gt;</span> <span class="unseen">current</span>
         <li class="planned">
         <svg class="icon" viewBox="-7 -7 14 14" aria-hidden="true">
         <path class="o planned" d="M-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0">
         <span class="name">published</span> <span class="unseen">to come</span>
-        "##);
+        "#);
     }
 }

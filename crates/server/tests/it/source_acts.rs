@@ -428,7 +428,7 @@ async fn ss_16_lists_of_sources_come_and_go() {
       "existing": 1,
       "problems": [
         "`broken` has no address",
-        "`C`: address must be an http or https address without user name or password, with a web server's port, at most 2000 bytes long"
+        "`C`: address must be an http or https URL without user name or password, on a web port, at most 2000 bytes long"
       ],
       "refused": 2
     }

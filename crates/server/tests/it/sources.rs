@@ -104,8 +104,8 @@ async fn ss_01_a_source_shows_every_statistic_under_its_name() {
       "recent": [
         {
           "at": "2026-01-05T08:00:00Z",
-          "outcome": "new",
           "entries": 2,
+          "outcome": "new",
           "took_ms": 0
         }
       ],

@@ -48,8 +48,8 @@ fn a_mistake_is_reported_with_what_to_write_and_stores_nothing() {
         reported += &ran.notes;
     }
     insta::assert_snapshot!(reported, @r#"
-    error: address must be an http or https address without user name or password, with a web server's port, at most 2000 bytes long
-    error: address must be an http or https address without user name or password, with a web server's port, at most 2000 bytes long
+    error: address must be an http or https URL without user name or password, on a web port, at most 2000 bytes long
+    error: address must be an http or https URL without user name or password, on a web port, at most 2000 bytes long
     error: 127.0.0.1 is a loopback address, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["127.0.0.1/32"]
     error: 10.0.0.1 is a private network address, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["10.0.0.1/32"]
     error: `P9` is not a cadence; write one of P0 to P7
@@ -60,9 +60,9 @@ fn a_mistake_is_reported_with_what_to_write_and_stores_nothing() {
     error: `item`: `li[` is not a CSS selector we can read: it ends too early
     error: `items`: `$[` is not a JSON path (RFC 9535): parser error
     error: --item does not apply to a feed
-    hint: it goes with --as html or --as json
+    hint: it is for --as html or --as json
     error: --date does not apply to a sitemap
-    hint: it goes with --as html or --as json
+    hint: it is for --as html or --as json
     error: --rules: unknown field `itme`, expected one of `item`, `title`, `link`, `date`, `summary`
     hint: for example {"how":"html","item":"article","title":"h2"}; how is html, json or sitemap
     error: read rules from none.json: No such file or directory (os error 2)
@@ -184,7 +184,7 @@ async fn bad_documents_end_in_a_sentence_and_not_in_a_source() {
     cut-mid-body.xml: error: the answer ended early
     redirect-loop: error: the redirects lead in a circle
     limited-seconds.xml: error: the site asks us to come less often (HTTP 429)
-    redirect-private/metadata: error: a redirect leads where we do not go: 169.254.169.254 is a link-local address, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["169.254.169.254/32"]
+    redirect-private/metadata: error: a redirect leads to a refused address: 169.254.169.254 is a link-local address, and only public addresses are called; if it is yours to be called, add it to `sources.allow`, like ["169.254.169.254/32"]
     "#);
     assert!(!home.path().join("almanack.db").exists());
 }

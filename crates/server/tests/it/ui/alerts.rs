@@ -53,9 +53,9 @@ async fn what_is_wrong_is_listed_and_what_is_over_on_request() {
       "alerts": [
         {
           "about": "node:news-1",
-          "cool_down_since": null,
           "close_notified_at": null,
           "closed_at": null,
+          "cool_down_since": null,
           "detail": "last heard of <b>long</b> ago",
           "open": true,
           "open_notified_at": null,
