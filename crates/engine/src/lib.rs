@@ -3,7 +3,7 @@
 //! Each duty is one file: the [`planner`] turns the slots of schedules into tasks, the [`runner`]
 //! tries what is due, the [`keeper`] keeps leases and nodes honest, [`retention`] forgets what
 //! ended long ago, [`backups`] copies the store, the [`mod@watch`] looks for what needs attention,
-//! and [`rounds_noted`] reports to a monitor outside that the node lives; [`node`] runs them side
+//! and [`heartbeat`] reports to a monitor outside that the node lives; [`node`] runs them side
 //! by side and stops them in order. [`reschedule`] is how a request from outside becomes a change
 //! of a task, [`schedules`] the same for schedules; [`editions`] makes a day's digest, [`dispatch`]
 //! fires a slot at its target, [`event_delivery`] delivers events to subscribers, [`chain`] keeps
