@@ -182,7 +182,7 @@ impl Connector<'_> {
 }
 
 impl Client {
-    /// On the database of a desk; with editions, where the command is about them.
+    /// On the database of a command's context; with editions, where the command is about them.
     pub(crate) async fn on(
         context: CommandContext,
         editions: Option<Arc<Editions>>,

@@ -228,7 +228,10 @@ mod tests {
             let said = |text| marks(text).collect::<Vec<i64>>();
             assert_eq!(said(step.postgres).len(), 1, "{}", step.name);
             assert_eq!(said(step.postgres), said(step.sqlite), "{}", step.name);
-            assert!(step.works_from() <= step.number, "{}", step.name);
+            // Step 18 renamed what is stored before the first release; none after it may lock all
+            // older nodes out at once.
+            let leaves_room = step.works_from() < step.number || step.number == 18;
+            assert!(leaves_room, "{}", step.name);
         }
         assert_eq!(
             marks("-- contract from 0012\ndrop table x").next(),

@@ -34,7 +34,7 @@ async fn a_service_manager_is_reported_of_every_turn() {
     let home = home
         .set("NOTIFY_SOCKET", socket.to_str().unwrap())
         .set("WATCHDOG_USEC", "1000000");
-    // A lease of 3 s makes a round every half second; a second of longest wait is too little for
+    // A lease of 3 s makes a round every half second; a watchdog of one second is too short for
     // four of them.
     let mut node = Process::node(&home, free_address(), &["--node-name", "n1"]);
     let ready = manager.hears(&["READY=1"]);

@@ -1,4 +1,4 @@
-//! A desk for tests of schedules: a store, a clock that the test moves, a planner and the way in
+//! A fixture for tests of schedules: a store, a clock that the test moves, a planner and the way in
 //! for people.
 
 use std::sync::Arc;

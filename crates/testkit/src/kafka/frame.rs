@@ -1,4 +1,4 @@
-//! As much of Kafka's wire as a door has to read: frames, the head of a request, and the list of
+//! As much of Kafka's wire as a proxy has to read: frames, the head of a request, and the list of
 //! what can be asked.
 
 use std::io::{self, Error, ErrorKind};

@@ -133,7 +133,7 @@ fn it_is_notified_once_when_it_begins_and_once_when_it_is_over() {
     assert_eq!(
         story.rows[0].closed_at,
         Some(at(600)),
-        "since it was cool-down"
+        "when the cool-down began"
     );
     assert_eq!(story.messages[1].1, at(660), "believed a minute later");
 }
@@ -149,7 +149,7 @@ fn what_returns_before_it_is_believed_over_is_the_same_alert() {
     assert_eq!(
         story.notified(),
         [News::Opened],
-        "it must be cool-down for two minutes now"
+        "its cool-down is two minutes now"
     );
     assert_eq!(story.rows[0].returns, 1);
     story.round(&[], 180);
@@ -163,8 +163,8 @@ fn what_returns_before_it_is_believed_over_is_the_same_alert() {
     assert_eq!(story.rows[0].returns, 2);
 }
 
-/// What comes back after the longest cool-down is known to have been there, and must be as
-/// cool-down again.
+/// What comes back after the longest cool-down is known to have been there, and has the
+/// same cool-down again.
 #[test]
 fn a_long_cool_down_does_not_make_it_forgotten() {
     for cool_down in [
@@ -309,7 +309,7 @@ fn past_its_bound_nothing_more_is_opened() {
 }
 
 proptest! {
-    /// Whatever comes and goes: messages alternate, the last one is true once all is cool-down, and
+    /// Whatever comes and goes: messages alternate, the last one is true after the cool-down, and
     /// they are few.
     #[test]
     fn people_hear_the_truth_and_not_too_often(wrong in prop::collection::vec(any::<bool>(), 1..400)) {

@@ -28,7 +28,7 @@ async fn next(nudges: &mut dyn Nudges) -> Option<Timestamp> {
     tokio::time::timeout(WAIT_MAX, nudges.next()).await.ok()
 }
 
-/// Whether `expected` is hinted at before longest wait runs out; no hint may be of anything later.
+/// Whether `expected` is hinted at before the timeout; no hint may be of anything later.
 async fn hears(nudges: &mut dyn Nudges, expected: Timestamp) -> bool {
     while let Some(due_at) = next(nudges).await {
         assert!(due_at <= expected, "{due_at} is no reason to wake anybody");

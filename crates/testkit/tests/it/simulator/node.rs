@@ -99,15 +99,15 @@ impl Connections {
         Self(Arc::new(Mutex::new(vec![None; slots])))
     }
 
-    fn set(&self, slot: usize, door: Option<mpsc::UnboundedSender<Call>>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[slot] = door;
+    fn set(&self, slot: usize, sender: Option<mpsc::UnboundedSender<Call>>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[slot] = sender;
     }
 
     /// Hands a call to one of the processes; whether one was there.
     pub(super) fn knock(&self, dice: &Dice, call: Call) -> bool {
         let connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let door = dice.pick(&connections).as_ref();
-        door.is_some_and(|door| door.send(call).is_ok())
+        let sender = dice.pick(&connections).as_ref();
+        sender.is_some_and(|sender| sender.send(call).is_ok())
     }
 }
 
@@ -133,8 +133,8 @@ impl Process {
         let drift_ppm = dice.between(-world.drift_ppm, world.drift_ppm);
         let clock = Arc::new(NodeClock::new(world.truth, skew_us, drift_ppm));
         let stop = CancellationToken::new();
-        let (door, calls) = mpsc::unbounded_channel();
-        world.connections.set(slot, Some(door));
+        let (sender, calls) = mpsc::unbounded_channel();
+        world.connections.set(slot, Some(sender));
         world
             .record
             .note(&name, format_args!("starts, {skew_us} µs ahead"));

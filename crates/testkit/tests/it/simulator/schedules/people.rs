@@ -83,11 +83,11 @@ impl Person {
 
     pub(super) async fn resume_all(&self) {
         for name in self.names.iter().chain([&self.dense]) {
-            let _ = self.desk().resume(name, "host").await;
+            let _ = self.schedules().resume(name, "host").await;
         }
     }
 
-    fn desk(&self) -> Schedules {
+    fn schedules(&self) -> Schedules {
         let barrier = Arc::new(Barrier::new(self.world.truth));
         let store = self.world.way("person", &barrier, &self.dice);
         let clock = self.world.clock(&self.dice);
@@ -103,7 +103,7 @@ impl Person {
         match self.dice.below(100) {
             0..15 => self.pause(&name).await,
             15..30 => self.pause_until(&name).await,
-            30..38 => self.report(&name, self.desk().resume(&name, "ada").await.map(drop)),
+            30..38 => self.report(&name, self.schedules().resume(&name, "ada").await.map(drop)),
             38..53 => {
                 let definition = self.define(Rule::draw);
                 self.put(&name, definition).await;
@@ -113,7 +113,7 @@ impl Person {
                 self.put(&name, changed).await;
             }
             70..78 => {
-                let removed = self.desk().remove(&name, "ada").await.map(drop);
+                let removed = self.schedules().remove(&name, "ada").await.map(drop);
                 self.report(&name, removed);
                 self.wanted.remove(&name);
             }
@@ -121,7 +121,10 @@ impl Person {
                 let how = *self
                     .dice
                     .pick(&[Overlapping::AsPlanned, Overlapping::Forced]);
-                self.report(&name, self.desk().fire(&name, how, "ada").await.map(drop));
+                self.report(
+                    &name,
+                    self.schedules().fire(&name, how, "ada").await.map(drop),
+                );
             }
             _ => self.backfill(&name).await,
         }
@@ -131,13 +134,16 @@ impl Person {
         let note = Some("moving house".to_owned());
         self.report(
             name,
-            self.desk().pause(name, None, note, "ada").await.map(drop),
+            self.schedules()
+                .pause(name, None, note, "ada")
+                .await
+                .map(drop),
         );
         pass(self.dice.millis(1_000, 30 * HOUR_MS)).await;
         if self.dice.hits(500) {
             self.wait_for_the_moment().await;
         }
-        self.report(name, self.desk().resume(name, "ada").await.map(drop));
+        self.report(name, self.schedules().resume(name, "ada").await.map(drop));
     }
 
     async fn pause_until(&self, name: &ScheduleName) {
@@ -149,7 +155,7 @@ impl Person {
             until
         };
         let until = almanack_core::time::to_micros(until);
-        let paused = self.desk().pause(name, Some(until), None, "ada").await;
+        let paused = self.schedules().pause(name, Some(until), None, "ada").await;
         self.report(name, paused.map(drop));
     }
 
@@ -160,7 +166,7 @@ impl Person {
             to,
             pace: SignedDuration::from_secs(1),
         };
-        let done = self.desk().backfill(name, request, "ada").await;
+        let done = self.schedules().backfill(name, request, "ada").await;
         self.report(name, done.map(drop));
     }
 
@@ -171,14 +177,16 @@ impl Person {
         self.put(&name, definition).await;
         pass(self.dice.millis(HOUR_MS / 4, 2 * HOUR_MS)).await;
         // It would be too much for ninety days, so a person without an answer asks again.
-        while let Err(Error::Store(_)) = self.desk().remove(&name, "ada").await {
+        while let Err(Error::Store(_)) = self.schedules().remove(&name, "ada").await {
             pass(self.dice.millis(100, 60_000)).await;
         }
     }
 
     async fn put(&mut self, name: &ScheduleName, definition: Definition) {
-        let desk = self.desk();
-        let put = desk.put(name, definition.clone(), Origin::Api, "ada").await;
+        let schedules = self.schedules();
+        let put = schedules
+            .put(name, definition.clone(), Origin::Api, "ada")
+            .await;
         self.report(name, put.map(drop));
         self.wanted.insert(name.clone(), definition);
     }
