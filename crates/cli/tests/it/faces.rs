@@ -89,7 +89,11 @@ fn constant(line: &str, home: &Path) -> String {
 fn columns(line: &str) -> String {
     let text = line.trim_start();
     let cells = text.split("  ").map(str::trim);
-    let cells = cells.map(|cell| if cell == "now" { "AGO" } else { cell });
+    let is_distance = |cell: &str| {
+        let ahead = cell.strip_prefix("in ");
+        cell == "now" || ahead.is_some_and(|it| unit(it) == Some(it.len()))
+    };
+    let cells = cells.map(|cell| if is_distance(cell) { "AGO" } else { cell });
     let cells: Vec<&str> = cells.filter(|cell| !cell.is_empty()).collect();
     line[..line.len() - text.len()].to_owned() + &cells.join("  ")
 }
@@ -118,7 +122,8 @@ fn secret(text: &str, _: Option<char>) -> Option<(usize, &'static str)> {
     Some((4 + end.unwrap_or(rest.len()), "alm_TOKEN"))
 }
 
-/// A distance from now, like `in 2h 3m`, `3s ago` or `now`.
+/// A distance from now, like `in 2h 3m`, `3s ago` or `now`. Of one unit, as `in 6d` is for an hour
+/// of each day, it is one only where nothing else can be meant.
 fn distance(text: &str, before: Option<char>) -> Option<(usize, &'static str)> {
     if before.is_some_and(char::is_alphanumeric) {
         return None;
@@ -137,7 +142,9 @@ fn distance(text: &str, before: Option<char>) -> Option<(usize, &'static str)> {
     } else {
         reported[..end].trim_end().len()
     };
-    let is_one = end > 3 && (ago || reported.len() < text.len());
+    let alone = before == Some('(') && reported[end..].starts_with(')');
+    let ahead = reported.len() < text.len() && (end > 3 || (end > 0 && alone));
+    let is_one = ahead || (ago && end > 3);
     is_one.then_some((text.len() - reported.len() + end, "AGO"))
 }
 
