@@ -65,9 +65,7 @@ pub fn app(state: Arc<AppState>) -> Router {
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
     let router = Router::from(timed.merge(ticked).merge(built))
         .merge(pages)
-        .layer(Extension(Arc::new(metrics::SeenKinds::default())))
-        .layer(Extension(Arc::new(metrics::Fleet::default())))
-        .layer(Extension(Arc::new(metrics::Present::default())))
+        .layer(Extension(Arc::new(metrics::Scrapes::default())))
         .layer(Extension(Arc::new(tick::Ticks::default())))
         .layer(Extension(Arc::new(editions::runs::Runs::default())))
         .fallback(no_such_path)

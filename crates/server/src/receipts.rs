@@ -47,13 +47,14 @@ pub(crate) fn answer(identity: &Identity, receipt: &Receipt) -> Response {
         | Rule::IgnoredStale
         | Rule::Unchanged => StatusCode::OK,
     };
-    let mut response = (status, Json(ReceiptView::of(identity, receipt))).into_response();
+    let view = ReceiptView::of(identity, receipt);
+    (status, location(identity), Json(view)).into_response()
+}
+
+/// Where a task is. Kinds and encoded subjects are ASCII, so this is always a header value.
+pub(crate) fn location(identity: &Identity) -> [(header::HeaderName, String); 1] {
     let (kind, subject) = (&identity.kind, percent::encode(identity.subject.as_str()));
-    // Kinds and encoded subjects are ASCII, so this is always a header value.
-    if let Ok(location) = HeaderValue::try_from(format!("/api/v1/tasks/{kind}/{subject}")) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    response
+    [(header::LOCATION, format!("/api/v1/tasks/{kind}/{subject}"))]
 }
 
 /// Show the decision of a receipt, and what came of it.
