@@ -14,18 +14,9 @@ mod kept;
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReceiptView {
     #[serde(flatten)]
-    identity: Identity,
+    pub(crate) identity: Identity,
     #[serde(flatten)]
-    receipt: Receipt,
-}
-
-impl ReceiptView {
-    pub(crate) fn of(identity: &Identity, receipt: &Receipt) -> Self {
-        Self {
-            identity: identity.clone(),
-            receipt: receipt.clone(),
-        }
-    }
+    pub(crate) receipt: Receipt,
 }
 
 /// The public name of a decision.
@@ -38,7 +29,7 @@ pub(crate) fn parse_receipt_id(text: &str) -> Option<DecisionId> {
 }
 
 /// Answers a change of one task: 201 if a row was inserted, 200 otherwise.
-pub(crate) fn answer(identity: &Identity, receipt: &Receipt) -> Response {
+pub(crate) fn answer(identity: Identity, receipt: Receipt) -> Response {
     let status = match receipt.rule {
         Rule::Created | Rule::Reinserted | Rule::CancelledAndInserted => StatusCode::CREATED,
         Rule::Updated
@@ -47,8 +38,9 @@ pub(crate) fn answer(identity: &Identity, receipt: &Receipt) -> Response {
         | Rule::IgnoredStale
         | Rule::Unchanged => StatusCode::OK,
     };
-    let view = ReceiptView::of(identity, receipt);
-    (status, location(identity), Json(view)).into_response()
+    let location = location(&identity);
+    let view = ReceiptView { identity, receipt };
+    (status, location, Json(view)).into_response()
 }
 
 /// Where a task is. Kinds and encoded subjects are ASCII, so this is always a header value.

@@ -37,7 +37,7 @@ pub(crate) async fn put_task(State(state): App, At(identity): At, call: Call) ->
         .json::<PutBody>()?
         .into_request(identity.clone(), &state.limits)?;
     let receipt = ask(&state, &call, request, &call.requester.origin()).await?;
-    Ok(answer(&identity, &receipt))
+    Ok(answer(identity, receipt))
 }
 
 /// Show the live task of an identity, or its latest.
@@ -76,7 +76,7 @@ pub(crate) async fn cancel_task(
         revision,
     });
     let receipt = ask(&state, &call, request, &call.requester.origin()).await?;
-    Ok(answer(&identity, &receipt))
+    Ok(answer(identity, receipt))
 }
 
 /// Retry a task now with its current payload.
@@ -92,7 +92,7 @@ pub(crate) async fn retry_task(State(state): App, At(identity): At, call: Call) 
     find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity.clone(), state.clock.now());
     let receipt = ask(&state, &call, Request::Put(again), &call.requester.origin()).await?;
-    Ok(answer(&identity, &receipt))
+    Ok(answer(identity, receipt))
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -54,7 +54,8 @@ pub(super) fn receipt_view(
     receipt: Option<&Receipt>,
 ) -> Result<Option<ReceiptView>> {
     let identity = edition.run_identity()?;
-    Ok(receipt.map(|receipt| ReceiptView::of(&identity, receipt)))
+    let receipt = receipt.cloned();
+    Ok(receipt.map(|receipt| ReceiptView { identity, receipt }))
 }
 
 /// Build an edition.

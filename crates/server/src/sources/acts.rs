@@ -20,7 +20,7 @@ pub(crate) async fn check_source(State(state): App, Numbered(id): Numbered, call
         .sources
         .check_now(id, &call.requester.origin())
         .await?;
-    Ok(answer(&id.identity()?, &receipt))
+    Ok(answer(id.identity()?, receipt))
 }
 
 #[derive(Default, Deserialize, ToSchema)]
