@@ -302,6 +302,7 @@ impl Session<'_> {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Flow {
     Pause,
     Resume,

@@ -77,8 +77,9 @@ impl Consumer {
         let (mut link, mut course) = (None, Course::default());
         self.is_cut_off("not connected yet");
         loop {
-            let Some(prepared) = stop.run_until_cancelled(self.prepare(&mut link)).await else {
-                break;
+            let prepared = tokio::select! {
+                () = stop.cancelled() => break,
+                prepared = self.prepare(&mut link) => prepared,
             };
             let ended = match prepared {
                 Ok((pull, letters)) => self.session(pull, &letters, &stop, &mut course).await,

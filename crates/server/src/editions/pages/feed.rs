@@ -72,8 +72,8 @@ fn urn(parts: &[&str]) -> String {
     bytes[6] = bytes[6] & 0x0f | 0x80;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex = format!("{bytes:x}");
-    let [a, b, c, d, e] = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]);
-    format!("urn:uuid:{a}-{b}-{c}-{d}-{e}")
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]);
+    format!("urn:uuid:{}", parts.join("-"))
 }
 
 /// Text as XML allows it. Some characters are not allowed even when escaped.
