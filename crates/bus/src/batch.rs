@@ -10,12 +10,14 @@ use almanack_core::{
         envelope::{Bus, Incoming, Reading, understand},
         intake::{Answer, ChangeRequest, Intake},
     },
+    finish::Outcome,
     reschedule::Receipt,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
+use jiff::Timestamp;
 
-use crate::measures::{Outcome, count};
+use crate::measures::{self, count};
 
 /// Most messages in a batch: one commit of the store takes them all.
 pub(crate) const MESSAGES_MAX: usize = 500;
@@ -24,6 +26,8 @@ pub(crate) const BYTES_MAX: usize = 8 << 20;
 
 /// Headers of a dead letter, besides its own.
 pub(crate) const REASON: &str = "almanack-reason";
+/// Its original position, so that it can be found and compared.
+pub(crate) const PLACE: &str = "almanack-place";
 /// How long the body was of which a dead letter has only the beginning.
 pub(crate) const CUT: &str = "almanack-cut";
 /// How much of a body is kept where the whole is too large for the dead letters.
@@ -44,7 +48,7 @@ pub(crate) trait DeadLetters: Send + Sync {
     ) -> Result<(), Refusal>;
 }
 
-/// Why a dead letter was not taken.
+/// Why a message was not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// Too large; a retry cannot help.
@@ -54,6 +58,18 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    /// What is too large stays so until an operator allows more; for everything else a retry may
+    /// help.
+    pub(crate) fn outcome(self, too_large: impl FnOnce() -> String) -> Outcome {
+        match self {
+            Self::TooLarge(_) => Outcome::GiveUp { error: too_large() },
+            Self::NotNow(error) => Outcome::Retry {
+                error,
+                retry_after: None,
+            },
+        }
+    }
+
     fn text(self) -> String {
         match self {
             Self::TooLarge(why) | Self::NotNow(why) => why,
@@ -68,6 +84,24 @@ pub(crate) enum Unsettled {
     Store(String),
     /// The dead letters did not take one.
     DeadLetters(String),
+}
+
+impl Unsettled {
+    pub(crate) fn warn(&self, bus: Bus, again_at: Timestamp) {
+        let place = match bus {
+            Bus::Kafka => "topic",
+            Bus::Nats => "stream",
+        };
+        let bus = bus.as_str();
+        match self {
+            Self::Store(why) => {
+                tracing::warn!(events.bus = bus, why, %again_at, "the store does not take events; they wait in their {place}");
+            }
+            Self::DeadLetters(why) => {
+                tracing::error!(events.bus = bus, why, %again_at, "cannot write a dead letter; its {place} waits");
+            }
+        }
+    }
 }
 
 struct Item {
@@ -94,7 +128,7 @@ impl Batch {
             let state = match understand(&message, reading) {
                 Ok(Some(request)) => State::Asks(request),
                 Ok(None) => {
-                    count(bus, Outcome::PassedOver, 1);
+                    count(bus, measures::Outcome::PassedOver, 1);
                     State::Settled
                 }
                 Err(error) => State::Dead {
@@ -146,8 +180,8 @@ impl Batch {
                 Answer::NotNow { reason } => not_now.push(reason),
             }
         }
-        count(self.bus, Outcome::Taken, taken);
-        count(self.bus, Outcome::NotNow, not_now.len());
+        count(self.bus, measures::Outcome::Taken, taken);
+        count(self.bus, measures::Outcome::NotNow, not_now.len());
         match not_now.into_iter().next() {
             Some(why) => Err(Unsettled::Store(why)),
             // An intake that returns fewer answers than requests breaks its contract; ask again.
@@ -190,7 +224,7 @@ impl Item {
         bury(letters, &self.message, &plain(&reason)).await?;
         // The reason may quote the message, so it is kept with the dead letter and not here.
         tracing::warn!(events.bus = bus.as_str(), events.place = %self.message.place, events.refused = code, "invalid message moved to the dead letters, with its reason");
-        count(bus, Outcome::DeadLetter, 1);
+        count(bus, measures::Outcome::DeadLetter, 1);
         self.state = State::Settled;
         Ok(())
     }

@@ -20,6 +20,8 @@ mod look;
 #[cfg(feature = "kafka")]
 mod publisher;
 mod settings;
+#[cfg(feature = "kafka")]
+mod topic;
 
 #[cfg(not(feature = "kafka"))]
 pub use absent::{Consumer, KafkaEventPublisher, look};

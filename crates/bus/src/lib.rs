@@ -20,6 +20,7 @@
 
 mod batch;
 pub mod kafka;
+mod logged;
 mod measures;
 pub mod nats;
 mod settings;

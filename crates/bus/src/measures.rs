@@ -42,20 +42,14 @@ pub(crate) fn note_link(ports: &Ports, bus: Bus, state: Result<(), String>) {
     ports.links.note(bus, ports.clock.now(), state);
 }
 
-/// Unknown how many messages wait: an old number would look as if nothing came. What is not a
-/// number is not shown.
-pub(crate) fn lag_unknown(bus: Bus, topic: &str, partition: &str) {
-    metrics::gauge!("almanack_events_lag", "bus" => bus.as_str(), "topic" => topic.to_owned(), "partition" => partition.to_owned())
-        .set(f64::NAN);
-}
-
-/// How many messages wait for us.
-pub(crate) fn lag(bus: Bus, topic: &str, partition: &str, waiting: i64) {
+/// How many messages wait for us. Where that is unknown, an old number would look as if nothing
+/// came; what is not a number is not shown.
+pub(crate) fn lag(bus: Bus, topic: &str, partition: &str, waiting: Option<i64>) {
     #[expect(
         clippy::cast_precision_loss,
         reason = "a gauge: beyond 2^53 messages it need not be exact"
     )]
-    let waiting = waiting as f64;
+    let waiting = waiting.map_or(f64::NAN, |waiting| waiting as f64);
     metrics::gauge!("almanack_events_lag", "bus" => bus.as_str(), "topic" => topic.to_owned(), "partition" => partition.to_owned())
         .set(waiting);
 }

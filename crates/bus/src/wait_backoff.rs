@@ -2,6 +2,7 @@
 
 use almanack_core::backoff::{Backoff, next_wait};
 use jiff::{SignedDuration, Timestamp};
+use tokio_util::sync::CancellationToken;
 
 use crate::Ports;
 
@@ -30,4 +31,10 @@ impl WaitBackoff {
         let now = ports.clock.now();
         now.saturating_add(wait).unwrap_or(now)
     }
+}
+
+/// Waits; returns whether we were stopped meanwhile.
+pub(crate) async fn is_stopped(ports: &Ports, until: Timestamp, stop: &CancellationToken) -> bool {
+    let waited = stop.run_until_cancelled(ports.sleeper.until(until));
+    waited.await.is_none()
 }

@@ -33,6 +33,7 @@ use sha2::{Digest, Sha256};
 use self::origin::{check_direct, check_host, check_origin};
 use self::{guard::Guard, memory::Memory, session::Held};
 use crate::prelude::*;
+use crate::token;
 
 /// How long a token or session from the store is trusted without another lookup.
 pub const REMEMBERED_FOR: SignedDuration = SignedDuration::from_secs(5);
@@ -68,11 +69,7 @@ const OVER_HTTP: &str = "api:";
 impl Requester {
     /// A client without a token that is known otherwise.
     pub(crate) fn known_as(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            scope: Scope::Operate,
-            way: OVER_HTTP,
-        }
+        Self::recognised(name.to_owned(), Scope::Operate)
     }
 
     /// A client with a token or a session.
@@ -83,10 +80,10 @@ impl Requester {
 
     /// The operator of this process; their name is the whole origin.
     fn local(origin: &str) -> Self {
+        let way = "";
         Self {
-            name: origin.to_owned(),
-            scope: Scope::Admin,
-            way: "",
+            way,
+            ..Self::recognised(origin.to_owned(), Scope::Admin)
         }
     }
 
@@ -101,21 +98,24 @@ impl Requester {
 
     /// Refuses a requester with less than this scope; without a token the scope is `operate`.
     pub(crate) fn must(&self, needed: Scope, what: &str) -> Result<()> {
-        if self.scope.allows(needed) {
-            return Ok(());
-        }
-        let detail = format!("{what} needs a token of scope `{needed}`");
-        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
+        self.check(needed, || {
+            format!("{what} needs a token of scope `{needed}`")
+        })
     }
 
     /// Refuses if the scope of the credential is too small.
     fn allowed(&self, needed: Scope, shown: &str) -> Result<()> {
         let Self { name, scope, .. } = self;
-        if scope.allows(needed) {
+        self.check(needed, || {
+            format!("{shown} `{name}` has scope `{scope}`; this needs `{needed}`")
+        })
+    }
+
+    fn check(&self, needed: Scope, detail: impl FnOnce() -> String) -> Result<()> {
+        if self.scope.allows(needed) {
             return Ok(());
         }
-        let detail = format!("{shown} `{name}` has scope `{scope}`; this needs `{needed}`");
-        Err(Problem::new(Code::ScopeTooSmall, detail).needs(needed))
+        Err(Problem::new(Code::ScopeTooSmall, detail()).needs(needed))
     }
 
     pub(crate) fn origin(&self) -> String {
@@ -247,16 +247,14 @@ impl Authentication {
     }
 
     async fn token(&self, headers: &HeaderMap) -> Result<Token> {
-        let hash = shown_token(headers).map(|text| format!("{:x}", Sha256::digest(text)));
+        let hash = shown_token(headers).map(token::hash);
         let hash = hash.ok_or_else(|| {
             let detail = "send a token: `Authorization: Bearer alm_…`; create one with `almanack token create`";
             Problem::new(Code::Unauthenticated, detail)
         })?;
         let now = self.state.clock.now();
-        let token = match self.tokens.recall(&hash, now) {
-            Some(token) => Some(token),
-            None => self.look_up(&hash, now).await?,
-        };
+        let load = async { Ok(self.state.changes.load_token(&hash).await?) };
+        let token = self.tokens.recall_or(&hash, now, load).await?;
         token.filter(|token| token.is_valid(now)).ok_or_else(|| {
             Problem::new(
                 Code::Unauthenticated,
@@ -264,12 +262,12 @@ impl Authentication {
             )
         })
     }
+}
 
-    async fn look_up(&self, hash: &str, now: Timestamp) -> Result<Option<Token>> {
-        let found = self.state.changes.load_token(hash).await?;
-        self.tokens.keep(hash, found.as_ref(), now);
-        Ok(found)
-    }
+/// Whether an answer of the store from `then` still counts. A clock that was set back must not
+/// extend that.
+fn is_fresh(then: Timestamp, now: Timestamp) -> bool {
+    (SignedDuration::ZERO..REMEMBERED_FOR).contains(&now.duration_since(then))
 }
 
 /// Lets a request through with its [`Requester`], or refuses it.

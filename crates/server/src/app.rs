@@ -43,21 +43,16 @@ pub fn app(state: Arc<AppState>) -> Router {
         Authentication::new(Arc::clone(&state)),
         Arc::clone(&state.clock),
     );
-    let guarded = guarded().route_layer(from_fn_with_state(Arc::clone(&authentication), guard));
-    let asked = asked().route_layer(from_fn_with_state(
-        Arc::clone(&authentication),
-        guard_looking,
-    ));
-    let read = read().route_layer(from_fn_with_state(
-        Arc::clone(&authentication),
-        editions::pages::guard,
-    ));
-    let built = built().route_layer(from_fn_with_state(Arc::clone(&authentication), guard));
+    let shared = || Arc::clone(&authentication);
+    let guarded = guarded().route_layer(from_fn_with_state(shared(), guard));
+    let asked = asked().route_layer(from_fn_with_state(shared(), guard_looking));
+    let read = read().route_layer(from_fn_with_state(shared(), editions::pages::guard));
+    let built = built().route_layer(from_fn_with_state(shared(), guard));
     let built = built.layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
     let timed = described().merge(guarded).merge(asked).merge(read);
     let timed = timed.layer(within(ANSWER_WITHIN));
     let pages = ui::routes(&authentication).layer(within(ANSWER_WITHIN));
-    let ticked = ticked().route_layer(from_fn_with_state(authentication, tick::guard));
+    let ticked = ticked().route_layer(from_fn_with_state(shared(), tick::guard));
     // A client that sends its body slowly would otherwise keep a connection for as long as a tick
     // may take.
     let ticked = ticked
@@ -65,9 +60,7 @@ pub fn app(state: Arc<AppState>) -> Router {
         .layer(RequestBodyTimeoutLayer::new(ANSWER_WITHIN));
     let router = Router::from(timed.merge(ticked).merge(built))
         .merge(pages)
-        .layer(Extension(Arc::new(metrics::SeenKinds::default())))
-        .layer(Extension(Arc::new(metrics::Fleet::default())))
-        .layer(Extension(Arc::new(metrics::Present::default())))
+        .layer(Extension(Arc::new(metrics::Scrapes::default())))
         .layer(Extension(Arc::new(tick::Ticks::default())))
         .layer(Extension(Arc::new(editions::runs::Runs::default())))
         .fallback(no_such_path)

@@ -41,7 +41,7 @@ pub(crate) enum ItemView {
 impl From<Answers> for BatchView {
     fn from(answers: Answers) -> Self {
         let view = |answer| match answer {
-            Ok((identity, receipt)) => ItemView::Receipt(ReceiptView::of(&identity, &receipt)),
+            Ok((identity, receipt)) => ItemView::Receipt(ReceiptView { identity, receipt }),
             Err(error) => ItemView::Refused { error },
         };
         Self {

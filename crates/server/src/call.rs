@@ -8,10 +8,9 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::{body::Bytes, http::request::Parts};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{error::Category, value::RawValue};
-use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::prelude::*;
-use crate::{access::Requester, idempotency, openapi::in_path, problem, words};
+use crate::{access::Requester, idempotency, problem, words};
 
 /// A changing request.
 pub(crate) struct Call {
@@ -167,16 +166,6 @@ fn json_code(error: &serde_json::Error) -> Code {
 /// The identity a path names.
 pub(crate) struct At(pub(crate) Identity);
 
-impl IntoParams for At {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let subject = "Subject of the task; write `/` as `%2F`";
-        vec![
-            in_path::<String>("kind", "Kind of the task"),
-            in_path::<String>("subject", subject),
-        ]
-    }
-}
-
 /// Describes the idempotency header.
 #[derive(IntoParams)]
 #[into_params(names("Idempotency-Key"), parameter_in = Header)]
@@ -216,9 +205,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let query = Query::<T>::from_request_parts(parts, state).await;
-        let Query(asked) = query.map_err(|rejection| {
-            Problem::new(Code::InvalidQuery, words::of_query(&rejection.body_text()))
-        })?;
+        let Query(asked) = query
+            .map_err(|rejection| Problem::in_query(words::of_query(&rejection.body_text())))?;
         Ok(Self(asked))
     }
 }

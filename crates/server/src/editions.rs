@@ -16,15 +16,13 @@ mod view;
 
 use almanack_core::edition::plan::Waiting;
 use almanack_core::edition::{Account, State as EditionState};
-use almanack_engine::editions::{Editions, End, Error, Ran};
+use almanack_engine::editions::{Editions, End, Error};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use jiff::civil::Date;
-use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use self::view::EditionDetailView;
 use crate::call::named;
-use crate::openapi::in_path;
 use crate::prelude::*;
 
 /// Earlier days are a mistake of the caller.
@@ -32,12 +30,6 @@ const FIRST_DAY: Date = jiff::civil::date(1970, 1, 1);
 
 /// The day a path names.
 pub(crate) struct Dated(pub(crate) Date);
-
-impl IntoParams for Dated {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![in_path::<String>("date", "Day of the edition, YYYY-MM-DD")]
-    }
-}
 
 impl<S: Send + Sync> FromRequestParts<S> for Dated {
     type Rejection = Problem;
@@ -54,7 +46,7 @@ pub(crate) fn parse_date(text: &str) -> Result<Date> {
     let date = date.filter(|date| date.to_string() == text && *date >= FIRST_DAY);
     date.ok_or_else(|| {
         let detail = "date must be a day since 1970, written YYYY-MM-DD, such as 2026-01-05";
-        Problem::new(Code::InvalidValue, detail).at("date")
+        Problem::invalid("date", detail)
     })
 }
 
@@ -72,14 +64,6 @@ fn refuse_key(call: &Call) -> Result<()> {
     call.refuse_key_because(
         "editions do not accept an Idempotency-Key; repeating the call is harmless",
     )
-}
-
-/// Builds an edition as far as possible.
-async fn run_through(editions: &Editions, date: Date) -> Result<Ran, Error> {
-    editions.take_up(date).await?;
-    editions
-        .run(date, &almanack_engine::editions::Unwatched)
-        .await
 }
 
 /// How a run ended, for people.
@@ -142,7 +126,6 @@ fn open_destinations(account: &Account) -> Vec<&str> {
 /// Show one edition with its stories, batches, deliveries and alerts.
 #[utoipa::path(
     get, path = "/api/v1/editions/{date}", tag = "editions",
-    params(Dated),
     responses((status = 200, description = "The edition", body = EditionDetailView)),
 )]
 pub(crate) async fn get_edition(

@@ -4,7 +4,7 @@
 //! queues. This module handles only the HTTP bindings. A batch is processed in order; an error in
 //! one event is reported in its position and does not stop the others.
 
-use almanack_core::event::incoming::{self, EventError};
+use almanack_core::event::incoming::{self, EventError, TaskEvent};
 use almanack_core::reschedule::Request;
 use serde_json::value::{RawValue, Value};
 
@@ -22,12 +22,6 @@ mod schema;
 const STRUCTURED: &str = "application/cloudevents+json";
 const BATCHED: &str = "application/cloudevents-batch+json";
 const PLAIN: &str = "application/json";
-
-/// A parsed event: the request, and its origin for the history.
-struct ChangeRequest {
-    request: Request,
-    origin: String,
-}
 
 /// Receive CloudEvents that create, reschedule or cancel tasks.
 ///
@@ -57,10 +51,10 @@ pub(crate) async fn post_events(State(state): App, call: Call) -> Answer {
         STRUCTURED | PLAIN => call.text()?.to_owned(),
         _ => return Err(unsupported(&format!("{STRUCTURED}` or `{BATCHED}"))),
     };
-    let request = understand(&text, &state.limits)?;
-    let identity = request.request.identity().clone();
-    let receipt = ask(&state, &call, request.request, &request.origin).await?;
-    Ok(answer(&identity, &receipt))
+    let event = understand(&text, &state.limits)?;
+    let (origin, identity) = (event.origin(), event.request.identity().clone());
+    let receipt = ask(&state, &call, event.request, &origin).await?;
+    Ok(answer(identity, receipt))
 }
 
 async fn post_batch(state: &AppState, call: &Call) -> Answer {
@@ -83,46 +77,37 @@ async fn post_batch(state: &AppState, call: &Call) -> Answer {
 /// Splits a batch into runs of equal origin, because one call to the engine has one origin. The
 /// order is kept: it matters if two events have the same identity. An unreadable event joins the
 /// run around it.
-fn runs(requests: Vec<Result<ChangeRequest>>) -> Vec<(String, ChangeRequests)> {
+fn runs(events: Vec<Result<TaskEvent>>) -> Vec<(String, ChangeRequests)> {
     let mut runs: Vec<(String, ChangeRequests)> = Vec::new();
-    for request in requests {
-        let last = runs.last().map(|(origin, _)| origin.clone());
-        let origin = request
-            .as_ref()
-            .ok()
-            .map(|request| request.origin.clone())
-            .or_else(|| last.clone());
-        let origin = origin.unwrap_or_default();
-        let request = request.map(|request| request.request);
+    for event in events {
+        let origin = event.as_ref().ok().map(TaskEvent::origin);
+        let request = event.map(|event| event.request);
         match runs.last_mut() {
-            Some((_, run)) if last.as_ref() == Some(&origin) => run.push(request),
-            _ => runs.push((origin, vec![request])),
+            Some((last, run)) if origin.as_ref().is_none_or(|it| it == last) => run.push(request),
+            _ => runs.push((origin.unwrap_or_default(), vec![request])),
         }
     }
     runs
 }
 
 /// All or nothing means one transaction, which has one requester.
-fn check_one_source(requests: &[Result<ChangeRequest>]) -> Result<()> {
-    let mut origins = requests.iter().flatten().map(|request| &request.origin);
+fn check_one_source(events: &[Result<TaskEvent>]) -> Result<()> {
+    let mut origins = events.iter().flatten().map(TaskEvent::origin);
     let first = origins.next();
-    if origins.all(|origin| Some(origin) == first) {
+    if origins.all(|origin| Some(&origin) == first.as_ref()) {
         return Ok(());
     }
     let detail = "with an Idempotency-Key all events of a batch must have the same source";
     Err(Problem::new(Code::InvalidEvent, detail))
 }
 
-fn understand(text: &str, limits: &Limits) -> Result<ChangeRequest> {
+fn understand(text: &str, limits: &Limits) -> Result<TaskEvent> {
     let event =
         incoming::parse(text, limits.payload_bytes).map_err(|error| explain(text, error))?;
     if let Request::Put(put) = &event.request {
         check_callback(put.callback_url.as_deref(), "data.callback_url")?;
     }
-    Ok(ChangeRequest {
-        origin: event.origin(),
-        request: event.request,
-    })
+    Ok(event)
 }
 
 /// Two common mistakes get a better message than the parser's.

@@ -5,9 +5,9 @@
 //! shown, because that is when they are needed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use almanack_core::store::{self, Depth, SourceNumbers};
+use almanack_core::store::{Depth, SourceNumbers};
 use almanack_core::{source::Attention, time::Clock};
 use almanack_engine::{health::Readiness, runner::export_kind};
 use axum::extract::{MatchedPath, Request};
@@ -19,8 +19,6 @@ use crate::sources::numbers::by_state;
 
 mod present;
 
-pub(crate) use self::present::Present;
-
 /// How long a count is cached.
 const COUNTED_FOR: SignedDuration = SignedDuration::from_secs(10);
 
@@ -29,9 +27,17 @@ const LABELS_MAX: usize = 250;
 /// The label of all other kinds.
 const OTHER: &str = "other";
 
+/// What is remembered from one scrape to the next.
+#[derive(Default)]
+pub(crate) struct Scrapes {
+    kinds: SeenKinds,
+    sources: Counted,
+    edition: Counted,
+}
+
 /// Kinds whose gauges were set before. A kind without waiting tasks must fall to zero, not freeze.
 #[derive(Default)]
-pub(crate) struct SeenKinds(Mutex<BTreeSet<String>>);
+struct SeenKinds(Mutex<BTreeSet<String>>);
 
 /// Show metrics in the Prometheus text format.
 #[utoipa::path(
@@ -43,21 +49,26 @@ pub(crate) struct SeenKinds(Mutex<BTreeSet<String>>);
 )]
 pub(crate) async fn get_metrics(
     State(state): App,
-    Extension(seen): Extension<Arc<SeenKinds>>,
-    Extension(fleet): Extension<Arc<Fleet>>,
-    Extension(present): Extension<Arc<Present>>,
+    Extension(scrapes): Extension<Arc<Scrapes>>,
 ) -> Response {
     let now = state.clock.now();
     match state.store.load_depths(now).await {
-        Ok(depths) => seen.show(&depths, now),
+        Ok(depths) => scrapes.kinds.show(&depths, now),
         Err(error) => {
             tracing::warn!(error = %error, "metrics without queue depths: the store did not answer");
         }
     }
-    if let Err(error) = fleet.show(&state, now).await {
-        tracing::warn!(error = %error, "metrics without fresh source counts: the store did not answer");
+    // Counting walks over all sources.
+    let sources = async { state.store.count_sources(None, now).await };
+    match scrapes.sources.renew(now, sources).await {
+        Ok(counted) => counted.iter().for_each(set_sources),
+        Err(error) => {
+            tracing::warn!(error = %error, "metrics without fresh source counts: the store did not answer");
+        }
     }
-    if let Err(error) = present.show(&state, now).await {
+    if let Some(editions) = &state.editions
+        && let Err(error) = scrapes.edition.renew(now, present::show(editions)).await
+    {
         tracing::warn!(error = %error, "metrics without fresh edition data: the store did not answer");
     }
     let is_ready = matches!(state.health.readiness(now), Readiness::Ready { .. });
@@ -83,29 +94,27 @@ fn known(text: &str) -> String {
 #[derive(Default)]
 struct Counted(Mutex<Option<Timestamp>>);
 
-/// Sources, counted.
-#[derive(Default)]
-pub(crate) struct Fleet(Counted);
-
-impl Fleet {
-    /// Counts sources unless that was done recently: it walks over all of them.
-    async fn show(&self, state: &AppState, now: Timestamp) -> Result<(), store::Error> {
-        if !self.0.is_due(now) {
-            return Ok(());
-        }
-        let counted = state.store.count_sources(None, now).await;
-        if counted.is_err() {
-            self.0.forget();
-        }
-        set_sources(&counted?);
-        Ok(())
-    }
-}
-
 impl Counted {
+    /// Counts, unless that was done recently.
+    async fn renew<T, E>(
+        &self,
+        now: Timestamp,
+        count: impl Future<Output = Result<T, E>>,
+    ) -> Result<Option<T>, E> {
+        if !self.is_due(now) {
+            return Ok(None);
+        }
+        let counted = count.await;
+        if counted.is_err() {
+            // It is due at once.
+            *self.lock() = None;
+        }
+        counted.map(Some)
+    }
+
     /// Whether it is time to count; true for only one caller.
     fn is_due(&self, now: Timestamp) -> bool {
-        let mut counted_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted_at = self.lock();
         let age = counted_at.map(|at| now.duration_since(at));
         // A clock that was set back must not extend the cache.
         if age.is_some_and(|age| (SignedDuration::ZERO..COUNTED_FOR).contains(&age)) {
@@ -115,9 +124,8 @@ impl Counted {
         true
     }
 
-    /// Counting failed: it is due at once.
-    fn forget(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    fn lock(&self) -> MutexGuard<'_, Option<Timestamp>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

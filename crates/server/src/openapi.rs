@@ -14,7 +14,7 @@ use maud::{PreEscaped, html};
 use sha2::{Digest, Sha256};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
-use utoipa::openapi::{PathItem, Required, SecurityRequirement};
+use utoipa::openapi::{PathItem, RefOr, Required, SecurityRequirement};
 use utoipa::{IntoResponses, Modify, OpenApi, PartialSchema};
 use utoipa_axum::router::OpenApiRouter;
 
@@ -59,6 +59,7 @@ impl Modify for Token {
 /// The OpenAPI document of the API.
 pub fn document() -> utoipa::openapi::OpenApi {
     let mut document = crate::app::routes().into_openapi();
+    describe_paths(&mut document);
     examples::attach(&mut document);
     document
 }
@@ -78,15 +79,44 @@ pub(crate) fn guarded(
     router
 }
 
-/// A path parameter.
-pub(crate) fn in_path<T: PartialSchema>(name: &str, description: &str) -> Parameter {
-    ParameterBuilder::new()
+/// Adds the parameters that a path names, unless its operation describes them.
+fn describe_paths(document: &mut utoipa::openapi::OpenApi) {
+    for (path, item) in &mut document.paths.paths {
+        for (_, operation) in operations_mut(item) {
+            let described = operation.parameters.take().unwrap_or_default();
+            let is_missing = |name: &&str| {
+                let is_it = |it: &RefOr<Parameter>| matches!(it, RefOr::T(it) if it.name == *name);
+                !described.iter().any(is_it)
+            };
+            let names = path
+                .split('/')
+                .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+            let mut all: Vec<_> = names.filter(is_missing).filter_map(in_path).collect();
+            all.extend(described);
+            operation.parameters = Some(all).filter(|all| !all.is_empty());
+        }
+    }
+}
+
+fn in_path(name: &str) -> Option<RefOr<Parameter>> {
+    let (description, schema) = match name {
+        "kind" => ("Kind of the task", String::schema()),
+        "subject" => ("Subject of the task; write `/` as `%2F`", String::schema()),
+        "name" => (
+            "Name of the schedule: letters, digits, `.`, `_` and `-`",
+            String::schema(),
+        ),
+        "id" => ("Id of the source", i64::schema()),
+        "date" => ("Day of the edition, YYYY-MM-DD", String::schema()),
+        _ => return None,
+    };
+    let parameter = ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Path)
         .required(Required::True)
         .description(Some(description))
-        .schema(Some(T::schema()))
-        .build()
+        .schema(Some(schema));
+    Some(parameter.build().into())
 }
 
 /// The document and the page, rendered once.

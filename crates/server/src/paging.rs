@@ -19,7 +19,7 @@ pub(crate) fn size(limit: Option<usize>, default: usize, max: usize) -> Result<u
         return Ok(size);
     }
     let detail = format!("limit must be 1 to {max}, not {size}");
-    Err(Problem::new(Code::InvalidQuery, detail))
+    Err(Problem::in_query(detail))
 }
 
 /// Cuts rows (one more than a page was read) to the page; returns whether another page follows.
@@ -37,8 +37,5 @@ pub(crate) fn cursor(key: impl Display) -> String {
 pub(crate) fn read<T>(cursor: &str, key: impl FnOnce(&str) -> Option<T>) -> Result<T> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok();
     let key = bytes.and_then(|bytes| key(std::str::from_utf8(&bytes).ok()?));
-    key.ok_or_else(|| {
-        let detail = "cursor must be the next_cursor of an earlier page";
-        Problem::new(Code::InvalidQuery, detail)
-    })
+    key.ok_or_else(|| Problem::in_query("cursor must be the next_cursor of an earlier page"))
 }

@@ -114,6 +114,28 @@ impl Problem {
         }
     }
 
+    /// An invalid value at a path of the body.
+    pub(crate) fn invalid(path: &str, detail: impl Into<Box<str>>) -> Self {
+        Self::new(Code::InvalidValue, detail).at(path)
+    }
+
+    /// [`Self::invalid`], unless the value fits.
+    pub(crate) fn unless<T: Into<Box<str>>>(
+        fits: bool,
+        path: &str,
+        detail: impl FnOnce() -> T,
+    ) -> Result<()> {
+        if fits {
+            return Ok(());
+        }
+        Err(Self::invalid(path, detail()))
+    }
+
+    /// An invalid query parameter.
+    pub(crate) fn in_query(detail: impl Into<Box<str>>) -> Self {
+        Self::new(Code::InvalidQuery, detail)
+    }
+
     pub fn code(&self) -> Code {
         self.code
     }
@@ -301,7 +323,7 @@ fn busy() -> Problem {
     )
 }
 
-fn internal() -> Problem {
+pub(crate) fn internal() -> Problem {
     Problem::new(Code::Internal, "internal error; see the log of this node")
 }
 

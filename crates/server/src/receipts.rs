@@ -14,18 +14,9 @@ mod kept;
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReceiptView {
     #[serde(flatten)]
-    identity: Identity,
+    pub(crate) identity: Identity,
     #[serde(flatten)]
-    receipt: Receipt,
-}
-
-impl ReceiptView {
-    pub(crate) fn of(identity: &Identity, receipt: &Receipt) -> Self {
-        Self {
-            identity: identity.clone(),
-            receipt: receipt.clone(),
-        }
-    }
+    pub(crate) receipt: Receipt,
 }
 
 /// The public name of a decision.
@@ -38,7 +29,7 @@ pub(crate) fn parse_receipt_id(text: &str) -> Option<DecisionId> {
 }
 
 /// Answers a change of one task: 201 if a row was inserted, 200 otherwise.
-pub(crate) fn answer(identity: &Identity, receipt: &Receipt) -> Response {
+pub(crate) fn answer(identity: Identity, receipt: Receipt) -> Response {
     let status = match receipt.rule {
         Rule::Created | Rule::Reinserted | Rule::CancelledAndInserted => StatusCode::CREATED,
         Rule::Updated
@@ -47,13 +38,15 @@ pub(crate) fn answer(identity: &Identity, receipt: &Receipt) -> Response {
         | Rule::IgnoredStale
         | Rule::Unchanged => StatusCode::OK,
     };
-    let mut response = (status, Json(ReceiptView::of(identity, receipt))).into_response();
+    let location = location(&identity);
+    let view = ReceiptView { identity, receipt };
+    (status, location, Json(view)).into_response()
+}
+
+/// Where a task is. Kinds and encoded subjects are ASCII, so this is always a header value.
+pub(crate) fn location(identity: &Identity) -> [(header::HeaderName, String); 1] {
     let (kind, subject) = (&identity.kind, percent::encode(identity.subject.as_str()));
-    // Kinds and encoded subjects are ASCII, so this is always a header value.
-    if let Ok(location) = HeaderValue::try_from(format!("/api/v1/tasks/{kind}/{subject}")) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    response
+    [(header::LOCATION, format!("/api/v1/tasks/{kind}/{subject}"))]
 }
 
 /// Show the decision of a receipt, and what came of it.

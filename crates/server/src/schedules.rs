@@ -10,13 +10,11 @@ use almanack_core::{target::Target, token::Scope};
 use almanack_engine::schedules::{Error, Expected, Writer};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use self::explain::{TimetableView, check_count, in_language, preferred};
+use self::explain::{TimetableView, check_count, in_language};
 use self::view::{ScheduleView, SchedulesView, SlotView};
-use crate::call::named;
 use crate::prelude::*;
-use crate::{access::Requester, openapi::in_path};
+use crate::{access::Requester, call::named, ui::lang::Lang};
 
 pub(crate) mod acts;
 pub(crate) mod explain;
@@ -29,13 +27,6 @@ const LAST_SLOTS: usize = 10;
 const STATES: [&str; 4] = ["active", "paused", "parked", "removed"];
 
 pub(crate) struct Named(pub(crate) ScheduleName);
-
-impl IntoParams for Named {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let description = "Name of the schedule: letters, digits, `.`, `_` and `-`";
-        vec![in_path::<String>("name", description)]
-    }
-}
 
 impl<S: Send + Sync> FromRequestParts<S> for Named {
     type Rejection = Problem;
@@ -91,14 +82,14 @@ pub(crate) fn cursor(last: &ScheduleName) -> String {
 
 impl ListQuery {
     pub(crate) fn into_filter(self) -> Result<ScheduleFilter> {
-        let invalid = |detail: &str| Problem::new(Code::InvalidQuery, detail);
         let page = page_of(self.limit)?;
         let origin = self.origin.as_deref().map(|text| {
             let origin = Origin::parse(text);
-            origin.ok_or_else(|| invalid("origin must be file, dispatch or api"))
+            origin.ok_or_else(|| Problem::in_query("origin must be file, dispatch or api"))
         });
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
-            return Err(invalid("state must be active, paused, parked or removed"));
+            let detail = "state must be active, paused, parked or removed";
+            return Err(Problem::in_query(detail));
         }
         let named = |text: &str| paging::read(text, |name| ScheduleName::parse(name).ok());
         let after = self.cursor.as_deref().map(named);
@@ -142,7 +133,6 @@ pub(crate) struct DetailView {
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}", tag = "schedules",
     params(
-        Named,
         DetailQuery,
         ("Accept-Language" = Option<String>, Header, description = "`zh` for Chinese texts"),
     ),
@@ -154,10 +144,9 @@ pub(crate) async fn get_schedule(
     Asked(query): Asked<DetailQuery>,
     headers: HeaderMap,
 ) -> Answer {
-    let count =
-        check_count(query.next).map_err(|detail| Problem::new(Code::InvalidQuery, detail))?;
+    let count = check_count(query.next).map_err(Problem::in_query)?;
     let schedule = find(&state, &name).await?;
-    let language = preferred(&headers);
+    let lang = Lang::accepted(&headers);
     let newest = LedgerPage {
         before: Timestamp::MAX,
         limit: LAST_SLOTS,
@@ -169,16 +158,14 @@ pub(crate) async fn get_schedule(
     let times = (state.schedules.next_firing(&schedule), state.clock.now());
     let timetable = ready
         .ok()
-        .map(|ready| TimetableView::of(&ready, times, count, language));
-    let tag = etag(schedule.revision);
+        .map(|ready| TimetableView::of(&ready, times, count, lang));
+    let tag = [etag(&schedule)];
     let view = DetailView {
         schedule: shown(&state, schedule),
         timetable,
         slots: slots.collect(),
     };
-    let mut response = in_language(language, view);
-    response.headers_mut().extend(tag);
-    Ok(response)
+    Ok((tag, in_language(lang, view)).into_response())
 }
 
 /// Create or change a schedule.
@@ -188,7 +175,6 @@ pub(crate) async fn get_schedule(
 #[utoipa::path(
     put, path = "/api/v1/schedules/{name}", tag = "schedules",
     params(
-        Named,
         ("If-Match" = Option<String>, Header, description = "Change only this `ETag`, or `*` for any existing schedule"),
         ("If-None-Match" = Option<String>, Header, description = "`*`: create only, never change"),
     ),
@@ -218,10 +204,7 @@ pub(crate) async fn put_schedule(State(state): App, Named(name): Named, call: Ca
 /// Remove a schedule. Its history is kept.
 #[utoipa::path(
     delete, path = "/api/v1/schedules/{name}", tag = "schedules",
-    params(
-        Named,
-        ("If-Match" = Option<String>, Header, description = "Remove only this `ETag`"),
-    ),
+    params(("If-Match" = Option<String>, Header, description = "Remove only this `ETag`")),
     responses((status = 200, description = "The schedule after the change", body = ScheduleView)),
 )]
 pub(crate) async fn delete_schedule(State(state): App, Named(name): Named, call: Call) -> Answer {
@@ -306,17 +289,12 @@ fn shown(state: &AppState, schedule: Schedule) -> ScheduleView {
 
 /// Answers a change with the schedule after it.
 fn written(state: &AppState, status: StatusCode, schedule: Schedule) -> Response {
-    let tag = etag(schedule.revision);
     // Names contain only characters that need no escaping in a path.
-    let location = HeaderValue::try_from(format!("/api/v1/schedules/{}", schedule.name));
-    let location = location.ok().map(|location| (header::LOCATION, location));
-    let mut response = (status, Json(shown(state, schedule))).into_response();
-    response.headers_mut().extend(tag);
-    response.headers_mut().extend(location);
-    response
+    let location = format!("/api/v1/schedules/{}", schedule.name);
+    let headers = [etag(&schedule), (header::LOCATION, location)];
+    (status, headers, Json(shown(state, schedule))).into_response()
 }
 
-fn etag(revision: i64) -> Option<(header::HeaderName, HeaderValue)> {
-    let value = HeaderValue::try_from(format!("\"{revision}\"")).ok()?;
-    Some((header::ETAG, value))
+fn etag(schedule: &Schedule) -> (header::HeaderName, String) {
+    (header::ETAG, format!("\"{}\"", schedule.revision))
 }

@@ -73,11 +73,9 @@ pub async fn serve(
     let hall = Hall::of(connections.max);
     let talks = TaskTracker::new();
     while let Some((stream, peer)) = next(&listener, &stop).await {
-        let seated = tokio::select! {
-            () = stop.cancelled() => break,
-            seat = hall.seat() => seat,
+        let Some(Some(seat)) = stop.run_until_cancelled(hall.seat()).await else {
+            break;
         };
-        let Some(seat) = seated else { break };
         let talk = talk(stream, peer, app.clone(), connections, seat, stop.clone());
         talks.spawn(talk);
     }
@@ -89,11 +87,7 @@ pub async fn serve(
 /// The next connection; none when stopping.
 async fn next(listener: &TcpListener, stop: &CancellationToken) -> Option<(TcpStream, SocketAddr)> {
     loop {
-        let accepted = tokio::select! {
-            () = stop.cancelled() => return None,
-            accepted = listener.accept() => accepted,
-        };
-        match accepted {
+        match stop.run_until_cancelled(listener.accept()).await? {
             Ok(connection) => return Some(connection),
             Err(error) if is_of_one_client(&error) => {}
             Err(error) => {
@@ -138,10 +132,10 @@ async fn talk(
         .header_read_timeout(connections.head_within)
         .serve_connection(TokioIo::new(stream), service);
     let mut talking = std::pin::pin!(talking);
-    let mut leave = std::pin::pin!(must_leave(&seat, &stop));
     tokio::select! {
         ended = talking.as_mut() => return log_end(ended),
-        () = leave.as_mut() => {}
+        () = seat.gives_way() => {}
+        () = stop.cancelled() => {}
     }
     if !seat.was_asked() {
         // Its first head is not answered, so there is nothing to wait for.
@@ -151,13 +145,6 @@ async fn talk(
     tokio::select! {
         ended = talking.as_mut() => log_end(ended),
         () = timed_out(&seat) => {}
-    }
-}
-
-async fn must_leave(seat: &Seat, stop: &CancellationToken) {
-    tokio::select! {
-        () = seat.gives_way() => {}
-        () = stop.cancelled() => {}
     }
 }
 

@@ -8,12 +8,10 @@ use almanack_core::source::{Source, SourceId, SourceType};
 use almanack_core::{source::why::next_look_at, task::Task};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use self::body::ChangesBody;
 use self::view::{DetailView, SourceView};
 use crate::call::named;
-use crate::openapi::in_path;
 use crate::prelude::*;
 
 pub(crate) mod acts;
@@ -31,12 +29,6 @@ pub(crate) const STATES: [&str; 3] = ["active", "paused", "ended"];
 
 pub(crate) struct Numbered(pub(crate) SourceId);
 
-impl IntoParams for Numbered {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![in_path::<i64>("id", "Id of the source")]
-    }
-}
-
 impl<S: Send + Sync> FromRequestParts<S> for Numbered {
     type Rejection = Problem;
 
@@ -50,12 +42,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Numbered {
     }
 }
 
-fn misasked(detail: &str) -> Problem {
-    Problem::new(Code::InvalidQuery, detail)
-}
-
 fn parse_type(text: &str) -> Result<SourceType> {
-    SourceType::parse(text).ok_or_else(|| misasked("type must be rss or custom"))
+    SourceType::parse(text).ok_or_else(|| Problem::in_query("type must be rss or custom"))
 }
 
 pub(crate) fn cursor(row: i64) -> String {
@@ -69,7 +57,6 @@ pub(crate) fn parse_cursor(text: &str) -> Result<i64> {
 /// Show a source with its last checks.
 #[utoipa::path(
     get, path = "/api/v1/sources/{id}", tag = "sources",
-    params(Numbered),
     responses((status = 200, description = "The source", body = DetailView)),
 )]
 pub(crate) async fn get_source(
@@ -88,7 +75,6 @@ pub(crate) async fn get_source(
 /// next check again.
 #[utoipa::path(
     patch, path = "/api/v1/sources/{id}", tag = "sources",
-    params(Numbered),
     request_body = ChangesBody,
     responses((status = 200, description = "The source after the change", body = SourceView)),
 )]
@@ -103,7 +89,6 @@ pub(crate) async fn patch_source(State(state): App, Numbered(id): Numbered, call
 /// Remove a source with its entries.
 #[utoipa::path(
     delete, path = "/api/v1/sources/{id}", tag = "sources",
-    params(Numbered),
     responses((status = 204, description = "Removed")),
 )]
 pub(crate) async fn delete_source(
@@ -143,11 +128,7 @@ async fn shown(state: &AppState, sources: Vec<Source>) -> Result<Vec<SourceView>
 
 /// Answers a change with the source after it.
 async fn written(state: &AppState, status: StatusCode, source: Source) -> Answer {
-    // A number is always a header value.
-    let location = HeaderValue::try_from(format!("/api/v1/sources/{}", source.id)).ok();
+    let location = [(header::LOCATION, format!("/api/v1/sources/{}", source.id))];
     let view = shown(state, vec![source]).await?.pop();
-    let mut response = (status, Json(view)).into_response();
-    let headers = response.headers_mut();
-    headers.extend(location.map(|location| (header::LOCATION, location)));
-    Ok(response)
+    Ok((status, location, Json(view)).into_response())
 }

@@ -25,7 +25,7 @@ const HISTORY_DEFAULT: usize = 200;
 /// unchanged. The receipt says which rule applied.
 #[utoipa::path(
     put, path = "/api/v1/tasks/{kind}/{subject}", tag = "tasks",
-    params(At, OnceHeader),
+    params(OnceHeader),
     request_body = PutBody,
     responses(
         (status = 201, description = "A row was inserted", body = ReceiptView),
@@ -37,13 +37,12 @@ pub(crate) async fn put_task(State(state): App, At(identity): At, call: Call) ->
         .json::<PutBody>()?
         .into_request(identity.clone(), &state.limits)?;
     let receipt = ask(&state, &call, request, &call.requester.origin()).await?;
-    Ok(answer(&identity, &receipt))
+    Ok(answer(identity, receipt))
 }
 
 /// Show the live task of an identity, or its latest.
 #[utoipa::path(
     get, path = "/api/v1/tasks/{kind}/{subject}", tag = "tasks",
-    params(At),
     responses((status = 200, description = "The task", body = TaskView)),
 )]
 pub(crate) async fn get_task(State(state): App, At(identity): At) -> Result<Json<TaskView>> {
@@ -62,7 +61,7 @@ pub(crate) struct CancelQuery {
 /// Cancel a task.
 #[utoipa::path(
     delete, path = "/api/v1/tasks/{kind}/{subject}", tag = "tasks",
-    params(At, CancelQuery, OnceHeader),
+    params(CancelQuery, OnceHeader),
     responses((status = 200, description = "The decision", body = ReceiptView)),
 )]
 pub(crate) async fn cancel_task(
@@ -77,13 +76,13 @@ pub(crate) async fn cancel_task(
         revision,
     });
     let receipt = ask(&state, &call, request, &call.requester.origin()).await?;
-    Ok(answer(&identity, &receipt))
+    Ok(answer(identity, receipt))
 }
 
 /// Retry a task now with its current payload.
 #[utoipa::path(
     post, path = "/api/v1/tasks/{kind}/{subject}/retry", tag = "tasks",
-    params(At, OnceHeader),
+    params(OnceHeader),
     responses(
         (status = 201, description = "A row was inserted", body = ReceiptView),
         (status = 200, description = "The row was changed, or no change was needed", body = ReceiptView),
@@ -93,7 +92,7 @@ pub(crate) async fn retry_task(State(state): App, At(identity): At, call: Call) 
     find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity.clone(), state.clock.now());
     let receipt = ask(&state, &call, Request::Put(again), &call.requester.origin()).await?;
-    Ok(answer(&identity, &receipt))
+    Ok(answer(identity, receipt))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -111,7 +110,7 @@ pub(crate) struct HistoryQuery {
 /// The first page has the newest; `next_cursor` leads to earlier ones.
 #[utoipa::path(
     get, path = "/api/v1/tasks/{kind}/{subject}/history", tag = "tasks",
-    params(At, HistoryQuery),
+    params(HistoryQuery),
     responses((status = 200, description = "The history", body = HistoryView)),
 )]
 pub(crate) async fn get_history(
@@ -177,7 +176,7 @@ impl ListQuery {
             .is_some_and(|subject| subject.contains(char::is_control))
         {
             let detail = "subject must not contain control characters";
-            return Err(Problem::new(Code::InvalidQuery, detail));
+            return Err(Problem::in_query(detail));
         }
         Ok(TaskFilter {
             kind: self.kind.as_deref().map(Kind::parse).transpose()?,

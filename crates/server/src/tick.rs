@@ -108,10 +108,9 @@ pub(crate) async fn post_tick(
 fn budget(call: &Call) -> Result<SignedDuration> {
     let body: TickBody = call.json_or_default()?;
     let budget_ms = body.budget_ms.unwrap_or(BUDGET_DEFAULT_MS);
-    if !(1..=BUDGET_MAX_MS).contains(&budget_ms) {
-        let detail = format!("budget_ms must be 1 to {BUDGET_MAX_MS}, not {budget_ms}");
-        return Err(Problem::new(Code::InvalidValue, detail).at("budget_ms"));
-    }
+    let fits = (1..=BUDGET_MAX_MS).contains(&budget_ms);
+    let detail = || format!("budget_ms must be 1 to {BUDGET_MAX_MS}, not {budget_ms}");
+    Problem::unless(fits, "budget_ms", detail)?;
     let budget = Duration::from_millis(budget_ms);
     Ok(SignedDuration::try_from(budget).unwrap_or(SignedDuration::ZERO))
 }

@@ -40,9 +40,13 @@ pub fn check_name(name: &str) -> Result<(), InvalidName> {
 
 /// Generates a token. The caller shows it once and stores it nowhere.
 pub fn draw(entropy: &dyn Entropy) -> String {
-    let words = (0..4).flat_map(|_| entropy.next_u64().to_le_bytes());
-    let bytes: Vec<u8> = words.collect();
-    format!("{TOKEN_PREFIX}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes))
+    format!("{TOKEN_PREFIX}{}", draw_bits(entropy))
+}
+
+/// 256 random bits in base64.
+pub(crate) fn draw_bits(entropy: &dyn Entropy) -> String {
+    let bytes = std::array::from_fn::<_, 4, _>(|_| entropy.next_u64().to_le_bytes());
+    BASE64_URL_SAFE_NO_PAD.encode(bytes.as_flattened())
 }
 
 /// The hash by which a token is recognised.

@@ -105,10 +105,8 @@ pub(crate) async fn create_token(State(state): App, call: Call) -> Answer {
     let expires_at = expires_at
         .map(|at| parse_instant(at, "expires_at"))
         .transpose()?;
-    if expires_at.is_some_and(|at| at <= now) {
-        let detail = "expires_at must be in the future";
-        return Err(Problem::new(Code::InvalidValue, detail).at("expires_at"));
-    }
+    let fits = expires_at.is_none_or(|at| at > now);
+    Problem::unless(fits, "expires_at", || "expires_at must be in the future")?;
     if state.changes.load_user(&body.name).await?.is_some() {
         let detail = format!("a user is already called `{}`", body.name);
         return Err(Problem::new(Code::NameTaken, detail).at("name"));
@@ -170,15 +168,11 @@ pub(crate) async fn revoke_token(
 
 /// Names of tokens and users follow the same rule, because the history shows both.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<()> {
-    token::check_name(name).map_err(|invalid| {
-        let detail = format!("a {what}'s {invalid}");
-        Problem::new(Code::InvalidValue, detail).at("name")
-    })
+    token::check_name(name)
+        .map_err(|invalid| Problem::invalid("name", format!("a {what}'s {invalid}")))
 }
 
 pub(crate) fn parse_scope(text: &str) -> Result<Scope> {
-    Scope::parse(text).ok_or_else(|| {
-        let detail = "scope must be read, operate or admin";
-        Problem::new(Code::InvalidValue, detail).at("scope")
-    })
+    Scope::parse(text)
+        .ok_or_else(|| Problem::invalid("scope", "scope must be read, operate or admin"))
 }

@@ -27,7 +27,7 @@ mod page;
 pub(crate) mod parts;
 mod preferences;
 mod query;
-mod schedules;
+pub(crate) mod schedules;
 mod settings;
 mod sign_in;
 mod sources;

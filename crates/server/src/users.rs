@@ -167,10 +167,7 @@ fn no_such_user(name: &str) -> Problem {
 }
 
 async fn hash(state: &AppState, password: &str) -> Result<PasswordHash> {
-    check_new(password).map_err(|unfit| {
-        let detail = unfit.to_string();
-        Problem::new(Code::InvalidValue, detail).at("password")
-    })?;
+    check_new(password).map_err(|unfit| Problem::invalid("password", unfit.to_string()))?;
     let halves = std::array::from_fn::<_, 2, _>(|_| state.entropy.next_u64().to_le_bytes());
     let mut salt = Salt::default();
     salt.copy_from_slice(halves.as_flattened());

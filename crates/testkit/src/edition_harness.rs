@@ -10,7 +10,7 @@ mod outside;
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -74,6 +74,7 @@ struct Inside {
     calls: Vec<Call>,
     paid: BTreeMap<u32, u32>,
     notified: usize,
+    latency: Duration,
     received: BTreeMap<String, Vec<Received>>,
 }
 
@@ -92,7 +93,6 @@ pub struct Received {
 pub struct EditionHarness {
     inside: Arc<Mutex<Inside>>,
     injected_faults: Arc<Mutex<InjectedFaults>>,
-    latency: Arc<Mutex<Duration>>,
     places: Arc<Vec<Place>>,
     caller: u32,
 }
@@ -120,7 +120,6 @@ impl EditionHarness {
         Self {
             inside: Arc::new(Mutex::new(inside)),
             injected_faults: Arc::new(Mutex::new(Box::new(|_, _| InjectedFault::Well))),
-            latency: Arc::default(),
             places: Arc::new(places),
             caller: 0,
         }
@@ -141,10 +140,7 @@ impl EditionHarness {
         &self,
         injected_faults: impl Fn(&Call, usize) -> InjectedFault + Send + Sync + 'static,
     ) {
-        *self
-            .injected_faults
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Box::new(injected_faults);
+        *locked(&self.injected_faults) = Box::new(injected_faults);
     }
 
     /// From now on, everything works.
@@ -154,7 +150,7 @@ impl EditionHarness {
 
     /// From now on, every call takes so long, by the runtime's clock.
     pub fn slow_down(&self, latency: Duration) {
-        *self.latency.lock().unwrap_or_else(PoisonError::into_inner) = latency;
+        self.lock().latency = latency;
     }
 
     /// The outside of an edition.
@@ -187,12 +183,7 @@ impl EditionHarness {
 
     /// What reached a destination, in order.
     pub fn received(&self, destination: &str) -> Vec<Received> {
-        let inside = self.lock();
-        inside
-            .received
-            .get(destination)
-            .cloned()
-            .unwrap_or_default()
+        self.received_after(destination, 0)
     }
 
     /// What reached a destination after so many messages that are known already.
@@ -208,8 +199,8 @@ impl EditionHarness {
         self.lock().calls.clear();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inside> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        locked(&self.inside)
     }
 
     /// Writes a call down; what becomes of it.
@@ -224,11 +215,7 @@ impl EditionHarness {
             }
             before
         };
-        let injected_faults = self
-            .injected_faults
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        injected_faults(call, before)
+        locked(&self.injected_faults)(call, before)
     }
 
     /// Makes a call that pays for itself: its injected fault, or why there was none.
@@ -252,10 +239,9 @@ impl EditionHarness {
         reason = "tests that are slow on purpose run on a paused clock"
     )]
     async fn answer(&self, injected_fault: InjectedFault) {
-        let usual = *self.latency.lock().unwrap_or_else(PoisonError::into_inner);
         let latency = match injected_fault {
             InjectedFault::Late(latency) => latency,
-            _ => usual,
+            _ => self.lock().latency,
         };
         if !latency.is_zero() {
             tokio::time::sleep(latency).await;
@@ -264,6 +250,10 @@ impl EditionHarness {
             std::future::pending::<()>().await;
         }
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The story of a number, as it is listed; the first is the best.

@@ -53,15 +53,7 @@ pub fn payload(json: &str) -> Payload {
 
 /// A request to try at a time, leaving everything else to the defaults.
 pub fn put(subject: &str, kind_name: &str, execute_at: Timestamp) -> Put {
-    Put {
-        identity: identity(subject, kind_name),
-        execute_at,
-        payload: None,
-        callback_url: None,
-        max_retry: None,
-        priority: None,
-        revision: None,
-    }
+    Put::at(identity(subject, kind_name), execute_at)
 }
 
 /// [`put`] with a revision, as a request.

@@ -5,7 +5,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tokio_postgres::NoTls;
+use tokio::task::JoinHandle;
+use tokio_postgres::{Client, Error, NoTls};
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 /// How long to wait for a client that uses a schema while it is dropped.
@@ -82,14 +83,9 @@ fn server_url() -> String {
 ///
 /// If the server does not take them: a test that cannot set itself up has failed.
 pub async fn run(url: &str, statements: &str) {
-    let (client, connection) = tokio_postgres::connect(url, NoTls)
-        .await
-        .expect("connect to the test cluster");
-    let connection = tokio::spawn(connection);
-    client
-        .batch_execute(statements)
-        .await
-        .expect("run statements");
+    let (client, connection) = connect(url).await;
+    let done = client.batch_execute(statements).await;
+    done.expect("run statements");
     drop(client);
     let _ = connection.await;
 }
@@ -100,15 +96,18 @@ pub async fn run(url: &str, statements: &str) {
 ///
 /// If the server does not answer with one.
 pub async fn number(url: &str, statement: &str) -> i64 {
-    let (client, connection) = tokio_postgres::connect(url, NoTls)
-        .await
-        .expect("connect to the test cluster");
-    let connection = tokio::spawn(connection);
+    let (client, connection) = connect(url).await;
     let row = client.query_one(statement, &[]).await.expect("a row");
     let number = row.get(0);
     drop(client);
     let _ = connection.await;
     number
+}
+
+async fn connect(url: &str) -> (Client, JoinHandle<Result<(), Error>>) {
+    let connected = tokio_postgres::connect(url, NoTls).await;
+    let (client, connection) = connected.expect("connect to the test cluster");
+    (client, tokio::spawn(connection))
 }
 
 #[cfg(test)]

@@ -57,6 +57,8 @@ impl Connection {
         config.set("enable.idempotence", "true");
         let within = self.confirm_within.as_millis();
         config.set("message.timeout.ms", within.to_string());
+        // The broker decides how large is too large.
+        config.set("message.max.bytes", "1000000000");
         config
     }
 }
@@ -95,6 +97,13 @@ pub(crate) fn describe(error: &KafkaError) -> String {
     match error {
         KafkaError::ClientConfig(_, _, key, _) => format!("`{key}` has a value it does not accept"),
         other => trouble(other).map_or_else(|| other.to_string(), Trouble::describe),
+    }
+}
+
+/// Logs what failed without harm: it is done again, or comes again.
+pub(crate) fn log_harmless(result: KafkaResult<()>, what: &str) {
+    if let Err(error) = result {
+        tracing::debug!(events.bus = "kafka", error = describe(&error), "{what}");
     }
 }
 

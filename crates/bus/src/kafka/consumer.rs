@@ -5,10 +5,7 @@
 //! member that does not poll is put out of its group and its messages would go to a node that has
 //! the same trouble.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::event::incoming::envelope::{Bus, Incoming};
 use futures_util::FutureExt as _;
@@ -22,27 +19,23 @@ use rdkafka::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    connection::{Trouble, created, describe, trouble},
+    connection::{Trouble, created, describe, log_harmless, trouble},
     context::Context,
-    dead_letters::{DeadLetterQueue, place},
+    dead_letters::DeadLetterQueue,
     settings::Settings,
+    topic::place,
 };
 use crate::{
     Error, Ports,
-    batch::{BYTES_MAX, Batch, MESSAGES_MAX, Unsettled},
+    batch::{BYTES_MAX, Batch, MESSAGES_MAX},
+    logged::LoggedOnce,
     measures,
-    wait_backoff::WaitBackoff,
+    wait_backoff::{WaitBackoff, is_stopped},
 };
 
 pub struct Consumer {
     settings: Settings,
     ports: Ports,
-}
-
-/// How a session with the cluster ended.
-enum SessionEnd {
-    Stopped,
-    Failed(String),
 }
 
 type Client = StreamConsumer<Context>;
@@ -60,17 +53,16 @@ impl Consumer {
         loop {
             let ended = match self.connect() {
                 Ok((client, letters)) => self.session(client, letters, &stop).await,
-                Err(error) => SessionEnd::Failed(error.to_string()),
+                Err(error) => Err(error.to_string()),
             };
-            let SessionEnd::Failed(error) = ended else {
+            let Err(error) = ended else {
                 return;
             };
             measures::note_link(&self.ports, Bus::Kafka, Err(error.clone()));
             let again_at = wait_backoff.next(&self.ports);
             tracing::warn!(events.bus = "kafka", error, %again_at, "reading events failed; connecting again");
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.ports.sleeper.until(again_at) => {}
+            if is_stopped(&self.ports, again_at, &stop).await {
+                return;
             }
         }
     }
@@ -107,9 +99,9 @@ impl Consumer {
         client: Client,
         letters: DeadLetterQueue,
         stop: &CancellationToken,
-    ) -> SessionEnd {
+    ) -> Result<(), String> {
         let session = Session {
-            troubles: Mutex::default(),
+            troubles: LoggedOnce::default(),
             settings: &self.settings,
             ports: &self.ports,
             client: Arc::new(client),
@@ -120,13 +112,10 @@ impl Consumer {
         let client = session.client;
         // Both wait for the cluster, and the last one leaves the group.
         let closed = tokio::task::spawn_blocking(move || {
-            if let Err(error) = client.commit_consumer_state(CommitMode::Sync) {
-                tracing::debug!(
-                    events.bus = "kafka",
-                    error = describe(&error),
-                    "last commit"
-                );
-            }
+            log_harmless(
+                client.commit_consumer_state(CommitMode::Sync),
+                "last commit",
+            );
             drop(client);
         });
         if let Err(error) = closed.await {
@@ -142,9 +131,8 @@ struct Session<'a> {
     client: Arc<Client>,
     letters: DeadLetterQueue,
     stop: &'a CancellationToken,
-    /// Warnings since events were last read: each try fails again, in several ways in turn, and
-    /// each is worth one line.
-    troubles: Mutex<BTreeSet<String>>,
+    /// Warnings since events were last read.
+    troubles: LoggedOnce,
 }
 
 /// Messages that were delivered and the offsets behind them.
@@ -171,23 +159,23 @@ impl PendingMessages {
 
 impl Session<'_> {
     /// Batch after batch, until stopped or until the client has failed for good.
-    async fn read(&self) -> SessionEnd {
+    async fn read(&self) -> Result<(), String> {
         let mut held = PendingMessages::default();
         let mut wait_backoff = WaitBackoff::default();
         loop {
             if let Some((code, why)) = self.client.client().fatal_error() {
-                return SessionEnd::Failed(format!("{code}: {why}"));
+                return Err(format!("{code}: {why}"));
             }
             if held.messages.is_empty() {
                 tokio::select! {
                     biased;
-                    () = self.stop.cancelled() => return SessionEnd::Stopped,
+                    () = self.stop.cancelled() => return Ok(()),
                     got = self.client.recv() => match got {
                         Ok(message) => held.push(&message),
                         Err(error) => {
                             self.complain(&error);
                             let until = wait_backoff.next(self.ports);
-                            if self.wait(until, &mut held).await { return SessionEnd::Stopped }
+                            if self.wait(until, &mut held).await { return Ok(()) }
                             self.turn(Flow::Resume);
                             continue;
                         }
@@ -198,8 +186,8 @@ impl Session<'_> {
             self.relieve();
             wait_backoff.renew();
             let batch = std::mem::take(&mut held);
-            if let Err(ended) = self.settle(batch, &mut held).await {
-                return ended;
+            if !self.settle(batch, &mut held).await {
+                return Ok(());
             }
         }
     }
@@ -215,13 +203,9 @@ impl Session<'_> {
         }
     }
 
-    /// Tries a batch until it is settled, then commits it. Otherwise we were stopped, or a client
-    /// has failed for good.
-    async fn settle(
-        &self,
-        gathered: PendingMessages,
-        held: &mut PendingMessages,
-    ) -> Result<(), SessionEnd> {
+    /// Tries a batch until it is settled, then commits it. Returns whether it was; otherwise we
+    /// were stopped.
+    async fn settle(&self, gathered: PendingMessages, held: &mut PendingMessages) -> bool {
         let PendingMessages {
             messages, behind, ..
         } = gathered;
@@ -230,13 +214,10 @@ impl Session<'_> {
         let mut paused = false;
         while let Err(why) = batch.round(intake, &self.letters).await {
             let again_at = wait_backoff.next(self.ports);
-            warn(&why, again_at);
+            why.warn(Bus::Kafka, again_at);
             paused = true;
-            if let Some(why) = self.letters.broken() {
-                return Err(SessionEnd::Failed(why));
-            }
             if self.wait(again_at, held).await {
-                return Err(SessionEnd::Stopped);
+                return false;
             }
         }
         self.forget(&behind);
@@ -244,7 +225,7 @@ impl Session<'_> {
             tracing::info!(events.bus = "kafka", "the store takes events again");
             self.turn(Flow::Resume);
         }
-        Ok(())
+        true
     }
 
     /// Waits with all partitions paused, polling on. Returns whether we were stopped.
@@ -272,14 +253,7 @@ impl Session<'_> {
             Flow::Pause => self.client.pause(&given),
             Flow::Resume => self.client.resume(&given),
         });
-        if let Err(error) = turned {
-            tracing::debug!(
-                events.bus = "kafka",
-                error = describe(&error),
-                ?flow,
-                "pause or resume"
-            );
-        }
+        log_harmless(turned, "pause or resume");
     }
 
     /// Stores and commits the offsets behind a settled batch. A partition that moved to another
@@ -301,52 +275,37 @@ impl Session<'_> {
                 );
             }
         }
-        if let Err(error) = self.client.commit_consumer_state(CommitMode::Async) {
-            tracing::debug!(events.bus = "kafka", error = describe(&error), "commit");
-        }
+        log_harmless(
+            self.client.commit_consumer_state(CommitMode::Async),
+            "commit",
+        );
     }
 
     fn complain(&self, error: &KafkaError) {
-        let Ok(mut troubles) = self.troubles.lock() else {
-            return;
-        };
         // Brokers that all refuse count as "down", too; that would only hide the reason.
-        if trouble(error) == Some(Trouble::Unreachable) && !troubles.is_empty() {
+        if trouble(error) == Some(Trouble::Unreachable) && !self.troubles.is_empty() {
             return;
         }
         let error = describe(error);
         self.client.context().hear(&error);
-        if troubles.insert(error.clone()) {
+        if self.troubles.is_new(&error) {
             tracing::warn!(events.bus = "kafka", events.topic = %self.settings.topic, error, "cannot read events; retrying");
         }
     }
 
     /// Logs that all trouble is over, if there was any.
     fn relieve(&self) {
-        let troubles = self.troubles.lock();
-        let troubles = troubles.map(|mut troubles| std::mem::take(&mut *troubles));
-        if troubles.is_ok_and(|troubles| !troubles.is_empty()) {
+        if self.troubles.forget() {
             self.client.context().relieve();
             tracing::info!(events.bus = "kafka", events.topic = %self.settings.topic, "reading events again");
         }
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 enum Flow {
     Pause,
     Resume,
-}
-
-fn warn(why: &Unsettled, again_at: Timestamp) {
-    match why {
-        Unsettled::Store(why) => {
-            tracing::warn!(events.bus = "kafka", why, %again_at, "the store does not take events; they wait in their topic");
-        }
-        Unsettled::DeadLetters(why) => {
-            tracing::error!(events.bus = "kafka", why, %again_at, "cannot write a dead letter; its topic waits");
-        }
-    }
 }
 
 fn owned(message: &BorrowedMessage<'_>) -> Incoming {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use almanack_core::event::incoming::envelope::Bus;
@@ -14,8 +14,8 @@ use rdkafka::{
     statistics::Partition,
 };
 
-use super::connection::{Trouble, describe, trouble};
-use crate::{Ports, measures};
+use super::connection::{Trouble, describe, log_harmless, trouble};
+use crate::{Ports, logged::LoggedOnce, measures};
 
 /// Receives the client's callbacks for one topic.
 pub(crate) struct Context {
@@ -42,46 +42,39 @@ impl Context {
 
     /// Why events cannot be read.
     pub(crate) fn hear(&self, why: &str) {
-        if let Ok(mut heard) = self.heard.lock() {
-            *heard = Some(why.to_owned());
-        }
+        *locked(&self.heard) = Some(why.to_owned());
     }
 
     /// Events are read: what failed before is over.
     pub(crate) fn relieve(&self) {
         self.logged.forget();
     }
-}
 
-impl Context {
     fn note_link(&self, is_member: bool) {
-        let heard = self.heard.lock().map(|mut heard| {
-            if is_member {
-                *heard = None;
-            }
-            heard.clone()
-        });
         let why = || "no broker serves this group yet".to_owned();
         let state = if is_member {
+            *locked(&self.heard) = None;
             Ok(())
         } else {
-            Err(heard.ok().flatten().unwrap_or_else(why))
+            Err(locked(&self.heard).clone().unwrap_or_else(why))
         };
         measures::note_link(&self.ports, Bus::Kafka, state);
     }
 
     fn forget_lags(&self) {
-        let reported = self.reported_lags.lock();
-        let reported = reported.map(|mut lags| std::mem::take(&mut *lags));
-        for partition in reported.unwrap_or_default() {
-            measures::lag_unknown(Bus::Kafka, &self.topic, &partition.to_string());
+        for partition in std::mem::take(&mut *locked(&self.reported_lags)) {
+            self.lag(partition, None);
         }
+    }
+
+    fn lag(&self, partition: i32, waiting: Option<i64>) {
+        measures::lag(Bus::Kafka, &self.topic, &partition.to_string(), waiting);
     }
 }
 
 impl ClientContext for Context {
     fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
-        self.logged.log(level, fac, message);
+        log(&self.logged, level, fac, message);
     }
 
     /// Comes again with every try, and the client's log and the consumer have reported it by then.
@@ -100,17 +93,15 @@ impl ClientContext for Context {
         let Some(topic) = statistics.topics.get(&self.topic) else {
             return;
         };
-        let Ok(mut before) = self.reported_lags.lock() else {
-            return;
-        };
+        let mut before = locked(&self.reported_lags);
         let lags = topic.partitions.values().filter_map(lag_of);
         let lags: Vec<(i32, i64)> = lags.collect();
         let now: BTreeSet<i32> = lags.iter().map(|(partition, _)| *partition).collect();
         for partition in before.difference(&now) {
-            measures::lag_unknown(Bus::Kafka, &self.topic, &partition.to_string());
+            self.lag(*partition, None);
         }
         for (partition, lag) in lags {
-            measures::lag(Bus::Kafka, &self.topic, &partition.to_string(), lag);
+            self.lag(partition, Some(lag));
         }
         *before = now;
     }
@@ -123,14 +114,8 @@ impl ConsumerContext for Context {
             // comes twice. Sent without waiting for an answer: this runs within a poll, and a
             // broker that is slow must not hold up whatever else runs on this thread.
             Rebalance::Revoke(_) => match consumer.commit_consumer_state(CommitMode::Async) {
-                Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
-                Err(error) => {
-                    tracing::debug!(
-                        events.bus = "kafka",
-                        error = describe(&error),
-                        "commit before a rebalance"
-                    );
-                }
+                Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
+                committed => log_harmless(committed, "commit before a rebalance"),
             },
             Rebalance::Assign(_) => {}
             Rebalance::Error(error) => {
@@ -152,11 +137,8 @@ impl ConsumerContext for Context {
     }
 
     fn commit_callback(&self, result: KafkaResult<()>, _: &TopicPartitionList) {
-        if let Err(error) = result {
-            // Harmless: the next commit covers this one too, and without one the messages come
-            // again.
-            tracing::debug!(events.bus = "kafka", error = describe(&error), "commit");
-        }
+        // The next commit covers this one too, and without one the messages come again.
+        log_harmless(result, "commit");
     }
 }
 
@@ -172,7 +154,7 @@ impl Writing {
     /// An error as text, with the last error heard where it only says that something took too long.
     pub(crate) fn describe(&self, error: &KafkaError) -> String {
         let in_vain = error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageTimedOut);
-        let heard = self.heard.lock().ok().and_then(|heard| *heard);
+        let heard = *locked(&self.heard);
         match heard.filter(|_| in_vain || trouble(error) == Some(Trouble::Unreachable)) {
             Some(trouble) => trouble.describe(),
             None if in_vain => "no broker confirmed it in time".to_owned(),
@@ -182,31 +164,27 @@ impl Writing {
 
     /// Why there is no answer: what was heard, or else the error itself.
     pub(crate) fn reason(&self, error: &KafkaError) -> String {
-        let heard = self.heard.lock().ok().and_then(|heard| *heard);
+        let heard = *locked(&self.heard);
         heard.map_or_else(|| describe(error), Trouble::describe)
     }
 
     /// Something was confirmed: earlier errors are over.
     pub(crate) fn relieve(&self) {
         self.logged.forget();
-        if let Ok(mut heard) = self.heard.lock() {
-            *heard = None;
-        }
+        *locked(&self.heard) = None;
     }
 }
 
 impl ClientContext for Writing {
     fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
-        self.logged.log(level, fac, message);
+        log(&self.logged, level, fac, message);
     }
 
     /// Brokers that all refuse count as unreachable, too, and that is reported more often: it does
     /// not replace a refusal.
     fn error(&self, error: KafkaError, reason: &str) {
         tracing::debug!(events.bus = "kafka", error = describe(&error), "{reason}");
-        let Ok(mut heard) = self.heard.lock() else {
-            return;
-        };
+        let mut heard = locked(&self.heard);
         match trouble(&error) {
             Some(refused @ Trouble::Refused(_)) => *heard = Some(refused),
             Some(Trouble::Unreachable) => *heard = heard.or(Some(Trouble::Unreachable)),
@@ -217,54 +195,30 @@ impl ClientContext for Writing {
 
 impl ConsumerContext for Writing {}
 
-/// What the client logged about failures since its last success. It repeats itself with every try,
-/// so each is passed on once.
-#[derive(Debug, Default)]
-struct LoggedOnce(Mutex<BTreeSet<String>>);
-
-/// More than there are ways to fail; beyond that, lines are logged again.
-const LOGGED_MAX: usize = 50;
-
-impl LoggedOnce {
-    fn log(&self, level: RDKafkaLogLevel, fac: &str, message: &str) {
-        match level {
-            RDKafkaLogLevel::Emerg
-            | RDKafkaLogLevel::Alert
-            | RDKafkaLogLevel::Critical
-            | RDKafkaLogLevel::Error
-            | RDKafkaLogLevel::Warning
-                if self.is_new(fac, message) =>
-            {
-                tracing::warn!(target: "librdkafka", fac, "{message}");
-            }
-            RDKafkaLogLevel::Notice | RDKafkaLogLevel::Info => {
-                tracing::info!(target: "librdkafka", fac, "{message}");
-            }
-            _ => tracing::debug!(target: "librdkafka", fac, "{message}"),
+/// Passes on what the client logs. It repeats its failures with every try; each is passed on once.
+fn log(logged: &LoggedOnce, level: RDKafkaLogLevel, fac: &str, message: &str) {
+    match level {
+        RDKafkaLogLevel::Emerg
+        | RDKafkaLogLevel::Alert
+        | RDKafkaLogLevel::Critical
+        | RDKafkaLogLevel::Error
+        | RDKafkaLogLevel::Warning
+            if is_new(logged, fac, message) =>
+        {
+            tracing::warn!(target: "librdkafka", fac, "{message}");
         }
+        RDKafkaLogLevel::Notice | RDKafkaLogLevel::Info => {
+            tracing::info!(target: "librdkafka", fac, "{message}");
+        }
+        _ => tracing::debug!(target: "librdkafka", fac, "{message}"),
     }
+}
 
-    /// Whether this was not logged yet, apart from its duration.
-    fn is_new(&self, fac: &str, message: &str) -> bool {
-        if fac != "FAIL" {
-            return true;
-        }
-        let lasting = message.rsplit_once(" (after ");
-        let lasting = lasting.map_or(message, |(lasting, _)| lasting);
-        let Ok(mut logged) = self.0.lock() else {
-            return true;
-        };
-        if logged.len() >= LOGGED_MAX {
-            logged.clear();
-        }
-        logged.insert(lasting.to_owned())
-    }
-
-    fn forget(&self) {
-        if let Ok(mut logged) = self.0.lock() {
-            logged.clear();
-        }
-    }
+/// Whether this was not logged yet, apart from its duration.
+fn is_new(logged: &LoggedOnce, fac: &str, message: &str) -> bool {
+    let lasting = message.rsplit_once(" (after ");
+    let lasting = lasting.map_or(message, |(lasting, _)| lasting);
+    fac != "FAIL" || logged.is_new(lasting)
 }
 
 /// Whether a broker is there and we are a member of the group: without either nothing comes.
@@ -284,6 +238,10 @@ fn lag_of(partition: &Partition) -> Option<(i32, i64)> {
     known.then(|| (partition.partition, (partition.hi_offset - done).max(0)))
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,15 +250,15 @@ mod tests {
     fn a_failure_is_logged_once_until_it_is_over() {
         let logged = LoggedOnce::default();
         let failure = |ms| format!("kafka:9092: Connect failed (after {ms}ms in state CONNECT)");
-        assert!(logged.is_new("FAIL", &failure(1)));
-        assert!(!logged.is_new("FAIL", &failure(2)));
-        assert!(logged.is_new("FAIL", "kafka:9092: Disconnected"));
+        assert!(is_new(&logged, "FAIL", &failure(1)));
+        assert!(!is_new(&logged, "FAIL", &failure(2)));
+        assert!(is_new(&logged, "FAIL", "kafka:9092: Disconnected"));
         assert!(
-            logged.is_new("OTHER", &failure(3)),
+            is_new(&logged, "OTHER", &failure(3)),
             "not about a connection"
         );
         logged.forget();
-        assert!(logged.is_new("FAIL", &failure(4)));
+        assert!(is_new(&logged, "FAIL", &failure(4)));
     }
 
     #[test]

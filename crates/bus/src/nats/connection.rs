@@ -1,12 +1,19 @@
 //! How a server is reached, and what subjects cover.
 
-use std::{sync::Arc, time::Duration};
+use std::{error::Error as _, sync::Arc, time::Duration};
 
 use almanack_core::secret::Secret;
-use async_nats::{ConnectErrorKind, ConnectOptions, connection::State, jetstream};
+use async_nats::{
+    ConnectErrorKind, ConnectOptions, HeaderMap,
+    connection::State,
+    jetstream::{
+        self, ErrorCode,
+        context::{PublishError, PublishErrorKind},
+    },
+};
 
 use super::trouble::{LOST, Line, error_text};
-use crate::{Error, Tls};
+use crate::{Error, Tls, batch::Refusal};
 
 /// A server that is away takes nothing; it delivers unacknowledged messages again.
 const FLUSH_WITHIN: Duration = Duration::from_secs(2);
@@ -53,6 +60,28 @@ impl Link {
     /// given text.
     pub(super) fn describe(&self, text: String) -> String {
         self.trouble().unwrap_or(text)
+    }
+
+    /// Publishes a message; returns its number in the stream that keeps it.
+    pub(super) async fn publish(
+        &self,
+        subject: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
+    ) -> Result<u64, Refusal> {
+        let said = |why: String| format!("publish to `{subject}`: {why}");
+        let refusal = |error: PublishError| {
+            let why = said(self.describe(error.to_string()));
+            if is_too_large(&error) {
+                Refusal::TooLarge(why)
+            } else {
+                Refusal::NotNow(why)
+            }
+        };
+        let context = self.context().map_err(|why| Refusal::NotNow(said(why)))?;
+        let sent = context.publish_with_headers(subject.to_owned(), headers, body.into());
+        let confirmed = sent.await.map_err(refusal)?.await;
+        Ok(confirmed.map_err(refusal)?.sequence)
     }
 
     /// Whether the client is looking for its server.
@@ -142,6 +171,16 @@ impl Connection {
         }
         Ok(options)
     }
+}
+
+/// The server bounds every message, and a stream may bound its own more tightly.
+fn is_too_large(error: &PublishError) -> bool {
+    let source = error.source();
+    let answered = source.and_then(|source| source.downcast_ref::<jetstream::Error>());
+    error.kind() == PublishErrorKind::MaxPayloadExceeded
+        || answered.is_some_and(|answered| {
+            answered.error_code() == ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM
+        })
 }
 
 /// Whether a subject with wildcards covers another: `*` one part, `>` all that follow.

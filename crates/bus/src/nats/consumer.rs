@@ -8,7 +8,6 @@ use std::{convert::Infallible, time::Duration};
 use almanack_core::event::incoming::envelope::{Bus, Incoming, Reading};
 use async_nats::jetstream::{self, AckKind};
 use futures_util::future::join_all;
-use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -16,13 +15,13 @@ use super::{
     dead_letters::DeadLetterQueue,
     durable,
     pull::{Next, Pull},
-    trouble::LoggedOnce,
 };
 use crate::{
     Error, Ports,
-    batch::{BYTES_MAX, Batch, MESSAGES_MAX, Unsettled},
+    batch::{BYTES_MAX, Batch, MESSAGES_MAX},
+    logged::LoggedOnce,
     measures,
-    wait_backoff::WaitBackoff,
+    wait_backoff::{WaitBackoff, is_stopped},
 };
 
 /// Other nodes may have a message, but not before our own request for messages is gone: given back
@@ -60,15 +59,6 @@ pub struct Consumer {
     ports: Ports,
 }
 
-/// How a session ended.
-#[derive(Debug, PartialEq, Eq)]
-enum SessionEnd {
-    /// It was stopped.
-    Stopped,
-    /// It failed; why.
-    Broken(String),
-}
-
 /// Failures in a row, and what was logged about them.
 #[derive(Default)]
 struct Course {
@@ -93,20 +83,19 @@ impl Consumer {
             };
             let ended = match prepared {
                 Ok((pull, letters)) => self.session(pull, &letters, &stop, &mut course).await,
-                Err(error) => SessionEnd::Broken(error.to_string()),
+                Err(error) => Err(error.to_string()),
             };
-            let SessionEnd::Broken(why) = ended else {
+            let Err(why) = ended else {
                 break;
             };
             self.is_cut_off(&why);
             // The client reports its connection by itself.
             if !link.as_ref().is_some_and(Link::is_down) {
-                self.complain(&why, &mut course.logged);
+                self.complain(&why, &course.logged);
             }
             let again_at = course.wait_backoff.next(&self.ports);
-            tokio::select! {
-                () = stop.cancelled() => break,
-                () = self.ports.sleeper.until(again_at) => {}
+            if is_stopped(&self.ports, again_at, &stop).await {
+                break;
             }
         }
         if let Some(link) = link {
@@ -114,7 +103,7 @@ impl Consumer {
         }
     }
 
-    fn complain(&self, error: &str, logged: &mut LoggedOnce) {
+    fn complain(&self, error: &str, logged: &LoggedOnce) {
         if logged.is_new(error) {
             tracing::warn!(events.bus = "nats", events.stream = %self.settings.stream, error, "cannot read events; retrying");
         }
@@ -132,11 +121,15 @@ impl Consumer {
 
     /// It does not. How many messages wait there is unknown.
     fn is_cut_off(&self, why: &str) {
+        measures::note_link(&self.ports, Bus::Nats, Err(why.to_owned()));
+        self.lag(None);
+    }
+
+    fn lag(&self, waiting: Option<i64>) {
         let Settings {
             stream, durable, ..
         } = &self.settings;
-        measures::note_link(&self.ports, Bus::Nats, Err(why.to_owned()));
-        measures::lag_unknown(Bus::Nats, stream, durable);
+        measures::lag(Bus::Nats, stream, durable, waiting);
     }
 
     /// Connects where there is no connection yet, makes everything ready there, and asks for
@@ -160,34 +153,34 @@ impl Consumer {
         Ok((pull, letters))
     }
 
+    /// Reads until stopped, or until it fails; why.
     async fn session(
         &self,
         mut pull: Pull,
         letters: &DeadLetterQueue,
         stop: &CancellationToken,
         course: &mut Course,
-    ) -> SessionEnd {
+    ) -> Result<(), String> {
         loop {
             let next = tokio::select! {
                 biased;
                 () = stop.cancelled() => {
                     answer(&pull.all_at_once(), HANDED_BACK).await;
-                    return SessionEnd::Stopped;
+                    return Ok(());
                 }
                 next = pull.next() => next,
             };
-            let first = match next {
-                Ok(Next::Message(first)) => *first,
-                Ok(Next::Nothing) => {
+            let first = match next? {
+                Next::Message(first) => *first,
+                Next::Nothing => {
                     self.is_well(course);
-                    self.measure_lag(&pull).await;
+                    self.lag(pull.waiting().await);
                     continue;
                 }
-                Ok(Next::Down(why)) => {
+                Next::Down(why) => {
                     self.is_cut_off(&why);
                     continue;
                 }
-                Err(why) => return SessionEnd::Broken(why),
             };
             self.is_well(course);
             let mut batch = batch_of(first, &mut pull);
@@ -195,7 +188,7 @@ impl Consumer {
             if !self.settle((&batch, &pull), letters, stop).await {
                 batch.extend(pull.all_at_once());
                 answer(&batch, HANDED_BACK).await;
-                return SessionEnd::Stopped;
+                return Ok(());
             }
         }
     }
@@ -232,10 +225,9 @@ impl Consumer {
         let mut wait_backoff = WaitBackoff::default();
         while let Err(why) = batch.round(self.ports.intake.as_ref(), letters).await {
             let again_at = wait_backoff.next(&self.ports);
-            warn(&why, again_at);
-            tokio::select! {
-                () = stop.cancelled() => return false,
-                () = self.ports.sleeper.until(again_at) => {}
+            why.warn(Bus::Nats, again_at);
+            if is_stopped(&self.ports, again_at, stop).await {
+                return false;
             }
         }
         true
@@ -250,18 +242,8 @@ impl Consumer {
             let next_at = next_at.unwrap_or(now);
             self.ports.sleeper.until(next_at).await;
             answer(messages, AckKind::Progress).await;
-            self.measure_lag(pull).await;
-        }
-    }
-
-    /// What waits grows while nothing is taken.
-    async fn measure_lag(&self, pull: &Pull) {
-        let Settings {
-            stream, durable, ..
-        } = &self.settings;
-        match pull.waiting().await {
-            Some(waiting) => measures::lag(Bus::Nats, stream, durable, waiting),
-            None => measures::lag_unknown(Bus::Nats, stream, durable),
+            // What waits grows while nothing is taken.
+            self.lag(pull.waiting().await);
         }
     }
 
@@ -270,11 +252,7 @@ impl Consumer {
         let redelivered = infos.clone().filter(|info| info.delivered > 1).count();
         measures::count_redelivered(Bus::Nats, redelivered);
         if let Some(last) = infos.last() {
-            let Settings {
-                stream, durable, ..
-            } = &self.settings;
-            let waiting = i64::try_from(last.pending).unwrap_or(i64::MAX);
-            measures::lag(Bus::Nats, stream, durable, waiting);
+            self.lag(Some(i64::try_from(last.pending).unwrap_or(i64::MAX)));
         }
     }
 }
@@ -299,17 +277,6 @@ async fn answer(messages: &[jetstream::Message], kind: AckKind) {
     let failed = join_all(sent).await.into_iter().find_map(Result::err);
     if let Some(error) = failed {
         tracing::debug!(events.bus = "nats", %error, "acknowledge");
-    }
-}
-
-fn warn(why: &Unsettled, again_at: Timestamp) {
-    match why {
-        Unsettled::Store(why) => {
-            tracing::warn!(events.bus = "nats", why, %again_at, "the store does not take events; they wait in their stream");
-        }
-        Unsettled::DeadLetters(why) => {
-            tracing::error!(events.bus = "nats", why, %again_at, "cannot publish a dead letter; its stream waits");
-        }
     }
 }
 

@@ -1,24 +1,12 @@
 //! Dead letters of NATS: another subject, kept by a stream, with the unchanged message and why it
 //! is there.
 
-use std::error::Error as _;
-
 use almanack_core::{event::incoming::envelope::Incoming, percent};
-use async_nats::{
-    HeaderMap, HeaderName, HeaderValue,
-    jetstream::{
-        self, ErrorCode,
-        context::{PublishError, PublishErrorKind},
-        stream,
-    },
-};
+use async_nats::{HeaderMap, HeaderName, HeaderValue, jetstream::stream};
 use async_trait::async_trait;
 
 use super::connection::Link;
-use crate::batch::{CUT, DeadLetters, REASON, Refusal};
-
-/// A message's original position, so that it can be found and compared.
-const PLACE: &str = "almanack-place";
+use crate::batch::{CUT, DeadLetters, PLACE, REASON, Refusal};
 
 /// Publishes dead letters to a subject.
 pub(crate) struct DeadLetterQueue {
@@ -42,18 +30,6 @@ impl DeadLetterQueue {
         };
         let made = context.get_or_create_stream(config).await;
         made.map(drop).map_err(|error| error.to_string())
-    }
-}
-
-impl DeadLetterQueue {
-    fn refusal(&self, error: &PublishError) -> Refusal {
-        let why = self.link.describe(error.to_string());
-        let why = format!("publish to `{}`: {why}", self.subject);
-        if is_too_large(error) {
-            Refusal::TooLarge(why)
-        } else {
-            Refusal::NotNow(why)
-        }
     }
 }
 
@@ -84,21 +60,8 @@ impl DeadLetters for DeadLetterQueue {
             };
             headers.append(name, value);
         }
-        let body = message.body.clone().into();
-        let context = self.link.context().map_err(Refusal::NotNow)?;
-        let sent = context.publish_with_headers(self.subject.clone(), headers, body);
-        let confirmed = sent.await.map_err(|error| self.refusal(&error))?;
-        let confirmed = confirmed.await;
-        confirmed.map(drop).map_err(|error| self.refusal(&error))
+        let body = message.body.clone();
+        let sent = self.link.publish(&self.subject, headers, body).await;
+        sent.map(drop)
     }
-}
-
-/// The server bounds every message, and a stream may bound its own more tightly.
-pub(super) fn is_too_large(error: &PublishError) -> bool {
-    let source = error.source();
-    let answered = source.and_then(|source| source.downcast_ref::<jetstream::Error>());
-    error.kind() == PublishErrorKind::MaxPayloadExceeded
-        || answered.is_some_and(|answered| {
-            answered.error_code() == ErrorCode::STREAM_MESSAGE_EXCEEDS_MAXIMUM
-        })
 }

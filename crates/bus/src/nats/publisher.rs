@@ -10,17 +10,15 @@ use almanack_core::{
     finish::Outcome,
     percent,
 };
-use async_nats::{HeaderMap, header::NATS_MESSAGE_ID, jetstream::context::PublishError};
+use async_nats::{HeaderMap, header::NATS_MESSAGE_ID};
 use async_trait::async_trait;
 use futures_util::{
     FutureExt as _,
     future::{BoxFuture, Shared},
 };
 
-use super::{
-    connection::{Connection, Link},
-    dead_letters::is_too_large,
-};
+use super::connection::{Connection, Link};
+use crate::batch::Refusal;
 
 /// A try to connect, whose result all waiting events share.
 type Opening = Shared<BoxFuture<'static, Result<Link, String>>>;
@@ -73,55 +71,36 @@ impl NatsEventPublisher {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the message's number in its stream, or the outcome of the attempt.
-    async fn send(&self, headers: HeaderMap, body: String) -> Result<u64, Outcome> {
-        let bytes = body.len();
-        let again = |why: String| self.again(&why);
-        let link = self.link().await.map_err(again)?;
-        let context = link.context().map_err(again)?;
-        let failed = |error: PublishError| self.failed(&link, &error, bytes);
-        let subject = self.subject.clone();
-        let sent = context.publish_with_headers(subject, headers, body.into());
-        let confirmed = sent.await.map_err(failed)?;
-        let confirmed = confirmed.await.map_err(failed)?;
-        Ok(confirmed.sequence)
-    }
-
-    /// What is too large stays so until an operator allows more; for everything else a retry may
-    /// help.
-    fn failed(&self, link: &Link, error: &PublishError, bytes: usize) -> Outcome {
-        if is_too_large(error) {
-            let error = format!(
-                "subject `{}` does not take a message of {bytes} bytes: allow more in the server's max_payload or its stream's max_msg_size, then retry the task",
-                self.subject
-            );
-            return Outcome::GiveUp { error };
-        }
-        self.again(&format!("publish: {}", link.describe(error.to_string())))
-    }
-
-    fn again(&self, why: &str) -> Outcome {
-        Outcome::Retry {
-            error: format!("{why} (subject `{}`)", self.subject),
-            retry_after: None,
-        }
+    /// Returns the message's position, or the outcome of the attempt.
+    async fn send(&self, event: &CloudEvent) -> Result<String, Outcome> {
+        let written = event.written(self.mode).map_err(|error| Outcome::GiveUp {
+            error: error.to_string(),
+        })?;
+        let (subject, bytes) = (&self.subject, written.body.len());
+        let sent = match self.link().await {
+            Ok(link) => {
+                let headers = headers(&event.id, &written);
+                link.publish(subject, headers, written.body.into()).await
+            }
+            Err(why) => Err(Refusal::NotNow(format!("publish to `{subject}`: {why}"))),
+        };
+        let number = sent.map_err(|refusal| {
+            refusal.outcome(|| {
+                format!(
+                    "subject `{subject}` does not take a message of {bytes} bytes: allow more in the server's max_payload or its stream's max_msg_size, then retry the task"
+                )
+            })
+        })?;
+        Ok(format!("{subject}@{number}"))
     }
 }
 
 #[async_trait]
 impl EventPublisher for NatsEventPublisher {
     async fn publish(&self, event: &CloudEvent) -> Outcome {
-        let written = match event.written(self.mode) {
-            Ok(written) => written,
-            Err(error) => {
-                let error = error.to_string();
-                return Outcome::GiveUp { error };
-            }
-        };
-        let headers = headers(&event.id, &written);
-        match self.send(headers, written.body).await {
-            Ok(number) => Outcome::Done {
-                detail: Some(format!("{}@{number}", self.subject)),
+        match self.send(event).await {
+            Ok(place) => Outcome::Done {
+                detail: Some(place),
             },
             Err(outcome) => outcome,
         }

@@ -7,13 +7,14 @@
 //! The client reports the kind of a failed try at once, and its reason before the next try.
 
 use std::{
-    collections::BTreeSet,
     error::Error as _,
     fmt, io,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use async_nats::{ClientError, ConnectError, ConnectErrorKind, Event, Server, ServerError, rustls};
+
+use crate::logged::LoggedOnce;
 
 /// A peer that speaks another protocol, or hangs up, looks like no peer.
 const UNREACHABLE: &str = "no server answers, or not as expected: in [events.nats], check servers, tls, that tls_ca signed the servers' certificates, and tls_certificate and tls_key if the servers require a certificate";
@@ -117,28 +118,6 @@ fn is_about_tls(error: &ConnectError) -> bool {
     let reason = error.source().and_then(|it| it.downcast_ref::<io::Error>());
     let reason = reason.and_then(io::Error::get_ref);
     reason.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
-}
-
-/// Warnings since the last success. Each try fails again, and each warning is worth one line.
-#[derive(Debug, Default)]
-pub(super) struct LoggedOnce(BTreeSet<String>);
-
-/// More than there are ways to fail; beyond that, lines are logged again.
-const LOGGED_MAX: usize = 50;
-
-impl LoggedOnce {
-    /// Whether this was not logged yet; now it counts as logged.
-    pub(super) fn is_new(&mut self, text: &str) -> bool {
-        if self.0.len() >= LOGGED_MAX {
-            self.0.clear();
-        }
-        self.0.insert(text.to_owned())
-    }
-
-    /// All is well. Returns whether there was any warning.
-    pub(super) fn forget(&mut self) -> bool {
-        !std::mem::take(&mut self.0).is_empty()
-    }
 }
 
 /// What one client reports about its connection.

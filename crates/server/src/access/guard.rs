@@ -1,11 +1,11 @@
 //! Whether access is guarded: a fact in the store that is never reverted.
 //!
-//! A node that started open checks again every [`REMEMBERED_FOR`], so the first token or user
+//! A node that started open checks again every [`super::REMEMBERED_FOR`], so the first token or user
 //! closes it without a restart. Once closed it does not check again.
 
 use std::sync::{Mutex, PoisonError};
 
-use super::REMEMBERED_FOR;
+use super::is_fresh;
 use crate::prelude::*;
 
 /// The last answer of the store.
@@ -42,10 +42,4 @@ impl Guard {
         }
         Ok(matches!(*said, Said::Guarded))
     }
-}
-
-/// A clock that was set back must not extend the cache.
-fn is_fresh(asked_at: Timestamp, now: Timestamp) -> bool {
-    let age = now.duration_since(asked_at);
-    age >= SignedDuration::ZERO && age < REMEMBERED_FOR
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::REMEMBERED_FOR;
+use super::is_fresh;
 use crate::prelude::*;
 
 /// Most entries; beyond that the cache is cleared.
@@ -22,14 +22,26 @@ impl<T> Default for Memory<T> {
 }
 
 impl<T: Clone> Memory<T> {
-    /// The cached value, if it is fresh.
-    pub(super) fn recall(&self, hash: &str, now: Timestamp) -> Option<T> {
+    /// The cached value if it is fresh, else what `load` finds.
+    pub(super) async fn recall_or(
+        &self,
+        hash: &str,
+        now: Timestamp,
+        load: impl Future<Output = Result<Option<T>>>,
+    ) -> Result<Option<T>> {
+        let known = self.recall(hash, now);
+        if known.is_some() {
+            return Ok(known);
+        }
+        let found = load.await?;
+        self.keep(hash, found.as_ref(), now);
+        Ok(found)
+    }
+
+    fn recall(&self, hash: &str, now: Timestamp) -> Option<T> {
         let remembered = self.lock();
         let (found, seen_at) = remembered.get(hash)?;
-        let age = now.duration_since(*seen_at);
-        // A clock that was set back must not extend the cache.
-        let fresh = age >= SignedDuration::ZERO && age < REMEMBERED_FOR;
-        fresh.then(|| found.clone())
+        is_fresh(*seen_at, now).then(|| found.clone())
     }
 
     /// Caches a hit; a miss is not cached.

@@ -7,13 +7,13 @@
 //! triggers; only our forms contain the form key. The API has no form key; programs use a token.
 
 use almanack_core::sign_in::{Holder, Session, User};
-use almanack_core::{time::Entropy, token::Token};
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use almanack_core::token::Token;
 use cookie::{Cookie, CookieBuilder, SameSite, time::Duration};
 use sha2::{Digest, Sha256};
 
 use super::{Authentication, Requester};
 use crate::prelude::*;
+use crate::token::{draw_bits, hash};
 use crate::ui::cookie;
 
 /// The cookie. Its prefix restricts it to HTTPS (or localhost) and to this exact host.
@@ -59,28 +59,22 @@ impl Authentication {
             return Ok(None);
         };
         let (hash, now) = (hash(&shown), self.state.clock.now());
-        let held = match self.sessions.recall(&hash, now) {
-            Some(held) => Some(held),
-            None => self.find_session(&hash, now).await?,
-        };
+        let load = self.find_session(&hash);
+        let held = self.sessions.recall_or(&hash, now, load).await?;
         let requester = held.and_then(|held| held.requester(now));
         Ok(requester.map(|requester| (requester, form_key(&shown))))
     }
 
-    async fn find_session(&self, hash: &str, now: Timestamp) -> Result<Option<Held>> {
+    async fn find_session(&self, hash: &str) -> Result<Option<Held>> {
         let store = &self.state.changes;
-        let held = match store.load_session(hash).await? {
-            Some(session) => {
-                let by = match &session.holder {
-                    Holder::Token(hash) => store.load_token(hash).await?.map(By::Token),
-                    Holder::User(name) => store.load_user(name).await?.map(By::User),
-                };
-                by.map(|by| Held { session, by })
-            }
-            None => None,
+        let Some(session) = store.load_session(hash).await? else {
+            return Ok(None);
         };
-        self.sessions.keep(hash, held.as_ref(), now);
-        Ok(held)
+        let by = match &session.holder {
+            Holder::Token(hash) => store.load_token(hash).await?.map(By::Token),
+            Holder::User(name) => store.load_user(name).await?.map(By::User),
+        };
+        Ok(by.map(|by| Held { session, by }))
     }
 
     /// Opens a session as of `now` and returns its cookie.
@@ -89,7 +83,7 @@ impl Authentication {
         holder: Holder,
         now: Timestamp,
     ) -> Result<Option<HeaderValue>> {
-        let value = draw(self.state.entropy.as_ref());
+        let value = draw_bits(self.state.entropy.as_ref());
         let session = Session::begin(hash(&value), holder, now);
         self.state.changes.save_session(&session).await?;
         let lasts = session.expires_at.duration_since(session.created_at);
@@ -115,7 +109,7 @@ impl Authentication {
         if let Some(known) = known {
             return (form_key(&known), None);
         }
-        let value = draw(self.state.entropy.as_ref());
+        let value = draw_bits(self.state.entropy.as_ref());
         let key = form_key(&value);
         (key, header(&ours(ARRIVAL_COOKIE, value).path("/ui")))
     }
@@ -140,15 +134,6 @@ fn header(cookie: &CookieBuilder<'static>) -> Option<HeaderValue> {
 /// The cookie value, if it can be one of ours.
 fn shown(headers: &HeaderMap, name: &str) -> Option<String> {
     cookie(headers, name).filter(|value| value.len() == COOKIE_CHARS)
-}
-
-fn draw(entropy: &dyn Entropy) -> String {
-    let bytes = std::array::from_fn::<_, 4, _>(|_| entropy.next_u64().to_le_bytes());
-    URL_SAFE_NO_PAD.encode(bytes.as_flattened())
-}
-
-fn hash(shown: &str) -> String {
-    format!("{:x}", Sha256::digest(shown))
 }
 
 /// Derived from the cookie alone, so that one node accepts the form of another. Not the hash in the

@@ -4,7 +4,7 @@ use almanack_core::{reschedule::Receipt, store::EditionLine};
 use almanack_engine::editions::Ran;
 use axum::Extension;
 
-use super::{Dated, editions, refuse_key, report, run_through, runs::Runs, view::line};
+use super::{Dated, editions, refuse_key, report, runs::Runs, view::line};
 use crate::prelude::*;
 use crate::receipts::ReceiptView;
 
@@ -54,7 +54,8 @@ pub(super) fn receipt_view(
     receipt: Option<&Receipt>,
 ) -> Result<Option<ReceiptView>> {
     let identity = edition.run_identity()?;
-    Ok(receipt.map(|receipt| ReceiptView::of(&identity, receipt)))
+    let receipt = receipt.cloned();
+    Ok(receipt.map(|receipt| ReceiptView { identity, receipt }))
 }
 
 /// Build an edition.
@@ -63,7 +64,6 @@ pub(super) fn receipt_view(
 /// The build continues if the caller disconnects. For a past day, it continues where it stopped.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/run", tag = "editions",
-    params(Dated),
     request_body = RunEditionBody,
     responses(
         (status = 202, description = "Queued, or nothing left to do", body = EditionRunView),
@@ -78,12 +78,10 @@ pub(crate) async fn run_edition(
 ) -> Result<(StatusCode, Json<EditionRunView>)> {
     refuse_key(&call)?;
     let body: RunEditionBody = call.json_or_default()?;
-    let editions = editions(&state)?.clone();
+    let editions = editions(&state)?;
     let date = editions.day(Some(date))?;
     if body.wait {
-        let ran = runs
-            .carry_out(async move { run_through(&editions, date).await })
-            .await?;
+        let ran = runs.build(editions, date).await?;
         return Ok((StatusCode::OK, Json(EditionRunView::ran(ran)?)));
     }
     let requested = editions.request(date, &call.requester.origin()).await?;
@@ -116,7 +114,6 @@ pub(crate) struct EditionPublishView {
 /// Publish the completed stories of an edition now, without the others.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/publish", tag = "editions",
-    params(Dated),
     responses((status = 200, description = "The result", body = EditionPublishView)),
 )]
 pub(crate) async fn publish_edition(
@@ -158,19 +155,14 @@ pub(crate) struct EditionRetryView {
 }
 
 pub(crate) fn check_retries(retries_max: Option<u32>, path: &str) -> Result<()> {
-    match retries_max {
-        Some(most) if !RETRIES.contains(&most) => {
-            let detail = format!("{path} must be 1 to 5, not {most}");
-            Err(Problem::new(Code::InvalidValue, detail).at(path))
-        }
-        _ => Ok(()),
-    }
+    let most = retries_max.unwrap_or(*RETRIES.start());
+    let detail = || format!("{path} must be 1 to 5, not {most}");
+    Problem::unless(RETRIES.contains(&most), path, detail)
 }
 
 /// Retry the failed stories of an edition.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/retry", tag = "editions",
-    params(Dated),
     request_body = RetryEditionBody,
     responses((status = 200, description = "How many will be retried", body = EditionRetryView)),
 )]
@@ -193,7 +185,6 @@ pub(crate) async fn retry_edition(
 /// Start an edition over with its current stories.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/reset", tag = "editions",
-    params(Dated),
     responses((status = 200, description = "The edition after the reset", body = EditionLine)),
 )]
 pub(crate) async fn reset_edition(

@@ -9,7 +9,7 @@
 mod view;
 
 use almanack_core::edition::Account;
-use almanack_engine::editions::{Editions, Error, Retried};
+use almanack_engine::editions::{Editions, Error};
 use axum::Extension;
 use jiff::civil::Date;
 
@@ -18,7 +18,7 @@ use self::view::{
     TriggeredView,
 };
 use super::acts::{check_retries, receipt_view};
-use super::{editions, parse_date, refuse_key, report, run_through, runs::Runs};
+use super::{Reported, editions, parse_date, refuse_key, report, runs::Runs};
 use crate::prelude::*;
 
 /// Which day.
@@ -65,7 +65,7 @@ impl Asking {
             && query != body
         {
             let detail = format!("the query names {query}, the body {body}; name one day");
-            return Err(Problem::new(Code::InvalidValue, detail).at("date"));
+            return Err(Problem::invalid("date", detail));
         }
         let date = editions.day(query.or(body))?;
         Ok(Self { editions, date })
@@ -77,6 +77,16 @@ impl Asking {
         let Asked(query) = query?;
         let body: DayQuery = call.json_or_default()?;
         Self::about(state, query.date.as_deref(), body.date.as_deref())
+    }
+
+    /// Builds the edition as far as possible; a failure carries its state, too.
+    async fn build(&self, runs: &Runs) -> Result<(Reported, StandView), Refused> {
+        let ran = runs.build(&self.editions, self.date).await?;
+        let stand = self.stand(&ran.account);
+        match report(&ran.account, &ran.end) {
+            Ok(report) => Ok((report, stand)),
+            Err(problem) => Err(Refused::about(problem, stand)),
+        }
     }
 
     fn stand(&self, account: &Account) -> StandView {
@@ -101,15 +111,7 @@ pub(crate) async fn trigger_export_sync(
     call: Result<Call>,
 ) -> Result<Json<TriggeredView>, Refused> {
     let asking = Asking::of(&state, query, &call?)?;
-    let (editions, date) = (asking.editions.clone(), asking.date);
-    let ran = runs
-        .carry_out(async move { run_through(&editions, date).await })
-        .await?;
-    let stand = asking.stand(&ran.account);
-    let report = match report(&ran.account, &ran.end) {
-        Ok(report) => report,
-        Err(problem) => return Err(Refused::about(problem, stand)),
-    };
+    let (report, stand) = asking.build(&runs).await?;
     Ok(Json(TriggeredView {
         success: report.published,
         message: report.message,
@@ -218,46 +220,27 @@ pub(crate) async fn retry_failed_tasks(
     let before = editions.account(date).await?.edition.state;
     let by = call.requester.origin();
     let retried = editions.retry(date, body.max_retries, &by).await?;
-    let status_reset = retried.account.edition.state != before;
-    // No story is retried, so there is nothing to build.
-    if !body.sync || retried.stories == 0 {
-        return Ok(Json(put_back(&asking, &retried, status_reset)));
-    }
-    let building = editions.clone();
-    let ran = runs
-        .carry_out(async move { run_through(&building, date).await })
-        .await?;
-    let stand = asking.stand(&ran.account);
-    let report = report(&ran.account, &ran.end);
-    let report = report.map_err(|problem| Refused::about(problem, asking.stand(&ran.account)))?;
     let count = retried.stories;
-    let message = format!("failed stories to retry: {count}; {}", report.message);
-    Ok(Json(RetriedTasksView {
-        success: report.published,
-        message,
-        retry_count: count,
-        reset_count: count,
-        synced: true,
-        status_reset,
-        stand,
-    }))
-}
-
-fn put_back(asking: &Asking, retried: &Retried, status_reset: bool) -> RetriedTasksView {
-    let count = retried.stories;
-    let message = match count {
-        0 => "no change: no failed story has retries left".to_owned(),
-        count => format!("failed stories to retry: {count}"),
-    };
-    RetriedTasksView {
+    let mut view = RetriedTasksView {
         success: true,
-        message,
+        message: match count {
+            0 => "no change: no failed story has retries left".to_owned(),
+            count => format!("failed stories to retry: {count}"),
+        },
         retry_count: count,
         reset_count: count,
-        synced: false,
-        status_reset,
+        // If no story is retried, there is nothing to build.
+        synced: body.sync && count > 0,
+        status_reset: retried.account.edition.state != before,
         stand: asking.stand(&retried.account),
+    };
+    if view.synced {
+        let (report, stand) = asking.build(&runs).await?;
+        view.success = report.published;
+        view.message = format!("{}; {}", view.message, report.message);
+        view.stand = stand;
     }
+    Ok(Json(view))
 }
 
 /// Start a day's edition over with its current stories.

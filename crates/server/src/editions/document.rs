@@ -19,7 +19,7 @@ pub(crate) struct DocumentQuery {
 /// Show the document of an edition as Markdown, or as JSON with all its inputs.
 #[utoipa::path(
     get, path = "/api/v1/editions/{date}/document", tag = "editions",
-    params(Dated, DocumentQuery),
+    params(DocumentQuery),
     responses((
         status = 200, description = "The document; JSON if `Accept` names only JSON",
         content((String = "text/markdown"), (Document = "application/json")),
@@ -38,7 +38,6 @@ pub(crate) async fn get_document(
 /// Preview the document of an edition as it would be rendered now. Nothing is stored.
 #[utoipa::path(
     get, path = "/api/v1/editions/{date}/preview", tag = "editions",
-    params(Dated),
     responses((
         status = 200, description = "The document; JSON if `Accept` names only JSON",
         content((String = "text/markdown"), (Document = "application/json")),

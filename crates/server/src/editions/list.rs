@@ -59,14 +59,10 @@ impl EditionsQuery {
     }
 }
 
-fn misasked(detail: &str) -> Problem {
-    Problem::new(Code::InvalidQuery, detail)
-}
-
 fn parse_state(text: &str) -> Result<EditionState> {
     EditionState::parse(text).ok_or_else(|| {
         let names = EditionState::ALL.map(EditionState::as_str).join(", ");
-        misasked(&format!("state must be one of {names}"))
+        Problem::in_query(format!("state must be one of {names}"))
     })
 }
 

@@ -8,13 +8,11 @@
 mod feed;
 mod html;
 
-use std::fmt::Write as _;
-
 use almanack_core::edition::{Edition, State as EditionState};
 use almanack_core::store::{EditionFilter, EditionLine};
 use almanack_core::{edition::document::Document, token::Scope};
 use almanack_engine::editions::{Editions, Error};
-use axum::{extract::Request, middleware::Next};
+use axum::{Extension, extract::Request, middleware::Next};
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
@@ -88,7 +86,6 @@ pub(crate) async fn index_page(
 /// A published edition as a web page.
 #[utoipa::path(
     get, path = "/editions/{date}", tag = "pages",
-    params(Dated),
     responses(
         (status = 200, description = "A page", body = String, content_type = "text/html"),
         (status = 304, description = "Not modified"),
@@ -103,11 +100,11 @@ pub(crate) async fn edition_page(
     let Dated(date) = date?;
     let editions = editions(&state)?;
     let edition = match editions.look(date).await {
-        Err(Error::Unknown(_)) => return Err(Wrong::NoEdition(date)),
+        Err(Error::Unknown(_)) => return Err(Wrong::no_edition(date)),
         account => account?.edition,
     };
     let document = published_document(editions, &edition).await?;
-    let document = document.ok_or(Wrong::NoEdition(date))?;
+    let document = document.ok_or_else(|| Wrong::no_edition(date))?;
     let revision = document.inputs.revision;
     let tag = tag_of(
         &state,
@@ -150,10 +147,8 @@ pub(crate) async fn feed(State(state): App, headers: HeaderMap) -> Result<Respon
         }
     }
     let text = feed::atom(editions.settings(), &base, &entries);
-    let mut response = as_page(&state, &tag, text);
-    let atom = HeaderValue::from_static("application/atom+xml; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, atom);
-    Ok(response)
+    let atom = [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8")];
+    Ok((atom, as_page(&state, &tag, text)).into_response())
 }
 
 async fn published_lines(
@@ -219,14 +214,8 @@ fn tag_of(state: &AppState, kind: &str, parts: &[&str]) -> String {
         digest.update(part.len().to_le_bytes());
         digest.update(part);
     }
-    let bytes = digest.finalize();
-    let mut tag = String::from("W/\"");
-    for byte in bytes.iter().take(16) {
-        // Writing to a String cannot fail.
-        let _ = write!(tag, "{byte:02x}");
-    }
-    tag.push('"');
-    tag
+    let hex = format!("{:x}", digest.finalize());
+    format!("W/\"{}\"", &hex[..32])
 }
 
 /// Whether the reader's copy matches the tag.
@@ -240,66 +229,50 @@ fn is_known(headers: &HeaderMap, tag: &str) -> bool {
 }
 
 fn unchanged(state: &AppState, tag: &str) -> Response {
-    let mut response = StatusCode::NOT_MODIFIED.into_response();
     // A cached page takes on the headers of this answer, so they must match the page's.
-    html::guard(response.headers_mut());
-    kept(state, response.headers_mut(), tag);
-    response
+    (StatusCode::NOT_MODIFIED, html::policy(), kept(state, tag)).into_response()
 }
 
 fn as_page(state: &AppState, tag: &str, text: String) -> Response {
-    let mut response = html::respond(StatusCode::OK, text);
-    kept(state, response.headers_mut(), tag);
-    response
+    (kept(state, tag), html::respond(StatusCode::OK, text)).into_response()
 }
 
 /// May be cached, but must be revalidated each time.
-fn kept(state: &AppState, headers: &mut HeaderMap, tag: &str) {
+fn kept<'a>(state: &AppState, tag: &'a str) -> [(header::HeaderName, &'a str); 2] {
     let control = if state.public_editions {
         "public, no-cache"
     } else {
         "private, no-cache"
     };
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(control));
-    headers.extend(
-        HeaderValue::try_from(tag)
-            .ok()
-            .map(|tag| (header::ETAG, tag)),
-    );
+    [(header::CACHE_CONTROL, control), (header::ETAG, tag)]
 }
 
 /// An error as a page.
-pub(crate) enum Wrong {
-    /// No edition was published on this day.
-    NoEdition(Date),
-    /// Any other problem.
-    Problem(Problem),
+pub(crate) struct Wrong(StatusCode, String);
+
+impl Wrong {
+    fn no_edition(date: Date) -> Self {
+        let message = format!("No edition was published on {date}.");
+        Self(StatusCode::NOT_FOUND, message)
+    }
 }
 
 impl From<Problem> for Wrong {
     fn from(problem: Problem) -> Self {
-        Self::Problem(problem)
+        Self(problem.code.status(), problem.detail.into_string())
     }
 }
 
 impl From<Error> for Wrong {
     fn from(error: Error) -> Self {
-        Self::Problem(error.into())
+        Problem::from(error).into()
     }
 }
 
 impl IntoResponse for Wrong {
     fn into_response(self) -> Response {
-        let (status, message) = match self {
-            Self::NoEdition(date) => (
-                StatusCode::NOT_FOUND,
-                format!("No edition was published on {date}."),
-            ),
-            Self::Problem(problem) => (problem.code.status(), problem.detail.into_string()),
-        };
-        let page = html::wrong(status, &message);
-        let mut response = html::respond(status, page.into_string());
-        response.extensions_mut().insert(Page);
-        response
+        let Self(status, message) = self;
+        let page = html::wrong(status, &message).into_string();
+        (Extension(Page), html::respond(status, page)).into_response()
     }
 }

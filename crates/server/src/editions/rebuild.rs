@@ -53,7 +53,6 @@ pub(crate) struct RebuiltView {
 /// Render a document again from its stored inputs. Nothing is stored.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/rebuild", tag = "editions",
-    params(("date" = String, Path, description = "Day of the edition, YYYY-MM-DD")),
     request_body = RebuildBody,
     responses((status = 200, description = "The stored and the newly rendered document", body = RebuiltView)),
 )]

@@ -50,7 +50,6 @@ impl From<Redelivered> for RedeliveryView {
 /// call is harmless.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/resend", tag = "editions",
-    params(Dated),
     request_body = RedeliveryBody,
     responses((status = 200, description = "The parts that are sent again", body = RedeliveryView)),
 )]
@@ -73,7 +72,6 @@ pub(crate) async fn resend_delivery(
 /// They no longer block the edition, and the destination's alert closes.
 #[utoipa::path(
     post, path = "/api/v1/editions/{date}/skip", tag = "editions",
-    params(Dated),
     request_body = RedeliveryBody,
     responses((status = 200, description = "The skipped parts", body = RedeliveryView)),
 )]

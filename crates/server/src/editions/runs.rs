@@ -4,11 +4,13 @@
 //! work runs as a separate task, and the caller waits for that. The number of concurrent runs is
 //! bounded, because a caller that disconnects frees nothing.
 
-use almanack_engine::editions::Error;
+use almanack_engine::editions::{Editions, Error, Ran, Unwatched};
+use jiff::civil::Date;
 use tokio::{sync::Semaphore, task::JoinHandle};
 use tracing::Instrument as _;
 
 use crate::prelude::*;
+use crate::problem::internal;
 
 /// Concurrent runs on one node. Runs of one edition take turns, so more would gain nothing.
 const RUNS_MAX: usize = 8;
@@ -24,6 +26,16 @@ impl Default for Runs {
 }
 
 impl Runs {
+    /// Builds an edition as far as possible.
+    pub(super) async fn build(&self, editions: &Arc<Editions>, date: Date) -> Result<Ran> {
+        let editions = Arc::clone(editions);
+        let work = async move {
+            editions.take_up(date).await?;
+            editions.run(date, &Unwatched).await
+        };
+        self.carry_out(work).await
+    }
+
     /// Runs work to its end, whether or not the caller waits for it.
     pub(crate) async fn carry_out<T: Send + 'static>(
         &self,
@@ -33,8 +45,7 @@ impl Runs {
             Ok(done) => Ok(done?),
             Err(error) => {
                 tracing::error!(%error, "work on an edition panicked");
-                let detail = "internal error; see the log of this node";
-                Err(Problem::new(Code::Internal, detail))
+                Err(internal())
             }
         }
     }

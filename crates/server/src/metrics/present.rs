@@ -1,35 +1,17 @@
 //! The day's edition as gauges: its state, its stories, its spending.
 
 use almanack_core::edition::{Account, Counts, State};
-use almanack_engine::editions::Error;
+use almanack_engine::editions::{Editions, Error};
 use metrics::gauge;
 
-use super::Counted;
-use crate::prelude::*;
-
-#[derive(Default)]
-pub(crate) struct Present(Counted);
-
-impl Present {
-    /// Reads the day's edition unless that was done recently.
-    pub(super) async fn show(&self, state: &AppState, now: Timestamp) -> Result<(), Error> {
-        let Some(editions) = &state.editions else {
-            return Ok(());
-        };
-        if !self.0.is_due(now) {
-            return Ok(());
-        }
-        let seen = match editions.look(editions.today()).await {
-            Err(Error::Unknown(_)) => Ok(None),
-            seen => seen.map(Some),
-        };
-        if seen.is_err() {
-            self.0.forget();
-        }
-        let account = seen?;
-        set(account.as_ref(), editions.settings().rules.budget);
-        Ok(())
-    }
+/// Reads the day's edition.
+pub(super) async fn show(editions: &Editions) -> Result<(), Error> {
+    let account = match editions.look(editions.today()).await {
+        Err(Error::Unknown(_)) => None,
+        seen => Some(seen?),
+    };
+    set(account.as_ref(), editions.settings().rules.budget);
+    Ok(())
 }
 
 /// All other values are 0: a day without an edition shows nothing of the day before.

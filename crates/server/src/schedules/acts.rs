@@ -1,13 +1,12 @@
 //! Actions on a schedule besides changing it: pause, resume, fire, backfill. Allowed for schedules
 //! of any origin: none of these changes the definition.
 
-use almanack_core::plan::ScheduleName;
 use almanack_core::task::{Identity, Status};
-use almanack_engine::schedules::{Backfill, Changed, Fired, Overlapping, SlotOfBackfill};
+use almanack_engine::schedules::{Backfill, Overlapping, SlotOfBackfill};
 
 use super::{Named, view::ScheduleView, written};
 use crate::prelude::*;
-use crate::{percent, tasks::body::parse_instant};
+use crate::{receipts::location, tasks::body::parse_instant};
 
 /// Default pause between two firings of a backfill.
 pub(crate) const PACE_DEFAULT: SignedDuration = SignedDuration::from_secs(1);
@@ -31,7 +30,6 @@ pub(crate) struct PauseBody {
 /// Slots during the pause are recorded as skipped, with the requester and the reason.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/pause", tag = "schedules",
-    params(Named),
     request_body = PauseBody,
     responses((status = 200, description = "The schedule after the change", body = ScheduleView)),
 )]
@@ -43,32 +41,24 @@ pub(crate) async fn pause(State(state): App, Named(name): Named, call: Call) -> 
     check_until(until, state.clock.now())?;
     let by = call.requester.name();
     let changed = state.schedules.pause(&name, until, body.note, by).await?;
-    Ok(changed_answer(&state, changed))
+    Ok(written(&state, StatusCode::OK, changed.schedule))
 }
 
 /// Refuses a pause that ends in the past.
 pub(crate) fn check_until(until: Option<Timestamp>, now: Timestamp) -> Result<()> {
-    if until.is_none_or(|until| until > now) {
-        return Ok(());
-    }
-    let detail = "until must be in the future";
-    Err(Problem::new(Code::InvalidValue, detail).at("until"))
+    let fits = until.is_none_or(|until| until > now);
+    Problem::unless(fits, "until", || "until must be in the future")
 }
 
 /// Resume a paused schedule.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/resume", tag = "schedules",
-    params(Named),
     responses((status = 200, description = "The schedule after the change", body = ScheduleView)),
 )]
 pub(crate) async fn resume(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let changed = state.schedules.resume(&name, call.requester.name()).await?;
-    Ok(changed_answer(&state, changed))
-}
-
-fn changed_answer(state: &AppState, changed: Changed) -> Response {
-    written(state, StatusCode::OK, changed.schedule)
+    Ok(written(&state, StatusCode::OK, changed.schedule))
 }
 
 #[derive(Default, Deserialize, ToSchema)]
@@ -91,7 +81,6 @@ pub(crate) struct FiredView {
 /// Fire a schedule now, in addition to its slots. Paused schedules fire, too.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/fire", tag = "schedules",
-    params(Named),
     request_body = FireBody,
     responses((status = 201, description = "The firing", body = FiredView)),
 )]
@@ -106,22 +95,12 @@ pub(crate) async fn fire(State(state): App, Named(name): Named, call: Call) -> A
     // The task's history records the requester in its own form.
     let by = call.requester.origin();
     let fired = state.schedules.fire(&name, overlapping, &by).await?;
-    Ok(fired_answer(&fired))
-}
-
-fn fired_answer(fired: &Fired) -> Response {
-    let Identity { subject, kind } = &fired.identity;
+    let location = location(&fired.identity);
     let view = FiredView {
-        identity: fired.identity.clone(),
+        identity: fired.identity,
         nominal_at: fired.nominal_at,
     };
-    let mut response = (StatusCode::CREATED, Json(view)).into_response();
-    let subject = percent::encode(subject.as_str());
-    // Kinds and encoded subjects are ASCII, so this is always a header value.
-    if let Ok(location) = HeaderValue::try_from(format!("/api/v1/tasks/{kind}/{subject}")) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    response
+    Ok((StatusCode::CREATED, location, Json(view)).into_response())
 }
 
 /// Which past slots to fire, and how fast.
@@ -186,7 +165,6 @@ impl From<SlotOfBackfill> for BackfilledSlotView {
 /// deleted.
 #[utoipa::path(
     post, path = "/api/v1/schedules/{name}/backfill", tag = "schedules",
-    params(Named),
     request_body = BackfillBody,
     responses((status = 200, description = "The result or preview", body = BackfilledView)),
 )]
@@ -197,36 +175,23 @@ pub(crate) async fn backfill(
 ) -> Result<Json<BackfilledView>> {
     call.refuse_key()?;
     let body: BackfillBody = call.json()?;
-    let request = body.request()?;
-    let done = carry_out(&state, &name, request, &body, &call.requester.origin()).await?;
-    Ok(Json(done))
-}
-
-async fn carry_out(
-    state: &AppState,
-    name: &ScheduleName,
-    request: Backfill,
-    body: &BackfillBody,
-    by: &str,
-) -> Result<BackfilledView> {
-    let done = if body.dry_run {
-        state.schedules.plan_backfill(name, request).await?
+    let (request, dry_run) = (body.request()?, body.dry_run);
+    let done = if dry_run {
+        state.schedules.plan_backfill(&name, request).await?
     } else {
-        state.schedules.backfill(name, request, by).await?
+        let by = call.requester.origin();
+        state.schedules.backfill(&name, request, &by).await?
     };
-    Ok(BackfilledView {
-        dry_run: body.dry_run,
+    Ok(Json(BackfilledView {
+        dry_run,
         fires: done.fires(),
         slots: done.slots.into_iter().map(Into::into).collect(),
-    })
+    }))
 }
 
 pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration> {
-    if (SignedDuration::ZERO..=PACE_MAX).contains(&pace) {
-        return Ok(pace);
-    }
-    let detail = "pace must be between 0s and 24h";
-    Err(Problem::new(Code::InvalidValue, detail).at("pace"))
+    let fits = (SignedDuration::ZERO..=PACE_MAX).contains(&pace);
+    Problem::unless(fits, "pace", || "pace must be between 0s and 24h").map(|()| pace)
 }
 
 impl BackfillBody {

@@ -1,10 +1,10 @@
 //! The meaning of an expression: in words, as times, and with warnings.
 
 use almanack_core::plan::{Definition, Ready, ScheduleName};
-use almanack_core::schedule::{Language, Warning};
-use almanack_core::target::Target;
+use almanack_core::{schedule::Warning, target::Target};
 
 use crate::prelude::*;
+use crate::ui::{lang::Lang, schedules::words};
 
 /// Shortest tick interval of a node; more frequent slots get a warning.
 pub(crate) const ROUND_S: u32 = 10;
@@ -59,9 +59,10 @@ impl TimetableView {
         ready: &Ready,
         (first, now): (Option<Timestamp>, Timestamp),
         count: usize,
-        language: Language,
+        lang: Lang,
     ) -> Self {
         let zone = ready.zone().time_zone();
+        let warnings = ready.lints(now, ROUND_S).into_iter();
         let after = |at: &Timestamp| ready.next_after(*at);
         let times = std::iter::successors(first, after);
         let next: Vec<TimeView> = times
@@ -73,14 +74,10 @@ impl TimetableView {
             })
             .collect();
         Self {
-            words: ready.describe(language),
+            words: ready.describe(words::language(lang)),
             exhausted: next.len() < count,
             next,
-            warnings: ready
-                .lints(now, ROUND_S)
-                .into_iter()
-                .map(Into::into)
-                .collect(),
+            warnings: warnings.map(Into::into).collect(),
         }
     }
 }
@@ -121,13 +118,11 @@ pub(crate) struct ExplainBody {
 )]
 pub(crate) async fn explain(State(state): App, call: Call) -> Answer {
     let body: ExplainBody = call.json()?;
-    let count = check_count(body.count)
-        .map_err(|detail| Problem::new(Code::InvalidValue, detail).at("count"))?;
+    let count = check_count(body.count).map_err(|detail| Problem::invalid("count", detail))?;
     let ready = read(&state, body.name.as_deref(), body.expression, body.tz)?;
-    let language = preferred(&call.headers);
-    let now = state.clock.now();
-    let view = TimetableView::of(&ready, (ready.next_after(now), now), count, language);
-    Ok(in_language(language, view))
+    let (lang, now) = (Lang::accepted(&call.headers), state.clock.now());
+    let view = TimetableView::of(&ready, (ready.next_after(now), now), count, lang);
+    Ok(in_language(lang, view))
 }
 
 /// Parses an expression without a schedule.
@@ -138,10 +133,11 @@ pub(crate) fn read(
     tz: Option<String>,
 ) -> Result<Ready> {
     let name = ScheduleName::parse(name.unwrap_or("schedule"))?;
-    if expression.len() > EXPRESSION_BYTES_MAX {
-        let detail = format!("expression must have at most {EXPRESSION_BYTES_MAX} bytes");
-        return Err(Problem::new(Code::InvalidValue, detail).at("expression"));
-    }
+    Problem::unless(
+        expression.len() <= EXPRESSION_BYTES_MAX,
+        "expression",
+        || format!("expression must have at most {EXPRESSION_BYTES_MAX} bytes"),
+    )?;
     // The target does not affect the times.
     let nowhere = Target::Task {
         kind: "EXPLAIN".to_owned(),
@@ -163,69 +159,7 @@ pub(super) fn check_count(asked: Option<usize>) -> Result<usize, String> {
 }
 
 /// An answer with the language of its texts.
-pub(super) fn in_language(language: Language, view: impl Serialize) -> Response {
-    let tag = match language {
-        Language::English => "en",
-        Language::Chinese => "zh-CN",
-    };
-    let headers = [(header::CONTENT_LANGUAGE, HeaderValue::from_static(tag))];
+pub(super) fn in_language(lang: Lang, view: impl Serialize) -> Response {
+    let headers = [(header::CONTENT_LANGUAGE, lang.tag())];
     (headers, Json(view)).into_response()
-}
-
-/// The preferred of the two languages in `Accept-Language`. Default: English.
-pub(super) fn preferred(headers: &HeaderMap) -> Language {
-    let asked = headers
-        .get(header::ACCEPT_LANGUAGE)
-        .and_then(|value| value.to_str().ok());
-    let ranges = asked.unwrap_or_default().split(',');
-    let (mut english, mut chinese) = (None, 0.0);
-    for range in ranges {
-        let (tag, weight) = weighted(range);
-        match tag.split('-').next() {
-            Some(primary) if primary.eq_ignore_ascii_case("zh") => chinese = weight.max(chinese),
-            Some(primary) if primary.eq_ignore_ascii_case("en") => {
-                english = Some(weight.max(english.unwrap_or(0.0)));
-            }
-            _ => {}
-        }
-    }
-    if chinese > english.unwrap_or(0.0) {
-        Language::Chinese
-    } else {
-        Language::English
-    }
-}
-
-/// A language range and its weight: `zh;q=0.8`. An unreadable weight counts as none.
-fn weighted(range: &str) -> (&str, f32) {
-    let (tag, rest) = range.split_once(';').unwrap_or((range, "q=1"));
-    let weight = rest.trim().strip_prefix("q=");
-    let weight = weight.and_then(|weight| weight.trim().parse::<f32>().ok());
-    (tag.trim(), weight.unwrap_or(0.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_in_the_language_that_is_preferred() {
-        for (asked, language) in [
-            ("", Language::English),
-            ("zh", Language::Chinese),
-            ("ZH-Hans-CN", Language::Chinese),
-            ("zh-CN,zh;q=0.9,en;q=0.8", Language::Chinese),
-            ("en,zh;q=0.9", Language::English),
-            ("en;q=0.1, zh;q=0.2", Language::Chinese),
-            ("de, fr", Language::English),
-            ("zh;q=0", Language::English),
-            ("zh;q=x", Language::English),
-            ("zhuang", Language::English),
-        ] {
-            let value = HeaderValue::from_static(asked);
-            let headers = HeaderMap::from_iter([(header::ACCEPT_LANGUAGE, value)]);
-            assert_eq!(preferred(&headers), language, "{asked}");
-        }
-        assert_eq!(preferred(&HeaderMap::new()), Language::English);
-    }
 }

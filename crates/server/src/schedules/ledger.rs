@@ -20,7 +20,7 @@ pub(crate) struct LedgerQuery {
 /// List a schedule's slots and their results, newest first.
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}/slots", tag = "schedules",
-    params(Named, LedgerQuery),
+    params(LedgerQuery),
     responses((status = 200, description = "The page", body = LedgerView)),
 )]
 pub(crate) async fn list_slots(
@@ -67,7 +67,7 @@ pub(crate) struct EditsQuery {
 /// List the changes of a schedule, oldest first.
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}/edits", tag = "schedules",
-    params(Named, EditsQuery),
+    params(EditsQuery),
     responses((status = 200, description = "The changes", body = EditsView)),
 )]
 pub(crate) async fn list_edits(
@@ -108,7 +108,7 @@ pub(crate) struct WhyView {
 /// Explain why a slot did or did not fire, from stored facts.
 #[utoipa::path(
     get, path = "/api/v1/schedules/{name}/why", tag = "schedules",
-    params(Named, WhyQuery),
+    params(WhyQuery),
     responses((status = 200, description = "The reason", body = WhyView)),
 )]
 pub(crate) async fn why(

@@ -9,7 +9,6 @@ use crate::receipts::{ReceiptView, answer};
 /// The answer is the receipt of its task. Resumes a paused or ended source.
 #[utoipa::path(
     post, path = "/api/v1/sources/{id}/check", tag = "sources",
-    params(Numbered),
     responses(
         (status = 201, description = "A new task was created", body = ReceiptView),
         (status = 200, description = "Its task was rescheduled, or is already due", body = ReceiptView),
@@ -21,7 +20,7 @@ pub(crate) async fn check_source(State(state): App, Numbered(id): Numbered, call
         .sources
         .check_now(id, &call.requester.origin())
         .await?;
-    Ok(answer(&id.identity()?, &receipt))
+    Ok(answer(id.identity()?, receipt))
 }
 
 #[derive(Default, Deserialize, ToSchema)]
@@ -35,7 +34,6 @@ pub(crate) struct PauseSourceBody {
 /// Pause a source until it is resumed.
 #[utoipa::path(
     post, path = "/api/v1/sources/{id}/pause", tag = "sources",
-    params(Numbered),
     request_body = PauseSourceBody,
     responses((status = 200, description = "The source after the change", body = SourceView)),
 )]
@@ -50,7 +48,6 @@ pub(crate) async fn pause_source(State(state): App, Numbered(id): Numbered, call
 /// Resume a paused or ended source and check it at once.
 #[utoipa::path(
     post, path = "/api/v1/sources/{id}/resume", tag = "sources",
-    params(Numbered),
     responses((status = 200, description = "The source after the change", body = SourceView)),
 )]
 pub(crate) async fn resume_source(State(state): App, Numbered(id): Numbered, call: Call) -> Answer {

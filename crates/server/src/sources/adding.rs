@@ -188,12 +188,10 @@ pub(crate) async fn discover(State(state): App, call: Call) -> Result<Json<Candi
 
 /// The feeds of an address, the most likely first.
 pub(crate) async fn candidates(state: &AppState, address: &str) -> Result<Vec<CandidateView>> {
-    if address.len() > ADDRESS_BYTES_MAX || address.contains(char::is_control) {
-        let detail = format!(
-            "address must have at most {ADDRESS_BYTES_MAX} bytes and no control characters"
-        );
-        return Err(Problem::new(Code::InvalidValue, detail).at("address"));
-    }
+    let fits = address.len() <= ADDRESS_BYTES_MAX && !address.contains(char::is_control);
+    Problem::unless(fits, "address", || {
+        format!("address must have at most {ADDRESS_BYTES_MAX} bytes and no control characters")
+    })?;
     let mut found = state.sources.discover(address).await?;
     found.truncate(CANDIDATES_MAX);
     let mut candidates = Vec::with_capacity(found.len());

@@ -74,27 +74,20 @@ pub(super) fn check_form(definition: &Definition) -> Result<()> {
     check_callback(Some(&definition.address), "address")?;
     definition.policy.as_deref().map_or(Ok(()), check_policy)?;
     let rules = serde_json::to_string(&definition.reading).map_or(0, |json| json.len());
-    if rules > READING_BYTES_MAX {
-        let detail = format!("reading has {rules} bytes; the limit is {READING_BYTES_MAX}");
-        return Err(Problem::new(Code::InvalidValue, detail).at("reading"));
-    }
-    Ok(())
+    Problem::unless(rules <= READING_BYTES_MAX, "reading", || {
+        format!("reading has {rules} bytes; the limit is {READING_BYTES_MAX}")
+    })
 }
 
 fn check_policy(text: &str) -> Result<()> {
-    if text.len() <= POLICY_BYTES_MAX {
-        return Ok(());
-    }
-    let detail = format!("policy must have at most {POLICY_BYTES_MAX} bytes");
-    Err(Problem::new(Code::InvalidValue, detail).at("policy"))
+    Problem::unless(text.len() <= POLICY_BYTES_MAX, "policy", || {
+        format!("policy must have at most {POLICY_BYTES_MAX} bytes")
+    })
 }
 
 fn parse_cadence(text: &str) -> Result<Cadence> {
-    text.parse().map_err(
-        |unknown: almanack_core::source::policy::cadence::UnknownCadence| {
-            Problem::new(Code::InvalidValue, unknown.to_string()).at("cadence")
-        },
-    )
+    let cadence = text.parse::<Cadence>();
+    cadence.map_err(|unknown| Problem::invalid("cadence", unknown.to_string()))
 }
 
 /// What to change. Omitted fields are unchanged; null resets.

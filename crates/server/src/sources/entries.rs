@@ -49,7 +49,7 @@ pub(crate) async fn list_entries(
 /// List entries of one source, newest row first.
 #[utoipa::path(
     get, path = "/api/v1/sources/{id}/entries", tag = "sources",
-    params(Numbered, EntriesQuery),
+    params(EntriesQuery),
     responses((status = 200, description = "The page", body = EntriesView)),
 )]
 pub(crate) async fn list_source_entries(

@@ -5,7 +5,7 @@ use almanack_core::source::policy::cadence::Cadence;
 use almanack_core::source::{Attention, SourceId};
 use almanack_core::store::SourceFilter;
 
-use super::{STATES, cursor, misasked, parse_cursor, parse_type, shown, view::SourcesView};
+use super::{STATES, cursor, parse_cursor, parse_type, shown, view::SourcesView};
 use crate::prelude::*;
 
 /// Longest search text, in bytes.
@@ -57,12 +57,12 @@ impl ListQuery {
     pub(crate) fn into_filter(self) -> Result<SourceFilter> {
         let page = paging::size(self.limit, PAGE_DEFAULT, PAGE_MAX)?;
         if self.state.iter().any(|s| !STATES.contains(&s.as_str())) {
-            return Err(misasked("state must be active, paused or ended"));
+            return Err(Problem::in_query("state must be active, paused or ended"));
         }
         let cadence = self.cadence.as_deref().map(str::parse::<Cadence>);
         let cadence = cadence
             .transpose()
-            .map_err(|unknown| misasked(&unknown.to_string()))?;
+            .map_err(|unknown| Problem::in_query(unknown.to_string()))?;
         let (attention, needs_attention) = one_or_any(self.attention.as_deref(), parse_attention)?;
         let (failure, failed) = one_or_any(self.failure.as_deref(), parse_failure)?;
         let after = self.cursor.as_deref().map(parse_cursor);
@@ -90,13 +90,13 @@ fn one_or_any<T>(asked: Option<&str>, parse: fn(&str) -> Result<T>) -> Result<(O
 
 fn parse_attention(text: &str) -> Result<Attention> {
     let detail = "attention must be silent, failing, duplicate, credentials or any";
-    Attention::parse(text).ok_or_else(|| misasked(detail))
+    Attention::parse(text).ok_or_else(|| Problem::in_query(detail))
 }
 
 fn parse_failure(text: &str) -> Result<FailureClass> {
     FailureClass::parse(text).ok_or_else(|| {
         let names = FailureClass::ALL.map(FailureClass::as_str).join(", ");
-        misasked(&format!("failure must be any or one of {names}"))
+        Problem::in_query(format!("failure must be any or one of {names}"))
     })
 }
 
@@ -105,7 +105,7 @@ fn check_text(text: String) -> Result<String> {
     if text.len() > TEXT_BYTES_MAX || text.contains(char::is_control) {
         let detail =
             format!("q must have at most {TEXT_BYTES_MAX} bytes and no control characters");
-        return Err(misasked(&detail));
+        return Err(Problem::in_query(detail));
     }
     Ok(text)
 }

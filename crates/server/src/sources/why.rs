@@ -59,7 +59,6 @@ pub(crate) struct ErrorView {
 /// Explain when a source is checked, and what was learned about it.
 #[utoipa::path(
     get, path = "/api/v1/sources/{id}/why", tag = "sources",
-    params(Numbered),
     responses((status = 200, description = "The explanation", body = SourceWhyView)),
 )]
 pub(crate) async fn why_source(
@@ -101,7 +100,6 @@ fn last_error(source: &Source) -> Option<ErrorView> {
 /// Show the learned week of a source as a picture.
 #[utoipa::path(
     get, path = "/api/v1/sources/{id}/week.svg", tag = "sources",
-    params(Numbered),
     responses(
         (status = 200, description = "A picture", body = String, content_type = "image/svg+xml"),
     ),

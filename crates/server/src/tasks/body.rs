@@ -135,13 +135,11 @@ pub(crate) fn check_callback(given: Option<&str>, path: &str) -> Result<()> {
         return Ok(());
     };
     let fits = text.len() <= CALLBACK_BYTES_MAX && !text.contains(|c: char| c.is_control());
-    if fits && address::parse(text).is_ok() {
-        return Ok(());
-    }
-    let detail = format!(
-        "{path} must be an http or https URL without user name or password, on a web port, at most {CALLBACK_BYTES_MAX} bytes long"
-    );
-    Err(Problem::new(Code::InvalidValue, detail).at(path))
+    Problem::unless(fits && address::parse(text).is_ok(), path, || {
+        format!(
+            "{path} must be an http or https URL without user name or password, on a web port, at most {CALLBACK_BYTES_MAX} bytes long"
+        )
+    })
 }
 
 #[cfg(test)]

@@ -150,6 +150,11 @@ mod tests {
             ("de", Lang::English),
             ("zh;q=0", Lang::English),
             ("zh;q=nonsense,en;q=0.5", Lang::Chinese),
+            ("ZH-Hans-CN", Lang::Chinese),
+            ("en,zh;q=0.9", Lang::English),
+            ("en;q=0.1, zh;q=0.2", Lang::Chinese),
+            ("de, fr", Lang::English),
+            ("zhuang", Lang::English),
         ] {
             assert_eq!(preferred(accept), lang, "{accept:?}");
         }

@@ -101,7 +101,7 @@ fn what_failed_before_the_connection_was_lost_is_over() {
 
 #[test]
 fn each_complaint_is_new_once() {
-    let mut logged = LoggedOnce::default();
+    let logged = LoggedOnce::default();
     assert!(!logged.forget());
     assert_eq!(
         [logged.is_new("a"), logged.is_new("b"), logged.is_new("a")],

@@ -68,19 +68,12 @@ fn entry(feed: &mut String, base: &str, document: &Document, updated: Timestamp)
 /// A permanent name derived from its content: a UUID of version 8, whose bits are
 /// application-defined.
 fn urn(parts: &[&str]) -> String {
-    let named = Sha256::digest(format!("almanack\n{}", parts.join("\n")));
-    let mut bytes = [0_u8; 16];
-    bytes.copy_from_slice(&named[..16]);
+    let mut bytes = Sha256::digest(format!("almanack\n{}", parts.join("\n")));
     bytes[6] = bytes[6] & 0x0f | 0x80;
     bytes[8] = bytes[8] & 0x3f | 0x80;
-    let mut urn = String::from("urn:uuid:");
-    for (place, byte) in bytes.iter().enumerate() {
-        if matches!(place, 4 | 6 | 8 | 10) {
-            urn.push('-');
-        }
-        let _ = write!(urn, "{byte:02x}");
-    }
-    urn
+    let hex = format!("{bytes:x}");
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &hex[part]);
+    format!("urn:uuid:{}", parts.join("-"))
 }
 
 /// Text as XML allows it. Some characters are not allowed even when escaped.

@@ -6,6 +6,7 @@ use almanack_core::edition::document::{Document, Printed};
 use almanack_core::edition::story::Note;
 use almanack_core::store::EditionLine;
 use almanack_engine::editions::Settings;
+use axum::response::Html;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use jiff::civil::Date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -17,27 +18,20 @@ use crate::ui::lang::{Lang, words};
 const STYLE: &str = include_str!("style.css");
 
 /// Blocks scripts, loading and framing; the only style is allowed by its hash.
-static POLICY: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
+static POLICY: LazyLock<String> = LazyLock::new(|| {
     let hash = BASE64_STANDARD.encode(Sha256::digest(STYLE));
-    let policy = format!(
+    format!(
         "default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    );
-    HeaderValue::try_from(policy).ok()
+    )
 });
 
 pub(super) fn respond(status: StatusCode, page: String) -> Response {
-    let kind = HeaderValue::from_static("text/html; charset=utf-8");
-    let mut response = (status, page).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, kind);
-    guard(headers);
-    response
+    (status, policy(), Html(page)).into_response()
 }
 
-/// Sets the content security policy.
-pub(super) fn guard(headers: &mut HeaderMap) {
-    let policy = POLICY.clone();
-    headers.extend(policy.map(|policy| (header::CONTENT_SECURITY_POLICY, policy)));
+/// The content security policy.
+pub(super) fn policy() -> [(header::HeaderName, &'static str); 1] {
+    [(header::CONTENT_SECURITY_POLICY, &POLICY)]
 }
 
 fn page(language: &str, title: &str, body: &Markup) -> Markup {
