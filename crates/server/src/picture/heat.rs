@@ -5,13 +5,9 @@
 //! are at their own local time, so marks from before a clock change are an hour off the
 //! expectations.
 
-use jiff::Timestamp;
-use maud::{Markup, Render};
-
-use super::figure::{Cell, Figure, Frame, Marks};
 use super::hours::{Hours, WIDTH, believable, day};
-use super::{clock, week::HOURS};
-use crate::ui::lang::say;
+use super::prelude::*;
+use super::week::HOURS;
 
 const TOP: f64 = 26.0;
 const HOUR: i32 = 3_600;

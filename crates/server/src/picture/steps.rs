@@ -3,10 +3,7 @@
 //! An ordered list instead of a drawing: it is read in order, wraps on a narrow page, and names
 //! the current step to screen readers.
 
-use maud::{Markup, html};
-
-use crate::ui::lang::{Lang, words};
-use crate::{picture::figure::Frame, picture::outcome::Outcome};
+use super::prelude::*;
 
 /// How far a step is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

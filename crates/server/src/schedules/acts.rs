@@ -79,6 +79,16 @@ pub(crate) struct FireBody {
     force: bool,
 }
 
+impl FireBody {
+    pub(crate) fn overlapping(&self) -> Overlapping {
+        if self.force {
+            Overlapping::Forced
+        } else {
+            Overlapping::AsPlanned
+        }
+    }
+}
+
 /// A manual firing.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FiredView {
@@ -98,11 +108,7 @@ pub(crate) struct FiredView {
 pub(crate) async fn fire(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let body: FireBody = call.json_or_default()?;
-    let overlapping = if body.force {
-        Overlapping::Forced
-    } else {
-        Overlapping::AsPlanned
-    };
+    let overlapping = body.overlapping();
     // The task's history records the requester in its own form.
     let by = call.requester.origin();
     let fired = state.schedules.fire(&name, overlapping, &by).await?;
@@ -230,7 +236,7 @@ pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration> {
 }
 
 impl BackfillBody {
-    fn request(&self) -> Result<Backfill> {
+    pub(crate) fn request(&self) -> Result<Backfill> {
         let pace = check_pace(self.pace.unwrap_or(PACE_DEFAULT))?;
         Ok(Backfill {
             from: parse_instant(&self.from, "from")?,

@@ -8,13 +8,11 @@ use almanack_core::edition::story::{self, Story};
 use almanack_core::edition::{Account, Edition};
 use almanack_core::edition::{batch::Batch, forecast::Forecast};
 use almanack_engine::editions::{Editions, Status};
-use jiff::civil::Date;
 
 use super::{acts, document, steps, words};
 use crate::editions::{Dated, editions};
-use crate::picture::burn::{self, Burn};
+use crate::picture::burn;
 use crate::picture::grid::{self, Square};
-use crate::ui::form;
 use crate::ui::prelude::*;
 
 #[derive(Debug, Deserialize)]
@@ -22,49 +20,32 @@ pub(crate) struct Query {
     did: Option<String>,
 }
 
-pub(crate) async fn show(
-    State(state): App,
-    viewer: Viewer,
-    Dated(date): Dated,
-    Sought(query): Sought<Query>,
-) -> Answer {
+pub(crate) async fn show(Dated(date): Dated, sought: Sought<Query>) -> Answer {
+    let Sought(state, viewer, query) = sought;
     let editions = editions(&state)?;
     let Some(status) = editions.status(date).await? else {
         editions.day(Some(date))?;
         return Ok(with_status(StatusCode::NOT_FOUND, nothing(&viewer, date)));
     };
-    let did = query.did.as_deref();
-    let did = did.and_then(|code| done(viewer.lang, code));
-    let page = found(&viewer, editions, &status, did).await?;
-    Ok(page.into_response())
-}
-
-async fn found(
-    viewer: &Viewer,
-    editions: &Editions,
-    status: &Status,
-    did: Option<&'static str>,
-) -> Page {
     let (lang, account) = (viewer.lang, &status.account);
-    let (edition, date) = (&account.edition, account.edition.date.to_string());
+    let (edition, day) = (&account.edition, date.to_string());
     // Parts that the live script does not replace are not rendered again.
     let document = if viewer.live {
         None
     } else {
-        let completed = account.counts().completed;
-        document::newest(editions, edition.date, edition.revision, completed).await?
+        document::newest(editions, account).await?
     };
     let was_published = edition.is_published() || account.was_published();
-    let preview = document::preview(viewer, edition, was_published, document.as_ref());
+    let preview = document::preview(&viewer, edition, was_published, document.as_ref());
+    let did = query.did.as_deref().and_then(|code| done(lang, code));
     let body = html! {
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
-        (live("edition", &standing(viewer, editions, status)))
-        @if viewer.may(Scope::Operate) { (acts::show(viewer, editions, account)) }
+        (live("edition", &standing(&viewer, editions, &status)))
+        @if viewer.may(Scope::Operate) { (acts::show(&viewer, editions, account)) }
         (section("document", lang.pick("Document", "文档"), &preview))
-        (Equivalent::call("GET", format!("/api/v1/editions/{date}")).cli(&["edition", "status", &date]).show(viewer))
+        (Equivalent::call("GET", format!("/api/v1/editions/{date}")).cli(["edition", "status", &day]).show(&viewer))
     };
-    let title = title(lang, edition.date);
-    Ok(page(viewer, Place::Editions, &title, &body))
+    Ok(page(&viewer, Place::Editions, &title(lang, date), &body).into_response())
 }
 
 fn title(lang: Lang, date: Date) -> String {
@@ -269,16 +250,15 @@ fn spending(
     budget: u32,
     batches: &[burn::Batch],
 ) -> Markup {
-    let lang = viewer.lang;
     let begun = u32::try_from(batches.len()).unwrap_or(u32::MAX);
     let planned = forecast.batches_planned.max(begun);
     let limit = u64::from(budget) * u64::from(planned);
-    let caption = lang.pick("Budget spent per batch", "各批次花费的预算");
+    let caption = pick!(viewer.lang; "Budget spent per batch", "各批次花费的预算");
     let frame = viewer.frame("burn", caption);
     let (list, all) = (account.edition.list_requests, account.requests());
     html! {
-        (burn::draw(&Burn { limit, batches }, &frame))
-        p class="hint" { (say!(lang;
+        (burn::draw(limit, batches, &frame))
+        p class="hint" { (say!(viewer.lang;
             "Request budget per tick: {budget}; planned batches: {planned}. Spent so far, with the list ({list}) and deliveries: {all}.",
             "每个节拍的请求预算：{budget}；计划批次：{planned}。至今共用 {all} 次（含列表 {list} 次与投递）。")) }
     }
