@@ -5,38 +5,14 @@
 
 use super::prelude::*;
 
-/// How far a step is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
-    Done,
-    Current,
-    /// Current, and unable to continue by itself.
-    Failed,
-    /// To come.
-    ToCome,
-    /// Skipped.
-    Skipped,
-}
-
-impl Stage {
-    fn outcome(self) -> Outcome {
-        match self {
-            Self::Done => Outcome::Done,
-            Self::Current => Outcome::Running,
-            Self::Failed => Outcome::Failed,
-            Self::ToCome => Outcome::Planned,
-            Self::Skipped => Outcome::Skipped,
-        }
-    }
-}
-
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
     /// What the state is called.
     pub(crate) name: String,
     /// Details such as `3/5 batches`; may be empty.
     pub(crate) detail: String,
-    pub(crate) stage: Stage,
+    /// The current step is running, or failed if it cannot continue by itself.
+    pub(crate) stage: Outcome,
 }
 
 /// Draws a strip of steps.
@@ -44,9 +20,9 @@ pub(crate) fn draw(steps: &[Step], frame: &Frame<'_>) -> Markup {
     html! {
         ol class="picture steps" id=(frame.id) aria-label=(frame.caption) {
             @for step in steps {
-                @let current = matches!(step.stage, Stage::Current | Stage::Failed).then_some("step");
-                li class=(step.stage.outcome().class()) aria-current=[current] {
-                    (step.stage.outcome().icon())
+                @let current = matches!(step.stage, Outcome::Running | Outcome::Failed).then_some("step");
+                li class=(step.stage.class()) aria-current=[current] {
+                    (step.stage.icon())
                     span.name { (step.name) }
                     @if !step.detail.is_empty() { " " span.detail { (step.detail) } }
                     " " span.unseen { (words(step.stage, frame.lang)) }
@@ -56,14 +32,15 @@ pub(crate) fn draw(steps: &[Step], frame: &Frame<'_>) -> Markup {
     }
 }
 
-fn words(stage: Stage, lang: Lang) -> &'static str {
-    words! { lang, stage;
-        Stage::Done => "done", "已完成";
-        Stage::Current => "current", "当前";
-        Stage::Failed => "failed here", "在此失败";
-        Stage::ToCome => "to come", "未开始";
-        Stage::Skipped => "skipped", "已跳过";
-    }
+fn words(stage: Outcome, lang: Lang) -> &'static str {
+    let named = words! { lang, stage?;
+        Outcome::Done => "done", "已完成";
+        Outcome::Running => "current", "当前";
+        Outcome::Failed => "failed here", "在此失败";
+        Outcome::Planned => "to come", "未开始";
+        Outcome::Skipped => "skipped", "已跳过";
+    };
+    named.unwrap_or(stage.name(lang))
 }
 
 #[cfg(test)]
@@ -88,9 +65,9 @@ mod tests {
             stage,
         };
         let steps = [
-            step("init", "", Stage::Done),
-            step("processing", "3/5 <batches>", Stage::Current),
-            step("published", "", Stage::ToCome),
+            step("init", "", Outcome::Done),
+            step("processing", "3/5 <batches>", Outcome::Running),
+            step("published", "", Outcome::Planned),
         ];
         let html = crate::picture::tests::lines(draw(&steps, &frame));
         assert_eq!(html.matches("aria-current=\"step\"").count(), 1);

@@ -254,12 +254,12 @@ fn state() -> Vec<steps::Step> {
         stage,
     };
     vec![
-        step("init", "", steps::Stage::Done),
-        step("list_fetched", "30", steps::Stage::Done),
-        step("processing", "3/5", steps::Stage::Current),
-        step("aggregating", "", steps::Stage::ToCome),
-        step("published", "", steps::Stage::ToCome),
-        step("archived", "", steps::Stage::Skipped),
+        step("init", "", Outcome::Done),
+        step("list_fetched", "30", Outcome::Done),
+        step("processing", "3/5", Outcome::Running),
+        step("aggregating", "", Outcome::Planned),
+        step("published", "", Outcome::Planned),
+        step("archived", "", Outcome::Skipped),
     ]
 }
 

@@ -3,8 +3,8 @@
 //! Rendered from its stored inputs, as readers see it; all texts were written by others and are
 //! escaped.
 
+use almanack_core::edition::Account;
 use almanack_core::edition::document::{Document, Printed};
-use almanack_core::edition::{Account, Edition};
 use almanack_engine::editions::{Editions, Error};
 
 use crate::editions::{Dated, editions};
@@ -53,12 +53,9 @@ pub(super) async fn newest(editions: &Editions, account: &Account) -> Result<Opt
 }
 
 /// The revisions, and the latest of them.
-pub(super) fn preview(
-    viewer: &Viewer,
-    edition: &Edition,
-    is_published: bool,
-    document: Option<&Document>,
-) -> Markup {
+pub(super) fn preview(viewer: &Viewer, account: &Account, document: Option<&Document>) -> Markup {
+    let edition = &account.edition;
+    let is_published = edition.is_published() || account.was_published();
     let (lang, date, revision) = (viewer.lang, edition.date, edition.revision);
     html! {
         @if is_published { p { a href={ "/editions/" (date) } { (lang.pick("Public page", "读者页面")) } } }

@@ -34,7 +34,12 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
         cursor: query.cursor.clone(),
     };
     let (found, more) = search(&state, filter.into_filter()?, query.q.as_deref()).await?;
-    let lines: Vec<Line> = found.into_iter().map(|it| line(&state, it)).collect();
+    let line = |schedule: Schedule| Line {
+        ready: state.schedules.ready(&schedule).ok(),
+        next_at: state.schedules.next_firing(&schedule),
+        schedule,
+    };
+    let lines: Vec<Line> = found.into_iter().map(line).collect();
     let asked = lines.iter().map(|it| (&it.schedule, it.ready.as_ref()));
     let histories = runs::load(&state, lang, &asked.collect::<Vec<_>>()).await?;
     let body = html! {
@@ -56,14 +61,6 @@ pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
         (equivalent(&query).show(&viewer))
     };
     Ok(Place::Schedules.page(&viewer, &body))
-}
-
-fn line(state: &AppState, schedule: Schedule) -> Line {
-    Line {
-        ready: state.schedules.ready(&schedule).ok(),
-        next_at: state.schedules.next_firing(&schedule),
-        schedule,
-    }
 }
 
 fn filters(lang: Lang, query: &Query) -> Markup {

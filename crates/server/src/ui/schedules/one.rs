@@ -3,7 +3,7 @@
 use almanack_core::plan::{Definition, Edit, State as Standing, changed_keys};
 
 use super::runs::{self, Run, interval};
-use super::{acts, ledger, path, times, why, words};
+use super::{acts, api, ledger, path, times, why, words};
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
 
@@ -30,6 +30,7 @@ pub(crate) async fn show(Named(name): Named, Sought(state, viewer, query): Sough
     let ledger = ledger::show(&state, &viewer, &schedule, query.before.as_deref()).await?;
     let why = why::show(&state, &viewer, &schedule, &query.why).await?;
     let edits = state.store.load_edits(schedule.id, EDITS).await?;
+    let title = schedule.name.as_str();
     let body = html! {
         @if let Some(text) = query.did.as_deref().and_then(|did| done(viewer.lang, did)) { (notice(&html! { (text) })) }
         (live("schedule", &about(&state, &viewer, &schedule, ready.as_ref())))
@@ -42,9 +43,8 @@ pub(crate) async fn show(Named(name): Named, Sought(state, viewer, query): Sough
             (section! { viewer.lang; "policies", "Policies", "策略"; (words::policies(viewer.lang, definition)) })
         }
         (live("edits", &history(&viewer, &edits)))
-        (equivalent(&schedule).show(&viewer))
+        (Equivalent::call("GET", api(&name, &format!("?next={TIMES}"))).cli(["schedule", "show", title]).show(&viewer))
     };
-    let title = schedule.name.as_str();
     Ok(page(&viewer, Place::Schedules, title, &body))
 }
 
@@ -150,11 +150,6 @@ fn differing(before: &Edit, after: &Edit) -> Option<String> {
         after.definition.read().ok()?,
     );
     (!keys.is_empty()).then(|| keys.join(", "))
-}
-
-fn equivalent(schedule: &Schedule) -> Equivalent {
-    let call = super::api(&schedule.name, &format!("?next={TIMES}"));
-    Equivalent::call("GET", call).cli(["schedule", "show", schedule.name.as_str()])
 }
 
 /// Whether it can still be changed.

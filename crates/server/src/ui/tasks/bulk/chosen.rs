@@ -42,12 +42,8 @@ impl Chosen {
             fields.extend(pairs([("all", 1), ("newest", newest)]));
             fields.extend(pairs([("count", taken)]));
         } else {
-            fields.extend(pairs(
-                self.picks
-                    .iter()
-                    .map(|pick| ("id", pick.id.0))
-                    .collect::<Vec<_>>(),
-            ));
+            let ids = self.picks.iter().map(|pick| pick.id.0.to_string());
+            fields.extend(ids.map(|id| ("id".to_owned(), id)));
         }
         fields
     }
