@@ -79,16 +79,6 @@ pub(crate) struct FireBody {
     force: bool,
 }
 
-impl FireBody {
-    pub(crate) fn overlapping(&self) -> Overlapping {
-        if self.force {
-            Overlapping::Forced
-        } else {
-            Overlapping::AsPlanned
-        }
-    }
-}
-
 /// A manual firing.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct FiredView {
@@ -108,7 +98,11 @@ pub(crate) struct FiredView {
 pub(crate) async fn fire(State(state): App, Named(name): Named, call: Call) -> Answer {
     call.refuse_key()?;
     let body: FireBody = call.json_or_default()?;
-    let overlapping = body.overlapping();
+    let overlapping = if body.force {
+        Overlapping::Forced
+    } else {
+        Overlapping::AsPlanned
+    };
     // The task's history records the requester in its own form.
     let by = call.requester.origin();
     let fired = state.schedules.fire(&name, overlapping, &by).await?;

@@ -1,11 +1,11 @@
 //! Actions on a schedule besides changing it: pause, resume, fire, remove.
 
 use almanack_core::plan::{Origin, State as Standing};
-use almanack_engine::schedules::{Error, Expected, Writer};
+use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
 
 use super::one::{is_there, may_act};
 use super::{api, path, words};
-use crate::schedules::acts::{FireBody, check_until};
+use crate::schedules::acts::check_until;
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
 
@@ -86,11 +86,20 @@ pub(crate) async fn resume(Named(name): Named, Filled(state, viewer, _): Filled)
     Ok(see(&format!("{}?did=resumed", path(&name))))
 }
 
+#[derive(Debug, Deserialize)]
+pub(crate) struct Firing {
+    force: Option<String>,
+}
+
 /// Fires now. If the previous firing has not ended, asks for confirmation.
-pub(crate) async fn fire(Named(name): Named, filled: Filled<FireBody>) -> Answer {
+pub(crate) async fn fire(Named(name): Named, filled: Filled<Firing>) -> Answer {
     let Filled(state, viewer, form) = filled;
+    let overlapping = match form.force {
+        Some(_) => Overlapping::Forced,
+        None => Overlapping::AsPlanned,
+    };
     let by = viewer.origin();
-    match state.schedules.fire(&name, form.overlapping(), &by).await {
+    match state.schedules.fire(&name, overlapping, &by).await {
         Ok(_) => Ok(see(&format!("{}?did=fired", path(&name)))),
         Err(Error::Overlaps { running, .. }) => {
             let page = fire_all_the_same(&viewer, &name, &running);
@@ -111,7 +120,7 @@ fn fire_all_the_same(viewer: &Viewer, name: &ScheduleName, running: &Identity) -
             (lang.pick("The previous firing has not ended: ", "上一次触发尚未结束："))
             a href=(task_path(running)) { (running.subject) }
         },
-        fields: hidden([("force", "true")]),
+        fields: hidden([("force", "yes")]),
         button: lang.pick("Fire anyway", "仍然触发"),
         back: &path(name),
         equivalent: Equivalent::act("POST", "schedule", name, "fire")
