@@ -134,13 +134,13 @@ impl<'a> Figure<'a> {
         let head = head
             .iter()
             .map(|(english, chinese)| lang.pick(english, chinese).to_owned());
-        self.table_under(head.collect(), rows)
+        self.table_under(&head.collect::<Vec<_>>(), rows)
     }
 
     /// With the numbers, under computed headings; the first cell of a row is its name.
     pub(crate) fn table_under<R: IntoIterator<Item = Cell>>(
         self,
-        head: Vec<String>,
+        head: &[String],
         rows: impl IntoIterator<Item = R>,
     ) -> Self {
         let Frame { caption, lang, .. } = self.frame;
@@ -151,7 +151,7 @@ impl<'a> Figure<'a> {
                 div.scroll tabindex="0" role="group" aria-label=(label) {
                     table {
                         caption { (caption) }
-                        thead { tr { @for name in &head { th scope="col" { (name) } } } }
+                        thead { tr { @for name in head { th scope="col" { (name) } } } }
                         tbody { @for row in rows { tr { @for (column, cell) in row.into_iter().enumerate() {
                             @if column == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
                         } } } }

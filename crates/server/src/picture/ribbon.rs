@@ -104,7 +104,7 @@ pub(crate) fn draw(ribbon: &Ribbon<'_>, frame: &Frame<'_>) -> Markup {
     figure
         .scrolled(&drawing)
         .legend(legend(all.present(), lang))
-        .table_under(head, rows)
+        .table_under(&head, rows)
         .render()
 }
 

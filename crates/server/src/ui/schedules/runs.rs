@@ -54,7 +54,7 @@ pub(crate) async fn load(
     let runs = schedules.iter().zip(unrolled).map(|((_, ready), slots)| {
         let joined = slots
             .into_iter()
-            .map(|slot| run(lang, slot, tasks.next().flatten(), *ready));
+            .map(|slot| run(lang, slot, tasks.next().flatten().as_ref(), *ready));
         let mut joined: Vec<Run> = joined.collect();
         joined.reverse();
         joined
@@ -81,14 +81,14 @@ fn unroll<'a>(rows: &'a [Slot], ready: Option<&Ready>) -> Vec<(Timestamp, &'a Sl
 fn run(
     lang: Lang,
     (at, row): (Timestamp, &Slot),
-    task: Option<Task>,
+    task: Option<&Task>,
     ready: Option<&Ready>,
 ) -> Run {
-    let (outcome, reason) = became(lang, row.verdict, task.as_ref());
+    let (outcome, reason) = became(lang, row.verdict, task);
     let due_at = ready.map_or(at, |ready| ready.due_at(at));
     // Only the start of the last attempt is stored. If it was not the first, the decision is what
     // is known.
-    let began = task.as_ref().map(|task| match task.started_at {
+    let began = task.map(|task| match task.started_at {
         Some(started_at) if task.attempt <= 1 => started_at,
         _ => row.decided_at,
     });
@@ -96,15 +96,15 @@ fn run(
         let late = began.duration_since(due_at);
         late.max(SignedDuration::ZERO)
     });
-    let detail = task.as_ref().map_or(&row.detail, |task| &task.detail);
+    let detail = task.map_or(&row.detail, |task| &task.detail);
     let why: Vec<&str> = reason.into_iter().chain(detail.as_deref()).collect();
     let beat = Beat {
         at,
         outcome,
         why: why.join(lang.pick("; ", "；")),
-        href: task.as_ref().map(|task| task_path(&task.identity)),
+        href: task.map(|task| task_path(&task.identity)),
     };
-    let took = task.as_ref().and_then(took);
+    let took = task.and_then(took);
     Run { beat, late, took }
 }
 
