@@ -28,5 +28,22 @@ pub(crate) mod spark;
 pub(crate) mod steps;
 pub(crate) mod strip;
 
+/// What every picture is made of.
+mod prelude {
+    pub(super) use jiff::tz::TimeZone;
+    pub(super) use maud::{Markup, Render, html};
+
+    pub(super) use super::axis::{Scale, TimeScale, number_axis};
+    pub(super) use super::figure::{self, Cell, Figure, Frame, Marks, mark};
+    pub(super) use super::outcome::{Counts, Outcome, icon, legend};
+    pub(super) use super::svg::{
+        self, Px, across, at, disc, down, finite, fit, path, real, rect, rounded, rungs, text,
+        titled,
+    };
+    pub(super) use super::{clock, span};
+    pub(super) use crate::prelude::*;
+    pub(super) use crate::ui::lang::{Lang, say, words};
+}
+
 #[cfg(test)]
 mod tests;

@@ -16,12 +16,12 @@ mod assets;
 mod authentication;
 mod editions;
 mod equivalent;
-mod form;
+pub(crate) mod form;
 pub(crate) mod lang;
 pub(crate) mod layout;
 pub(crate) mod links;
 mod live;
-mod moment;
+pub(crate) mod moment;
 mod nodes;
 mod page;
 pub(crate) mod parts;
@@ -51,17 +51,27 @@ use self::live::Live;
 pub(crate) use self::viewer::cookie;
 use crate::{AppState, access::Authentication};
 
+/// The words of every page: core's vocabulary, and what pages are made of.
 mod prelude {
+    pub(crate) use almanack_core::plan::{Ready, Schedule, ScheduleName};
+    pub(crate) use almanack_core::source::{Source, SourceId};
+    pub(crate) use almanack_core::store::TaskLine;
+    pub(crate) use almanack_core::task::{Identity, Kind, Status, Task, TaskId};
     pub(crate) use almanack_core::token::Scope;
-    pub(crate) use maud::{Markup, html};
+    pub(crate) use axum::extract::Path;
+    pub(crate) use axum::routing::{get, post};
+    pub(crate) use axum::{Extension, Router};
+    pub(crate) use jiff::{civil::Date, tz::TimeZone};
+    pub(crate) use maud::{Markup, Render, html};
     pub(crate) use serde_json::json;
 
     pub(crate) use super::authentication::{again, with_status};
     pub(crate) use super::equivalent::Equivalent;
-    pub(crate) use super::form::{Filled, Question, see};
+    pub(crate) use super::form::{self, Filled, Question, ask, button, form, hidden, seal, see};
     pub(crate) use super::lang::{Lang, pick, say, words};
     pub(crate) use super::layout::{badges, facts, options, section, table};
     pub(crate) use super::links::{self, task_path};
+    pub(crate) use super::moment::{self, Moment};
     pub(crate) use super::page::{Place, page};
     pub(crate) use super::parts::{
         self, Field, badge, choice, empty, live, notice, or_dash, outside, pager, refused, section,
@@ -70,7 +80,9 @@ mod prelude {
     pub(crate) use super::query::{Sought, address, pairs};
     pub(crate) use super::viewer::Viewer;
     pub(crate) use super::when::length;
+    pub(crate) use crate::picture::outcome::Outcome;
     pub(crate) use crate::prelude::*;
+    pub(crate) use crate::{percent, tasks::body::parse_instant};
 
     pub(crate) type Page = Result<Markup>;
 }

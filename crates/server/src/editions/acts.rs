@@ -142,7 +142,7 @@ pub(crate) async fn publish_edition(
 pub(crate) struct RetryEditionBody {
     /// Only stories retried fewer times than this, 1 to 5. Default: the configured limit.
     #[schema(minimum = 1, maximum = 5)]
-    retries_max: Option<u32>,
+    pub(crate) retries_max: Option<u32>,
 }
 
 /// Result of retrying failed stories.

@@ -3,15 +3,7 @@
 //! The axis is logarithmic: a run of 80 ms and an interval of an hour are both visible. A run near
 //! the line of the interval is about to overlap the next one.
 
-use maud::{Markup, Render, html};
-
-use super::axis::{Scale, TimeScale};
-use super::figure::{Cell, Figure, Frame, Marks, mark};
-use super::outcome::{Counts, Outcome, icon, legend};
-use super::svg::{across, at, path, rungs, text};
-use super::{clock, span};
-use crate::prelude::*;
-use crate::ui::lang::{Lang, say};
+use super::prelude::*;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 260.0;
@@ -23,15 +15,6 @@ const FOOT: f64 = HEIGHT - 30.0;
 const RUNS_MAX: usize = 200;
 /// A plus, from its left end.
 const LATE: &str = "h6m-3-3v6";
-
-/// Runs and their interval.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Against<'a> {
-    /// Planned distance between runs, if known.
-    pub(crate) interval: Option<SignedDuration>,
-    /// The last runs, the oldest first.
-    pub(crate) runs: &'a [Run],
-}
 
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
@@ -57,13 +40,13 @@ impl Axes {
     }
 }
 
-/// Draws runs against their interval.
-pub(crate) fn draw(against: &Against<'_>, frame: &Frame<'_>) -> Markup {
-    let runs = &against.runs[against.runs.len().saturating_sub(RUNS_MAX)..];
-    let (lengths, axes) = (Lengths::of(runs), axes(against.interval, runs));
+/// Draws the last runs, the oldest first, against the planned distance between them, if known.
+pub(crate) fn draw(interval: Option<SignedDuration>, runs: &[Run], frame: &Frame<'_>) -> Markup {
+    let runs = &runs[runs.len().saturating_sub(RUNS_MAX)..];
+    let (lengths, axes) = (Lengths::of(runs), axes(interval, runs));
     let ink = html! {
         (backdrop(&axes, frame))
-        (lines(against.interval, &lengths, &axes, frame.lang))
+        (lines(interval, &lengths, &axes, frame.lang))
         g aria-hidden="true" { @for run in runs { (dots(run, &axes, frame)) } }
     };
     let counts: Counts = runs.iter().map(|run| run.outcome).collect();
@@ -73,7 +56,7 @@ pub(crate) fn draw(against: &Against<'_>, frame: &Frame<'_>) -> Markup {
         ("Duration", "耗时"),
         ("Delay", "延迟"),
     ];
-    Figure::new(frame, lengths.summary(against.interval, frame.lang))
+    Figure::new(frame, lengths.summary(interval, frame.lang))
         .wide("wide", [WIDTH, HEIGHT], Marks::Links, &ink)
         .legend(html! { (legend(counts.present(), frame.lang)) (series(frame.lang)) })
         .table(&head, runs.iter().rev().map(|run| row(run, frame)))
@@ -132,7 +115,7 @@ fn axes(interval: Option<SignedDuration>, runs: &[Run]) -> Axes {
             left: LEFT + 8.0,
             right: WIDTH - RIGHT - 8.0,
         },
-        y: Scale::upwards(span::log_place(highest) + 0.15, FOOT, TOP),
+        y: Scale::new(span::log_place(highest) + 0.15, FOOT, TOP),
         highest,
     }
 }

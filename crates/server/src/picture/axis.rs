@@ -4,38 +4,27 @@
 //! backwards, NaN. What must stay true: a position is a finite number between the ends of its axis,
 //! and there are never more ticks than requested.
 
-use jiff::Timestamp;
+use super::prelude::*;
 
-use super::svg::{finite, real};
-
-/// Maps values to a line; `high` may be less than `low`, as on an axis that grows upwards.
+/// Maps values from nought to `until` to a line; `high` may be less than `low`, as on an axis that
+/// grows upwards.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
-    /// The value at `low`.
-    pub(crate) from: f64,
     /// The value at `high`.
-    pub(crate) until: f64,
+    until: f64,
     /// Where the axis begins.
-    pub(crate) low: f64,
-    pub(crate) high: f64,
+    low: f64,
+    high: f64,
 }
 
 impl Scale {
-    /// From nought to a value, upwards from `low`.
-    pub(crate) fn upwards(until: f64, low: f64, high: f64) -> Self {
-        let from = 0.0;
-        Self {
-            from,
-            until,
-            low,
-            high,
-        }
+    pub(crate) fn new(until: f64, low: f64, high: f64) -> Self {
+        Self { until, low, high }
     }
 
     /// The position of a value; values beyond an end are at that end.
     pub(crate) fn place(&self, value: f64) -> f64 {
-        let whole = self.until - self.from;
-        let part = finite((value - self.from) / whole).clamp(0.0, 1.0);
+        let part = finite(value / self.until).clamp(0.0, 1.0);
         self.low + part * (self.high - self.low)
     }
 }
@@ -54,13 +43,8 @@ pub(crate) struct TimeScale {
 impl TimeScale {
     /// The position of an instant; instants outside the window are at its edge.
     pub(crate) fn x(&self, at: Timestamp) -> f64 {
-        let scale = Scale {
-            from: 0.0,
-            until: self.until.duration_since(self.from).as_secs_f64(),
-            low: self.left,
-            high: self.right,
-        };
-        scale.place(at.duration_since(self.from).as_secs_f64())
+        let seconds = |at: Timestamp| at.duration_since(self.from).as_secs_f64();
+        Scale::new(seconds(self.until), self.left, self.right).place(seconds(at))
     }
 
     /// Whether an instant is in the window.
@@ -69,9 +53,23 @@ impl TimeScale {
     }
 }
 
+/// An axis of round numbers that grows upwards: its scale, and its lines with their labels.
+pub(crate) fn number_axis(
+    max: f64,
+    [foot, top]: [f64; 2],
+    [left, right]: [f64; 2],
+) -> (Scale, Markup) {
+    let ticks = number_ticks(max, 5);
+    let scale = Scale::new(ticks.last().copied().unwrap_or(1.0), foot, top);
+    let lines = ticks
+        .iter()
+        .map(|tick| (scale.place(*tick), tick.to_string()));
+    (scale, rungs(lines, left, right))
+}
+
 /// Round numbers from nought to the first that is at least `max`: 1, 2 or 5 of a power of ten
 /// apart.
-pub(crate) fn number_ticks(max: f64, most: usize) -> Vec<f64> {
+fn number_ticks(max: f64, most: usize) -> Vec<f64> {
     let max = finite(max).max(1.0);
     let parts = real(most.max(2) - 1);
     let rough = (max / parts).max(1.0);

@@ -1,12 +1,6 @@
 //! A budget and its spending by batch: steps that climb towards the limit.
 
-use maud::{Markup, Render, html};
-
-use super::axis::{Scale, number_ticks};
-use super::figure::{Cell, Figure, Frame, Marks, mark};
-use super::outcome::Outcome;
-use super::svg::{Px, across, at, path, real, rect, rungs, text};
-use crate::ui::lang::{Lang, say};
+use super::prelude::*;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 220.0;
@@ -16,15 +10,6 @@ const TOP: f64 = 16.0;
 const FOOT: f64 = HEIGHT - 28.0;
 /// Most batches; an edition has a few.
 const BATCHES_MAX: usize = 200;
-
-/// A budget and what was spent of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Burn<'a> {
-    /// The limit.
-    pub(crate) limit: u64,
-    /// Spending, in order.
-    pub(crate) batches: &'a [Batch],
-}
 
 /// What one batch spent.
 #[derive(Debug, Clone)]
@@ -43,9 +28,10 @@ struct Step<'a> {
     after: u64,
 }
 
-pub(crate) fn draw(burn: &Burn<'_>, frame: &Frame<'_>) -> Markup {
-    let (limit, lang) = (burn.limit, frame.lang);
-    let batches = burn.batches.iter().take(BATCHES_MAX);
+/// Draws a budget's limit, and its spending in order.
+pub(crate) fn draw(limit: u64, batches: &[Batch], frame: &Frame<'_>) -> Markup {
+    let lang = frame.lang;
+    let batches = batches.iter().take(BATCHES_MAX);
     let mut sum = 0_u64;
     let steps: Vec<Step<'_>> = batches
         .map(|batch| {
@@ -73,15 +59,7 @@ pub(crate) fn draw(burn: &Burn<'_>, frame: &Frame<'_>) -> Markup {
 }
 
 fn inside(steps: &[Step<'_>], sum: u64, limit: u64, lang: Lang) -> Markup {
-    let ticks = number_ticks(real(limit.max(sum)), 5);
-    let scale = Scale::upwards(ticks.last().copied().unwrap_or(1.0), FOOT, TOP);
-    let rungs = rungs(
-        ticks
-            .iter()
-            .map(|tick| (scale.place(*tick), tick.to_string())),
-        LEFT,
-        END,
-    );
+    let (scale, rungs) = number_axis(real(limit.max(sum)), [FOOT, TOP], [LEFT, END]);
     let width = (END - LEFT) / real(steps.len().max(1));
     let top = scale.place(real(limit));
     let every = steps.len().div_ceil(10).max(1);

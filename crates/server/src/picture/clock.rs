@@ -5,10 +5,9 @@
 //! one. Ticks are found by walking through instants and keeping those with a round wall-clock time:
 //! walking along the wall clock would miss the second of two equal hours.
 
-use jiff::{civil, tz::TimeZone};
+use jiff::civil;
 
-use crate::prelude::*;
-use crate::ui::lang::Lang;
+use super::prelude::*;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
@@ -45,19 +44,16 @@ pub(crate) fn ticks(
     let window = until.duration_since(from).as_secs();
     let most = i64::try_from(most.max(1)).unwrap_or(i64::MAX);
     let fits = |step: &i64| window / step < most;
-    if let Some(step) = WITHIN.into_iter().find(fits) {
-        return within(from, until, zone, step)
-            .into_iter()
-            .map(|at| tick(at, zone, lang, step))
-            .collect();
-    }
-    // A window of more than all of history has no round times.
-    let step = DAYS.into_iter().find(|days| fits(&(days * DAY)));
-    let found = step.map_or_else(Vec::new, |step| days(from, until, zone, step));
-    found
-        .into_iter()
-        .map(|at| tick(at, zone, lang, DAY))
-        .collect()
+    let of_seconds = WITHIN.into_iter().find(fits);
+    let of_days = DAYS.into_iter().find(|days| fits(&(days * DAY)));
+    let (found, step) = match (of_seconds, of_days) {
+        (Some(step), _) => (within(from, until, zone, step), step),
+        (None, Some(step)) => (days(from, until, zone, step), DAY),
+        // A window of more than all of history has no round times.
+        (None, None) => (Vec::new(), DAY),
+    };
+    let ticks = found.into_iter().map(|at| tick(at, zone, lang, step));
+    ticks.collect()
 }
 
 impl Tick {

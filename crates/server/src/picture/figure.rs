@@ -14,11 +14,7 @@
 
 use std::borrow::Cow;
 
-use jiff::tz::TimeZone;
-use maud::{Markup, Render, html};
-
-use super::svg::Px;
-use crate::ui::lang::{Lang, say};
+use super::prelude::*;
 
 /// Where and for whom a picture is drawn.
 #[derive(Debug, Clone, Copy)]
@@ -47,15 +43,8 @@ pub(crate) struct Figure<'a> {
     drawing: Markup,
     /// The legend; empty if none is needed.
     legend: Markup,
-    /// None if the drawing itself is text.
-    table: Option<Table>,
-}
-
-/// Numbers in rows; the first cell of a row is its name.
-#[derive(Debug)]
-struct Table {
-    head: Vec<String>,
-    rows: Vec<Vec<Cell>>,
+    /// The numbers; empty if the drawing itself is text.
+    table: Markup,
 }
 
 /// One cell of a table.
@@ -89,7 +78,7 @@ impl<'a> Figure<'a> {
             summary: summary.into(),
             drawing: Markup::default(),
             legend: Markup::default(),
-            table: None,
+            table: Markup::default(),
         }
     }
 
@@ -145,54 +134,44 @@ impl<'a> Figure<'a> {
         let head = head
             .iter()
             .map(|(english, chinese)| lang.pick(english, chinese).to_owned());
-        let head = head.collect();
-        self.table_under(head, rows)
+        self.table_under(&head.collect::<Vec<_>>(), rows)
     }
 
-    /// With the numbers, under computed headings.
+    /// With the numbers, under computed headings; the first cell of a row is its name.
     pub(crate) fn table_under<R: IntoIterator<Item = Cell>>(
         self,
-        head: Vec<String>,
+        head: &[String],
         rows: impl IntoIterator<Item = R>,
     ) -> Self {
-        let rows = rows.into_iter().map(|row| row.into_iter().collect());
-        let rows = rows.collect();
-        let table = Some(Table { head, rows });
+        let Frame { caption, lang, .. } = self.frame;
+        let label = say!(lang, "Table: {caption}", "表格：{caption}");
+        let table = html! {
+            details.data {
+                summary { (lang.pick("As a table", "以表格显示")) }
+                div.scroll tabindex="0" role="group" aria-label=(label) {
+                    table {
+                        caption { (caption) }
+                        thead { tr { @for name in head { th scope="col" { (name) } } } }
+                        tbody { @for row in rows { tr { @for (column, cell) in row.into_iter().enumerate() {
+                            @if column == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
+                        } } } }
+                    }
+                }
+            }
+        };
         Self { table, ..self }
     }
 }
 
 impl Render for Figure<'_> {
     fn render(&self) -> Markup {
-        let Frame {
-            id, caption, lang, ..
-        } = self.frame;
+        let Frame { id, caption, .. } = self.frame;
         html! {
             figure.picture {
                 figcaption { strong { (caption) } " " span.summary id={(id) "-summary"} { (self.summary) } }
                 (self.drawing)
                 (self.legend)
-                @if let Some(table) = &self.table { (table.render(caption, *lang)) }
-            }
-        }
-    }
-}
-
-impl Table {
-    fn render(&self, caption: &str, lang: Lang) -> Markup {
-        let label = say!(lang, "Table: {caption}", "表格：{caption}");
-        html! {
-            details.data {
-                summary { (lang.pick("As a table", "以表格显示")) }
-                div.scroll tabindex="0" role="group" aria-label=(label) {
-                    table {
-                        caption { (caption) }
-                        thead { tr { @for name in &self.head { th scope="col" { (name) } } } }
-                        tbody { @for row in &self.rows { tr { @for (column, cell) in row.iter().enumerate() {
-                            @if column == 0 { th scope="row" { (cell) } } @else { td { (cell) } }
-                        } } } }
-                    }
-                }
+                (self.table)
             }
         }
     }

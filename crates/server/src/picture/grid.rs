@@ -3,11 +3,7 @@
 //! A list of links instead of a drawing: it wraps into as many rows as needed, and screen readers
 //! announce each square.
 
-use maud::{Markup, Render, html};
-
-use super::figure::{Figure, Frame};
-use super::outcome::{Counts, Outcome, legend};
-use crate::ui::lang::say;
+use super::prelude::*;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Square {

@@ -5,13 +5,9 @@
 //! are at their own local time, so marks from before a clock change are an hour off the
 //! expectations.
 
-use jiff::Timestamp;
-use maud::{Markup, Render};
-
-use super::figure::{Cell, Figure, Frame, Marks};
 use super::hours::{Hours, WIDTH, believable, day};
-use super::{clock, week::HOURS};
-use crate::ui::lang::say;
+use super::prelude::*;
+use super::week::HOURS;
 
 const TOP: f64 = 26.0;
 const HOUR: i32 = 3_600;
@@ -42,7 +38,7 @@ pub(crate) fn draw(heat: &Heat<'_>, frame: &Frame<'_>) -> Markup {
     };
     let size = [WIDTH, hours.height()];
     let (lang, zone) = (frame.lang, clock::zone_name(frame.zone));
-    let columns = vec![
+    let columns = [
         lang.pick("Day", "星期").to_owned(),
         lang.pick("Entries expected", "预计条数").to_owned(),
         say!(lang, "Busiest hours ({zone})", "最忙的时段（{zone}）"),
@@ -56,7 +52,7 @@ pub(crate) fn draw(heat: &Heat<'_>, frame: &Frame<'_>) -> Markup {
     };
     Figure::new(frame, hours.summary())
         .wide("wide week", size, Marks::Plain, &hours.draw())
-        .table_under(columns, (0..7).map(row))
+        .table_under(&columns, (0..7).map(row))
         .render()
 }
 

@@ -3,14 +3,8 @@
 //! Bins are round durations about a factor of two apart ([`span::ROUND`]), all equally wide: a
 //! millisecond and an hour fit on one page. Lines mark the 50th, 95th and 99th percentile.
 
-use jiff::SignedDuration;
-use maud::{Markup, Render, html};
-
-use super::axis::{Scale, number_ticks};
-use super::figure::{Cell, Figure, Frame, Marks};
-use super::span::{self, ROUND};
-use super::svg::{self, down, real, rect, rounded, text, titled};
-use crate::ui::lang::{Lang, say};
+use super::prelude::*;
+use super::span::ROUND;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 240.0;
@@ -98,16 +92,12 @@ fn place(length: SignedDuration, bins: &[Bin], width: f64) -> f64 {
 
 fn inside(sorted: &[SignedDuration], bins: &[Bin], lang: Lang) -> Markup {
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(0);
-    let ticks = number_ticks(real(most), 5);
-    let scale = Scale::upwards(ticks.last().copied().unwrap_or(1.0), FOOT, TOP);
-    let rungs = ticks
-        .iter()
-        .map(|tick| (scale.place(*tick), tick.to_string()));
+    let (scale, rungs) = number_axis(real(most), [FOOT, TOP], [LEFT, WIDTH - RIGHT]);
     let width = (WIDTH - LEFT - RIGHT) / real(bins.len().max(1));
     // Neighbouring labels would touch if there are many bins.
     let every = bins.len().div_ceil(10).max(1);
     html! {
-        (svg::rungs(rungs, LEFT, WIDTH - RIGHT))
+        (rungs)
         @for (number, bin) in bins.iter().enumerate() {
             @let (x, top) = (LEFT + real(number) * width, scale.place(real(bin.count)));
             (titled(html! { (describe(bin, lang)) ": " (bin.count) }, html! {

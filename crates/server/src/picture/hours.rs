@@ -6,12 +6,8 @@
 
 use std::borrow::Cow;
 
-use jiff::{Timestamp, tz::TimeZone};
-use maud::{Markup, html};
-
-use super::svg::{disc, down, finite, real, rect, rounded, text, titled};
-use super::{clock, week::HOURS};
-use crate::ui::lang::{Lang, say, words};
+use super::prelude::*;
+use super::week::HOURS;
 
 /// Most marks of a kind; more would hide the hours behind them.
 pub(super) const MARKS_MAX: usize = 500;

@@ -8,13 +8,7 @@
 //! before it started. Such a wait is shown unchanged, with its sign; on the track the attempt has
 //! no length.
 
-use maud::{Markup, Render, html};
-
-use super::figure::{Figure, Frame, Marks};
-use super::svg::{self, Px, across, down, path, rounded, text, titled};
-use super::{axis::TimeScale, clock, outcome::Outcome, span};
-use crate::prelude::*;
-use crate::ui::lang::{Lang, say};
+use super::prelude::*;
 
 /// Most events shown; the first and the newest are kept.
 const EVENTS_MAX: usize = 100;

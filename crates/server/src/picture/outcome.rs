@@ -1,8 +1,6 @@
 //! Outcomes by shape and colour: a picture is readable without seeing colours.
 
-use maud::{Markup, html};
-
-use crate::ui::lang::{Lang, say, words};
+use super::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {

@@ -9,15 +9,8 @@
 mod cluster;
 mod lane;
 
+use super::prelude::*;
 use cluster::Cluster;
-use jiff::Timestamp;
-use maud::{Markup, Render, html};
-
-use super::figure::{Cell, Figure, Frame, Marks, mark};
-use super::outcome::{Counts, Outcome, legend};
-use super::svg::{Px, down, fit, real, rect, text};
-use super::{axis::TimeScale, clock};
-use crate::ui::lang::say;
 
 /// Width of the labels and of the lanes; the style sheet depends on their sum.
 const NAMES: f64 = 150.0;
@@ -111,7 +104,7 @@ pub(crate) fn draw(ribbon: &Ribbon<'_>, frame: &Frame<'_>) -> Markup {
     figure
         .scrolled(&drawing)
         .legend(legend(all.present(), lang))
-        .table_under(head, rows)
+        .table_under(&head, rows)
         .render()
 }
 

@@ -6,9 +6,7 @@
 
 use std::sync::LazyLock;
 
-use jiff::SignedDuration;
-
-use crate::{picture::svg::finite, ui::lang::Lang};
+use super::prelude::*;
 
 const SECOND: i64 = 1_000;
 const MINUTE: i64 = 60 * SECOND;

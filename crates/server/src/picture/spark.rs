@@ -1,12 +1,6 @@
 //! Throughput per minute: small inline bars.
 
-use maud::{Markup, html};
-
-use super::figure::{self, Frame};
-use super::svg::{Px, path, real, rect, titled};
-use super::{axis::Scale, clock, span};
-use crate::prelude::*;
-use crate::ui::lang::say;
+use super::prelude::*;
 
 /// Most bars; the newest are shown.
 const BARS_MAX: usize = 180;
@@ -28,7 +22,7 @@ pub(crate) fn draw(spark: &Spark<'_>, frame: &Frame<'_>) -> Markup {
     let gone = spark.counts.len().saturating_sub(BARS_MAX);
     let counts = &spark.counts[gone..];
     let most = counts.iter().copied().max().unwrap_or(0);
-    let scale = Scale::upwards(real(most), HEIGHT - 1.0, 2.0);
+    let scale = Scale::new(real(most), HEIGHT - 1.0, 2.0);
     let width = real(counts.len().max(1)) * STEP;
     let bar = |x: f64, n: u64| {
         let top = scale.place(real(n));

@@ -3,35 +3,7 @@
 //! An ordered list instead of a drawing: it is read in order, wraps on a narrow page, and names
 //! the current step to screen readers.
 
-use maud::{Markup, html};
-
-use crate::ui::lang::{Lang, words};
-use crate::{picture::figure::Frame, picture::outcome::Outcome};
-
-/// How far a step is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stage {
-    Done,
-    Current,
-    /// Current, and unable to continue by itself.
-    Failed,
-    /// To come.
-    ToCome,
-    /// Skipped.
-    Skipped,
-}
-
-impl Stage {
-    fn outcome(self) -> Outcome {
-        match self {
-            Self::Done => Outcome::Done,
-            Self::Current => Outcome::Running,
-            Self::Failed => Outcome::Failed,
-            Self::ToCome => Outcome::Planned,
-            Self::Skipped => Outcome::Skipped,
-        }
-    }
-}
+use super::prelude::*;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
@@ -39,7 +11,8 @@ pub(crate) struct Step {
     pub(crate) name: String,
     /// Details such as `3/5 batches`; may be empty.
     pub(crate) detail: String,
-    pub(crate) stage: Stage,
+    /// The current step is running, or failed if it cannot continue by itself.
+    pub(crate) stage: Outcome,
 }
 
 /// Draws a strip of steps.
@@ -47,9 +20,9 @@ pub(crate) fn draw(steps: &[Step], frame: &Frame<'_>) -> Markup {
     html! {
         ol class="picture steps" id=(frame.id) aria-label=(frame.caption) {
             @for step in steps {
-                @let current = matches!(step.stage, Stage::Current | Stage::Failed).then_some("step");
-                li class=(step.stage.outcome().class()) aria-current=[current] {
-                    (step.stage.outcome().icon())
+                @let current = matches!(step.stage, Outcome::Running | Outcome::Failed).then_some("step");
+                li class=(step.stage.class()) aria-current=[current] {
+                    (step.stage.icon())
                     span.name { (step.name) }
                     @if !step.detail.is_empty() { " " span.detail { (step.detail) } }
                     " " span.unseen { (words(step.stage, frame.lang)) }
@@ -59,14 +32,15 @@ pub(crate) fn draw(steps: &[Step], frame: &Frame<'_>) -> Markup {
     }
 }
 
-fn words(stage: Stage, lang: Lang) -> &'static str {
-    words! { lang, stage;
-        Stage::Done => "done", "已完成";
-        Stage::Current => "current", "当前";
-        Stage::Failed => "failed here", "在此失败";
-        Stage::ToCome => "to come", "未开始";
-        Stage::Skipped => "skipped", "已跳过";
-    }
+fn words(stage: Outcome, lang: Lang) -> &'static str {
+    let named = words! { lang, stage?;
+        Outcome::Done => "done", "已完成";
+        Outcome::Running => "current", "当前";
+        Outcome::Failed => "failed here", "在此失败";
+        Outcome::Planned => "to come", "未开始";
+        Outcome::Skipped => "skipped", "已跳过";
+    };
+    named.unwrap_or(stage.name(lang))
 }
 
 #[cfg(test)]
@@ -91,9 +65,9 @@ mod tests {
             stage,
         };
         let steps = [
-            step("init", "", Stage::Done),
-            step("processing", "3/5 <batches>", Stage::Current),
-            step("published", "", Stage::ToCome),
+            step("init", "", Outcome::Done),
+            step("processing", "3/5 <batches>", Outcome::Running),
+            step("published", "", Outcome::Planned),
         ];
         let html = crate::picture::tests::lines(draw(&steps, &frame));
         assert_eq!(html.matches("aria-current=\"step\"").count(), 1);

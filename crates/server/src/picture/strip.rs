@@ -3,14 +3,7 @@
 //! Bars differ in height and pattern as well as in colour. There are two forms: [`inline`] for a
 //! row of a list, an image with a description; [`draw`] for a figure with links and a table.
 
-use jiff::Timestamp;
-use maud::{Markup, Render, html};
-
-use super::clock;
-use super::figure::{self, Cell, Figure, Frame, Marks, mark};
-use super::outcome::{Counts, Outcome, legend};
-use super::svg::{Px, path, real, rect, rounded, titled};
-use crate::ui::lang::{Lang, say};
+use super::prelude::*;
 
 /// Most bars of a strip; the newest are shown.
 pub(crate) const BEATS_MAX: usize = 60;

@@ -254,12 +254,12 @@ fn state() -> Vec<steps::Step> {
         stage,
     };
     vec![
-        step("init", "", steps::Stage::Done),
-        step("list_fetched", "30", steps::Stage::Done),
-        step("processing", "3/5", steps::Stage::Current),
-        step("aggregating", "", steps::Stage::ToCome),
-        step("published", "", steps::Stage::ToCome),
-        step("archived", "", steps::Stage::Skipped),
+        step("init", "", Outcome::Done),
+        step("list_fetched", "30", Outcome::Done),
+        step("processing", "3/5", Outcome::Running),
+        step("aggregating", "", Outcome::Planned),
+        step("published", "", Outcome::Planned),
+        step("archived", "", Outcome::Skipped),
     ]
 }
 
@@ -319,12 +319,9 @@ fn measures(lang: Lang, zone: &TimeZone) -> Vec<(&'static str, Markup)> {
         step: SignedDuration::from_mins(1),
         counts: &counts,
     };
-    let against = against::Against {
-        interval: Some(SignedDuration::from_hours(1)),
-        runs: &runs(),
-    };
+    let interval = Some(SignedDuration::from_hours(1));
     let burn = |limit, batches: &[burn::Batch], id| {
-        burn::draw(&burn::Burn { limit, batches }, &frame(id, "Budget", "预算"))
+        burn::draw(limit, batches, &frame(id, "Budget", "预算"))
     };
     vec![
         (
@@ -337,7 +334,7 @@ fn measures(lang: Lang, zone: &TimeZone) -> Vec<(&'static str, Markup)> {
         ),
         (
             "against",
-            against::draw(&against, &frame("a", "Runs", "运行")),
+            against::draw(interval, &runs(), &frame("a", "Runs", "运行")),
         ),
         ("burn", burn(80, &spent(0), "b")),
         ("over", burn(60, &spent(3), "bo")),

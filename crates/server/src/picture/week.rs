@@ -5,12 +5,9 @@
 //! The picture follows the reader's light or dark scheme, runs no script, and describes itself in
 //! words.
 
-use jiff::{Timestamp, tz::TimeZone};
-use maud::html;
-
 use super::hours::{self, EDGE, Hours, WIDTH, believable};
-use super::svg::{File, file_style, fit, text};
-use crate::ui::lang::Lang;
+use super::prelude::*;
+use super::svg::{File, file_style};
 
 /// Hours of a week.
 pub const HOURS: usize = 7 * 24;

@@ -195,7 +195,7 @@ pub(crate) fn check_pace(pace: SignedDuration) -> Result<SignedDuration> {
 }
 
 impl BackfillBody {
-    fn request(&self) -> Result<Backfill> {
+    pub(crate) fn request(&self) -> Result<Backfill> {
         let pace = check_pace(self.pace.unwrap_or(PACE_DEFAULT))?;
         Ok(Backfill {
             from: parse_instant(&self.from, "from")?,

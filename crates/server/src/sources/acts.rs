@@ -28,7 +28,7 @@ pub(crate) async fn check_source(State(state): App, Numbered(id): Numbered, call
 pub(crate) struct PauseSourceBody {
     /// The reason, shown to others.
     #[schema(max_length = 500)]
-    note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// Pause a source until it is resumed.

@@ -98,19 +98,19 @@ pub(crate) struct ChangesBody {
     /// Display name; null for the source's own title.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, max_length = 500)]
-    name: Option<Option<String>>,
+    pub(crate) name: Option<Option<String>>,
     /// Category; null for the top level.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, max_length = 500)]
-    category: Option<Option<String>>,
+    pub(crate) category: Option<Option<String>>,
     /// Policy; null for the node's.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, example = "classic")]
-    policy: Option<Option<String>>,
+    pub(crate) policy: Option<Option<String>>,
     /// Fixed cadence, P0 to P7 (not checked); null to learn it.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, example = "P2")]
-    cadence: Option<Option<String>>,
+    pub(crate) cadence: Option<Option<String>>,
 }
 
 /// Distinguishes null from omitted: a given field is `Some`, even if it is null.
@@ -120,21 +120,6 @@ fn given<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, 
 }
 
 impl ChangesBody {
-    /// A change of every field: `None` resets.
-    pub(crate) fn anew(
-        name: Option<String>,
-        category: Option<String>,
-        policy: Option<String>,
-        cadence: Option<String>,
-    ) -> Self {
-        Self {
-            name: Some(name),
-            category: Some(category),
-            policy: Some(policy),
-            cadence: Some(cadence),
-        }
-    }
-
     /// The change, if every value is valid.
     pub(crate) fn into_changes(self) -> Result<Changes> {
         if let Some(Some(policy)) = &self.policy {

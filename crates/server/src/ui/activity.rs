@@ -4,10 +4,8 @@
 //! schedules decide themselves. Like every list it searches only the newest rows, and says so.
 
 use almanack_core::history::Decision;
-use almanack_core::plan::{Edit, Edited, ScheduleName};
+use almanack_core::plan::{Edit, Edited};
 use almanack_core::store::{Activity, ActivityCursor, ActivityFilter};
-use almanack_core::task::{Identity, Kind};
-use axum::{Router, routing::get};
 
 use super::tasks::filter::text;
 use super::tasks::{AMONG, words};
@@ -65,20 +63,14 @@ impl Query {
     }
 
     fn address(&self, after: Option<ActivityCursor>) -> String {
-        let before = after.map(|cursor| cursor.at.as_microsecond());
-        let shown = after.map(|cursor| cursor.reported);
-        address(
-            Place::Activity.path(),
-            &Self {
-                before,
-                shown,
-                ..self.clone()
-            },
-        )
+        let mut query = self.clone();
+        query.before = after.map(|cursor| cursor.at.as_microsecond());
+        query.shown = after.map(|cursor| cursor.reported);
+        address(Place::Activity.path(), query)
     }
 }
 
-async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Answer {
+async fn show(Sought(state, viewer, query): Sought<Query>) -> Answer {
     let lang = viewer.lang;
     let page = |list: &Markup| {
         let body = html! { (form(lang, &query)) (live("list", list)) };
@@ -122,11 +114,8 @@ fn form(lang: Lang, query: &Query) -> Markup {
 
 fn table(viewer: &Viewer, query: &Query, lines: &[Activity]) -> Markup {
     let of_them = |by: &str| {
-        let by = Some(by.to_owned());
-        let query = Query {
-            by,
-            ..query.clone()
-        };
+        let mut query = query.clone();
+        query.by = Some(by.to_owned());
         query.address(None)
     };
     table! { viewer.lang; "Activity, newest first", "动态，最新的在前";

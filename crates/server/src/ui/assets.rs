@@ -3,7 +3,6 @@
 
 use std::sync::LazyLock;
 
-use axum::{Router, extract::Path, routing::get};
 use maud::PreEscaped;
 use sha2::{Digest, Sha256};
 

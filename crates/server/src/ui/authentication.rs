@@ -8,7 +8,7 @@ use axum::{extract::Request, middleware::Next};
 
 use super::page::POLICY;
 use crate::ui::prelude::*;
-use crate::{access::Authentication, percent, problem::Page};
+use crate::{access::Authentication, problem::Page};
 
 /// Authenticates a browser.
 pub(crate) async fn enter(

@@ -12,9 +12,6 @@ mod one;
 mod steps;
 mod words;
 
-use axum::Router;
-use axum::routing::{get, post};
-
 use crate::ui::prelude::*;
 
 pub(crate) fn routes() -> Router<Arc<AppState>> {
@@ -23,14 +20,10 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/editions/{date}", get(one::show))
         .route("/ui/editions/{date}/document", get(document::show))
         .route("/ui/editions/{date}/run", post(acts::run))
-        .route(
-            "/ui/editions/{date}/publish",
-            get(acts::ask_publishing).post(acts::publish),
-        )
+        .route("/ui/editions/{date}/publish", get(acts::ask_publishing))
+        .route("/ui/editions/{date}/publish", post(acts::publish))
         .route("/ui/editions/{date}/retry", post(acts::retry))
         .route("/ui/editions/{date}/redeliver", post(acts::redeliver))
-        .route(
-            "/ui/editions/{date}/reset",
-            get(acts::ask_reset).post(acts::reset),
-        )
+        .route("/ui/editions/{date}/reset", get(acts::ask_reset))
+        .route("/ui/editions/{date}/reset", post(acts::reset))
 }

@@ -1,5 +1,7 @@
 //! What a page does or shows as a command line and as a curl call, to copy.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
 use crate::ui::prelude::*;
@@ -25,8 +27,14 @@ impl Equivalent {
     }
 
     /// A command line alone, for what the API does not offer.
-    pub(crate) fn command(words: &[&str]) -> Self {
+    pub(crate) fn command(words: impl IntoIterator<Item: AsRef<str>>) -> Self {
         Self::call("", "").cli(words)
+    }
+
+    /// An action on one thing: `almanack NOUN ACT ID`, and the call of the same name.
+    pub(crate) fn act(method: &'static str, noun: &str, id: impl Display, act: &str) -> Self {
+        let call = Self::call(method, format!("/api/v1/{noun}s/{id}/{act}"));
+        call.cli([noun, act, &id.to_string()])
     }
 
     /// With this JSON body.
@@ -36,8 +44,9 @@ impl Equivalent {
     }
 
     /// With the arguments of the command line after `almanack`; they are quoted here.
-    pub(crate) fn cli(mut self, words: &[&str]) -> Self {
-        let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+    pub(crate) fn cli(mut self, words: impl IntoIterator<Item: AsRef<str>>) -> Self {
+        let words = words.into_iter().map(|word| quote(word.as_ref()));
+        let words: Vec<String> = words.collect();
         self.cli = Some(format!("almanack {}", words.join(" ")));
         self
     }
@@ -48,15 +57,11 @@ impl Equivalent {
         what: &str,
         narrowed: impl IntoIterator<Item = (String, String)>,
     ) -> Self {
-        let given = narrowed.into_iter();
-        let flags = given.flat_map(|(name, value)| [format!("--{name}"), value]);
-        let flags: Vec<String> = flags.collect();
-        let words = [what, "list"].into_iter();
-        self.cli(
-            &words
-                .chain(flags.iter().map(String::as_str))
-                .collect::<Vec<_>>(),
-        )
+        let mut words = vec![what.to_owned(), "list".to_owned()];
+        for (name, value) in narrowed {
+            words.extend([format!("--{name}"), value]);
+        }
+        self.cli(words)
     }
 
     /// The call as a curl command.
@@ -78,15 +83,14 @@ impl Equivalent {
 
     /// Both, folded.
     pub(crate) fn show(&self, viewer: &Viewer) -> Markup {
-        let lang = viewer.lang;
         let curl = (!self.method.is_empty()).then(|| self.curl(viewer));
         html! {
             details class="equivalent" {
-                summary { (lang.pick("CLI and curl", "命令行与 curl")) }
+                summary { (viewer.lang.pick("CLI and curl", "命令行与 curl")) }
                 @for command in self.cli.iter().chain(&curl) {
                     div class="command" {
                         pre tabindex="0" { code { (command) } }
-                        button type="button" class="copy" data-copy=(command) hidden { (lang.pick("Copy", "复制")) }
+                        button type="button" class="copy" data-copy=(command) hidden { (viewer.lang.pick("Copy", "复制")) }
                     }
                 }
             }

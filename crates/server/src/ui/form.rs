@@ -6,7 +6,6 @@
 //! would happen and to how many, and only its button does it.
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use maud::Render;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -19,19 +18,16 @@ use crate::ui::prelude::*;
 const KEY: &str = "form_key";
 
 /// A submitted form with a valid key.
-pub(crate) struct Filled<T = Nothing> {
-    pub(crate) viewer: Viewer,
-    pub(crate) form: T,
-}
+pub(crate) struct Filled<T = Nothing>(pub(crate) Arc<AppState>, pub(crate) Viewer, pub(crate) T);
 
 /// A form without fields.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Nothing {}
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Filled<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<AppState>> for Filled<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self> {
+    async fn from_request(request: Request, state: &Arc<AppState>) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
         let viewer = Viewer::from_request_parts(&mut parts, state).await?;
         let request = Request::from_parts(parts, body);
@@ -49,7 +45,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Filled<T> {
         let given = fields.iter().filter(|(name, _)| name != KEY);
         let form = read(&write(given.map(|(name, value)| (name, value))))
             .map_err(|error| Problem::new(Code::InvalidValue, error.to_string()))?;
-        Ok(Self { viewer, form })
+        Ok(Self(Arc::clone(state), viewer, form))
     }
 }
 
@@ -79,8 +75,6 @@ pub(crate) struct Question<'a> {
     pub(crate) title: &'a str,
     /// What would happen, and to how many.
     pub(crate) sentence: Markup,
-    /// Where the form goes.
-    pub(crate) action: &'a str,
     /// Further fields, hidden or visible.
     pub(crate) fields: Markup,
     /// What the button says.
@@ -91,7 +85,7 @@ pub(crate) struct Question<'a> {
     pub(crate) equivalent: Equivalent,
 }
 
-/// A confirmation page.
+/// A confirmation page. Its form goes to its own path.
 pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) -> Markup {
     let fields = html! {
         (question.fields)
@@ -100,9 +94,10 @@ pub(crate) fn ask(viewer: &Viewer, place: page::Place, question: &Question<'_>) 
             a class="button" href=(question.back) { (viewer.lang.pick("Keep it", "返回")) }
         }
     };
+    let action = viewer.here.split('?').next().unwrap_or_default();
     let body = html! {
         p { (question.sentence) }
-        (form(viewer, question.action, &fields))
+        (form(viewer, action, &fields))
         (question.equivalent.show(viewer))
     };
     page::page(viewer, place, question.title, &body)

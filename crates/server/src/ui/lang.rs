@@ -116,11 +116,8 @@ fn preferred(accept: &str) -> Lang {
     let mut best = (Lang::English, 0.0);
     for part in accept.split(',') {
         let mut fields = part.split(';');
-        let tag = fields
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase();
+        let tag = fields.next().unwrap_or_default();
+        let tag = tag.trim().to_ascii_lowercase();
         let weight = fields.find_map(|field| field.trim().strip_prefix("q=")?.parse().ok());
         let weight = weight.unwrap_or(1.0_f32);
         let lang = match tag.split('-').next() {

@@ -1,12 +1,9 @@
 //! Links to the things that a page names.
 
-use almanack_core::plan::{DISPATCH, ScheduleName};
-use almanack_core::source::{SOURCE_CHECK, SourceId};
-use almanack_core::task::{Identity, Status};
-use jiff::civil::Date;
+use almanack_core::plan::DISPATCH;
+use almanack_core::source::SOURCE_CHECK;
 
-use super::schedules;
-use crate::percent;
+pub(crate) use super::schedules::path as schedule;
 use crate::ui::prelude::*;
 
 /// The page of a task.
@@ -26,11 +23,6 @@ pub(crate) fn task(identity: &Identity) -> Markup {
 /// Tasks with this status.
 pub(crate) fn tasks_in(status: Status) -> String {
     format!("/ui/tasks?status={status}")
-}
-
-/// The page of a schedule.
-pub(crate) fn schedule(name: &ScheduleName) -> String {
-    schedules::path(name)
 }
 
 /// The page of a source.

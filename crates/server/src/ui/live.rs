@@ -9,7 +9,7 @@ use std::convert::Infallible;
 
 use axum::body::{Body, to_bytes};
 use axum::response::sse::{Event, Sse};
-use axum::{Router, extract::Query, http::Request};
+use axum::{extract::Query, http::Request};
 use futures_util::{Stream, stream};
 use sha2::{Digest, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

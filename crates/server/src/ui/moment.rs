@@ -5,10 +5,11 @@
 //! instants are offered.
 
 use almanack_core::time::to_micros;
-use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
-use jiff::{Timestamp, civil::DateTime};
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, Offset};
 
 use super::viewer::parse_zone;
+use crate::ui::prelude::*;
 
 /// The meaning of a wall-clock time in a zone.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +21,7 @@ pub(crate) enum Moment {
     Twice([Timestamp; 2]),
 }
 
-/// Why a wall-clock time cannot be read. Pages have the texts, in both languages.
+/// Why a wall-clock time cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
     /// Not a date and a time.
@@ -29,6 +30,17 @@ pub(crate) enum Unreadable {
     Zone,
     /// Outside the supported range.
     Year,
+}
+
+impl Unreadable {
+    pub(crate) fn words(self, lang: Lang) -> &'static str {
+        words! { lang, self;
+            Self::Time => "Enter a date and a time.", "请填写日期和时间。";
+            Self::Zone => "Unknown time zone; use an IANA name such as Europe/Berlin or UTC.",
+                "未知时区；请使用 IANA 名称，例如 Asia/Shanghai 或 UTC。";
+            Self::Year => "This year is out of range.", "年份超出范围。";
+        }
+    }
 }
 
 /// Parses a wall-clock time as a browser sends it (`2026-01-05T08:00` or with seconds), and the

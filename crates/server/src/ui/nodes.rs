@@ -3,8 +3,6 @@
 mod pace;
 
 use almanack_core::store::{ClaimLine, Depth, Node};
-use almanack_core::task::Status;
-use axum::{Router, routing::get};
 
 use super::links::tasks_in;
 use crate::ui::prelude::*;

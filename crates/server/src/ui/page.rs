@@ -137,12 +137,11 @@ fn top(viewer: &Viewer, place: Place) -> Markup {
 }
 
 fn whom(viewer: &Viewer) -> Markup {
-    let lang = viewer.lang;
     html! {
         @if let Some(requester) = viewer.requester.as_ref().filter(|_| viewer.signed_in) {
             (super::form::form(viewer, "/ui/sign-out", &html! {
                 span class="who" { (requester.name()) " (" (requester.scope()) ")" }
-                button type="submit" class="quiet" { (lang.pick("Sign out", "退出")) }
+                button type="submit" class="quiet" { (viewer.lang.pick("Sign out", "退出")) }
             }))
         }
     }

@@ -1,8 +1,7 @@
 //! Parts that many pages share.
 
 use almanack_core::store::StatusCount;
-use almanack_core::task::{MAX_RETRY_MAX, Status};
-use maud::Render;
+use almanack_core::task::MAX_RETRY_MAX;
 
 use crate::editions::pages::is_web;
 use crate::ui::prelude::*;
@@ -74,28 +73,29 @@ pub(crate) fn empty(sentence: &str) -> Markup {
 
 /// Pagination of a newest-first list.
 pub(crate) fn pager(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
-    let (newest, older) = (lang.pick("Newest", "最新"), lang.pick("Older", "更早"));
-    turn(lang, (newest, first), (older, next))
-}
-
-fn turn(lang: Lang, first: (&str, Option<&str>), next: (&str, Option<&str>)) -> Markup {
-    html! {
-        @if first.1.is_some() || next.1.is_some() {
-            nav class="pager" aria-label=(lang.pick("More", "翻页")) {
-                @if let (words, Some(href)) = first { a href=(href) { (words) } }
-                @if let (words, Some(href)) = next { a href=(href) rel="next" { (words) } }
-            }
-        }
-    }
+    turn(lang, first, next, [("Newest", "最新"), ("Older", "更早")])
 }
 
 /// Pagination of a list with its own order.
 pub(crate) fn pages(lang: Lang, first: Option<&str>, next: Option<&str>) -> Markup {
-    let (begin, more) = (
-        lang.pick("First page", "第一页"),
-        lang.pick("Next page", "下一页"),
-    );
-    turn(lang, (begin, first), (more, next))
+    turn(
+        lang,
+        first,
+        next,
+        [("First page", "第一页"), ("Next page", "下一页")],
+    )
+}
+
+fn turn(lang: Lang, first: Option<&str>, next: Option<&str>, names: [(&str, &str); 2]) -> Markup {
+    let [begin, more] = names.map(|(english, chinese)| lang.pick(english, chinese));
+    html! {
+        @if first.is_some() || next.is_some() {
+            nav class="pager" aria-label=(lang.pick("More", "翻页")) {
+                @if let Some(href) = first { a href=(href) { (begin) } }
+                @if let Some(href) = next { a href=(href) rel="next" { (more) } }
+            }
+        }
+    }
 }
 
 /// The result of an action.

@@ -2,7 +2,6 @@
 
 use cookie::{Cookie, SameSite, time::Duration};
 
-use super::form::form;
 use super::viewer::{KEYS_COOKIE, Keys, LANG_COOKIE, THEME_COOKIE, Theme, ZONE_COOKIE, parse_zone};
 use crate::ui::prelude::*;
 
@@ -76,15 +75,8 @@ fn theme_name(theme: Theme, lang: Lang) -> &'static str {
 }
 
 /// Stores the choices in cookies and goes back.
-pub(crate) async fn choose(filled: Filled<Choice>) -> Answer {
-    let Choice {
-        lang,
-        zone,
-        theme,
-        keys,
-        back,
-    } = filled.form;
-    let back = back.as_deref().filter(|path| is_ours(path));
+pub(crate) async fn choose(Filled(_, _, form): Filled<Choice>) -> Answer {
+    let back = form.back.as_deref().filter(|path| is_ours(path));
     let mut response = see(back.unwrap_or("/ui"));
     let mut keep = |name: &'static str, value: String| {
         let line = Cookie::build((name, value))
@@ -96,16 +88,19 @@ pub(crate) async fn choose(filled: Filled<Choice>) -> Answer {
         let headers = response.headers_mut();
         line.map(|line| headers.append(header::SET_COOKIE, line));
     };
-    if let Some(lang) = lang.as_deref().and_then(Lang::parse) {
+    if let Some(lang) = form.lang.as_deref().and_then(Lang::parse) {
         keep(LANG_COOKIE, lang.tag().to_owned());
     }
-    if let Some(theme) = theme.as_deref().and_then(Theme::parse) {
+    if let Some(theme) = form.theme.as_deref().and_then(Theme::parse) {
         keep(THEME_COOKIE, theme.as_str().to_owned());
     }
-    if let Some(keys) = keys.filter(|keys| ["on", "off"].contains(&keys.as_str())) {
+    if let Some(keys) = form
+        .keys
+        .filter(|keys| ["on", "off"].contains(&keys.as_str()))
+    {
         keep(KEYS_COOKIE, keys);
     }
-    if let Some(zone) = zone {
+    if let Some(zone) = form.zone {
         parse_zone(&zone).ok_or_else(|| unknown_zone(&zone))?;
         keep(ZONE_COOKIE, zone);
     }

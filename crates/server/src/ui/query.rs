@@ -3,24 +3,23 @@
 //! A browser sends every field of a form; empty ones count as absent. Unknown fields are ignored: a
 //! link may be older than the page.
 
-use axum::extract::{FromRequestParts, RawQuery};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
 use crate::ui::prelude::*;
 
-/// The query of a page.
-pub(crate) struct Sought<T>(pub(crate) T);
+/// A page that is requested: of which node, by whom, and with which query.
+pub(crate) struct Sought<T>(pub(crate) Arc<AppState>, pub(crate) Viewer, pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
+impl<T: DeserializeOwned> FromRequestParts<Arc<AppState>> for Sought<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let query = RawQuery::from_request_parts(parts, state).await;
-        let query = query.ok().and_then(|RawQuery(query)| query);
-        let read = read(&query.unwrap_or_default());
-        read.map(Self)
-            .map_err(|error| Problem::new(Code::InvalidQuery, error.to_string()))
+    async fn from_request_parts(parts: &mut Parts, state: &Arc<AppState>) -> Result<Self> {
+        let viewer = Viewer::from_request_parts(parts, state).await?;
+        let query = read(parts.uri.query().unwrap_or_default())
+            .map_err(|error| Problem::new(Code::InvalidQuery, error.to_string()))?;
+        Ok(Self(Arc::clone(state), viewer, query))
     }
 }
 

@@ -18,11 +18,6 @@ mod trying;
 mod why;
 pub(crate) mod words;
 
-use almanack_core::plan::ScheduleName;
-use axum::Router;
-use axum::routing::{get, post};
-
-use crate::percent;
 use crate::ui::prelude::*;
 
 /// Page names that a schedule may also have.
@@ -34,21 +29,15 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/schedules/try", get(trying::show))
         .route("/ui/schedules/new", get(change::blank).post(change::create))
         .route("/ui/schedules/{name}", get(one::show))
-        .route(
-            "/ui/schedules/{name}/change",
-            get(change::edit).post(change::save),
-        )
+        .route("/ui/schedules/{name}/change", get(change::edit))
+        .route("/ui/schedules/{name}/change", post(change::save))
         .route("/ui/schedules/{name}/pause", post(acts::pause))
         .route("/ui/schedules/{name}/resume", post(acts::resume))
         .route("/ui/schedules/{name}/fire", post(acts::fire))
-        .route(
-            "/ui/schedules/{name}/remove",
-            get(acts::ask_to_remove).post(acts::remove),
-        )
-        .route(
-            "/ui/schedules/{name}/backfill",
-            get(backfill::ask).post(backfill::carry_out),
-        )
+        .route("/ui/schedules/{name}/remove", get(acts::ask_to_remove))
+        .route("/ui/schedules/{name}/remove", post(acts::remove))
+        .route("/ui/schedules/{name}/backfill", get(backfill::ask))
+        .route("/ui/schedules/{name}/backfill", post(backfill::carry_out))
 }
 
 /// The page of a schedule. A schedule named like one of our pages gets an equivalent, escaped path.
@@ -62,12 +51,7 @@ pub(crate) fn path(name: &ScheduleName) -> String {
     }
 }
 
-fn api(name: &ScheduleName, act: &str) -> String {
-    format!("/api/v1/schedules/{}{act}", percent::encode(name.as_str()))
-}
-
-/// The API call about a schedule, and the equivalent command `schedule ACT`.
-fn command(method: &'static str, name: &ScheduleName, act: &str) -> Equivalent {
-    let call = Equivalent::call(method, api(name, &format!("/{act}")));
-    call.cli(&["schedule", act, name.as_str()])
+/// Its path in the API. Names need no escaping in a path.
+fn api(name: &ScheduleName, below: &str) -> String {
+    format!("/api/v1/schedules/{name}{below}")
 }

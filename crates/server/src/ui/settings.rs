@@ -5,11 +5,10 @@
 //! help an attacker to guess.
 
 mod tokens;
-mod users;
 
-use axum::Router;
-use axum::routing::{get, post};
+use almanack_core::sign_in::User;
 
+use self::tokens::scope_name;
 use crate::Configured;
 use crate::ui::prelude::*;
 
@@ -18,10 +17,8 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
     Router::new()
         .route("/ui/settings", get(show))
         .route("/ui/settings/tokens", post(tokens::create))
-        .route(
-            "/ui/settings/tokens/{name}/revoke",
-            get(tokens::ask).post(tokens::revoke),
-        )
+        .route("/ui/settings/tokens/{name}/revoke", get(tokens::ask))
+        .route("/ui/settings/tokens/{name}/revoke", post(tokens::revoke))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -32,7 +29,7 @@ struct Query {
     did: Option<String>,
 }
 
-async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
+async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let notice = match query.did.as_deref() {
         Some(tokens::REVOKED) => tokens::revoked_notice(viewer.lang),
         _ => Markup::default(),
@@ -49,18 +46,18 @@ async fn whole(
     sought: Option<&str>,
     filled: &tokens::Fields,
 ) -> Page {
-    let lang = viewer.lang;
     let inside = if viewer.may(Scope::Admin) {
         let known = state.changes.load_tokens().await?;
-        let users = state.changes.load_users().await?;
-        html! { (tokens::section(viewer, &known, filled)) (users::section(viewer, &users)) }
+        let tokens = tokens::section(viewer, &known, filled);
+        let users = users(viewer, &state.changes.load_users().await?);
+        html! { (tokens) (users) }
     } else {
         admins_only(viewer)
     };
     let all = state.configuration.get();
     let body = html! {
         (above)
-        (section! { lang; "configuration-title", "Active configuration", "生效的配置";
+        (section! { viewer.lang; "configuration-title", "Active configuration", "生效的配置";
             (configuration(viewer, &all, sought))
         })
         (inside)
@@ -73,7 +70,7 @@ fn admins_only(viewer: &Viewer) -> Markup {
         p { (pick!(viewer.lang;
             "Only admins see tokens and users here. On this machine you can also list them with the command line.",
             "只有 admin 权限可以在这里查看令牌和用户。在本机上也可以用命令行列出。")) }
-        (Equivalent::command(&["token", "list"]).show(viewer))
+        (Equivalent::command(["token", "list"]).show(viewer))
     }
 }
 
@@ -91,7 +88,7 @@ fn configuration(viewer: &Viewer, all: &[Configured], sought: Option<&str>) -> M
             button type="submit" { (lang.pick("Show", "查看")) }
         }
         (parts::live("configuration", &table))
-        (Equivalent::command(&["check"]).show(viewer))
+        (Equivalent::command(["check"]).show(viewer))
     } }
 }
 
@@ -117,13 +114,12 @@ fn rows(viewer: &Viewer, found: &[&Configured]) -> Markup {
 
 /// The description of a setting, and when a change takes effect.
 fn about(viewer: &Viewer, setting: &Configured) -> Markup {
-    let lang = viewer.lang;
     let [english, chinese] = setting.words;
-    let effect = words! { lang, setting.reloadable;
+    let effect = words! { viewer.lang, setting.reloadable;
         true => "Takes effect on reload.", "重新加载后生效。";
         false => "Takes effect after a restart.", "重启后生效。";
     };
-    html! { p class="hint" { (lang.pick(english, chinese)) " " (effect) } }
+    html! { p class="hint" { (viewer.lang.pick(english, chinese)) " " (effect) } }
 }
 
 /// Defaults are shown faintly.
@@ -131,6 +127,26 @@ fn origin(viewer: &Viewer, origin: &str) -> Markup {
     html! {
         @if origin == "default" { span class="none" { (viewer.lang.pick("default", "默认值")) } }
         @else { strong { (origin) } }
+    }
+}
+
+/// Users: listed here, created and changed with the command line, where a password can be typed
+/// unseen.
+fn users(viewer: &Viewer, users: &[User]) -> Markup {
+    let lang = viewer.lang;
+    let table = table! { lang; "Users", "用户"; or "No users.", "没有用户。";
+        for (user in users) tr(data-row)
+        "Name", "名称" { th scope="row" { (user.name) } }
+        "Scope", "权限" { td { (scope_name(lang, user.scope)) } }
+        "Created", "创建于" { td { (viewer.at(user.created_at)) } }
+        "Password set", "密码设置于" { td { (viewer.at(user.changed_at)) } }
+    };
+    section! { lang; "users-title", "Users", "用户";
+        (table)
+        p class="hint" { (lang.pick("Create, change and remove users with the command line.", "请用命令行新建、更改和移除用户。")) }
+        @for words in ["user create ada --scope operate", "user password ada", "user remove ada"] {
+            (Equivalent::command(words.split(' ')).show(viewer))
+        }
     }
 }
 

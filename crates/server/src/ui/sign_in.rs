@@ -12,18 +12,16 @@ mod form;
 
 use std::sync::PoisonError;
 
-use almanack_core::sign_in::tries::{By, Peer};
+use almanack_core::sign_in::tries::By;
 use almanack_core::sign_in::{Holder, PASSWORD_BYTES_MAX, password};
 use almanack_core::token::TOKEN_PREFIX;
-use axum::routing::{get, post};
-use axum::{Extension, Router};
 use axum::{extract::Query, extract::rejection::QueryRejection, response::IntoResponse as _};
 use sha2::{Digest, Sha256};
 
 use self::form::Refused;
 use super::preferences::is_ours;
 use crate::ui::prelude::*;
-use crate::{access::Authentication, access::client::Client, access::session::no_session, percent};
+use crate::{access::Authentication, access::client::Client, access::session::no_session};
 
 pub(crate) fn routes(authentication: &Arc<Authentication>) -> Router<Arc<AppState>> {
     Router::new()
@@ -77,11 +75,10 @@ async fn show(viewer: Viewer, asked: Result<Query<Asked>, QueryRejection>) -> Re
 }
 
 async fn sign_in(
-    State(state): App,
     Extension(authentication): Extension<Arc<Authentication>>,
     Client(peer): Client,
     headers: HeaderMap,
-    Filled { viewer, form }: Filled<Credentials>,
+    Filled(state, viewer, form): Filled<Credentials>,
 ) -> Answer {
     let next = way_on(form.next.as_deref());
     let again = |refused: Refused| {
@@ -95,7 +92,12 @@ async fn sign_in(
     // Taken before any check: a password changed meanwhile must end a session that the old one
     // opens.
     let now = state.clock.now();
-    if let Err(free_at) = take_try(&authentication, &shown, peer, now) {
+    let tries = || {
+        let tries = authentication.tries.lock();
+        tries.unwrap_or_else(PoisonError::into_inner)
+    };
+    let taken = tries().take(shown.by(), peer, now);
+    if let Err(free_at) = taken {
         tracing::warn!("sign-in refused: too many attempts");
         return Ok(again(Refused::TooMany { free_at }));
     }
@@ -110,7 +112,7 @@ async fn sign_in(
             return Ok(again(Refused::TooMany { free_at: now }));
         }
     };
-    give_back_try(&authentication, &shown, peer);
+    tries().succeed(shown.by(), peer);
     authentication.end_session(&headers).await?;
     let cookie = authentication.begin_session(holder, since).await?;
     let here = format!("/ui/sign-in?did=signed_in&next={}", percent::encode(next));
@@ -147,23 +149,6 @@ impl Shown<'_> {
             Self::Token(_) => By::Token,
         }
     }
-}
-
-fn take_try(
-    authentication: &Authentication,
-    shown: &Shown<'_>,
-    peer: Peer,
-    now: Timestamp,
-) -> Result<(), Timestamp> {
-    let tries = authentication.tries.lock();
-    let mut tries = tries.unwrap_or_else(PoisonError::into_inner);
-    tries.take(shown.by(), peer, now)
-}
-
-fn give_back_try(authentication: &Authentication, shown: &Shown<'_>, peer: Peer) {
-    let tries = authentication.tries.lock();
-    let mut tries = tries.unwrap_or_else(PoisonError::into_inner);
-    tries.succeed(shown.by(), peer);
 }
 
 /// The result of checking credentials.

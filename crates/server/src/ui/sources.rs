@@ -16,10 +16,6 @@ mod one;
 mod opml;
 pub(crate) mod words;
 
-use almanack_core::source::Source;
-use axum::routing::{get, post};
-use axum::{Extension, Router};
-
 use crate::ui::prelude::*;
 
 pub(crate) fn routes() -> Router<Arc<AppState>> {
@@ -35,10 +31,8 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/sources/{id}/pause", post(acts::pause))
         .route("/ui/sources/{id}/resume", post(acts::resume))
         .route("/ui/sources/{id}/change", post(acts::change))
-        .route(
-            "/ui/sources/{id}/remove",
-            get(acts::ask_removal).post(acts::remove),
-        )
+        .route("/ui/sources/{id}/remove", get(acts::ask_removal))
+        .route("/ui/sources/{id}/remove", post(acts::remove))
         .layer(Extension(Arc::new(fleet::Counted::default())))
 }
 

@@ -18,13 +18,9 @@ pub(crate) mod words;
 
 use almanack_core::edition::{self, EDITION_RUN};
 use almanack_core::reschedule::{Receipt, Request};
-use almanack_core::task::{Identity, Kind};
-use almanack_core::{plan::ScheduleName, source::SourceId};
-use axum::Router;
-use axum::routing::{get, post};
 
+use crate::idempotency::count;
 use crate::ui::prelude::*;
-use crate::{idempotency::count, percent};
 
 /// How many of the newest tasks a list searches.
 pub(crate) const AMONG: usize = 50_000;
@@ -37,10 +33,8 @@ pub(crate) fn routes() -> Router<Arc<AppState>> {
         .route("/ui/tasks/{kind}/{subject}", get(one::show))
         .route("/ui/tasks/{kind}/{subject}/move", post(change::put))
         .route("/ui/tasks/{kind}/{subject}/retry", post(change::retry))
-        .route(
-            "/ui/tasks/{kind}/{subject}/cancel",
-            get(change::ask).post(change::cancel),
-        )
+        .route("/ui/tasks/{kind}/{subject}/cancel", get(change::ask))
+        .route("/ui/tasks/{kind}/{subject}/cancel", post(change::cancel))
 }
 
 /// The API path of a task.
@@ -53,7 +47,7 @@ fn api_path(identity: &Identity) -> String {
 fn command(act: &str, method: &'static str, identity: &Identity, below: &str) -> Equivalent {
     let (kind, subject) = (identity.kind.as_str(), identity.subject.as_str());
     let call = Equivalent::call(method, format!("{}{below}", api_path(identity)));
-    call.cli(&["task", act, kind, subject])
+    call.cli(["task", act, kind, subject])
 }
 
 /// The page of the schedule, source or edition of a task, if any.

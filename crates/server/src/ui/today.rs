@@ -8,9 +8,7 @@ mod day;
 mod lanes;
 mod wants;
 
-use almanack_core::source::{Source, SourceId};
-use almanack_core::store::{StatusCount, TaskLine};
-use almanack_core::task::Status;
+use almanack_core::store::StatusCount;
 
 use self::day::Day;
 use crate::picture::ribbon;
@@ -43,17 +41,16 @@ fn numbers(lang: Lang, statuses: &[StatusCount]) -> Markup {
 }
 
 fn ribbon(viewer: &Viewer, day: &Day) -> Markup {
-    let lang = viewer.lang;
     let ribbon = ribbon::Ribbon {
         from: day.from,
         until: day.until,
         now: day.now,
         lanes: &lanes::of(viewer, day),
     };
-    let caption = lang.pick("Last 12 hours and next 12 hours", "过去与未来各 12 小时");
+    let caption = pick!(viewer.lang; "Last 12 hours and next 12 hours", "过去与未来各 12 小时");
     html! {
         (ribbon::draw(&ribbon, &viewer.frame("today", caption)))
-        @for text in day.cut(lang) { p class="hint" { (text) } }
+        @for text in day.cut(viewer.lang) { p class="hint" { (text) } }
     }
 }
 

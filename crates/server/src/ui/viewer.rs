@@ -6,7 +6,6 @@
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use cookie::Cookie;
-use jiff::tz::TimeZone;
 
 use crate::access::{Requester, Visit};
 use crate::picture::figure::Frame;
@@ -192,12 +191,7 @@ pub(crate) fn parse_zone(name: &str) -> Option<TimeZone> {
 
 /// Our address as the browser knows it. Shown in commands to copy, so it must work there.
 fn base(parts: &Parts) -> String {
-    let header = |name: &str| {
-        parts
-            .headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-    };
+    let header = |name: &str| parts.headers.get(name)?.to_str().ok();
     let plain = |host: &&str| {
         let allowed = |c: char| c.is_ascii_alphanumeric() || ".:-[]_".contains(c);
         !host.is_empty() && host.len() <= 255 && host.chars().all(allowed)

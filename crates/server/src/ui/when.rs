@@ -3,8 +3,6 @@
 //! The distance is rendered for readers without the script; with it, the script keeps it current,
 //! and live pages omit it ([`Viewer::live`]): a change of the clock alone is no change.
 
-use jiff::tz::TimeZone;
-
 use crate::ui::prelude::*;
 
 impl Viewer {

@@ -22,11 +22,7 @@ fn batches(spent: &[u64]) -> Vec<Batch> {
 
 #[test]
 fn batches_climb_towards_the_limit() {
-    let burn = Burn {
-        limit: 10,
-        batches: &batches(&[4, 3]),
-    };
-    assert_snapshot!(gallery::lines(draw(&burn, &FRAME)), @r##"
+    assert_snapshot!(gallery::lines(draw(10, &batches(&[4, 3]), &FRAME)), @r##"
     <figure class="picture">
     <figcaption>
     <strong>Budget</strong> <span class="summary" id="b-summary">Spent 7 of 10, 3 left (batches: 2).</span>
@@ -69,7 +65,7 @@ fn what_is_left_and_what_is_too_much_is_said() {
         ),
     ] {
         let batches = &batches(spent);
-        let html = draw(&Burn { limit, batches }, &FRAME).into_string();
+        let html = draw(limit, batches, &FRAME).into_string();
         assert!(html.contains(shown), "{shown}: {html}");
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
     }
@@ -79,7 +75,7 @@ fn what_is_left_and_what_is_too_much_is_said() {
 fn a_batch_beyond_the_limit_has_a_cross() {
     let crosses = |spent| {
         let batches = &batches(spent);
-        let html = draw(&Burn { limit: 10, batches }, &FRAME).into_string();
+        let html = draw(10, batches, &FRAME).into_string();
         html.matches("class=\"o failed\"").count()
     };
     assert_eq!(crosses(&[4, 6]), 0);

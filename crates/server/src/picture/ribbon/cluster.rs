@@ -8,7 +8,7 @@
 //! marks, there are never more than allowed, and planned marks are joined with past ones only as a
 //! last resort.
 
-use crate::picture::outcome::{Counts, Outcome};
+use crate::picture::prelude::*;
 
 /// Equal marks closer than this are always joined.
 const NEAR: f64 = 3.0;
@@ -24,17 +24,11 @@ pub(super) struct Point {
     pub(super) index: usize,
 }
 
-/// Marks shown as one.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Cluster {
-    /// Never empty, in order of their start.
-    pub(super) points: Vec<Point>,
-}
+/// Marks shown as one: never empty, in order of their start.
+pub(super) type Cluster = Vec<Point>;
 
-impl Cluster {
-    pub(super) fn counts(&self) -> Counts {
-        self.points.iter().map(|point| point.outcome).collect()
-    }
+pub(super) fn counts(cluster: &[Point]) -> Counts {
+    cluster.iter().map(|point| point.outcome).collect()
 }
 
 /// Which neighbours may be joined.
@@ -78,12 +72,7 @@ pub(super) fn join(mut points: Vec<Point>, most: usize) -> Vec<Cluster> {
 
 fn join_at(points: &[Point], near: f64, kin: Kin) -> Vec<Cluster> {
     let joined = |a: &Point, b: &Point| b.x - a.x < near && related(a.outcome, b.outcome, kin);
-    points
-        .chunk_by(joined)
-        .map(|points| Cluster {
-            points: points.to_vec(),
-        })
-        .collect()
+    points.chunk_by(joined).map(<[Point]>::to_vec).collect()
 }
 
 fn related(a: Outcome, b: Outcome, kin: Kin) -> bool {
@@ -130,10 +119,7 @@ mod tests {
 
     fn sizes(points: &[(f64, Outcome)], most: usize) -> Vec<usize> {
         let points = points.iter().map(|(x, outcome)| at(*x, *outcome)).collect();
-        join(points, most)
-            .iter()
-            .map(|cluster| cluster.points.len())
-            .collect()
+        join(points, most).iter().map(Vec::len).collect()
     }
 
     #[test]
@@ -178,18 +164,18 @@ mod tests {
         fn no_mark_is_lost_and_none_counted_twice(points in points(), most in 1..60_usize) {
             let clusters = join(points.clone(), most);
             prop_assert!(clusters.len() <= most);
-            let mut indexes: Vec<usize> = clusters.iter().flat_map(|c| &c.points).map(|p| p.index).collect();
+            let mut indexes: Vec<usize> = clusters.iter().flatten().map(|p| p.index).collect();
             indexes.sort_unstable();
             prop_assert_eq!(indexes, (0..points.len()).collect::<Vec<_>>());
-            let total: usize = clusters.iter().map(|cluster| cluster.counts().total()).sum();
+            let total: usize = clusters.iter().map(|cluster| counts(cluster).total()).sum();
             prop_assert_eq!(total, points.len());
         }
 
         #[test]
         fn clusters_keep_the_order_of_their_marks(points in points(), most in 1..60_usize) {
             let clusters = join(points, most);
-            prop_assert!(clusters.iter().all(|cluster| !cluster.points.is_empty()));
-            let places = clusters.iter().flat_map(|cluster| &cluster.points).map(|point| point.x);
+            prop_assert!(clusters.iter().all(|cluster| !cluster.is_empty()));
+            let places = clusters.iter().flatten().map(|point| point.x);
             prop_assert!(places.is_sorted());
         }
     }

@@ -7,17 +7,9 @@
 
 use std::fmt::Write;
 
-use jiff::Timestamp;
-use maud::{Markup, html};
-
-use super::cluster::{self, Cluster, Point};
-use super::{Lane, Mark, mark};
-use crate::picture::axis::TimeScale;
-use crate::picture::clock;
-use crate::picture::figure::Frame;
-use crate::picture::outcome::Outcome;
-use crate::picture::svg::{Px, real, rounded};
-use crate::ui::lang::say;
+use super::cluster::{self, Cluster, Point, counts};
+use super::{Lane, Mark};
+use crate::picture::prelude::*;
 
 /// Joined expected outcomes become a bar if their average distance is below this.
 const SPREAD: f64 = 10.0;
@@ -72,7 +64,7 @@ impl Place<'_> {
     pub(super) fn draw(&self, clusters: &[Cluster]) -> Markup {
         html! {
             @for cluster in clusters {
-                @if let [point] = cluster.points[..] {
+                @if let [point] = cluster[..] {
                     @let alone = self.marks[point.index];
                     (mark(alone.href.as_deref(), &alone.label, &self.alike(&[point], point.outcome)))
                 } @else {
@@ -83,9 +75,9 @@ impl Place<'_> {
     }
 
     /// Each outcome separately; those that need attention on top.
-    fn joined(&self, cluster: &Cluster) -> Markup {
+    fn joined(&self, cluster: &[Point]) -> Markup {
         html! {
-            @for outcome in cluster.counts().present() { (self.alike(&cluster.points, outcome)) }
+            @for outcome in counts(cluster).present() { (self.alike(cluster, outcome)) }
         }
     }
 
@@ -143,14 +135,14 @@ impl Place<'_> {
     }
 
     /// `13:00–13:20: 12 done, 2 failed`; the lane's label says of what.
-    fn describe(&self, cluster: &Cluster) -> String {
-        let marks = || cluster.points.iter().map(|point| self.marks[point.index]);
+    fn describe(&self, cluster: &[Point]) -> String {
+        let marks = || cluster.iter().map(|point| self.marks[point.index]);
         let first = marks().map(|mark| mark.at).min();
         let first = first.unwrap_or(Timestamp::UNIX_EPOCH);
         let last = marks().map(|mark| mark.until.unwrap_or(mark.at)).max();
         let [first, last] =
             [first, last.unwrap_or(first)].map(|at| clock::time(at, self.frame.zone));
-        let words = cluster.counts().words(self.frame.lang);
+        let words = counts(cluster).words(self.frame.lang);
         say!(self.frame.lang; "{first}–{last}: {words}", "{first}–{last}：{words}")
     }
 }

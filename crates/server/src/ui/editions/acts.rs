@@ -5,56 +5,33 @@
 use almanack_core::edition::Account;
 use almanack_core::edition::turn::{self, Chosen, Day};
 use almanack_engine::editions::{Editions, Error};
-use axum::Extension;
-use jiff::civil::Date;
 
-use crate::editions::acts::{RETRIES, check_retries};
+use crate::editions::acts::{RETRIES, RetryEditionBody, check_retries};
 use crate::editions::runs::Runs;
 use crate::editions::{Dated, editions};
-use crate::ui::form::{self, ask};
 use crate::ui::prelude::*;
 
-#[derive(Debug, Deserialize)]
-pub(crate) struct Retry {
-    retries_max: Option<u32>,
-}
-
-/// The possible actions.
-struct Ways {
-    run: bool,
-    publish: bool,
-    reset: bool,
-}
-
-impl Ways {
-    fn of(account: &Account, viewer: &Viewer) -> Self {
-        let edition = &account.edition;
-        let stands = edition.archived_from.unwrap_or(edition.state);
-        Self {
-            run: stands.is_open() && !account.is_pruned(),
-            publish: turn::force(account).is_ok(),
-            reset: turn::reset(account, Day::Present, viewer.now).is_ok(),
-        }
-    }
-}
-
 pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> Markup {
-    let (lang, date) = (viewer.lang, account.edition.date);
-    let (here, ways) = (links::edition(date), Ways::of(account, viewer));
+    let (lang, edition, date) = (viewer.lang, &account.edition, account.edition.date);
+    let here = links::edition(date);
+    let stands = edition.archived_from.unwrap_or(edition.state);
+    let runs = stands.is_open() && !account.is_pruned();
+    let publishes = turn::force(account).is_ok();
+    let resets = turn::reset(account, Day::Present, viewer.now).is_ok();
     let has_failed = account.counts().failed > 0;
     let redelivery = redelivering(viewer, account);
-    let is_over = !(ways.run || ways.publish || has_failed || ways.reset || redelivery.is_some());
+    let is_over = !(runs || publishes || has_failed || resets || redelivery.is_some());
     section! { lang; "acts", "Actions", "操作"; div class="stack" {
         div class="acts" {
-            @if ways.run { (form::button(viewer, &format!("{here}/run"), lang.pick("Build to the end", "制作到底"))) }
-            @if ways.publish { a class="button" href={ (here) "/publish" } { (lang.pick("Publish completed stories…", "发布已完成的文章…")) } }
-            @if ways.reset { a class="button" href={ (here) "/reset" } { (lang.pick("Start over…", "重新开始…")) } }
+            @if runs { (form::button(viewer, &format!("{here}/run"), lang.pick("Build to the end", "制作到底"))) }
+            @if publishes { a class="button" href={ (here) "/publish" } { (lang.pick("Publish completed stories…", "发布已完成的文章…")) } }
+            @if resets { a class="button" href={ (here) "/reset" } { (lang.pick("Start over…", "重新开始…")) } }
         }
-        @if ways.run {
+        @if runs {
             p class="hint" { (pick!(lang;
                 "Building takes minutes. A node does the work in the background; this page shows the progress.",
                 "制作需要几分钟，由节点在后台执行，本页显示进度。")) }
-            (command(date, "run").show(viewer))
+            (Equivalent::act("POST", "edition", date, "run").show(viewer))
         }
         @if has_failed { (retrying(viewer, date, editions.settings().rules.retries_max)) }
         @if let Some(redelivery) = &redelivery { (redelivery) }
@@ -62,15 +39,9 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
     } }
 }
 
-/// The command `edition ACT`, and the equivalent call.
-fn command(date: Date, act: &str) -> Equivalent {
-    let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/{act}"));
-    call.cli(&["edition", act, &date.to_string()])
-}
-
 fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     let lang = viewer.lang;
-    let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/retry"));
+    let call = Equivalent::act("POST", "edition", date, "retry");
     let (day, most) = (date.to_string(), usual.to_string());
     let label = lang.pick("Only stories retried fewer times than", "仅限重试次数少于");
     let default_label = say!(lang, "default: {usual}", "默认：{usual}");
@@ -85,15 +56,14 @@ fn retrying(viewer: &Viewer, date: Date, usual: u32) -> Markup {
     html! {
         div {
             (form::form(viewer, &format!("{}/retry", links::edition(date)), &fields))
-            (call.body(&json!({ "retries_max": usual })).cli(&["edition", "retry", &day, "--max", &most]).show(viewer))
+            (call.body(&json!({ "retries_max": usual })).cli(["edition", "retry", &day, "--max", &most]).show(viewer))
         }
     }
 }
 
 /// Queues an edition for building.
-pub(crate) async fn run(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
-    let by = filled.viewer.origin();
-    let requested = editions(&state)?.request(date, &by).await?;
+pub(crate) async fn run(Dated(date): Dated, Filled(state, viewer, _): Filled) -> Answer {
+    let requested = editions(&state)?.request(date, &viewer.origin()).await?;
     let code = requested.receipt.map_or("nothing", |_| "queued");
     Ok(see(&format!("{}?did={code}", links::edition(date))))
 }
@@ -110,41 +80,40 @@ pub(crate) async fn ask_publishing(State(state): App, Dated(date): Dated, viewer
     let question = Question {
         title: &say!(lang; "Publish the edition of {date} now?", "立即发布 {date} 的日报？"),
         sentence: html! { (sentence) },
-        action: &format!("{}/publish", links::edition(date)),
         fields: html! {},
         button: lang.pick("Publish", "发布"),
         back: &links::edition(date),
-        equivalent: command(date, "publish"),
+        equivalent: Equivalent::act("POST", "edition", date, "publish"),
     };
     Ok(ask(&viewer, Place::Editions, &question))
 }
 
 /// Starts publishing the completed stories. Destinations may take minutes; the page does not wait.
 pub(crate) async fn publish(
-    State(state): App,
     Extension(runs): Extension<Arc<Runs>>,
     Dated(date): Dated,
-    filled: Filled,
+    Filled(state, viewer, _): Filled,
 ) -> Answer {
     let editions = editions(&state)?.clone();
     let date = editions.day(Some(date))?;
     // Refusals are shown at once.
     turn::force(&editions.account(date).await?).map_err(Error::from)?;
-    let by = filled.viewer.origin();
+    let by = viewer.origin();
     runs.begin(async move { editions.force_publish(date, &by).await })?;
     Ok(see(&format!("{}?did=publishing", links::edition(date))))
 }
 
 /// Retries failed stories.
-pub(crate) async fn retry(State(state): App, Dated(date): Dated, filled: Filled<Retry>) -> Answer {
-    let most = filled.form.retries_max;
+pub(crate) async fn retry(Dated(date): Dated, filled: Filled<RetryEditionBody>) -> Answer {
+    let Filled(state, viewer, form) = filled;
+    let most = form.retries_max;
     check_retries(most, "retries_max")?;
-    let by = filled.viewer.origin();
-    let retried = editions(&state)?.retry(date, most, &by).await?;
-    let code = if retried.stories > 0 {
-        "retried"
-    } else {
-        "none"
+    let retried = editions(&state)?
+        .retry(date, most, &viewer.origin())
+        .await?;
+    let code = match retried.stories {
+        0 => "none",
+        _ => "retried",
     };
     Ok(see(&format!("{}?did={code}", links::edition(date))))
 }
@@ -166,18 +135,16 @@ pub(crate) async fn ask_reset(State(state): App, Dated(date): Dated, viewer: Vie
                 "Readers keep the published document until you publish the new revision.",
                 "在新修订发布之前，读者看到的仍是已发布的文档。")) }
         },
-        action: &format!("{}/reset", links::edition(date)),
         fields: html! {},
         button: lang.pick("Start over", "重新开始"),
         back: &links::edition(date),
-        equivalent: command(date, "reset"),
+        equivalent: Equivalent::act("POST", "edition", date, "reset"),
     };
     Ok(ask(&viewer, Place::Editions, &question))
 }
 
-pub(crate) async fn reset(State(state): App, Dated(date): Dated, filled: Filled) -> Answer {
-    let by = filled.viewer.origin();
-    editions(&state)?.reset(date, &by).await?;
+pub(crate) async fn reset(Dated(date): Dated, Filled(state, viewer, _): Filled) -> Answer {
+    editions(&state)?.reset(date, &viewer.origin()).await?;
     Ok(see(&format!("{}?did=reset", links::edition(date))))
 }
 
@@ -227,32 +194,25 @@ fn redelivering(viewer: &Viewer, account: &Account) -> Option<Markup> {
         }
     };
     let day = date.to_string();
-    let call = Equivalent::call("POST", format!("/api/v1/editions/{date}/resend"));
+    let call = Equivalent::act("POST", "edition", date, "resend");
     Some(html! {
         div {
             (form::form(viewer, &format!("{}/redeliver", links::edition(date)), &fields))
             p class="hint" { (pick!(lang;
                 "Sending again can deliver a message twice if the first one arrived.",
                 "如果上一次其实已送达，重新发送会让读者收到两次。")) }
-            (call.body(&json!({ "destination": first })).cli(&["edition", "resend", &first, &day]).show(viewer))
+            (call.body(&json!({ "destination": first })).cli(["edition", "resend", &first, &day]).show(viewer))
         }
     })
 }
 
 /// Applies the decision.
-pub(crate) async fn redeliver(
-    State(state): App,
-    Dated(date): Dated,
-    filled: Filled<Redelivery>,
-) -> Answer {
-    let (editions, by) = (editions(&state)?, filled.viewer.origin());
-    let Redelivery {
-        destination,
-        part,
-        act,
-    } = filled.form;
+pub(crate) async fn redeliver(Dated(date): Dated, filled: Filled<Redelivery>) -> Answer {
+    let Filled(state, viewer, form) = filled;
+    let (editions, by) = (editions(&state)?, viewer.origin());
+    let (destination, part) = (form.destination, form.part);
     let chosen = Chosen { destination, part };
-    let (done, code) = match act {
+    let (done, code) = match form.act {
         Act::Resend => (editions.resend(date, &chosen, &by).await, "resent"),
         Act::Skip => (editions.skip(date, &chosen, &by).await, "skipped"),
     };

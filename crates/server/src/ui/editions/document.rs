@@ -3,10 +3,9 @@
 //! Rendered from its stored inputs, as readers see it; all texts were written by others and are
 //! escaped.
 
-use almanack_core::edition::Edition;
+use almanack_core::edition::Account;
 use almanack_core::edition::document::{Document, Printed};
 use almanack_engine::editions::{Editions, Error};
-use jiff::civil::Date;
 
 use crate::editions::{Dated, editions};
 use crate::ui::prelude::*;
@@ -16,12 +15,7 @@ pub(crate) struct Query {
     revision: Option<u32>,
 }
 
-pub(crate) async fn show(
-    State(state): App,
-    viewer: Viewer,
-    Dated(date): Dated,
-    Sought(query): Sought<Query>,
-) -> Page {
+pub(crate) async fn show(Dated(date): Dated, Sought(state, viewer, query): Sought<Query>) -> Page {
     let lang = viewer.lang;
     let document = editions(&state)?.document(date, query.revision).await?;
     let revision = document.inputs.revision;
@@ -33,7 +27,7 @@ pub(crate) async fn show(
         (section("made", lang.pick("Revision details", "修订信息"), &made(&viewer, &document)))
         (section("printed", lang.pick("Content", "内容"), &printed(&viewer, &document)))
         (section("markdown", lang.pick("Markdown", "Markdown"), &markdown(&document)))
-        (call.cli(&["edition", "show", &day, "--revision", &number]).show(&viewer))
+        (call.cli(["edition", "show", &day, "--revision", &number]).show(&viewer))
     };
     let title = say!(lang; "Document of {date}, revision {revision}",
         "{date} 的文档，修订 {revision}");
@@ -41,15 +35,11 @@ pub(crate) async fn show(
 }
 
 /// The latest document, or a preview; none if there is no content.
-pub(super) async fn newest(
-    editions: &Editions,
-    date: Date,
-    revision: u32,
-    completed: u32,
-) -> Result<Option<Document>> {
-    let found = if revision > 0 {
+pub(super) async fn newest(editions: &Editions, account: &Account) -> Result<Option<Document>> {
+    let date = account.edition.date;
+    let found = if account.edition.revision > 0 {
         editions.show(date, None).await
-    } else if completed > 0 {
+    } else if account.counts().completed > 0 {
         editions.preview(date).await
     } else {
         return Ok(None);
@@ -63,12 +53,9 @@ pub(super) async fn newest(
 }
 
 /// The revisions, and the latest of them.
-pub(super) fn preview(
-    viewer: &Viewer,
-    edition: &Edition,
-    is_published: bool,
-    document: Option<&Document>,
-) -> Markup {
+pub(super) fn preview(viewer: &Viewer, account: &Account, document: Option<&Document>) -> Markup {
+    let edition = &account.edition;
+    let is_published = edition.is_published() || account.was_published();
     let (lang, date, revision) = (viewer.lang, edition.date, edition.revision);
     html! {
         @if is_published { p { a href={ "/editions/" (date) } { (lang.pick("Public page", "读者页面")) } } }

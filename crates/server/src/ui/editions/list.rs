@@ -3,10 +3,8 @@
 use almanack_core::store::{EditionFilter, EditionLine};
 use almanack_core::{edition::Counts, edition::delivery::Delivery};
 use almanack_engine::editions::{Editions, Error};
-use jiff::civil::Date;
 
 use super::{one, steps};
-use crate::ui::form;
 use crate::ui::prelude::*;
 
 /// Editions per page; small, because the deliveries of each are read.
@@ -18,7 +16,7 @@ pub(crate) struct Query {
     before: Option<String>,
 }
 
-pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
+pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let body = match &state.editions {
         None => unconfigured(viewer.lang),
         Some(editions) => {
@@ -78,7 +76,7 @@ async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) 
                 (rows(viewer, &lines, &sent, today))
                 (pager(lang, before.is_some().then_some(here), next.as_deref()))
             }))
-            (Equivalent::call("GET", "/api/v1/editions").cli(&["edition", "list"]).show(viewer))
+            (Equivalent::call("GET", "/api/v1/editions").cli(["edition", "list"]).show(viewer))
         })
     })
 }

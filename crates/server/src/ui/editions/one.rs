@@ -5,16 +5,13 @@ use std::collections::BTreeSet;
 use almanack_core::alert::Alert;
 use almanack_core::edition::delivery::{Delivery, State};
 use almanack_core::edition::story::{self, Story};
-use almanack_core::edition::{Account, Edition};
-use almanack_core::edition::{batch::Batch, forecast::Forecast};
+use almanack_core::edition::{Account, Edition, batch::Batch};
 use almanack_engine::editions::{Editions, Status};
-use jiff::civil::Date;
 
 use super::{acts, document, steps, words};
 use crate::editions::{Dated, editions};
-use crate::picture::burn::{self, Burn};
+use crate::picture::burn;
 use crate::picture::grid::{self, Square};
-use crate::ui::form;
 use crate::ui::prelude::*;
 
 #[derive(Debug, Deserialize)]
@@ -22,49 +19,31 @@ pub(crate) struct Query {
     did: Option<String>,
 }
 
-pub(crate) async fn show(
-    State(state): App,
-    viewer: Viewer,
-    Dated(date): Dated,
-    Sought(query): Sought<Query>,
-) -> Answer {
+pub(crate) async fn show(Dated(date): Dated, sought: Sought<Query>) -> Answer {
+    let Sought(state, viewer, query) = sought;
     let editions = editions(&state)?;
     let Some(status) = editions.status(date).await? else {
         editions.day(Some(date))?;
         return Ok(with_status(StatusCode::NOT_FOUND, nothing(&viewer, date)));
     };
-    let did = query.did.as_deref();
-    let did = did.and_then(|code| done(viewer.lang, code));
-    let page = found(&viewer, editions, &status, did).await?;
-    Ok(page.into_response())
-}
-
-async fn found(
-    viewer: &Viewer,
-    editions: &Editions,
-    status: &Status,
-    did: Option<&'static str>,
-) -> Page {
     let (lang, account) = (viewer.lang, &status.account);
-    let (edition, date) = (&account.edition, account.edition.date.to_string());
+    let day = date.to_string();
     // Parts that the live script does not replace are not rendered again.
     let document = if viewer.live {
         None
     } else {
-        let completed = account.counts().completed;
-        document::newest(editions, edition.date, edition.revision, completed).await?
+        document::newest(editions, account).await?
     };
-    let was_published = edition.is_published() || account.was_published();
-    let preview = document::preview(viewer, edition, was_published, document.as_ref());
+    let preview = document::preview(&viewer, account, document.as_ref());
+    let did = query.did.as_deref().and_then(|code| done(lang, code));
     let body = html! {
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
-        (live("edition", &standing(viewer, editions, status)))
-        @if viewer.may(Scope::Operate) { (acts::show(viewer, editions, account)) }
+        (live("edition", &standing(&viewer, editions, &status)))
+        @if viewer.may(Scope::Operate) { (acts::show(&viewer, editions, account)) }
         (section("document", lang.pick("Document", "文档"), &preview))
-        (Equivalent::call("GET", format!("/api/v1/editions/{date}")).cli(&["edition", "status", &date]).show(viewer))
+        (Equivalent::call("GET", format!("/api/v1/editions/{date}")).cli(["edition", "status", &day]).show(&viewer))
     };
-    let title = title(lang, edition.date);
-    Ok(page(viewer, Place::Editions, &title, &body))
+    Ok(page(&viewer, Place::Editions, &title(lang, date), &body).into_response())
 }
 
 fn title(lang: Lang, date: Date) -> String {
@@ -105,28 +84,19 @@ fn done(lang: Lang, code: &str) -> Option<&'static str> {
 
 fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let lang = viewer.lang;
-    let Status {
-        account,
-        forecast,
-        alerts: shown_alerts,
-    } = status;
-    let progress = steps::Progress {
-        counts: account.counts(),
-        done: forecast.batches_done,
-        planned: forecast.batches_planned,
-    };
+    let account = &status.account;
     let stories = stories(viewer, &account.stories, account.edition.revision > 0);
-    let batches = batches(viewer, account, forecast, editions.settings().rules.budget);
+    let batches = batches(viewer, status, editions.settings().rules.budget);
     html! {
         (section("state", lang.pick("Status", "状态"), &html! {
-            (steps::draw(viewer, &account.edition, Some(progress)))
+            (steps::draw(viewer, &account.edition, Some(status)))
             @if let Some(reason) = &account.edition.reason { p class="warning" { (lang.english(reason)) } }
             (known(viewer, status))
         }))
         (section("stories", lang.pick("Stories", "文章"), &stories))
         (section("batches", lang.pick("Batches and budget", "批次与预算"), &batches))
         (section("deliveries", lang.pick("Deliveries", "投递"), &deliveries(viewer, &account.deliveries)))
-        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, shown_alerts)))
+        (section("alerts", lang.pick("Alerts", "告警"), &alerts(viewer, &status.alerts)))
     }
 }
 
@@ -229,8 +199,8 @@ fn named(lang: Lang, story: &Story) -> Markup {
 }
 
 /// The batches and their spending.
-fn batches(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32) -> Markup {
-    let lang = viewer.lang;
+fn batches(viewer: &Viewer, status: &Status, budget: u32) -> Markup {
+    let (lang, account) = (viewer.lang, &status.account);
     if account.batches.is_empty() {
         return empty(lang.pick("No batch has started yet.", "尚无批次开始。"));
     }
@@ -259,26 +229,20 @@ fn batches(viewer: &Viewer, account: &Account, forecast: &Forecast, budget: u32)
         spent: u64::from(batch.spend.requests),
         href: Some(format!("#batch-{}", batch.index)),
     });
-    html! { (spending(viewer, account, forecast, budget, &spent.collect::<Vec<_>>())) (rows) }
+    html! { (spending(viewer, status, budget, &spent.collect::<Vec<_>>())) (rows) }
 }
 
-fn spending(
-    viewer: &Viewer,
-    account: &Account,
-    forecast: &Forecast,
-    budget: u32,
-    batches: &[burn::Batch],
-) -> Markup {
-    let lang = viewer.lang;
+fn spending(viewer: &Viewer, status: &Status, budget: u32, batches: &[burn::Batch]) -> Markup {
     let begun = u32::try_from(batches.len()).unwrap_or(u32::MAX);
-    let planned = forecast.batches_planned.max(begun);
+    let planned = status.forecast.batches_planned.max(begun);
     let limit = u64::from(budget) * u64::from(planned);
-    let caption = lang.pick("Budget spent per batch", "各批次花费的预算");
+    let caption = pick!(viewer.lang; "Budget spent per batch", "各批次花费的预算");
     let frame = viewer.frame("burn", caption);
+    let account = &status.account;
     let (list, all) = (account.edition.list_requests, account.requests());
     html! {
-        (burn::draw(&Burn { limit, batches }, &frame))
-        p class="hint" { (say!(lang;
+        (burn::draw(limit, batches, &frame))
+        p class="hint" { (say!(viewer.lang;
             "Request budget per tick: {budget}; planned batches: {planned}. Spent so far, with the list ({list}) and deliveries: {all}.",
             "每个节拍的请求预算：{budget}；计划批次：{planned}。至今共用 {all} 次（含列表 {list} 次与投递）。")) }
     }

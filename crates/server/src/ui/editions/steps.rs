@@ -1,9 +1,10 @@
 //! The states of an edition as a strip.
 
-use almanack_core::edition::{Counts, Edition, State};
+use almanack_core::edition::{Edition, State};
+use almanack_engine::editions::Status;
 
 use super::words;
-use crate::picture::steps::{self, Stage, Step};
+use crate::picture::steps::{self, Step};
 use crate::ui::prelude::*;
 
 /// The regular order of states.
@@ -15,20 +16,11 @@ const WAY: [State; 5] = [
     State::Published,
 ];
 
-/// Details of the steps.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Progress {
-    pub(super) counts: Counts,
-    pub(super) done: u32,
-    /// All batches, if nothing fails.
-    pub(super) planned: u32,
-}
-
-/// Draws the strip; without details in a list.
-pub(super) fn draw(viewer: &Viewer, edition: &Edition, progress: Option<Progress>) -> Markup {
+/// Draws the strip; without the details of its status in a list.
+pub(super) fn draw(viewer: &Viewer, edition: &Edition, status: Option<&Status>) -> Markup {
     let (lang, date) = (viewer.lang, edition.date);
     let step = |(state, stage)| {
-        let detail = progress.and_then(|it| detail(lang, (state, stage), edition, it));
+        let detail = status.and_then(|it| detail(lang, state, stage, it));
         Step {
             name: words::state(lang, state).to_owned(),
             detail: detail.unwrap_or_default(),
@@ -42,7 +34,7 @@ pub(super) fn draw(viewer: &Viewer, edition: &Edition, progress: Option<Progress
 }
 
 /// Every state in order, and its progress.
-fn stages(edition: &Edition) -> Vec<(State, Stage)> {
+fn stages(edition: &Edition) -> Vec<(State, Outcome)> {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let stands = edition.archived_from.unwrap_or(edition.state);
     let is_archived = edition.state == State::Archived;
@@ -52,28 +44,24 @@ fn stages(edition: &Edition) -> Vec<(State, Stage)> {
         stands => stands,
     };
     let stage = |state: State| match state.cmp(&here) {
-        Less => (state, Stage::Done),
-        Equal if stands == State::Empty => (State::Empty, Stage::Failed),
-        Equal if stands == State::Published => (state, Stage::Done),
-        Equal if is_archived => (state, Stage::Failed),
-        Equal => (state, Stage::Current),
-        Greater if is_archived || stands == State::Empty => (state, Stage::Skipped),
-        Greater => (state, Stage::ToCome),
+        Less => (state, Outcome::Done),
+        Equal if stands == State::Empty => (State::Empty, Outcome::Failed),
+        Equal if stands == State::Published => (state, Outcome::Done),
+        Equal if is_archived => (state, Outcome::Failed),
+        Equal => (state, Outcome::Running),
+        Greater if is_archived || stands == State::Empty => (state, Outcome::Skipped),
+        Greater => (state, Outcome::Planned),
     };
-    let archived = is_archived.then_some((State::Archived, Stage::Done));
+    let archived = is_archived.then_some((State::Archived, Outcome::Done));
     WAY.into_iter().map(stage).chain(archived).collect()
 }
 
-fn detail(
-    lang: Lang,
-    (at, stage): (State, Stage),
-    edition: &Edition,
-    progress: Progress,
-) -> Option<String> {
-    let (done, planned) = (progress.done, progress.planned);
-    let (total, revision) = (progress.counts.total, edition.revision);
+fn detail(lang: Lang, at: State, stage: Outcome, status: &Status) -> Option<String> {
+    let (account, forecast) = (&status.account, &status.forecast);
+    let (done, planned) = (forecast.batches_done, forecast.batches_planned);
+    let (total, revision) = (account.counts().total, account.edition.revision);
     match at {
-        _ if matches!(stage, Stage::ToCome | Stage::Skipped) => None,
+        _ if matches!(stage, Outcome::Planned | Outcome::Skipped) => None,
         State::ListFetched if total > 0 => Some(say!(lang, "{total} stories", "{total} 篇文章")),
         State::Processing => Some(say!(lang; "{done}/{planned} batches", "{done}/{planned} 批")),
         State::Published if revision > 1 => {
@@ -91,8 +79,8 @@ mod tests {
 
     #[test]
     fn a_strip_reports_what_is_behind_where_it_stands_and_what_is_to_come() {
-        use Stage::{Current as C, Done as D, Failed as F, Skipped as S, ToCome as T};
-        let rows: [(State, Option<State>, &[Stage]); 8] = [
+        use Outcome::{Done as D, Failed as F, Planned as T, Running as C, Skipped as S};
+        let rows: [(State, Option<State>, &[Outcome]); 8] = [
             (State::Init, None, &[C, T, T, T, T]),
             (State::Processing, None, &[D, D, C, T, T]),
             (State::Aggregating, None, &[D, D, D, C, T]),
@@ -109,7 +97,7 @@ mod tests {
         for (state, archived_from, expected) in rows {
             let mut edition = Edition::new(date(2026, 1, 5), Timestamp::UNIX_EPOCH);
             (edition.state, edition.archived_from) = (state, archived_from);
-            let found: Vec<Stage> = stages(&edition)
+            let found: Vec<Outcome> = stages(&edition)
                 .into_iter()
                 .map(|(_, stage)| stage)
                 .collect();

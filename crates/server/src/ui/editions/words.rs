@@ -4,7 +4,6 @@ use almanack_core::edition::delivery::{self, Delivery};
 use almanack_core::edition::story::{self, Note};
 use almanack_core::edition::{State, batch};
 
-use crate::picture::outcome::Outcome;
 use crate::ui::prelude::*;
 
 pub(super) fn state(lang: Lang, state: State) -> &'static str {

@@ -3,8 +3,6 @@
 //! The delay is the start of an attempt minus its due time, of tasks that have ended; a repeating
 //! task already has its next time, and is left out.
 
-use almanack_core::store::TaskLine;
-
 use crate::picture::{histogram, spark};
 use crate::ui::prelude::*;
 
@@ -40,24 +38,30 @@ impl Pace {
         let lang = viewer.lang;
         let sum: u64 = self.counts.iter().sum();
         let newest = self.counts.last().copied().unwrap_or_default();
+        let spark = spark::Spark {
+            from: self.from,
+            step: SignedDuration::from_mins(1),
+            counts: &self.counts,
+        };
+        let caption = lang.pick("Finished tasks per minute", "每分钟结束的任务数");
         html! {
             p { (say!(lang, "Tasks finished in the last hour: {sum}; this minute: {newest}.", "最近一小时结束的任务：{sum}；本分钟：{newest}。"))
                 " " a href=(address(Place::Tasks.path(), [("status", "SUCCESS")])) { (lang.pick("Done", "已成功的任务")) }
                 " · " a href=(address(Place::Tasks.path(), [("status", "FAIL")])) { (lang.pick("Failed", "失败的任务")) }
             }
-            (spark(viewer, self))
+            (spark::draw(&spark, &viewer.frame("throughput", caption)))
             (self.said_aloud(viewer))
         }
     }
 
     pub(super) fn lateness(&self, viewer: &Viewer) -> Markup {
-        let lang = viewer.lang;
         if self.late.is_empty() {
-            return parts::empty(pick!(lang; "No tasks finished in the last hour.",
+            return parts::empty(pick!(viewer.lang; "No tasks finished in the last hour.",
                 "最近一小时没有任务结束。"));
         }
+        let caption = viewer.lang.pick("Start delay of tasks", "任务的开始延迟");
         html! {
-            (histogram(viewer, self))
+            (histogram::draw(&self.late, &viewer.frame("lateness", caption)))
             (self.said_aloud(viewer))
         }
     }
@@ -69,23 +73,6 @@ impl Pace {
             }
         }
     }
-}
-
-fn spark(viewer: &Viewer, pace: &Pace) -> Markup {
-    let spark = spark::Spark {
-        from: pace.from,
-        step: SignedDuration::from_mins(1),
-        counts: &pace.counts,
-    };
-    let caption = viewer
-        .lang
-        .pick("Finished tasks per minute", "每分钟结束的任务数");
-    spark::draw(&spark, &viewer.frame("throughput", caption))
-}
-
-fn histogram(viewer: &Viewer, pace: &Pace) -> Markup {
-    let caption = viewer.lang.pick("Start delay of tasks", "任务的开始延迟");
-    histogram::draw(&pace.late, &viewer.frame("lateness", caption))
 }
 
 /// An hour before the end of this minute: whole minutes, so that a page changes with its numbers

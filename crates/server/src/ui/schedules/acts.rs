@@ -1,15 +1,12 @@
 //! Actions on a schedule besides changing it: pause, resume, fire, remove.
 
-use almanack_core::plan::{Origin, Schedule, ScheduleName, State as Standing};
-use almanack_core::task::Identity;
+use almanack_core::plan::{Origin, State as Standing};
 use almanack_engine::schedules::{Error, Expected, Overlapping, Writer};
 
 use super::one::{is_there, may_act};
-use super::{api, command, path, why::refused, words};
+use super::{api, path, words};
 use crate::schedules::acts::check_until;
 use crate::schedules::{Named, find};
-use crate::ui::form::{ask, button, form, hidden};
-use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
 
 /// All actions, for users who may.
@@ -33,7 +30,7 @@ pub(crate) fn offered(viewer: &Viewer, schedule: &Schedule) -> Markup {
         }
         @if let Some(managed) = managed { p class="hint" { (managed) } }
         @if !parked { (pausing(viewer, schedule, paused)) }
-        (command("POST", &schedule.name, "fire").show(viewer))
+        (Equivalent::act("POST", "schedule", &schedule.name, "fire").show(viewer))
     }
 }
 
@@ -54,8 +51,8 @@ fn pausing(viewer: &Viewer, schedule: &Schedule, paused: bool) -> Markup {
         details class="act" {
             summary { (label) }
             (form(viewer, &format!("{}/pause", path(&schedule.name)), &fields))
-            (Equivalent::call("POST", api(&schedule.name, "/pause")).body(&json!({ "note": why }))
-                .cli(&["schedule", "pause", name, "--note", why]).show(viewer))
+            (Equivalent::act("POST", "schedule", name, "pause").body(&json!({ "note": why }))
+                .cli(["schedule", "pause", name, "--note", why]).show(viewer))
         }
     }
 }
@@ -68,12 +65,8 @@ pub(crate) struct Pausing {
     zone: Option<String>,
 }
 
-pub(crate) async fn pause(
-    State(state): App,
-    Named(name): Named,
-    filled: Filled<Pausing>,
-) -> Answer {
-    let Filled { viewer, form } = filled;
+pub(crate) async fn pause(Named(name): Named, filled: Filled<Pausing>) -> Answer {
+    let Filled(state, viewer, form) = filled;
     let zone = form.zone.as_deref().unwrap_or("UTC");
     let until = form.until.as_deref();
     let until = until
@@ -88,8 +81,8 @@ pub(crate) async fn pause(
     Ok(see(&format!("{}?did=paused", path(&name))))
 }
 
-pub(crate) async fn resume(State(state): App, Named(name): Named, filled: Filled) -> Answer {
-    state.schedules.resume(&name, filled.viewer.name()).await?;
+pub(crate) async fn resume(Named(name): Named, Filled(state, viewer, _): Filled) -> Answer {
+    state.schedules.resume(&name, viewer.name()).await?;
     Ok(see(&format!("{}?did=resumed", path(&name))))
 }
 
@@ -99,8 +92,8 @@ pub(crate) struct Firing {
 }
 
 /// Fires now. If the previous firing has not ended, asks for confirmation.
-pub(crate) async fn fire(State(state): App, Named(name): Named, filled: Filled<Firing>) -> Answer {
-    let Filled { viewer, form } = filled;
+pub(crate) async fn fire(Named(name): Named, filled: Filled<Firing>) -> Answer {
+    let Filled(state, viewer, form) = filled;
     let overlapping = match form.force {
         Some(_) => Overlapping::Forced,
         None => Overlapping::AsPlanned,
@@ -127,13 +120,12 @@ fn fire_all_the_same(viewer: &Viewer, name: &ScheduleName, running: &Identity) -
             (lang.pick("The previous firing has not ended: ", "上一次触发尚未结束："))
             a href=(task_path(running)) { (running.subject) }
         },
-        action: &format!("{}/fire", path(name)),
         fields: hidden([("force", "yes")]),
         button: lang.pick("Fire anyway", "仍然触发"),
         back: &path(name),
-        equivalent: Equivalent::call("POST", api(name, "/fire"))
+        equivalent: Equivalent::act("POST", "schedule", name, "fire")
             .body(&json!({ "force": true }))
-            .cli(&["schedule", "fire", name.as_str(), "--force"]),
+            .cli(["schedule", "fire", name.as_str(), "--force"]),
     };
     ask(viewer, Place::Schedules, &question)
 }
@@ -155,11 +147,10 @@ pub(crate) async fn ask_to_remove(State(state): App, Named(name): Named, viewer:
             @if let Some(at) = next_at { " " (lang.pick("Next firing was planned for ", "原定下次触发：")) (viewer.at(at)) }
             @if let Some(managed) = words::managed(lang, schedule.origin) { br; strong { (managed) } }
         },
-        action: &format!("{here}/remove"),
         fields: hidden([("revision", schedule.revision)]),
         button: lang.pick("Remove schedule", "移除日程"),
         back: &here,
-        equivalent: call.cli(&["schedule", "remove", name.as_str()]),
+        equivalent: call.cli(["schedule", "remove", name.as_str()]),
     };
     Ok(ask(&viewer, Place::Schedules, &question).into_response())
 }
@@ -171,12 +162,13 @@ pub(crate) struct Seen {
 }
 
 /// Removes it, if it is still at the revision that was shown.
-pub(crate) async fn remove(State(state): App, Named(name): Named, filled: Filled<Seen>) -> Answer {
+pub(crate) async fn remove(Named(name): Named, filled: Filled<Seen>) -> Answer {
+    let Filled(state, viewer, form) = filled;
     let writer = Writer {
         origin: Origin::Api,
-        by: filled.viewer.name(),
+        by: viewer.name(),
     };
-    let seen = Expected::Revision(filled.form.revision);
+    let seen = Expected::Revision(form.revision);
     state.schedules.remove_own(&name, writer, seen).await?;
     Ok(see("/ui/schedules?did=removed"))
 }
@@ -188,7 +180,7 @@ pub(crate) fn instant(lang: Lang, clock: &str, zone: &str) -> Result<Timestamp> 
         Ok((Moment::Skipped(_) | Moment::Twice(_), _)) => pick!(lang;
             "the clocks change at this time; choose a slightly earlier or later time",
             "该时间正值时钟调整，请选择稍早或稍晚的时间"),
-        Err(unreadable) => refused(lang, unreadable),
+        Err(unreadable) => unreadable.words(lang),
     };
     Err(Problem::new(Code::InvalidTime, detail))
 }

@@ -1,14 +1,11 @@
 //! Backfill of past slots: first a preview with the count, then the button.
 
-use almanack_core::plan::{Schedule, ScheduleName};
 use almanack_engine::schedules::{Backfill, Backfilled};
 
 use super::acts::{instant, zone_of};
-use super::{api, one::way_back, path};
-use crate::schedules::acts::{PACE_DEFAULT, check_pace};
+use super::{one::way_back, path};
+use crate::schedules::acts::{BackfillBody, PACE_DEFAULT, check_pace};
 use crate::schedules::{Named, find};
-use crate::tasks::body::parse_instant;
-use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
 
 /// Slots listed; all are counted.
@@ -24,12 +21,7 @@ pub(crate) struct Query {
 }
 
 /// Asks for a range, and previews it.
-pub(crate) async fn ask(
-    State(state): App,
-    Named(name): Named,
-    viewer: Viewer,
-    Sought(query): Sought<Query>,
-) -> Answer {
+pub(crate) async fn ask(Named(name): Named, Sought(state, viewer, query): Sought<Query>) -> Answer {
     let schedule = find(&state, &name).await?;
     let lang = viewer.lang;
     let planned = match (&query.from, &query.to) {
@@ -122,8 +114,8 @@ fn preview(
         @if let Some(rest) = all.checked_sub(LISTED).filter(|rest| *rest > 0) {
             p class="hint" { (say!(lang, "Not listed: {rest} more.", "另有 {rest} 个未列出。")) }
         }
-        (Equivalent::call("POST", api(name, "/backfill"))
-            .body(&json!({ "from": from, "to": to, "pace": pace })).cli(&words).show(viewer))
+        (Equivalent::act("POST", "schedule", name, "backfill")
+            .body(&json!({ "from": from, "to": to, "pace": pace })).cli(words).show(viewer))
     }
 }
 
@@ -135,41 +127,27 @@ fn fire_them(lang: Lang, count: usize) -> String {
 }
 
 fn slots(viewer: &Viewer, planned: &Backfilled) -> Markup {
-    let lang = viewer.lang;
-    table! { lang; "Slots to fire", "将触发的时点";
+    table! { viewer.lang; "Slots to fire", "将触发的时点";
         for (slot in planned.slots.iter().take(LISTED)) tr()
         "Slot", "时点" { td { (viewer.at(slot.slot)) } }
         "Fires at", "触发于" { td { (viewer.at_or_dash(slot.execute_at)) } }
         "Existing firing", "已有触发" {
             td {
                 @if let Some(found) = slot.found {
-                    a href=(task_path(&slot.identity)) { (status(lang, found, false)) }
+                    a href=(task_path(&slot.identity)) { (status(viewer.lang, found, false)) }
                 } @else { (or_dash(None)) }
             }
         }
     }
 }
 
-/// The range that was shown.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Range {
-    from: String,
-    to: String,
-    pace: Option<String>,
-}
-
-pub(crate) async fn carry_out(
-    State(state): App,
-    Named(name): Named,
-    filled: Filled<Range>,
-) -> Answer {
-    let Filled { viewer, form } = filled;
-    let request = Backfill {
-        from: parse_instant(&form.from, "from")?,
-        to: parse_instant(&form.to, "to")?,
-        pace: pace(form.pace.as_deref())?,
-    };
+/// Fires the range that was shown.
+pub(crate) async fn carry_out(Named(name): Named, filled: Filled<BackfillBody>) -> Answer {
+    let Filled(state, viewer, form) = filled;
     let by = viewer.origin();
-    state.schedules.backfill(&name, request, &by).await?;
+    state
+        .schedules
+        .backfill(&name, form.request()?, &by)
+        .await?;
     Ok(see(&format!("{}?did=backfilled", path(&name))))
 }

@@ -1,6 +1,6 @@
 //! The form to create or change a schedule, with a preview.
 
-use almanack_core::plan::{Origin, Ready, Schedule, ScheduleName};
+use almanack_core::plan::Origin;
 use almanack_engine::schedules::{Expected, Writer};
 
 use super::fields::{Fields, TARGETS};
@@ -8,7 +8,6 @@ use super::one::{is_there, way_back};
 use super::sheet::{Sheet, target_name};
 use super::{api, path, times, trying, words};
 use crate::schedules::{Named, admit, find};
-use crate::ui::form::{form, hidden};
 use crate::ui::prelude::*;
 
 /// Next times shown before and after.
@@ -22,7 +21,7 @@ struct Draft<'a> {
 }
 
 /// An empty form, or one prefilled by a link.
-pub(crate) async fn blank(viewer: Viewer, Sought(fields): Sought<Fields>) -> Page {
+pub(crate) async fn blank(Sought(_, viewer, fields): Sought<Fields>) -> Page {
     viewer.must(Scope::Operate, "writing a schedule")?;
     let fields = &begun(&viewer, fields);
     Ok(Draft::new(&viewer, None, fields).page(&html! {}, None))
@@ -39,8 +38,7 @@ fn begun(viewer: &Viewer, mut fields: Fields) -> Fields {
 }
 
 /// Previews or creates a schedule.
-pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
-    let Filled { viewer, form } = filled;
+pub(crate) async fn create(Filled(state, viewer, form): Filled<Fields>) -> Answer {
     Draft::new(&viewer, None, &form)
         .answer(&state, Expected::Nothing)
         .await
@@ -64,8 +62,8 @@ pub(crate) async fn edit(State(state): App, Named(name): Named, viewer: Viewer) 
 }
 
 /// Previews or changes a schedule, if it is still at the revision that was shown.
-pub(crate) async fn save(State(state): App, Named(name): Named, filled: Filled<Fields>) -> Answer {
-    let Filled { viewer, mut form } = filled;
+pub(crate) async fn save(Named(name): Named, filled: Filled<Fields>) -> Answer {
+    let Filled(state, viewer, mut form) = filled;
     let schedule = find(&state, &name).await?;
     form.set("name", name.as_str());
     let missing = |_| Problem::new(Code::InvalidValue, "the form has no revision");
@@ -155,19 +153,13 @@ impl<'a> Draft<'a> {
         let body = self.fields.to_json()?;
         let (expression, tz) = (self.fields.get("expression"), self.fields.get("tz"));
         let target = body["target"].to_string();
-        let mut words = vec![
-            "schedule",
-            "put",
-            name.as_str(),
-            expression,
-            "--target",
-            &target,
-        ];
+        let mut words = vec!["schedule", "put", name.as_str(), expression];
+        words.extend(["--target", &target]);
         if !tz.is_empty() {
             words.extend(["--tz", tz]);
         }
         let call = Equivalent::call("PUT", api(name, ""));
-        Ok(call.body(&body).cli(&words))
+        Ok(call.body(&body).cli(words))
     }
 
     fn page(&self, above: &Markup, wrong: Option<&str>) -> Markup {

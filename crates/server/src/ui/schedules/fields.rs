@@ -67,26 +67,24 @@ impl Fields {
         let (mut target, name, more) = match self.get("target") {
             "workflow" => {
                 let inputs = inputs(self.get("inputs"));
-                let target = json!({ "repository": of("repository"), "workflow": of("workflow"), "inputs": inputs });
+                let target = json!({ "type": "workflow", "repository": of("repository"), "workflow": of("workflow"), "inputs": inputs });
                 (target, "ref", self.trimmed("ref"))
             }
             "command" => {
                 let argv = self.get("argv").lines().filter(|line| !line.is_empty());
-                let target = json!({ "argv": argv.collect::<Vec<_>>() });
+                let target = json!({ "type": "command", "argv": argv.collect::<Vec<_>>() });
                 (target, "timeout", self.trimmed("timeout"))
             }
             "task" => {
-                let target = json!({ "kind": of("kind"), "subject": of("subject") });
+                let target =
+                    json!({ "type": "task", "kind": of("kind"), "subject": of("subject") });
                 (target, "payload", self.json("payload")?)
             }
-            _ => (json!({ "url": of("url") }), "body", self.json("body")?),
+            _ => {
+                let target = json!({ "type": "webhook", "url": of("url") });
+                (target, "body", self.json("body")?)
+            }
         };
-        target["type"] = json!(
-            TARGETS
-                .into_iter()
-                .find(|it| *it == self.get("target"))
-                .unwrap_or(TARGETS[0])
-        );
         if let Some(more) = more {
             target[name] = more;
         }

@@ -1,10 +1,9 @@
 //! The slot ledger: the result of every slot with its reason, newest first.
 
-use almanack_core::plan::{Schedule, Slot, Verdict, slot_identity};
+use almanack_core::plan::{Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
-use almanack_core::task::{Identity, Task};
 
-use super::{command, path, words};
+use super::{path, words};
 use crate::schedules::ledger::{cursor, parse_cursor};
 use crate::ui::prelude::*;
 
@@ -17,7 +16,6 @@ pub(crate) async fn show(
     schedule: &Schedule,
     before: Option<&str>,
 ) -> Page {
-    let lang = viewer.lang;
     let from = before.map(parse_cursor).transpose()?;
     let page = LedgerPage {
         before: from.unwrap_or(Timestamp::MAX),
@@ -25,7 +23,9 @@ pub(crate) async fn show(
     };
     let mut slots = state.store.load_slots(schedule.id, page).await?;
     let more = paging::cut(&mut slots, PAGE);
-    let firings = firings(state, schedule, &slots).await?;
+    let identity = |slot: &Slot| slot_identity(&schedule.name, slot.slot_at);
+    let identities: Vec<Identity> = slots.iter().map(identity).collect::<Result<_, _>>()?;
+    let firings = state.store.load_current(&identities).await?;
     let here = path(&schedule.name);
     let next = slots
         .last()
@@ -33,22 +33,11 @@ pub(crate) async fn show(
         .map(|last| cursor(last.slot_at));
     let next = next.map(|next| address(&here, [("before", next.as_str())]) + "#ledger");
     let first = before.map(|_| format!("{here}#ledger"));
-    Ok(section! { lang; "ledger", "Slot ledger", "时点台账";
+    Ok(section! { viewer.lang; "ledger", "Slot ledger", "时点台账";
         (rows(viewer, &here, &slots, &firings))
-        (pager(lang, first.as_deref(), next.as_deref()))
-        (command("GET", &schedule.name, "slots").show(viewer))
+        (pager(viewer.lang, first.as_deref(), next.as_deref()))
+        (Equivalent::act("GET", "schedule", &schedule.name, "slots").show(viewer))
     })
-}
-
-/// The firings of all single-slot rows, in one read.
-async fn firings(
-    state: &AppState,
-    schedule: &Schedule,
-    slots: &[Slot],
-) -> Result<Vec<Option<Task>>> {
-    let identity = |slot: &Slot| slot_identity(&schedule.name, slot.slot_at);
-    let identities: Vec<Identity> = slots.iter().map(identity).collect::<Result<_, _>>()?;
-    Ok(state.store.load_current(&identities).await?)
 }
 
 fn rows(viewer: &Viewer, here: &str, slots: &[Slot], firings: &[Option<Task>]) -> Markup {

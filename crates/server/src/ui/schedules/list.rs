@@ -1,9 +1,9 @@
 //! All schedules by name: meaning, next firing, and the last sixty slots.
 
-use almanack_core::plan::{Origin, Ready, Schedule};
+use almanack_core::plan::Origin;
 use almanack_core::store::{EXAMINED_MAX, ScheduleFilter};
 
-use super::runs::{self, Run, Spread, interval as interval_of};
+use super::runs::{self, Run, interval as interval_of, spread};
 use super::{path, times::in_both, words};
 use crate::schedules::{ListQuery, cursor};
 use crate::ui::prelude::*;
@@ -24,7 +24,8 @@ struct Line {
     next_at: Option<Timestamp>,
 }
 
-pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
+pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
+    let lang = viewer.lang;
     let filter = ListQuery {
         origin: query.origin.clone(),
         state: query.state.clone(),
@@ -33,10 +34,14 @@ pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sough
         cursor: query.cursor.clone(),
     };
     let (found, more) = search(&state, filter.into_filter()?, query.q.as_deref()).await?;
-    let lines: Vec<Line> = found.into_iter().map(|it| line(&state, it)).collect();
+    let line = |schedule: Schedule| Line {
+        ready: state.schedules.ready(&schedule).ok(),
+        next_at: state.schedules.next_firing(&schedule),
+        schedule,
+    };
+    let lines: Vec<Line> = found.into_iter().map(line).collect();
     let asked = lines.iter().map(|it| (&it.schedule, it.ready.as_ref()));
-    let histories = runs::load(&state, &asked.collect::<Vec<_>>()).await?;
-    let lang = viewer.lang;
+    let histories = runs::load(&state, lang, &asked.collect::<Vec<_>>()).await?;
     let body = html! {
         @if query.did.as_deref() == Some("removed") {
             (notice(&html! { (pick!(lang; "Schedule removed. Its history is kept.", "日程已移除，历史记录会保留。")) }))
@@ -56,14 +61,6 @@ pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sough
         (equivalent(&query).show(&viewer))
     };
     Ok(Place::Schedules.page(&viewer, &body))
-}
-
-fn line(state: &AppState, schedule: Schedule) -> Line {
-    Line {
-        ready: state.schedules.ready(&schedule).ok(),
-        next_at: state.schedules.next_firing(&schedule),
-        schedule,
-    }
 }
 
 fn filters(lang: Lang, query: &Query) -> Markup {
@@ -139,8 +136,8 @@ fn meaning(lang: Lang, line: &Line) -> Markup {
 fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     let lang = viewer.lang;
     let href = format!("{}#runs", path(&line.schedule.name));
-    let late = Spread::of(runs.iter().filter_map(|run| run.late));
-    let took = Spread::of(runs.iter().filter_map(|run| run.took));
+    let late = spread(runs.iter().filter_map(|run| run.late));
+    let took = spread(runs.iter().filter_map(|run| run.took));
     let label = [
         (lang.pick("late", "延迟"), late),
         (lang.pick("took", "耗时"), took),
@@ -149,7 +146,7 @@ fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
     let interval = interval.and_then(|ready| interval_of(ready, viewer.now));
     html! {
         @for (word, spread) in label {
-            @if let Some(Spread { half, most }) = spread {
+            @if let Some([half, most]) = spread {
                 div { (word) " " a href=(href) { (length(lang, half)) " / " (length(lang, most)) } }
             }
         }
@@ -162,15 +159,9 @@ fn lengths(viewer: &Viewer, line: &Line, runs: &[Run]) -> Markup {
 /// The same list from another cursor.
 fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
     let link = |cursor: Option<&str>| {
-        let (cursor, did) = (cursor.map(str::to_owned), None);
-        address(
-            "/ui/schedules",
-            &Query {
-                cursor,
-                did,
-                ..query.clone()
-            },
-        )
+        let mut query = query.clone();
+        (query.cursor, query.did) = (cursor.map(str::to_owned), None);
+        address("/ui/schedules", query)
     };
     let first = query.cursor.as_ref().map(|_| link(None));
     let next = more.map(|more| link(Some(more)));
@@ -185,14 +176,9 @@ fn pages(lang: Lang, query: &Query, more: Option<&str>) -> Markup {
 }
 
 fn equivalent(query: &Query) -> Equivalent {
-    let (state, origin) = (query.state.clone(), query.origin.clone());
-    let own = Query {
-        state,
-        origin,
-        ..Query::default()
-    };
-    let call = Equivalent::call("GET", address("/api/v1/schedules", &own));
-    call.listing("schedule", pairs(&own))
+    let own = [("state", &query.state), ("origin", &query.origin)];
+    let call = Equivalent::call("GET", address("/api/v1/schedules", own));
+    call.listing("schedule", pairs(own))
 }
 
 /// Schedules on a page.

@@ -1,9 +1,9 @@
 //! One schedule: its meaning, next times, history and actions.
 
-use almanack_core::plan::{Definition, Edit, Ready, Schedule, State as Standing, changed_keys};
+use almanack_core::plan::{Definition, Edit, State as Standing, changed_keys};
 
 use super::runs::{self, Run, interval};
-use super::{acts, ledger, path, times, why, words};
+use super::{acts, api, ledger, path, times, why, words};
 use crate::schedules::{Named, find};
 use crate::ui::prelude::*;
 
@@ -22,33 +22,29 @@ pub(crate) struct Query {
     why: why::Query,
 }
 
-pub(crate) async fn show(
-    State(state): App,
-    Named(name): Named,
-    viewer: Viewer,
-    Sought(query): Sought<Query>,
-) -> Page {
+pub(crate) async fn show(Named(name): Named, Sought(state, viewer, query): Sought<Query>) -> Page {
     let schedule = find(&state, &name).await?;
     let ready = state.schedules.ready(&schedule).ok();
-    let runs = runs::load(&state, &[(&schedule, ready.as_ref())]).await?;
+    let runs = runs::load(&state, viewer.lang, &[(&schedule, ready.as_ref())]).await?;
     let runs = runs.into_iter().next().unwrap_or_default();
     let ledger = ledger::show(&state, &viewer, &schedule, query.before.as_deref()).await?;
     let why = why::show(&state, &viewer, &schedule, &query.why).await?;
     let edits = state.store.load_edits(schedule.id, EDITS).await?;
-    let lang = viewer.lang;
+    let title = schedule.name.as_str();
     let body = html! {
-        @if let Some(text) = query.did.as_deref().and_then(|did| done(lang, did)) { (notice(&html! { (text) })) }
+        @if let Some(text) = query.did.as_deref().and_then(|did| done(viewer.lang, did)) { (notice(&html! { (text) })) }
         (live("schedule", &about(&state, &viewer, &schedule, ready.as_ref())))
         (acts::offered(&viewer, &schedule))
         (live("runs", &what_it_did(&viewer, ready.as_ref(), &runs)))
         (live("times", &coming(&state, &viewer, &schedule, ready.as_ref())))
         (why)
         (live("slots", &ledger))
-        (rules(lang, &schedule))
+        @if let Ok(definition) = schedule.definition.read() {
+            (section! { viewer.lang; "policies", "Policies", "策略"; (words::policies(viewer.lang, definition)) })
+        }
         (live("edits", &history(&viewer, &edits)))
-        (equivalent(&schedule).show(&viewer))
+        (Equivalent::call("GET", api(&name, &format!("?next={TIMES}"))).cli(["schedule", "show", title]).show(&viewer))
     };
-    let title = schedule.name.as_str();
     Ok(page(&viewer, Place::Schedules, title, &body))
 }
 
@@ -109,8 +105,7 @@ fn meaning(lang: Lang, definition: &Definition, ready: Option<&Ready>) -> Markup
 }
 
 fn coming(state: &AppState, viewer: &Viewer, schedule: &Schedule, ready: Option<&Ready>) -> Markup {
-    let lang = viewer.lang;
-    let title = say!(lang, "Next {TIMES} times", "接下来 {TIMES} 次");
+    let title = say!(viewer.lang, "Next {TIMES} times", "接下来 {TIMES} 次");
     let Some(ready) = ready else {
         return html! {};
     };
@@ -124,15 +119,6 @@ fn what_it_did(viewer: &Viewer, ready: Option<&Ready>, runs: &[Run]) -> Markup {
     section! { viewer.lang; "last-runs", "Last runs", "最近运行";
         (runs::strip_in_full(viewer, runs))
         (runs::against(viewer, runs, interval))
-    }
-}
-
-fn rules(lang: Lang, schedule: &Schedule) -> Markup {
-    let Ok(definition) = schedule.definition.read() else {
-        return html! {};
-    };
-    section! { lang; "policies", "Policies", "策略";
-        (words::policies(lang, definition))
     }
 }
 
@@ -164,11 +150,6 @@ fn differing(before: &Edit, after: &Edit) -> Option<String> {
         after.definition.read().ok()?,
     );
     (!keys.is_empty()).then(|| keys.join(", "))
-}
-
-fn equivalent(schedule: &Schedule) -> Equivalent {
-    let call = super::api(&schedule.name, &format!("?next={TIMES}"));
-    Equivalent::call("GET", call).cli(&["schedule", "show", schedule.name.as_str()])
 }
 
 /// Whether it can still be changed.

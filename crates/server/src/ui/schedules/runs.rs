@@ -4,64 +4,33 @@
 //! slots. A ledger row may cover many skipped slots, so rows are expanded into slots again, as many
 //! as are shown. A page costs one read per schedule and one for all firings together.
 
-use almanack_core::plan::{Ready, Reason, Schedule, ScheduleName, Slot, Verdict, slot_identity};
+use almanack_core::plan::{Slot, Verdict, slot_identity};
 use almanack_core::store::LedgerPage;
-use almanack_core::task::{Identity, Status, Task};
 
 use super::words;
-use crate::picture::against::{self, Against};
+use crate::picture::against;
+use crate::picture::span::percentile;
 use crate::picture::strip::{self, Beat};
 use crate::ui::prelude::*;
-use crate::{picture::outcome::Outcome, picture::span::percentile};
 
 /// Slots shown.
 pub(crate) const SHOWN: usize = 60;
 /// Gaps examined to find the interval.
 const GAPS: usize = 8;
 
-/// The result of a slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Became {
-    /// Its firing is waiting.
-    Planned,
-    /// Its firing is running.
-    Running,
-    Done,
-    /// It failed and will be retried.
-    Retrying,
-    Failed,
-    /// Its firing was cancelled.
-    Cancelled,
-    /// It was skipped.
-    Skipped(Reason),
-    /// It fired, but its firing was deleted by retention.
-    Forgotten,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
-    pub(crate) at: Timestamp,
-    pub(crate) became: Became,
-    /// Details in English: who paused, the last result.
-    pub(crate) detail: Option<String>,
+    /// Its outcome, why, and details in English: who paused, the last result.
+    beat: Beat,
     /// Its start delay; none if it did not fire by itself.
     pub(crate) late: Option<SignedDuration>,
     /// Duration of its last attempt.
     pub(crate) took: Option<SignedDuration>,
-    /// Its firing, if still stored.
-    pub(crate) firing: Option<Identity>,
-}
-
-/// One slot from the ledger.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Decided<'a> {
-    at: Timestamp,
-    row: &'a Slot,
 }
 
 /// The last slots of each schedule, oldest first.
 pub(crate) async fn load(
     state: &AppState,
+    lang: Lang,
     schedules: &[(&Schedule, Option<&Ready>)],
 ) -> Result<Vec<Vec<Run>>> {
     let newest = LedgerPage {
@@ -72,31 +41,20 @@ pub(crate) async fn load(
     for (schedule, _) in schedules {
         ledgers.push(state.store.load_slots(schedule.id, newest).await?);
     }
-    join(state, schedules, &ledgers).await
-}
-
-/// Joins ledgers, newest row first, with the firings of their slots.
-pub(crate) async fn join(
-    state: &AppState,
-    schedules: &[(&Schedule, Option<&Ready>)],
-    ledgers: &[Vec<Slot>],
-) -> Result<Vec<Vec<Run>>> {
-    let both = || schedules.iter().zip(ledgers);
-    let unrolled: Vec<Vec<Decided<'_>>> = both()
-        .map(|((_, ready), rows)| unroll(rows, *ready))
-        .collect();
     let mut identities = Vec::new();
-    for ((schedule, _), slots) in schedules.iter().zip(&unrolled) {
-        for slot in slots {
-            identities.push(slot_identity(&schedule.name, slot.at)?);
+    let mut unrolled = Vec::with_capacity(schedules.len());
+    for ((schedule, ready), rows) in schedules.iter().zip(&ledgers) {
+        let slots = unroll(rows, *ready);
+        for (at, _) in &slots {
+            identities.push(slot_identity(&schedule.name, *at)?);
         }
+        unrolled.push(slots);
     }
     let mut tasks = state.store.load_current(&identities).await?.into_iter();
     let runs = schedules.iter().zip(unrolled).map(|((_, ready), slots)| {
-        let joined = slots.into_iter().map(|slot| {
-            let task = tasks.next().flatten();
-            run(&slot, task, *ready)
-        });
+        let joined = slots
+            .into_iter()
+            .map(|slot| run(lang, slot, tasks.next().flatten().as_ref(), *ready));
         let mut joined: Vec<Run> = joined.collect();
         joined.reverse();
         joined
@@ -104,9 +62,10 @@ pub(crate) async fn join(
     Ok(runs.collect())
 }
 
-/// The newest slots of rows, newest first. The slots of a row are computed with the current
-/// expression: they share a verdict, so different times under an older expression are harmless.
-fn unroll<'a>(rows: &'a [Slot], ready: Option<&Ready>) -> Vec<Decided<'a>> {
+/// The newest slots of rows, newest first, each with its row. The slots of a row are computed with
+/// the current expression: they share a verdict, so different times under an older expression are
+/// harmless.
+fn unroll<'a>(rows: &'a [Slot], ready: Option<&Ready>) -> Vec<(Timestamp, &'a Slot)> {
     let slots = rows.iter().flat_map(|row| {
         let count = usize::try_from(row.slots).unwrap_or(usize::MAX);
         let earlier = move |at: &Timestamp| {
@@ -114,52 +73,57 @@ fn unroll<'a>(rows: &'a [Slot], ready: Option<&Ready>) -> Vec<Decided<'a>> {
             (before >= row.slot_at).then_some(before)
         };
         let times = std::iter::successors(Some(row.last_at), earlier);
-        times.take(count).map(move |at| Decided { at, row })
+        times.take(count).map(move |at| (at, row))
     });
     slots.take(SHOWN).collect()
 }
 
-fn run(slot: &Decided<'_>, task: Option<Task>, ready: Option<&Ready>) -> Run {
-    let fired = slot.row.verdict.is_fired();
-    let became = became(slot.row.verdict, task.as_ref());
-    let due_at = ready.map_or(slot.at, |ready| ready.due_at(slot.at));
+fn run(
+    lang: Lang,
+    (at, row): (Timestamp, &Slot),
+    task: Option<&Task>,
+    ready: Option<&Ready>,
+) -> Run {
+    let (outcome, reason) = became(lang, row.verdict, task);
+    let due_at = ready.map_or(at, |ready| ready.due_at(at));
     // Only the start of the last attempt is stored. If it was not the first, the decision is what
     // is known.
-    let began = task.as_ref().map(|task| match task.started_at {
+    let began = task.map(|task| match task.started_at {
         Some(started_at) if task.attempt <= 1 => started_at,
-        _ => slot.row.decided_at,
+        _ => row.decided_at,
     });
-    let late = began.filter(|_| fired).map(|began| {
+    let late = began.filter(|_| row.verdict.is_fired()).map(|began| {
         let late = began.duration_since(due_at);
         late.max(SignedDuration::ZERO)
     });
-    let detail = match &task {
-        Some(task) => task.detail.clone(),
-        None => slot.row.detail.clone(),
+    let detail = task.map_or(&row.detail, |task| &task.detail);
+    let why: Vec<&str> = reason.into_iter().chain(detail.as_deref()).collect();
+    let beat = Beat {
+        at,
+        outcome,
+        why: why.join(lang.pick("; ", "；")),
+        href: task.map(|task| task_path(&task.identity)),
     };
-    Run {
-        at: slot.at,
-        became,
-        detail,
-        late,
-        took: task.as_ref().and_then(took),
-        firing: task.map(|task| task.identity),
-    }
+    let took = task.and_then(took);
+    Run { beat, late, took }
 }
 
-/// A skipped slot may have been fired by hand later: then that is its result.
-fn became(verdict: Verdict, task: Option<&Task>) -> Became {
-    match (task, verdict) {
-        (None, Verdict::Skipped(reason)) => Became::Skipped(reason),
-        (None, Verdict::Fired | Verdict::CaughtUp) => Became::Forgotten,
-        (Some(task), _) => match task.status {
-            Status::Init => Became::Planned,
-            Status::Running => Became::Running,
-            Status::Success => Became::Done,
-            Status::Fail if task.is_live() => Became::Retrying,
-            Status::Fail => Became::Failed,
-            Status::Cancelled => Became::Cancelled,
-        },
+/// The outcome of a slot, and a reason where it needs one. A skipped slot may have been fired by
+/// hand later: then that is its outcome. A firing that will be retried has failed so far.
+fn became(lang: Lang, verdict: Verdict, task: Option<&Task>) -> (Outcome, Option<&'static str>) {
+    let deleted = lang.pick("its firing was deleted by retention", "触发记录已过保留期");
+    match (task.map(|task| task.status), verdict) {
+        (None, Verdict::Skipped(reason)) => (Outcome::Skipped, Some(words::reason(lang, reason))),
+        (None, Verdict::Fired | Verdict::CaughtUp) => (Outcome::Unknown, Some(deleted)),
+        (Some(Status::Init), _) => (Outcome::Planned, None),
+        (Some(Status::Running), _) => (Outcome::Running, None),
+        (Some(Status::Success), _) => (Outcome::Done, None),
+        (Some(Status::Cancelled), _) => (Outcome::Cancelled, None),
+        (Some(Status::Fail), _) => {
+            let retried = task.is_some_and(Task::is_live);
+            let reason = retried.then(|| lang.pick("will retry", "将重试"));
+            (Outcome::Failed, reason)
+        }
     }
 }
 
@@ -171,24 +135,11 @@ fn took(task: &Task) -> Option<SignedDuration> {
     (!took.is_negative()).then_some(took)
 }
 
-/// The 50th and the 95th percentile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spread {
-    pub(crate) half: SignedDuration,
-    /// The 95th percentile.
-    pub(crate) most: SignedDuration,
-}
-
-impl Spread {
-    /// Percentiles; none for an empty list.
-    pub(crate) fn of(lengths: impl Iterator<Item = SignedDuration>) -> Option<Self> {
-        let mut sorted: Vec<_> = lengths.collect();
-        sorted.sort_unstable();
-        Some(Self {
-            half: percentile(&sorted, 50)?,
-            most: percentile(&sorted, 95)?,
-        })
-    }
+/// The 50th and the 95th percentile; none for an empty list.
+pub(crate) fn spread(lengths: impl Iterator<Item = SignedDuration>) -> Option<[SignedDuration; 2]> {
+    let mut sorted: Vec<_> = lengths.collect();
+    sorted.sort_unstable();
+    Some([percentile(&sorted, 50)?, percentile(&sorted, 95)?])
 }
 
 /// The interval: the shortest of the next gaps, because a firing has to end within it.
@@ -205,13 +156,13 @@ pub(crate) fn interval(ready: &Ready, now: Timestamp) -> Option<SignedDuration> 
 pub(crate) fn strip(viewer: &Viewer, name: &ScheduleName, runs: &[Run]) -> Markup {
     let caption = say!(viewer.lang, "Last slots of {name}", "{name} 最近的时点");
     let id = format!("strip-{name}");
-    strip::inline(&beats(viewer, runs), &viewer.frame(&id, &caption))
+    strip::inline(&beats(runs), &viewer.frame(&id, &caption))
 }
 
 /// The last slots as a figure with links.
 pub(crate) fn strip_in_full(viewer: &Viewer, runs: &[Run]) -> Markup {
     let caption = viewer.lang.pick("Last slots", "最近的时点");
-    strip::draw(&beats(viewer, runs), &viewer.frame("last-slots", caption))
+    strip::draw(&beats(runs), &viewer.frame("last-slots", caption))
 }
 
 /// Duration and delay of the last firings, compared with the interval.
@@ -219,55 +170,19 @@ pub(crate) fn against(viewer: &Viewer, runs: &[Run], interval: Option<SignedDura
     let caption = pick!(viewer.lang; "Duration and delay compared with the interval", "耗时与延迟（对照间隔）");
     let measured = runs.iter().filter_map(|run| {
         Some(against::Run {
-            at: run.at,
+            at: run.beat.at,
             late: run.late?,
             took: run.took,
-            outcome: outcome(run.became),
-            href: run.firing.as_ref().map(task_path),
+            outcome: run.beat.outcome,
+            href: run.beat.href.clone(),
         })
     });
     let runs = &measured.collect::<Vec<_>>();
-    against::draw(
-        &Against { interval, runs },
-        &viewer.frame("against", caption),
-    )
+    against::draw(interval, runs, &viewer.frame("against", caption))
 }
 
-fn beats(viewer: &Viewer, runs: &[Run]) -> Vec<Beat> {
-    let beats = runs.iter().map(|run| Beat {
-        at: run.at,
-        outcome: outcome(run.became),
-        why: why(viewer, run),
-        href: run.firing.as_ref().map(task_path),
-    });
-    beats.collect()
-}
-
-fn why(viewer: &Viewer, run: &Run) -> String {
-    let lang = viewer.lang;
-    let reason = match run.became {
-        Became::Skipped(reason) => Some(words::reason(lang, reason)),
-        Became::Retrying => Some(lang.pick("will retry", "将重试")),
-        Became::Forgotten => {
-            Some(lang.pick("its firing was deleted by retention", "触发记录已过保留期"))
-        }
-        _ => None,
-    };
-    let parts = reason.into_iter().chain(run.detail.as_deref());
-    parts.collect::<Vec<_>>().join(lang.pick("; ", "；"))
-}
-
-/// A firing that will be retried has failed so far; its picture shows that.
-fn outcome(became: Became) -> Outcome {
-    match became {
-        Became::Planned => Outcome::Planned,
-        Became::Running => Outcome::Running,
-        Became::Done => Outcome::Done,
-        Became::Retrying | Became::Failed => Outcome::Failed,
-        Became::Cancelled => Outcome::Cancelled,
-        Became::Skipped(_) => Outcome::Skipped,
-        Became::Forgotten => Outcome::Unknown,
-    }
+fn beats(runs: &[Run]) -> Vec<Beat> {
+    runs.iter().map(|run| run.beat.clone()).collect()
 }
 
 #[cfg(test)]

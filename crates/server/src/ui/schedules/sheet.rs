@@ -1,7 +1,5 @@
 //! The fields of a schedule's form: time, target, and the policies folded.
 
-use maud::Render as _;
-
 use super::fields::Fields;
 use crate::ui::prelude::*;
 
@@ -100,18 +98,20 @@ impl Sheet<'_> {
     }
 
     fn area(&self, name: &str, label: &str) -> Markup {
+        let refused = self.refused(name);
         html! {
             label { (label)
-                textarea name=(name) rows="4" spellcheck="false" aria-invalid=[self.invalid(name)]
-                    aria-describedby=[self.described(name)] { (self.fields.get(name)) }
+                textarea name=(name) rows="4" spellcheck="false" aria-invalid=[refused.then_some("true")]
+                    aria-describedby=[refused.then_some("refused")] { (self.fields.get(name)) }
             }
         }
     }
 
     fn choice(&self, name: &str, label: &str, choices: &[(&str, &str)]) -> Markup {
+        let refused = self.refused(name);
         html! {
             label { (label)
-                select name=(name) aria-invalid=[self.invalid(name)] aria-describedby=[self.described(name)] {
+                select name=(name) aria-invalid=[refused.then_some("true")] aria-describedby=[refused.then_some("refused")] {
                     @for (choice, shown) in choices { option value=(choice) selected[*choice == self.fields.get(name)] { (shown) } }
                 }
             }
@@ -121,14 +121,6 @@ impl Sheet<'_> {
     fn refused(&self, name: &str) -> bool {
         let own = |wrong: &str| wrong.strip_prefix("target.").unwrap_or(wrong) == name;
         self.wrong.is_some_and(own)
-    }
-
-    fn invalid(&self, name: &str) -> Option<&'static str> {
-        self.refused(name).then_some("true")
-    }
-
-    fn described(&self, name: &str) -> Option<&'static str> {
-        self.refused(name).then_some("refused")
     }
 }
 

@@ -1,8 +1,7 @@
 //! Next times, in the schedule's zone and the reader's, with clock changes.
 
-use almanack_core::plan::{Comparison, Firings, Ready, Stretch, compare};
+use almanack_core::plan::{Comparison, Firings, Stretch, compare};
 use almanack_core::schedule::ClockChange;
-use jiff::tz::TimeZone;
 
 use super::words;
 use crate::schedules::explain::ROUND_S;
@@ -58,12 +57,11 @@ pub(crate) fn times(viewer: &Viewer, ready: &Ready, times: &[Timestamp], caption
 }
 
 fn noted(viewer: &Viewer, change: &ClockChange, columns: usize) -> Markup {
-    let lang = viewer.lang;
     html! {
         tr class="clock" {
             td colspan=(columns) {
-                (badge("unknown", lang.pick("clocks change", "时钟调整"))) " "
-                (words::clock_change(lang, change)) " " (viewer.instant(change.at))
+                (badge("unknown", viewer.lang.pick("clocks change", "时钟调整"))) " "
+                (words::clock_change(viewer.lang, change)) " " (viewer.instant(change.at))
             }
         }
     }

@@ -3,8 +3,6 @@
 //! The form is sent by GET, so that it works without the script and an expression can be shared as
 //! a link. With the script (`data-try`), the live parts follow the input.
 
-use almanack_core::plan::Ready;
-
 use super::{times, words};
 use crate::schedules::explain;
 use crate::ui::prelude::*;
@@ -21,7 +19,7 @@ pub(crate) struct Query {
     name: Option<String>,
 }
 
-pub(crate) async fn show(State(state): App, viewer: Viewer, Sought(query): Sought<Query>) -> Page {
+pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Page {
     let lang = viewer.lang;
     let zone = query.tz.as_deref().unwrap_or(viewer.zone_name());
     let read = query.expression.clone().map(|expression| {
@@ -68,7 +66,7 @@ fn meaning(viewer: &Viewer, ready: &Ready) -> Markup {
         }
         (Equivalent::call("POST", "/api/v1/schedules:explain")
             .body(&json!({ "expression": expression, "tz": tz, "count": TIMES }))
-            .cli(&["next", expression, "--tz", tz, "--count", "20"]).show(viewer))
+            .cli(["next", expression, "--tz", tz, "--count", "20"]).show(viewer))
     }
 }
 

@@ -1,10 +1,6 @@
 //! Why a slot did or did not fire: the answer of `almanack why`, on a page.
 
-use almanack_core::plan::Schedule;
-
 use super::{acts::zone_of, path};
-use crate::tasks::body::parse_instant;
-use crate::ui::moment::{self, Moment, Unreadable};
 use crate::ui::prelude::*;
 
 /// The instant, or a wall-clock time in a zone.
@@ -29,7 +25,7 @@ pub(crate) async fn show(
         (None, Some(clock)) => match moment::read(clock, zone) {
             Ok((Moment::One(at), _)) => answer(state, viewer, schedule, at).await?,
             Ok((Moment::Twice(both) | Moment::Skipped(both), _)) => which(viewer, schedule, both),
-            Err(unreadable) => wrong(refused(lang, unreadable)),
+            Err(unreadable) => wrong(unreadable.words(lang)),
         },
         (None, None) => html! {},
     };
@@ -58,7 +54,7 @@ async fn answer(state: &AppState, viewer: &Viewer, schedule: &Schedule, at: Time
                     (status(lang, task.status, task.is_live()))
                 }
             }
-            (Equivalent::call("GET", call).cli(&["why", schedule.name.as_str(), &at]).show(viewer))
+            (Equivalent::call("GET", call).cli(["why", schedule.name.as_str(), &at]).show(viewer))
         }
     })
 }
@@ -74,14 +70,5 @@ fn which(viewer: &Viewer, schedule: &Schedule, both: [Timestamp; 2]) -> Markup {
                 li { a href={ (address(&here, [("at", text.as_str())])) "#why" } { (viewer.instant(at)) } }
             }
         }
-    }
-}
-
-pub(crate) fn refused(lang: Lang, unreadable: Unreadable) -> &'static str {
-    words! { lang, unreadable;
-        Unreadable::Time => "Enter a date and a time.", "请填写日期和时间。";
-        Unreadable::Zone => "Unknown time zone; use an IANA name such as Europe/Berlin or UTC.",
-            "未知时区；请使用 IANA 名称，例如 Asia/Shanghai 或 UTC。";
-        Unreadable::Year => "This year is out of range.", "年份超出范围。";
     }
 }

@@ -165,11 +165,10 @@ pub(crate) fn target(lang: Lang, target: &Target) -> Markup {
 
 /// A warning about an expression.
 pub(crate) fn lint(viewer: &Viewer, lint: &Lint) -> Markup {
-    let lang = viewer.lang;
-    match (lint, lang) {
+    match (lint, viewer.lang) {
         // Instants in core's sentences are UTC; here they are in the reader's zone.
         (Lint::InGap { at, moved }, _) => {
-            let text = words! { lang, *moved;
+            let text = words! { viewer.lang, *moved;
                 true => "The clocks skip this time once a year; it moves to the end of the gap: ",
                     "调整时钟时会跳过该时间一次，改在跳变结束时触发：";
                 false => "The clocks skip some of these times; the gap ends ",

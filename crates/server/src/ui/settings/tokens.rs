@@ -5,11 +5,10 @@
 //! because the name is in use.
 
 use almanack_core::{store, token::Token};
-use axum::extract::Path;
 
 use super::whole;
 use crate::ui::prelude::*;
-use crate::{access::REMEMBERED_FOR, percent, token, ui::form};
+use crate::{access::REMEMBERED_FOR, token};
 
 /// The code of a revocation in the address.
 pub(super) const REVOKED: &str = "revoked";
@@ -43,20 +42,12 @@ pub(super) fn section(viewer: &Viewer, tokens: &[Token], filled: &Fields) -> Mar
             td { @if token.is_valid(viewer.now) { (revoke(&token.name)) } @else { (or_dash(None)) } }
         }
     };
-    let command = [
-        "token",
-        "create",
-        "article-service",
-        "--scope",
-        "operate",
-        "--expires",
-        "90d",
-    ];
+    let command = "token create article-service --scope operate --expires 90d";
     section! { lang; "tokens-title", "Tokens", "令牌";
         (table)
         h3 { (lang.pick("New token", "新建令牌")) }
         (form::form(viewer, "/ui/settings/tokens", &fields(lang, filled)))
-        (Equivalent::command(&command).show(viewer))
+        (Equivalent::command(command.split(' ')).show(viewer))
     }
 }
 
@@ -100,8 +91,7 @@ pub(super) fn scope_name(lang: Lang, scope: Scope) -> &'static str {
 }
 
 /// Creates a token and shows it, or the form again with the error.
-pub(crate) async fn create(State(state): App, filled: Filled<Fields>) -> Answer {
-    let (viewer, fields) = (filled.viewer, filled.form);
+pub(crate) async fn create(Filled(state, viewer, fields): Filled<Fields>) -> Answer {
     viewer.must(Scope::Admin, "creating a token")?;
     let made = fields.make(&viewer);
     let refused = match made {
@@ -135,11 +125,8 @@ impl Fields {
         let name = self.name.as_deref().unwrap_or_default().trim();
         token::check_name(name).map_err(|invalid| lang.english(&format!("a token's {invalid}")))?;
         let no_scope = || html! { (lang.pick("Choose a scope.", "请选择权限。")) };
-        let scope = self
-            .scope
-            .as_deref()
-            .and_then(Scope::parse)
-            .ok_or_else(no_scope)?;
+        let scope = self.scope.as_deref().and_then(Scope::parse);
+        let scope = scope.ok_or_else(no_scope)?;
         let out_of_range = || html! { (say!(lang, "Days must be 1 to {DAYS_MAX}.", "天数须为 1 到 {DAYS_MAX}。")) };
         let expires_at = self.days.as_deref();
         let expires_at = expires_at.map(|days| expiry(days, viewer.now).ok_or_else(out_of_range));
@@ -154,14 +141,13 @@ fn expiry(days: &str, now: Timestamp) -> Option<Timestamp> {
 }
 
 async fn shown(state: &AppState, viewer: &Viewer, token: &Token, secret: &str) -> Answer {
-    let lang = viewer.lang;
     let (name, scope) = (&token.name, token.scope);
     let notice = parts::notice(&html! {
-        p { (say!(lang, "Token {name}, scope {scope}. It is shown only once; store it as a secret.",
+        p { (say!(viewer.lang, "Token {name}, scope {scope}. It is shown only once; store it as a secret.",
             "令牌 {name}，权限 {scope}。它只显示这一次，请妥善保存。")) }
         div class="command" {
             pre tabindex="0" { code { (secret) } }
-            button type="button" class="copy" data-copy=(secret) hidden { (lang.pick("Copy", "复制")) }
+            button type="button" class="copy" data-copy=(secret) hidden { (viewer.lang.pick("Copy", "复制")) }
         }
     });
     let page = whole(state, viewer, &notice, None, &Fields::default()).await?;
@@ -183,11 +169,10 @@ pub(crate) async fn ask(State(state): App, Path(name): Path<String>, viewer: Vie
     let question = Question {
         title: &say!(lang, "Revoke token {name}", "撤销令牌 {name}"),
         sentence,
-        action: &revoking(&name),
         fields: Markup::default(),
         button: lang.pick("Revoke token", "撤销令牌"),
         back: Place::Settings.path(),
-        equivalent: Equivalent::command(&["token", "revoke", &name]),
+        equivalent: Equivalent::command(["token", "revoke", &name]),
     };
     Ok(form::ask(&viewer, Place::Settings, &question))
 }
@@ -198,8 +183,8 @@ fn no_such(name: &str) -> Problem {
 }
 
 /// Revokes a token.
-pub(crate) async fn revoke(State(state): App, Path(name): Path<String>, filled: Filled) -> Answer {
-    filled.viewer.must(Scope::Admin, "revoking a token")?;
+pub(crate) async fn revoke(Path(name): Path<String>, Filled(state, viewer, _): Filled) -> Answer {
+    viewer.must(Scope::Admin, "revoking a token")?;
     if !state.changes.revoke_token(&name, state.clock.now()).await? {
         return Err(no_such(&name));
     }

@@ -1,7 +1,7 @@
 //! The sign-in page and its messages. Typed secrets are never arguments here.
 
+use crate::ui::page;
 use crate::ui::prelude::*;
-use crate::ui::{form, page};
 
 /// Why sign-in failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

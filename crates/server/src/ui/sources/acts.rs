@@ -1,12 +1,11 @@
 //! Actions on a source: check now, pause, resume, change, remove.
 
+use almanack_core::source::State as SourceState;
 use almanack_core::source::policy::cadence::Cadence;
-use almanack_core::source::{Source, SourceId, State as SourceState};
 
-use super::{called, entries, one, words};
-use crate::ui::form::{self, ask};
+use super::{called, entries, words};
+use crate::sources::{Numbered, acts::PauseSourceBody, body::ChangesBody};
 use crate::ui::prelude::*;
-use crate::{sources::Numbered, sources::body::ChangesBody};
 
 /// Entries are counted up to here before a removal; beyond, it is "more than".
 const COUNTED: usize = 100;
@@ -32,11 +31,6 @@ impl Change {
     }
 }
 
-#[derive(Debug, Deserialize)]
-pub(crate) struct Pause {
-    note: Option<String>,
-}
-
 /// All actions, with the input of a refused form.
 pub(super) fn show(
     viewer: &Viewer,
@@ -52,7 +46,7 @@ pub(super) fn show(
             @if !is_active { (form::button(viewer, &format!("{here}/resume"), lang.pick("Resume", "恢复"))) }
             a class="button" href={ (here) "/remove" } { (lang.pick("Remove…", "移除…")) }
         }
-        (command("POST", id, if is_active { "check" } else { "resume" }).show(viewer))
+        (Equivalent::act("POST", "source", id, if is_active { "check" } else { "resume" }).show(viewer))
         @if !matches!(source.state, SourceState::Paused { .. }) { (pausing(viewer, id)) }
         details open[refused.is_some()] {
             summary { (lang.pick("Change name, category, cadence or policy", "修改名称、分类、节奏或策略")) }
@@ -75,8 +69,8 @@ fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
     html! {
         div {
             (form::form(viewer, &format!("{}/pause", links::source(id)), &fields))
-            (command("POST", id, "pause").body(&json!({ "note": "…" }))
-                .cli(&["source", "pause", &number, "--note", "…"]).show(viewer))
+            (Equivalent::act("POST", "source", id, "pause").body(&json!({ "note": "…" }))
+                .cli(["source", "pause", &number, "--note", "…"]).show(viewer))
         }
     }
 }
@@ -84,10 +78,7 @@ fn pausing(viewer: &Viewer, id: SourceId) -> Markup {
 fn fields(lang: Lang, change: &Change) -> Markup {
     let [name, category] = [
         pick!(lang; "Name (default: the feed's own title)", "名称（默认：订阅源自己的标题）"),
-        lang.pick(
-            "Category, folders separated by /",
-            "分类：以 / 分隔的文件夹",
-        ),
+        pick!(lang; "Category, folders separated by /", "分类：以 / 分隔的文件夹"),
     ];
     let policy = pick!(lang; "Policy: adaptive, classic, fixed:30m or a schedule expression (default: the node's)",
         "策略：adaptive、classic、fixed:30m 或日程表达式（默认：节点的策略）");
@@ -104,69 +95,52 @@ fn fields(lang: Lang, change: &Change) -> Markup {
     }
 }
 
-/// The command `source ACT`, and the equivalent call.
-fn command(method: &'static str, id: SourceId, act: &str) -> Equivalent {
-    let call = Equivalent::call(method, format!("/api/v1/sources/{id}/{act}"));
-    call.cli(&["source", act, &id.to_string()])
-}
-
 fn changing(id: SourceId) -> Equivalent {
-    let number = id.to_string();
-    let words = [
-        "source",
-        "set",
-        &number,
-        "--category",
-        "news",
-        "--cadence",
-        "P2",
-    ];
+    let words = format!("source set {id} --category news --cadence P2");
     let call = Equivalent::call("PATCH", format!("/api/v1/sources/{id}"));
     call.body(&json!({ "category": "news", "cadence": "P2" }))
-        .cli(&words)
+        .cli(words.split(' '))
 }
 
 /// Checks a source as soon as a node has capacity.
-pub(crate) async fn check(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
-    state.sources.check_now(id, &filled.viewer.origin()).await?;
+pub(crate) async fn check(Numbered(id): Numbered, Filled(state, viewer, _): Filled) -> Answer {
+    state.sources.check_now(id, &viewer.origin()).await?;
     Ok(see(&format!("{}?did=check", links::source(id))))
 }
 
 /// Pauses a source.
-pub(crate) async fn pause(
-    State(state): App,
-    Numbered(id): Numbered,
-    filled: Filled<Pause>,
-) -> Answer {
-    let by = filled.viewer.origin();
-    state.sources.pause(id, filled.form.note, &by).await?;
+pub(crate) async fn pause(Numbered(id): Numbered, filled: Filled<PauseSourceBody>) -> Answer {
+    let Filled(state, viewer, form) = filled;
+    state.sources.pause(id, form.note, &viewer.origin()).await?;
     Ok(see(&format!("{}?did=paused", links::source(id))))
 }
 
-pub(crate) async fn resume(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
-    state.sources.resume(id, &filled.viewer.origin()).await?;
+pub(crate) async fn resume(Numbered(id): Numbered, Filled(state, viewer, _): Filled) -> Answer {
+    state.sources.resume(id, &viewer.origin()).await?;
     Ok(see(&format!("{}?did=resumed", links::source(id))))
 }
 
 /// Changes a source; errors are shown beside the input.
-pub(crate) async fn change(
-    State(state): App,
-    Numbered(id): Numbered,
-    filled: Filled<Change>,
-) -> Answer {
-    let viewer = &filled.viewer;
+pub(crate) async fn change(Numbered(id): Numbered, filled: Filled<Change>) -> Answer {
+    let Filled(state, viewer, form) = filled;
     let source = state.sources.load(id).await?;
-    match changed(&state, id, filled.form.clone(), &viewer.origin()).await {
+    match changed(&state, id, form.clone(), &viewer.origin()).await {
         Ok(()) => Ok(see(&format!("{}?did=changed", links::source(id)))),
         Err(problem) if problem.code.status() == StatusCode::UNPROCESSABLE_ENTITY => {
-            Ok(again(one::wrong(viewer, &source, &filled.form, &problem)))
+            let body = show(&viewer, &source, Some((&form, &problem)));
+            Ok(again(page(&viewer, Place::Sources, called(&source), &body)))
         }
         Err(problem) => Err(problem),
     }
 }
 
 async fn changed(state: &AppState, id: SourceId, change: Change, by: &str) -> Result<()> {
-    let body = ChangesBody::anew(change.name, change.category, change.policy, change.cadence);
+    let body = ChangesBody {
+        name: Some(change.name),
+        category: Some(change.category),
+        policy: Some(change.policy),
+        cadence: Some(change.cadence),
+    };
     state.sources.change(id, &body.into_changes()?, by).await?;
     Ok(())
 }
@@ -189,17 +163,16 @@ pub(crate) async fn ask_removal(State(state): App, Numbered(id): Numbered, viewe
     let question = Question {
         title: &say!(lang, "Remove {name}?", "移除 {name}？"),
         sentence: html! { (sentence) },
-        action: &format!("{here}/remove"),
         fields: html! {},
         button: lang.pick("Remove", "移除"),
         back: &here,
-        equivalent: call.cli(&["source", "remove", &number]),
+        equivalent: call.cli(["source", "remove", &number]),
     };
     Ok(ask(&viewer, Place::Sources, &question))
 }
 
 /// Removes a source.
-pub(crate) async fn remove(State(state): App, Numbered(id): Numbered, filled: Filled) -> Answer {
-    state.sources.remove(id, &filled.viewer.origin()).await?;
+pub(crate) async fn remove(Numbered(id): Numbered, Filled(state, viewer, _): Filled) -> Answer {
+    state.sources.remove(id, &viewer.origin()).await?;
     Ok(see(&format!("{}?did=removed", Place::Sources.path())))
 }

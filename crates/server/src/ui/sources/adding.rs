@@ -4,11 +4,11 @@
 //! are offered for choice; nothing is stored that was not chosen. Errors are shown beside the
 //! input.
 
-use almanack_core::{source::SourceId, store::Added};
+use almanack_core::store::Added;
 
 use crate::sources::adding::{CandidateView, add_each, candidates};
+use crate::sources::body::SourceBody;
 use crate::ui::prelude::*;
-use crate::{sources::body::SourceBody, ui::form};
 
 #[derive(Debug, Clone, Default, Deserialize)]
 pub(crate) struct ChangeRequest {
@@ -68,7 +68,7 @@ fn equivalent(request: &ChangeRequest) -> Equivalent {
         }
     }
     let call = Equivalent::call("POST", "/api/v1/sources");
-    call.body(&body).cli(&words)
+    call.body(&body).cli(words)
 }
 
 /// The form on a separate page, where a refused form can be reached again.
@@ -82,8 +82,7 @@ fn on_page(viewer: &Viewer, request: &ChangeRequest, wrong: Option<&Problem>) ->
 }
 
 /// Adds what an address leads to, or shows what there is to choose from.
-pub(crate) async fn add(State(state): App, filled: Filled<ChangeRequest>) -> Answer {
-    let Filled { viewer, form } = filled;
+pub(crate) async fn add(Filled(state, viewer, form): Filled<ChangeRequest>) -> Answer {
     match found(&state, &viewer, &form).await {
         Ok(Found::Source(id, code)) => Ok(see(&format!("{}?did={code}", links::source(id)))),
         Ok(Found::Several(candidates)) => {
@@ -112,19 +111,12 @@ async fn found(state: &AppState, viewer: &Viewer, request: &ChangeRequest) -> Re
     let taken = if request.as_it_is.is_some() {
         address
     } else {
-        let mut found = candidates(state, &address).await?;
-        match (found.len(), found.pop()) {
-            (1, Some(only)) => only.address,
-            (_, Some(last)) => {
-                found.push(last);
-                return Ok(Found::Several(found));
-            }
-            (_, None) => {
-                return Err(Problem::new(
-                    Code::Unreachable,
-                    "no feed found at this address",
-                ));
-            }
+        let found = candidates(state, &address).await?;
+        let none = "no feed found at this address";
+        match &found[..] {
+            [] => return Err(Problem::new(Code::Unreachable, none)),
+            [only] => only.address.clone(),
+            _ => return Ok(Found::Several(found)),
         }
     };
     let body = SourceBody::feed(taken, request.name.clone(), request.category.clone());
@@ -149,9 +141,7 @@ fn with_scheme(address: &str) -> String {
 /// The feeds of a site, to choose from.
 fn choice(viewer: &Viewer, request: &ChangeRequest, candidates: &[CandidateView]) -> Markup {
     let (lang, count) = (viewer.lang, candidates.len());
-    let kept = [("name", &request.name), ("category", &request.category)];
-    let kept = kept.into_iter();
-    let kept = kept.filter_map(|(name, value)| Some((name, value.as_deref()?)));
+    let kept = pairs([("name", &request.name), ("category", &request.category)]);
     let known = |candidate: &CandidateView| candidate.source_id.map(SourceId);
     let rows = table! { lang; "Feeds found", "找到的订阅源";
         for ((place, candidate) in candidates.iter().enumerate()) tr()
@@ -196,8 +186,7 @@ fn numbered(lang: Lang, id: SourceId) -> Markup {
 }
 
 /// Adds those that were ticked.
-pub(crate) async fn choose(State(state): App, filled: Filled<Chosen>) -> Answer {
-    let Filled { viewer, form } = filled;
+pub(crate) async fn choose(Filled(state, viewer, form): Filled<Chosen>) -> Answer {
     // A name is meant for one feed; several keep their own.
     let name = form.name.filter(|_| form.address.len() == 1);
     let count = form.address.len();
@@ -243,16 +232,4 @@ pub(super) fn outcome(viewer: &Viewer, lines: &[(String, Result<Added>)]) -> Mar
         (rows)
         p { a href=(Place::Sources.path()) { (lang.pick("All sources", "全部信源")) } }
     }
-}
-
-/// How many of each there are: added, there already, refused.
-pub(super) fn counts(lines: &[(String, Result<Added>)]) -> (usize, usize, usize) {
-    lines.iter().fold(
-        (0, 0, 0),
-        |(new, there, refused), (_, answer)| match answer {
-            Ok(Added::New(_)) => (new + 1, there, refused),
-            Ok(Added::Exists(_)) => (new, there + 1, refused),
-            Err(_) => (new, there, refused + 1),
-        },
-    )
 }

@@ -1,7 +1,7 @@
 //! Entries of a source. Titles and links are the publisher's: escaped, and linked only to web
 //! addresses.
 
-use almanack_core::{source::SourceId, source::entry::Entry, store::EntryFilter};
+use almanack_core::{source::entry::Entry, store::EntryFilter};
 
 use super::called;
 use crate::sources::{Numbered, cursor, parse_cursor};
@@ -26,13 +26,8 @@ pub(super) async fn newest(state: &AppState, id: SourceId, limit: usize) -> Resu
 }
 
 /// All entries of a source, page by page.
-pub(crate) async fn show(
-    State(state): App,
-    viewer: Viewer,
-    Numbered(id): Numbered,
-    Sought(query): Sought<Query>,
-) -> Page {
-    let lang = viewer.lang;
+pub(crate) async fn show(Numbered(id): Numbered, sought: Sought<Query>) -> Page {
+    let Sought(state, viewer, query) = sought;
     let source = state.sources.load(id).await?;
     let filter = EntryFilter {
         source: Some(id),
@@ -41,16 +36,16 @@ pub(crate) async fn show(
         ..EntryFilter::default()
     };
     let found = state.store.list_entries(&filter).await?;
-    let (here, name, number) = (here(id), called(&source), id.to_string());
+    let (here, name) = (here(id), called(&source));
     let first = query.cursor.is_some().then_some(here.as_str());
     let next = found.next.map(cursor);
     let next = next.map(|next| address(&here, [("cursor", next.as_str())]));
     let body = html! {
         p { a href=(links::source(id)) { (name) } }
-        (live("entries", &html! { (list(&viewer, &found.rows)) (pager(lang, first, next.as_deref())) }))
-        (Equivalent::call("GET", format!("/api/v1/sources/{id}/entries")).cli(&["source", "entries", &number]).show(&viewer))
+        (live("entries", &html! { (list(&viewer, &found.rows)) (pager(viewer.lang, first, next.as_deref())) }))
+        (Equivalent::act("GET", "source", id, "entries").show(&viewer))
     };
-    let title = say!(lang, "Entries of {name}", "{name} 的条目");
+    let title = say!(viewer.lang, "Entries of {name}", "{name} 的条目");
     Ok(page(&viewer, Place::Sources, &title, &body))
 }
 

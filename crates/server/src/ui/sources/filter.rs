@@ -12,9 +12,9 @@ use crate::{sources::STATES, sources::list::ListQuery};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Filter {
     #[serde(flatten)]
-    asked: ListQuery,
+    pub(super) asked: ListQuery,
     /// Only due sources; then only the type filter applies.
-    due: Option<String>,
+    pub(super) due: Option<String>,
     /// Code of the last action.
     #[serde(skip_serializing)]
     pub(super) did: Option<String>,
@@ -35,32 +35,9 @@ impl Filter {
         filter
     }
 
-    /// Whether only due sources are listed.
-    pub(super) fn is_due(&self) -> bool {
-        self.due.is_some()
-    }
-
-    /// The type filter, if valid.
-    pub(super) fn source_type(&self) -> Option<SourceType> {
-        self.asked
-            .source_type
-            .as_deref()
-            .and_then(SourceType::parse)
-    }
-
     /// Whether any filter is set.
     pub(super) fn is_narrow(&self) -> bool {
         self.from(None) != Self::default()
-    }
-
-    /// Whether this is a later page.
-    pub(super) fn is_later(&self) -> bool {
-        self.asked.cursor.is_some()
-    }
-
-    /// The filter for the API.
-    pub(super) fn query(&self) -> ListQuery {
-        self.asked.clone()
     }
 
     /// The page's address, from its first row or from a cursor.
@@ -70,19 +47,17 @@ impl Filter {
 
     /// The same list from its first row or from a cursor.
     fn from(&self, cursor: Option<&str>) -> Self {
-        let mut filter = Self {
-            did: None,
-            ..self.clone()
-        };
+        let mut filter = self.clone();
+        filter.did = None;
         filter.asked.cursor = cursor.map(str::to_owned);
         filter
     }
 
     /// The equivalent command.
     pub(super) fn equivalent(&self) -> Equivalent {
-        if self.is_due() {
+        if self.due.is_some() {
             let call = Equivalent::call("GET", "/api/v1/sources/due");
-            return call.cli(&["source", "list", "--due"]);
+            return call.cli(["source", "list", "--due"]);
         }
         let own = self.from(None).asked;
         let call = Equivalent::call("GET", address("/api/v1/sources", &own));
@@ -90,15 +65,11 @@ impl Filter {
         if own.failure.is_some() {
             return call;
         }
-        let flag = |name: String| {
-            if name == "q" {
-                "containing".to_owned()
-            } else {
-                name
-            }
-        };
-        let given = pairs(&own).into_iter();
-        call.listing("source", given.map(|(name, value)| (flag(name), value)))
+        let flags = pairs(&own).into_iter().map(|(name, value)| match &*name {
+            "q" => ("containing".to_owned(), value),
+            _ => (name, value),
+        });
+        call.listing("source", flags)
     }
 
     /// The filter form.

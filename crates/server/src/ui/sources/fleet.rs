@@ -26,21 +26,22 @@ impl Counted {
         state: &AppState,
         viewer: &Viewer,
     ) -> Result<Arc<SourceNumbers>> {
-        if let Some(kept) = self.kept(viewer.now).filter(|_| viewer.live) {
-            return Ok(kept);
+        let kept = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some((at, numbers)) = kept.filter(|_| viewer.live) {
+            // A clock that was set back must not extend the cache.
+            let age = viewer.now.duration_since(at);
+            if (SignedDuration::ZERO..KEPT_FOR).contains(&age) {
+                return Ok(numbers);
+            }
         }
         let counted = Arc::new(state.store.count_sources(None, viewer.now).await?);
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *last = Some((viewer.now, Arc::clone(&counted)));
         Ok(counted)
-    }
-
-    fn kept(&self, now: Timestamp) -> Option<Arc<SourceNumbers>> {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, numbers) = last.as_ref()?;
-        // A clock that was set back must not extend the cache.
-        let fresh = (SignedDuration::ZERO..KEPT_FOR).contains(&now.duration_since(*at));
-        fresh.then(|| Arc::clone(numbers))
     }
 }
 

@@ -1,9 +1,7 @@
 //! The list of sources: when each is checked and why, and what needs attention.
 
+use almanack_core::source::SourceType;
 use almanack_core::source::why::{next_look, next_look_at};
-use almanack_core::source::{Source, SourceId};
-use almanack_core::task::Task;
-use axum::Extension;
 
 use super::fleet::{self, Counted};
 use super::{adding, called, filter::Filter, opml, words};
@@ -14,11 +12,10 @@ use crate::ui::prelude::*;
 const DUE_MAX: usize = 100;
 
 pub(crate) async fn show(
-    State(state): App,
     Extension(counted): Extension<Arc<Counted>>,
-    viewer: Viewer,
-    Sought(filter): Sought<Filter>,
+    sought: Sought<Filter>,
 ) -> Page {
+    let Sought(state, viewer, filter) = sought;
     let lang = viewer.lang;
     let numbers = counted.numbers(&state, &viewer).await?;
     let (sources, next) = found(&state, &viewer, &filter).await?;
@@ -52,12 +49,13 @@ async fn found(
     viewer: &Viewer,
     filter: &Filter,
 ) -> Result<(Vec<Source>, Option<String>)> {
-    if filter.is_due() {
-        let of_type = filter.source_type();
+    if filter.due.is_some() {
+        let of_type = filter.asked.source_type.as_deref();
+        let of_type = of_type.and_then(SourceType::parse);
         let due = state.store.load_due_sources(of_type, viewer.now, DUE_MAX);
         return Ok((due.await?, None));
     }
-    let wanted = filter.query().into_filter()?;
+    let wanted = filter.asked.clone().into_filter()?;
     let found = state.store.list_sources(&wanted).await?;
     Ok((found.rows, found.next.map(|last| cursor(last.0))))
 }
@@ -97,7 +95,7 @@ fn list(
             }
         }
     };
-    let first = filter.is_later().then(|| filter.href(None));
+    let first = filter.asked.cursor.as_ref().map(|_| filter.href(None));
     let next = next.map(|next| filter.href(Some(next)));
     html! {
         @if rows.is_empty() { (empty(nothing(lang, filter))) } @else { (table) }
@@ -106,7 +104,7 @@ fn list(
 }
 
 fn nothing(lang: Lang, filter: &Filter) -> &'static str {
-    words! { lang, (filter.is_due(), filter.is_narrow());
+    words! { lang, (filter.due.is_some(), filter.is_narrow());
         (true, _) => "No sources are due.", "没有到期的信源。";
         (false, true) => "No source matches.", "没有符合条件的信源。";
         (false, false) => "No sources yet.", "还没有信源。";

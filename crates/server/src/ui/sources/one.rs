@@ -1,16 +1,14 @@
 //! One source: its state, next check and why, its week, its entries and actions.
 
+use almanack_core::source::State as SourceState;
 use almanack_core::source::entry::Entry;
 use almanack_core::source::reading::Reading;
 use almanack_core::source::recent::{CheckOutcome, PastLook};
 use almanack_core::source::settle::Believed;
 use almanack_core::source::why::{meaning, next_look, next_look_at, requests};
-use almanack_core::source::{Source, State as SourceState};
-use almanack_core::task::Task;
 
 use super::{acts, called, entries, list::cadence, words};
 use crate::picture::heat::{self, Heat};
-use crate::picture::outcome::Outcome;
 use crate::picture::strip::{self, Beat};
 use crate::sources::{Numbered, with_task};
 use crate::ui::prelude::*;
@@ -25,12 +23,8 @@ pub(crate) struct Query {
     did: Option<String>,
 }
 
-pub(crate) async fn show(
-    State(state): App,
-    viewer: Viewer,
-    Numbered(id): Numbered,
-    Sought(query): Sought<Query>,
-) -> Page {
+pub(crate) async fn show(Numbered(id): Numbered, sought: Sought<Query>) -> Page {
+    let Sought(state, viewer, query) = sought;
     let (source, task) = with_task(&state, id).await?;
     let newest = entries::newest(&state, id, DRAWN).await?;
     let did = query.did.as_deref();
@@ -40,20 +34,9 @@ pub(crate) async fn show(
         @if let Some(did) = did { (notice(&html! { p { (did) } })) }
         (live("source", &standing(&viewer, &state, &source, task.as_ref(), &newest)))
         @if viewer.may(Scope::Operate) { (acts::show(&viewer, &source, None)) }
-        (Equivalent::call("GET", format!("/api/v1/sources/{id}")).cli(&["source", "show", &number]).show(&viewer))
+        (Equivalent::call("GET", format!("/api/v1/sources/{id}")).cli(["source", "show", &number]).show(&viewer))
     };
     Ok(page(&viewer, Place::Sources, called(&source), &body))
-}
-
-/// The page after a refused change.
-pub(super) fn wrong(
-    viewer: &Viewer,
-    source: &Source,
-    change: &acts::Change,
-    problem: &Problem,
-) -> Markup {
-    let body = acts::show(viewer, source, Some((change, problem)));
-    page(viewer, Place::Sources, called(source), &body)
 }
 
 fn done(lang: Lang, code: &str) -> Option<&'static str> {
@@ -116,16 +99,15 @@ fn known(viewer: &Viewer, source: &Source, task: Option<&Task>) -> Markup {
 }
 
 fn state(viewer: &Viewer, source: &Source) -> Markup {
-    let lang = viewer.lang;
     html! {
-        (words::standing(lang, source))
+        (words::standing(viewer.lang, source))
         @match &source.state {
             SourceState::Active => {},
             SourceState::Paused { since, note } => {
                 " " (viewer.at(*since))
                 @if let Some(note) = note { ": " q lang="" { (note) } }
             },
-            SourceState::Ended { since, reason } => { " " (viewer.at(*since)) ": " (lang.english(reason)) },
+            SourceState::Ended { since, reason } => { " " (viewer.at(*since)) ": " (viewer.lang.english(reason)) },
         }
     }
 }
@@ -173,9 +155,7 @@ fn week(viewer: &Viewer, source: &Source, believed: &Believed, entries: &[Entry]
         entries: &published.collect::<Vec<_>>(),
         now: viewer.now,
     };
-    let caption = viewer
-        .lang
-        .pick("Entries expected by hour", "各小时的预计条目");
+    let caption = pick!(viewer.lang; "Entries expected by hour", "各小时的预计条目");
     heat::draw(&heat, &viewer.frame("week", caption))
 }
 
@@ -205,7 +185,6 @@ fn beat(lang: Lang, look: &PastLook) -> Beat {
 /// Why it is checked when it is, and what was learned.
 fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believed) -> Markup {
     let lang = viewer.lang;
-    let id = source.id.to_string();
     let asked = requests(&source.memory.hints);
     let known = facts! { lang;
         "Active policy", "生效的策略" { code { (believed.policy) } }
@@ -224,7 +203,7 @@ fn why(viewer: &Viewer, source: &Source, task: Option<&Task>, believed: &Believe
             h3 { (lang.pick("Publisher's limits", "发布者的要求")) }
             ul { @for request in &asked { li { (lang.english(request)) } } }
         }
-        (Equivalent::call("GET", format!("/api/v1/sources/{id}/why")).cli(&["source", "why", &id]).show(viewer))
+        (Equivalent::act("GET", "source", source.id, "why").show(viewer))
     }
 }
 

@@ -4,9 +4,10 @@
 //! field. The answer is a page and no redirect, because the results are not stored; submitting
 //! again adds no duplicates.
 
+use almanack_core::store::Added;
+
 use super::adding;
 use crate::sources::opml::{self, Imported};
-use crate::ui::form;
 use crate::ui::prelude::*;
 
 /// Most lines shown; all are counted.
@@ -18,13 +19,12 @@ pub(crate) struct List {
 }
 
 pub(super) fn ways(viewer: &Viewer) -> Markup {
-    let lang = viewer.lang;
     let out =
-        Equivalent::call("GET", "/api/v1/sources/opml").cli(&["source", "export", "sources.opml"]);
+        Equivalent::call("GET", "/api/v1/sources/opml").cli(["source", "export", "sources.opml"]);
     html! {
         p class="acts" {
-            a class="button" href="/ui/sources/export" download="sources.opml" { (lang.pick("Download all feeds as OPML", "下载全部订阅源（OPML）")) }
-            @if viewer.may(Scope::Operate) { a class="button" href="/ui/sources/opml" { (lang.pick("Import a list…", "导入列表…")) } }
+            a class="button" href="/ui/sources/export" download="sources.opml" { (viewer.lang.pick("Download all feeds as OPML", "下载全部订阅源（OPML）")) }
+            @if viewer.may(Scope::Operate) { a class="button" href="/ui/sources/opml" { (viewer.lang.pick("Import a list…", "导入列表…")) } }
         }
         (out.show(viewer))
     }
@@ -49,15 +49,14 @@ fn on_page(viewer: &Viewer, typed: &str, wrong: Option<&Problem>) -> Markup {
         p { (pick!(lang; "Folders become categories. Each line is added separately; importing twice does not add duplicates.",
             "文件夹会成为分类。每行单独添加；重复导入不会产生重复。")) }
         (form::form(viewer, "/ui/sources/opml", &fields))
-        (Equivalent::call("POST", "/api/v1/sources/opml").cli(&["source", "import", "subscriptions.opml"]).show(viewer))
+        (Equivalent::call("POST", "/api/v1/sources/opml").cli(["source", "import", "subscriptions.opml"]).show(viewer))
     };
     let title = lang.pick("Import sources", "导入信源");
     page(viewer, Place::Sources, title, &body)
 }
 
 /// Imports a list, and shows the result of each line.
-pub(crate) async fn import(State(state): App, filled: Filled<List>) -> Answer {
-    let Filled { viewer, form } = filled;
+pub(crate) async fn import(Filled(state, viewer, form): Filled<List>) -> Answer {
     let text = form.opml.unwrap_or_default();
     match opml::import(&state, text.as_bytes(), &viewer.origin()).await {
         Ok(imported) => Ok(with_status(StatusCode::OK, results(&viewer, imported))),
@@ -72,9 +71,14 @@ fn results(viewer: &Viewer, imported: Imported) -> Markup {
     let lang = viewer.lang;
     let lines = imported.lines.into_iter();
     let lines: Vec<_> = lines.map(|line| (line.name, line.answer)).collect();
-    let (added, there, refused) = adding::counts(&lines);
     let (all, broken) = (lines.len(), &imported.broken);
-    let refused = refused + broken.len();
+    let count = |of: fn(&Added) -> bool| {
+        let answers = lines.iter().filter_map(|(_, answer)| answer.as_ref().ok());
+        answers.filter(|answer| of(answer)).count()
+    };
+    let added = count(|answer| matches!(answer, Added::New(_)));
+    let there = count(|answer| matches!(answer, Added::Exists(_)));
+    let refused = all - added - there + broken.len();
     let body = html! {
         p role="status" { (say!(lang; "{added} added, {there} already existed, {refused} refused.",
             "新增 {added} 个，已存在 {there} 个，被拒绝 {refused} 个。")) }

@@ -1,7 +1,7 @@
 //! Texts about sources, in both languages.
 
 use almanack_core::source::policy::cadence::{Cadence, Frequency};
-use almanack_core::source::{Attention, Source, SourceType, State};
+use almanack_core::source::{Attention, SourceType, State};
 use almanack_core::{source::check::FailureClass, source::recent::CheckOutcome};
 
 use crate::ui::prelude::*;

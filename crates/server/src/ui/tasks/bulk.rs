@@ -6,18 +6,17 @@
 //! handled separately, and the results are counted by rule.
 
 mod chosen;
-mod question;
 mod result;
 mod shift;
+
+use std::collections::BTreeMap;
 
 use almanack_core::reschedule::{Cancel, Put, Request};
 
 use self::chosen::{Chosen, Pick};
-use self::question::{first_few, sentence, title};
 use self::shift::Shift;
-use super::{change, filter::Filter};
+use super::{change, filter::Filter, link, words};
 use crate::idempotency::count;
-use crate::ui::form::{self, hidden};
 use crate::ui::prelude::*;
 
 pub(crate) use result::{Done, notice};
@@ -25,6 +24,8 @@ pub(crate) use result::{Done, notice};
 /// Most tasks at a time: few enough to finish while a browser waits.
 pub(crate) const MOST: usize = 1_000;
 const HERE: &str = "/ui/tasks/bulk";
+/// How many are listed by name.
+const NAMED: usize = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -60,10 +61,8 @@ pub(crate) struct Asked {
     #[serde(default)]
     id: Vec<i64>,
     all: Option<String>,
-    kind: Option<String>,
-    status: Option<String>,
-    q: Option<String>,
-    said: Option<String>,
+    #[serde(flatten)]
+    filter: Filter,
     /// The newest row at the time of the question.
     newest: Option<i64>,
     /// The confirmed number.
@@ -72,13 +71,68 @@ pub(crate) struct Asked {
     shift: shift::Fields,
 }
 
-impl Asked {
-    fn filter(&self) -> Filter {
-        Filter {
-            kind: self.kind.clone(),
-            status: self.status.clone(),
-            q: self.q.clone(),
-            said: self.said.clone(),
+/// The action as a heading.
+fn title(lang: Lang, act: Act, n: usize) -> String {
+    match (act, n) {
+        (Act::Cancel, 1) => say!(lang, "Cancel 1 task", "取消 1 个任务"),
+        (Act::Cancel, n) => say!(lang, "Cancel {n} tasks", "取消 {n} 个任务"),
+        (Act::Retry, 1) => say!(lang, "Retry 1 task now", "立即重试 1 个任务"),
+        (Act::Retry, n) => say!(lang, "Retry {n} tasks now", "立即重试 {n} 个任务"),
+        (Act::Move, 1) => say!(lang, "Reschedule 1 task", "为 1 个任务改期"),
+        (Act::Move, n) => say!(lang, "Reschedule {n} tasks", "为 {n} 个任务改期"),
+    }
+}
+
+/// What would happen, by the current status of the tasks.
+fn sentence(lang: Lang, asked: &Asked, chosen: &Chosen) -> Markup {
+    let what = words! { lang, asked.act;
+        Act::Cancel =>
+            "Cancels these tasks. Done tasks are unchanged; calls already sent are not recalled.",
+            "将取消这些任务。已成功的不受影响；已经发出的调用不会撤回。";
+        Act::Retry =>
+            "Runs these tasks now with their current payload. Done tasks are unchanged; running tasks are cancelled and started again.",
+            "将立即用现有载荷重试这些任务。已成功的不受影响；正在运行的会被取消并重新开始。";
+        Act::Move =>
+            "Changes the time of these tasks. Done tasks are unchanged; running tasks are cancelled and replaced; cancelled tasks are created again.",
+            "将更改这些任务的时间。已成功的不受影响；正在运行的会被取消并由新任务接替；已取消的会重新创建。";
+    };
+    let rest = chosen.matching.saturating_sub(chosen.picks.len());
+    html! {
+        (what) " " (standing(lang, &chosen.picks))
+        @if rest > 0 {
+            " " (say!(lang; "Matching tasks left for the next time: {rest}.",
+                "另有 {rest} 个符合条件，留待下次处理。"))
+        }
+    }
+}
+
+/// Counts by status: `12 waiting, 1 running`.
+fn standing(lang: Lang, picks: &[Pick]) -> String {
+    let mut counts: BTreeMap<Status, usize> = BTreeMap::new();
+    for pick in picks {
+        *counts.entry(pick.status).or_default() += 1;
+    }
+    let parts_shown: Vec<String> = counts
+        .into_iter()
+        .map(|(status, n)| format!("{n} {}", words::status(lang, status).to_lowercase()))
+        .collect();
+    let (parts_shown, end) = (
+        parts_shown.join(lang.pick(", ", "，")),
+        lang.pick(".", "。"),
+    );
+    say!(lang, "Now: {parts_shown}{end}", "目前：{parts_shown}{end}")
+}
+
+/// The first of them by name, and how many more.
+fn first_few(viewer: &Viewer, chosen: &Chosen) -> Markup {
+    let more = chosen.picks.len().saturating_sub(NAMED);
+    html! {
+        ul {
+            @for pick in chosen.picks.iter().take(NAMED) {
+                li { (link(&pick.identity)) " (" (pick.identity.kind) "), "
+                    (parts::status(viewer.lang, pick.status, pick.live)) ", " (viewer.at(pick.execute_at)) }
+            }
+            @if more > 0 { li { (say!(viewer.lang, "and {more} more", "以及另外 {more} 个")) } }
         }
     }
 }
@@ -114,9 +168,9 @@ pub(crate) fn offer(viewer: &Viewer, filter: &Filter, matching: u64, table: &Mar
     }
 }
 
-pub(crate) async fn ask(State(state): App, viewer: Viewer, Sought(asked): Sought<Asked>) -> Answer {
+pub(crate) async fn ask(Sought(state, viewer, asked): Sought<Asked>) -> Answer {
     let chosen = Chosen::load(&state, &asked).await?;
-    let back = asked.filter().address(Place::Tasks.path(), &[]);
+    let back = asked.filter.address(Place::Tasks.path(), &[]);
     let Some(first) = chosen.picks.first() else {
         return Ok(nothing_chosen(&viewer, &back).into_response());
     };
@@ -127,7 +181,6 @@ pub(crate) async fn ask(State(state): App, viewer: Viewer, Sought(asked): Sought
     let question = Question {
         title: &title,
         sentence: sentence(viewer.lang, &asked, &chosen),
-        action: HERE,
         fields: html! { (hidden(chosen.fields(asked.act))) (first_few(&viewer, &chosen)) },
         button: &title,
         back: &back,
@@ -149,8 +202,7 @@ fn nothing_chosen(viewer: &Viewer, back: &str) -> Markup {
     page(viewer, Place::Tasks, title, &body)
 }
 
-pub(crate) async fn act(State(state): App, filled: Filled<Asked>) -> Answer {
-    let (viewer, asked) = (filled.viewer, filled.form);
+pub(crate) async fn act(Filled(state, viewer, asked): Filled<Asked>) -> Answer {
     let chosen = Chosen::load(&state, &asked).await?;
     let now = state.clock.now();
     let shift = match asked.act {
@@ -168,7 +220,7 @@ pub(crate) async fn act(State(state): App, filled: Filled<Asked>) -> Answer {
     let text = result::report(asked.act, &receipts);
     let seal = form::seal(&viewer, &text);
     let further = [("counts", text.as_str()), ("seal", &seal)];
-    Ok(see(&asked.filter().address(Place::Tasks.path(), &further)))
+    Ok(see(&asked.filter.address(Place::Tasks.path(), &further)))
 }
 
 fn request(act: Act, pick: Pick, shift: Option<Shift>, now: Timestamp) -> Request {

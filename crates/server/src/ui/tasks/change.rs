@@ -6,13 +6,10 @@
 
 use almanack_core::reschedule::{Cancel, Put, Request};
 use almanack_core::reserved::{may_stop, may_try_again};
-use almanack_core::task::{Identity, Task};
-use jiff::tz::TimeZone;
 
 use super::{api_path, carry_out, command};
-use crate::ui::moment::{self, Moment, Unreadable};
 use crate::ui::prelude::*;
-use crate::{call::At, tasks::body::parse_instant, tasks::find_current, ui::form};
+use crate::{call::At, tasks::find_current};
 
 /// A typed time.
 pub(crate) struct Typed<'a> {
@@ -23,10 +20,9 @@ pub(crate) struct Typed<'a> {
 }
 
 pub(crate) fn clock_fields(viewer: &Viewer, clock: Option<&str>, zone: Option<&str>) -> Markup {
-    let lang = viewer.lang;
     html! {
-        (Field::clock("at", lang.pick("Date and time", "日期和时间"), clock))
-        (Field::zone("zone", lang.pick("Time zone", "时区"), zone.unwrap_or(viewer.zone_name())))
+        (Field::clock("at", viewer.lang.pick("Date and time", "日期和时间"), clock))
+        (Field::zone("zone", viewer.lang.pick("Time zone", "时区"), zone.unwrap_or(viewer.zone_name())))
     }
 }
 
@@ -56,7 +52,7 @@ pub(crate) fn offer(
                 "这个时间在 {name} 会出现两次：时钟拨慢时会重复它。请选择：");
             (why, instants, zone)
         }
-        Err(unreadable) => return unread(lang, unreadable),
+        Err(unreadable) => return wrong(unreadable.words(lang)),
     };
     html! {
         div class="warning stack" role="alert" {
@@ -64,15 +60,6 @@ pub(crate) fn offer(
             @for at in instants { div class="stack" { p { (instant(viewer, at, &zone, typed.old)) } (settle(at)) } }
         }
     }
-}
-
-pub(crate) fn unread(lang: Lang, unreadable: Unreadable) -> Markup {
-    wrong(words! { lang, unreadable;
-        Unreadable::Time => "Enter a date and a time.", "请填写日期和时间。";
-        Unreadable::Zone => "Unknown time zone; use an IANA name such as Europe/Berlin or UTC.",
-            "未知时区；请使用 IANA 名称，例如 Asia/Shanghai 或 UTC。";
-        Unreadable::Year => "This year is out of range.", "年份超出范围。";
-    })
 }
 
 /// An instant in its own zone, in UTC, and in the reader's.
@@ -128,7 +115,7 @@ fn equivalent(viewer: &Viewer, identity: &Identity, typed: &Typed<'_>) -> Markup
     let (kind, subject) = (identity.kind.as_str(), identity.subject.as_str());
     let call = Equivalent::call("PUT", api_path(identity));
     let call = call.body(&json!({ "execute_at": instant }));
-    call.cli(&["task", "put", kind, subject, "--at", &at])
+    call.cli(["task", "put", kind, subject, "--at", &at])
         .show(viewer)
 }
 
@@ -138,17 +125,17 @@ pub(crate) struct Settled {
 }
 
 /// Reschedules a task.
-pub(crate) async fn put(State(state): App, At(identity): At, filled: Filled<Settled>) -> Answer {
-    let at = parse_instant(&filled.form.to, "to")?;
+pub(crate) async fn put(At(identity): At, Filled(state, viewer, form): Filled<Settled>) -> Answer {
+    let at = parse_instant(&form.to, "to")?;
     find_current(&*state.changes, &identity).await?;
-    carry_out(&state, &filled.viewer, Request::Put(Put::at(identity, at))).await
+    carry_out(&state, &viewer, Request::Put(Put::at(identity, at))).await
 }
 
 /// Retries a task now, with its payload.
-pub(crate) async fn retry(State(state): App, At(identity): At, filled: Filled) -> Answer {
+pub(crate) async fn retry(At(identity): At, Filled(state, viewer, _): Filled) -> Answer {
     find_current(&*state.changes, &identity).await?;
     let again = Put::at(identity, state.clock.now());
-    carry_out(&state, &filled.viewer, Request::Put(again)).await
+    carry_out(&state, &viewer, Request::Put(again)).await
 }
 
 /// Asks before a task is cancelled.
@@ -163,7 +150,6 @@ pub(crate) async fn ask(State(state): App, At(identity): At, viewer: Viewer) -> 
             (viewer.at(task.execute_at))
             (pick!(lang; ". A call already sent is not recalled.", "。已经发出的调用不会撤回。"))
         },
-        action: &format!("{here}/cancel"),
         fields: Markup::default(),
         button: lang.pick("Cancel task", "取消任务"),
         back: &here,
@@ -177,10 +163,10 @@ pub(super) fn cancelling(identity: &Identity) -> Equivalent {
     command("cancel", "DELETE", identity, "")
 }
 
-pub(crate) async fn cancel(State(state): App, At(identity): At, filled: Filled) -> Answer {
+pub(crate) async fn cancel(At(identity): At, Filled(state, viewer, _): Filled) -> Answer {
     let revision = None;
     let request = Request::Cancel(Cancel { identity, revision });
-    carry_out(&state, &filled.viewer, request).await
+    carry_out(&state, &viewer, request).await
 }
 
 /// Actions without further input.

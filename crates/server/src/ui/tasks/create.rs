@@ -1,13 +1,12 @@
 //! Creates or reschedules a task: the same request as `PUT /api/v1/tasks/…`.
 
 use almanack_core::reschedule::{Put, Request};
-use almanack_core::task::{Identity, Kind, Payload, Subject};
+use almanack_core::task::{Payload, Subject};
 
 use super::carry_out;
 use super::change::{Typed, clock_fields, offer};
-use crate::ui::moment::{self, Moment};
 use crate::ui::prelude::*;
-use crate::{Limits, tasks::body::check_callback, ui::form::form};
+use crate::{Limits, tasks::body::check_callback};
 
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Fields {
@@ -21,19 +20,8 @@ pub(crate) struct Fields {
     to: Option<String>,
 }
 
-/// Why a task was refused.
-enum Unclear {
-    /// A value is invalid.
-    Refused(Problem),
-    /// The time is not a single instant.
-    Time,
-}
-
-impl From<Problem> for Unclear {
-    fn from(problem: Problem) -> Self {
-        Self::Refused(problem)
-    }
-}
+/// Why a task was refused; none if its time is not a single instant.
+type Unclear = Option<Problem>;
 
 pub(crate) async fn show(viewer: Viewer) -> Markup {
     let fields = Fields {
@@ -44,19 +32,18 @@ pub(crate) async fn show(viewer: Viewer) -> Markup {
 }
 
 /// Creates the task, or shows the form again with the error.
-pub(crate) async fn put(State(state): App, filled: Filled<Fields>) -> Answer {
-    let (viewer, fields) = (filled.viewer, filled.form);
+pub(crate) async fn put(Filled(state, viewer, fields): Filled<Fields>) -> Answer {
     let unclear = match fields.request(&viewer, &state.limits) {
         Ok(request) => match carry_out(&state, &viewer, request).await {
             Ok(response) => return Ok(response),
             Err(problem) if problem.code.status().is_server_error() => return Err(problem),
-            Err(problem) => Unclear::Refused(problem),
+            Err(problem) => Some(problem),
         },
         Err(unclear) => unclear,
     };
     let what = match unclear {
-        Unclear::Refused(problem) => refused(viewer.lang, &problem),
-        Unclear::Time => fields.which(&viewer),
+        Some(problem) => refused(viewer.lang, &problem),
+        None => fields.which(&viewer),
     };
     Ok(again(filled_in(&viewer, &fields, &what)))
 }
@@ -84,13 +71,12 @@ impl Fields {
     /// mean.
     fn instant(&self, viewer: &Viewer) -> Result<Timestamp, Unclear> {
         let (clock, zone) = self.clock(viewer);
-        let (moment, _) = moment::read(clock, zone).map_err(|_| Unclear::Time)?;
+        let (moment, _) = moment::read(clock, zone).map_err(|_| None)?;
         let chosen: Option<Timestamp> = self.to.as_deref().and_then(|to| to.parse().ok());
         match moment {
             Moment::One(at) => Ok(at),
             Moment::Skipped(both) | Moment::Twice(both) => {
-                let chosen = chosen.filter(|at| both.contains(at));
-                chosen.ok_or(Unclear::Time)
+                chosen.filter(|at| both.contains(at)).ok_or(None)
             }
         }
     }
@@ -137,22 +123,13 @@ fn filled_in(viewer: &Viewer, fields: &Fields, what: &Markup) -> Markup {
         }
     };
     let payload = r#"{"lang":"en"}"#;
-    let words = [
-        "task",
-        "put",
-        kind,
-        subject,
-        "--at",
-        "+10m",
-        "--payload",
-        payload,
-    ];
+    let words = format!("task put {kind} {subject} --at +10m --payload {payload}");
     let body = html! {
         p { (pick!(lang; "If the task exists, this reschedules it by the usual rules.",
             "若任务已存在，则按规则为它改期。")) }
         (form(viewer, "/ui/tasks/new", &inside))
         (Equivalent::call("PUT", format!("/api/v1/tasks/{kind}/{subject}"))
-            .body(&json!({ "execute_at": viewer.now, "payload": { "lang": "en" } })).cli(&words).show(viewer))
+            .body(&json!({ "execute_at": viewer.now, "payload": { "lang": "en" } })).cli(words.split(' ')).show(viewer))
     };
     let title = lang.pick("New task", "新建任务");
     page(viewer, Place::Tasks, title, &body)

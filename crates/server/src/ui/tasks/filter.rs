@@ -1,7 +1,6 @@
 //! The filter of a task list. It lives in the address, so it can be shared.
 
 use almanack_core::store::TaskSearch;
-use almanack_core::task::{Kind, Status, TaskId};
 
 use super::AMONG;
 use crate::ui::prelude::*;
@@ -39,11 +38,9 @@ impl Filter {
 
     /// The list's address with this filter, and further fields.
     pub(crate) fn address(&self, path: &str, further: &[(&str, &str)]) -> String {
-        let own = pairs(self);
-        let own = own
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()));
-        address(path, own.chain(further.iter().copied()).collect::<Vec<_>>())
+        let mut query = pairs(self);
+        query.extend(pairs(further));
+        address(path, query)
     }
 
     /// The same with another status, or with any.

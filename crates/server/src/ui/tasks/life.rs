@@ -2,10 +2,8 @@
 
 use almanack_core::history::{Attempt, Decision, HistoryEvent};
 use almanack_core::reschedule::Rule;
-use almanack_core::task::{Status, Task};
 
 use crate::picture::life::{Event, Kind, draw};
-use crate::picture::outcome::Outcome;
 use crate::ui::prelude::*;
 
 pub(super) fn picture(viewer: &Viewer, task: &Task, story: &[HistoryEvent]) -> Markup {

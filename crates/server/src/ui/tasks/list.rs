@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use almanack_core::store::{StatusCount, TaskLine};
-use almanack_core::{task::Status, text::shorten};
+use almanack_core::store::StatusCount;
+use almanack_core::text::shorten;
 
 use super::{AMONG, about, bulk, filter::Filter, link, of_kind, origin, words};
 use crate::ui::prelude::*;
@@ -33,19 +33,14 @@ struct Found {
     matching: u64,
 }
 
-pub(crate) async fn show(
-    State(state): App,
-    viewer: Viewer,
-    Sought(query): Sought<Query>,
-) -> Answer {
-    let lang = viewer.lang;
+pub(crate) async fn show(Sought(state, viewer, query): Sought<Query>) -> Answer {
     let before = query.before.as_deref();
     let before = before.and_then(|before| before.parse().ok());
     let search = match query.filter.search(before, PAGE + 1) {
         Ok(search) => search,
         Err(problem) => {
-            let list = live("list", &refused(lang, &problem));
-            let body = html! { (form(&query.filter, &[], lang)) (list) };
+            let list = live("list", &refused(viewer.lang, &problem));
+            let body = html! { (form(&query.filter, &[], viewer.lang)) (list) };
             return Ok(again(Place::Tasks.page(&viewer, &body)));
         }
     };
@@ -194,11 +189,6 @@ fn said(detail: Option<&str>) -> Markup {
 
 /// The API searches subjects by prefix, so a search inside them has no equivalent.
 fn equivalent(filter: &Filter) -> Equivalent {
-    let (kind, status) = (filter.kind.clone(), filter.status.clone());
-    let known = Filter {
-        kind,
-        status,
-        ..Filter::default()
-    };
-    Equivalent::call("GET", address("/api/v1/tasks", &known)).listing("task", pairs(&known))
+    let known = [("kind", &filter.kind), ("status", &filter.status)];
+    Equivalent::call("GET", address("/api/v1/tasks", known)).listing("task", pairs(known))
 }

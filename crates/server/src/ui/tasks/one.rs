@@ -1,14 +1,13 @@
 //! One task: its status, timeline, actions and receipts.
 
 use almanack_core::history::{self, Decision, Kept};
-use almanack_core::task::{Identity, Task, TaskId};
 use almanack_core::{reserved::is_reserved, store::HistoryPage};
 
 use super::{about, change, command, filter::Filter, of_kind, origin, payload, story, words};
+use crate::call::At;
 use crate::receipts::{parse_receipt_id, receipt_id};
 use crate::tasks::{find_current, nothing_there, parse_history_cursor};
 use crate::ui::prelude::*;
-use crate::{call::At, ui::moment};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Query {
@@ -21,12 +20,7 @@ pub(crate) struct Query {
     zone: Option<String>,
 }
 
-pub(crate) async fn show(
-    State(state): App,
-    At(identity): At,
-    viewer: Viewer,
-    Sought(query): Sought<Query>,
-) -> Page {
+pub(crate) async fn show(At(identity): At, Sought(state, viewer, query): Sought<Query>) -> Page {
     let before = query.before.as_deref().map(parse_history_cursor);
     let (before, limit) = (before.transpose()?, story::SHOWN);
     let page_of = HistoryPage { before, limit };
@@ -64,7 +58,6 @@ async fn shown(state: &AppState, identity: &Identity, last: Option<TaskId>) -> R
 }
 
 fn now(viewer: &Viewer, task: &Task) -> Markup {
-    let lang = viewer.lang;
     let (when, when_zh) = match (task.due_at, task.is_live()) {
         (Some(_), _) => ("Next attempt", "下次尝试"),
         (None, true) => ("Was due", "应开始于"),
@@ -73,8 +66,8 @@ fn now(viewer: &Viewer, task: &Task) -> Markup {
     let lease = task
         .lease_until
         .filter(|_| task.due_at.is_none() && task.is_live());
-    facts! { lang;
-        "Status", "状态" { (status(lang, task.status, task.is_live())) }
+    facts! { viewer.lang;
+        "Status", "状态" { (status(viewer.lang, task.status, task.is_live())) }
         when, when_zh { (viewer.at(task.due_at.unwrap_or(task.execute_at))) }
         "Attempts", "尝试" { a href="#attempts" { (parts::attempts(task.attempt, task.max_retry)) } }
         "Kind", "类型" { (of_kind(&task.identity.kind, &Filter::default())) }
@@ -107,18 +100,17 @@ fn changing(viewer: &Viewer, task: &Task, query: &Query) -> Markup {
 
 /// A receipt of this task, and what came of it.
 async fn receipt(state: &AppState, viewer: &Viewer, identity: &Identity, text: &str) -> Page {
-    let lang = viewer.lang;
     let found = match parse_receipt_id(text) {
         Some(id) => state.rescheduler.verify(id).await?,
         None => None,
     };
     let found = found.filter(|(row, ..)| row.identity == *identity);
     let Some((_, decision, kept)) = found else {
-        let none = lang.pick("No such receipt for this task.", "该任务没有这张回执。");
+        let none = pick!(viewer.lang; "No such receipt for this task.", "该任务没有这张回执。");
         return Ok(wrong(none));
     };
     Ok(notice(&html! {
-        p { strong { (words::rule(lang, decision.rule)) } }
+        p { strong { (words::rule(viewer.lang, decision.rule)) } }
         (kept_facts(viewer, &decision, kept))
         (Equivalent::call("GET", format!("/api/v1/receipts/{}", receipt_id(decision.id))).show(viewer))
     }))

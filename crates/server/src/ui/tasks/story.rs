@@ -3,7 +3,6 @@
 //! A repeating task has a long history; it is shown page by page, newest first.
 
 use almanack_core::history::{Attempt, Decision, HistoryEvent, Page};
-use almanack_core::task::Task;
 
 use super::{command, life, origin, words};
 use crate::ui::prelude::*;

@@ -1,6 +1,6 @@
 //! Texts about rules, receipts and attempts.
 
-use almanack_core::{history::Kept, reschedule::Rule, task::Status};
+use almanack_core::{history::Kept, reschedule::Rule};
 
 use crate::ui::prelude::*;
 

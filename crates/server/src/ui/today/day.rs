@@ -1,11 +1,11 @@
 //! The data of a day, read from the store in bounded parts.
 
+use almanack_core::alert::Alert;
 use almanack_core::edition::{Account, State as EditionState};
-use almanack_core::plan::{Schedule, State as ScheduleState};
+use almanack_core::plan::State as ScheduleState;
 use almanack_core::store::{
-    AlertFilter, EditionFilter, ScheduleFilter, SlotLine, SourceFilter, StatusCount, TaskLine,
+    AlertFilter, EditionFilter, ScheduleFilter, SlotLine, SourceFilter, StatusCount,
 };
-use almanack_core::{alert::Alert, source::Source};
 
 use crate::ui::SEARCHED;
 use crate::ui::prelude::*;

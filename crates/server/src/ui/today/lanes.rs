@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 
 use almanack_core::edition::batch::{self, Batch};
 use almanack_core::edition::{EDITION_RUN, delivery};
-use almanack_core::plan::{ScheduleName, Slot, Verdict};
-use almanack_core::task::{Kind, Status};
-use almanack_core::{source::recent::CheckOutcome, store::TaskLine, text::shorten};
-use jiff::civil::Date;
+use almanack_core::plan::{Slot, Verdict};
+use almanack_core::{source::recent::CheckOutcome, text::shorten};
 
 use super::day::{Day, Planned};
 use crate::picture::ribbon::{Lane, Mark};
 use crate::ui::prelude::*;
-use crate::{picture::outcome::Outcome, ui::schedules::words, ui::sources::words::failure};
+use crate::{ui::schedules::words, ui::sources::words::failure};
 
 /// Most lanes of schedules, and of kinds; the rest shares one.
 const LANES_MAX: usize = 12;
@@ -27,6 +25,14 @@ pub(super) fn of(viewer: &Viewer, day: &Day) -> Vec<Lane> {
     lanes.push(deliveries(viewer, day));
     lanes.retain(|lane| !lane.marks.is_empty());
     lanes
+}
+
+fn lane(name: &str, href: &str, marks: impl IntoIterator<Item = Mark>) -> Lane {
+    Lane {
+        name: name.to_owned(),
+        href: href.to_owned(),
+        marks: marks.into_iter().collect(),
+    }
 }
 
 fn clock(viewer: &Viewer, at: Timestamp) -> String {
@@ -48,18 +54,13 @@ fn schedules(viewer: &Viewer, day: &Day) -> Vec<Lane> {
     }
     for planned in &day.schedules {
         let name = planned.schedule.name.as_str();
-        let to_come = planned
-            .slots
-            .iter()
-            .map(|slot| to_come(viewer, planned, *slot));
+        let slots = planned.slots.iter();
+        let to_come = slots.map(|slot| to_come(viewer, planned, *slot));
         marks.entry(name).or_default().extend(to_come);
     }
-    let lanes = marks.into_iter().map(|(name, marks)| Lane {
-        href: ScheduleName::parse(name).map_or(Place::Schedules.path().to_owned(), |name| {
-            links::schedule(&name)
-        }),
-        name: name.to_owned(),
-        marks,
+    let lanes = marks.into_iter().map(|(name, marks)| {
+        let href = ScheduleName::parse(name).map(|name| links::schedule(&name));
+        lane(name, href.as_deref().unwrap_or("/ui/schedules"), marks)
     });
     let rest = viewer.lang.pick("Other schedules", "其他日程");
     bounded(lanes.collect(), rest, "/ui/schedules")
@@ -73,11 +74,8 @@ fn bounded(mut lanes: Vec<Lane>, rest: &str, href: &str) -> Vec<Lane> {
     lanes.sort_by_key(|lane| std::cmp::Reverse(lane.marks.len()));
     let others = lanes.split_off(LANES_MAX - 1);
     lanes.sort_by(|a, b| a.name.cmp(&b.name));
-    lanes.push(Lane {
-        name: rest.to_owned(),
-        href: href.to_owned(),
-        marks: others.into_iter().flat_map(|lane| lane.marks).collect(),
-    });
+    let marks = others.into_iter().flat_map(|lane| lane.marks);
+    lanes.push(lane(rest, href, marks));
     lanes
 }
 
@@ -103,10 +101,8 @@ fn to_come(viewer: &Viewer, planned: &Planned, slot: Timestamp) -> Mark {
 
 /// A task whose last attempt ended or is running.
 fn tried(viewer: &Viewer, task: &TaskLine) -> Mark {
-    let (at, subject) = (
-        task.started_at.unwrap_or(task.execute_at),
-        &task.identity.subject,
-    );
+    let at = task.started_at.unwrap_or(task.execute_at);
+    let subject = &task.identity.subject;
     let (time, detail) = (clock(viewer, at), brief(task.detail.as_deref()));
     let outcome = outcome(task);
     let label = format!("{time} {subject}: {}{detail}", outcome.name(viewer.lang));
@@ -153,20 +149,18 @@ fn kinds(viewer: &Viewer, day: &Day) -> Vec<Lane> {
         let kind = &task.identity.kind;
         marks.entry(kind).or_default().push(waiting(viewer, task));
     }
-    let lanes = marks.into_iter().map(|(kind, marks)| Lane {
-        name: kind.to_string(),
-        href: format!("/ui/tasks?kind={kind}"),
-        marks,
+    let lanes = marks.into_iter().map(|(kind, marks)| {
+        let href = format!("/ui/tasks?kind={kind}");
+        lane(kind.as_str(), &href, marks)
     });
     let rest = viewer.lang.pick("Other tasks", "其他任务");
     bounded(lanes.collect(), rest, "/ui/tasks")
 }
 
 fn is_business(task: &TaskLine) -> bool {
-    let kind = task.identity.kind.as_str();
-    links::fired_schedule(&task.identity).is_none()
-        && !links::is_check(&task.identity)
-        && kind != EDITION_RUN
+    let it = &task.identity;
+    let edition = it.kind.as_str() == EDITION_RUN;
+    links::fired_schedule(it).is_none() && !links::is_check(it) && !edition
 }
 
 /// Past and future checks of sources.
@@ -178,11 +172,8 @@ fn checks(viewer: &Viewer, day: &Day) -> Lane {
     let ahead = day.upcoming.iter();
     let ahead = ahead.filter(|task| links::is_check(&task.identity));
     let ahead = ahead.map(|task| waiting(viewer, task));
-    Lane {
-        name: viewer.lang.pick("Sources", "信源").to_owned(),
-        href: "/ui/sources".to_owned(),
-        marks: past.chain(ahead).collect(),
-    }
+    let name = viewer.lang.pick("Sources", "信源");
+    lane(name, "/ui/sources", past.chain(ahead))
 }
 
 fn looked(
@@ -212,18 +203,14 @@ fn result_words(lang: Lang, result: CheckOutcome) -> String {
 
 fn batches(viewer: &Viewer, day: &Day) -> Lane {
     let all = day.editions.iter().flat_map(|account| {
-        account
-            .batches
-            .iter()
-            .map(|batch| tried_batch(viewer.lang, account.edition.date, batch))
+        let (batches, date) = (account.batches.iter(), account.edition.date);
+        batches.map(move |batch| tried_batch(viewer.lang, date, batch))
     });
     let steps = day.upcoming.iter();
     let steps = steps.filter(|task| task.identity.kind.as_str() == EDITION_RUN);
-    Lane {
-        name: viewer.lang.pick("Edition", "日报").to_owned(),
-        href: "/ui/editions".to_owned(),
-        marks: all.chain(steps.map(|task| waiting(viewer, task))).collect(),
-    }
+    let name = viewer.lang.pick("Edition", "日报");
+    let steps = steps.map(|task| waiting(viewer, task));
+    lane(name, "/ui/editions", all.chain(steps))
 }
 
 fn tried_batch(lang: Lang, date: Date, batch: &Batch) -> Mark {
@@ -248,11 +235,8 @@ fn deliveries(viewer: &Viewer, day: &Day) -> Lane {
             Mark::new(delivery.updated_at, outcome, label, links::edition(date))
         })
     });
-    Lane {
-        name: viewer.lang.pick("Deliveries", "投递").to_owned(),
-        href: "/ui/editions".to_owned(),
-        marks: marks.collect(),
-    }
+    let name = viewer.lang.pick("Deliveries", "投递");
+    lane(name, "/ui/editions", marks)
 }
 
 fn delivered(state: delivery::State) -> Outcome {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use almanack_core::{
-    plan::{Definition, ScheduleName},
+    plan::{Definition, Reason},
     schedule::Zone,
     target::Target,
 };
@@ -47,12 +47,12 @@ fn rows_are_unrolled_into_slots_and_no_more_than_are_shown() {
     let ready = hourly();
     let slots: Vec<_> = unroll(&rows, Some(&ready))
         .iter()
-        .map(|slot| slot.at)
+        .map(|(at, _)| *at)
         .collect();
     assert_eq!(slots, [at(5), at(4), at(3), at(2), at(1)]);
     let long = [row(0, 719_999, 720_000, paused)];
     let slots = unroll(&long, Some(&ready));
-    assert_eq!((slots.len(), slots[0].at), (SHOWN, at(719_999)));
+    assert_eq!((slots.len(), slots[0].0), (SHOWN, at(719_999)));
     let unknown = unroll(&rows, None);
     assert_eq!(unknown.len(), 3, "without a rule, one for each row");
 }
@@ -60,15 +60,18 @@ fn rows_are_unrolled_into_slots_and_no_more_than_are_shown() {
 #[test]
 fn what_is_no_longer_kept_is_said_to_be_so() {
     let paused = Verdict::Skipped(Reason::Paused);
-    assert_eq!(became(paused, None), Became::Skipped(Reason::Paused));
-    assert_eq!(became(Verdict::Fired, None), Became::Forgotten);
+    let became = |verdict| became(Lang::English, verdict, None);
+    let reason = words::reason(Lang::English, Reason::Paused);
+    assert_eq!(became(paused), (Outcome::Skipped, Some(reason)));
+    let deleted = Some("its firing was deleted by retention");
+    assert_eq!(became(Verdict::Fired), (Outcome::Unknown, deleted));
 }
 
 #[test]
 fn a_spread_is_of_lengths_that_were_measured() {
     let of = |seconds: &[i64]| {
         let lengths = seconds.iter().map(|s| SignedDuration::from_secs(*s));
-        Spread::of(lengths).map(|it| (it.half.as_secs(), it.most.as_secs()))
+        spread(lengths).map(|[half, most]| (half.as_secs(), most.as_secs()))
     };
     assert_eq!(of(&[]), None);
     assert_eq!(of(&[7]), Some((7, 7)));

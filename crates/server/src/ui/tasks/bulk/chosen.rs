@@ -1,8 +1,5 @@
 //! The selected tasks: ticked rows, or all that match a filter.
 
-use almanack_core::store::TaskLine;
-use almanack_core::task::{Identity, Status, Task, TaskId};
-
 use super::{Act, Asked, MOST, unclear};
 use crate::ui::prelude::*;
 use crate::{ui::tasks::filter::Filter, ui::tasks::list::PAGE};
@@ -45,28 +42,23 @@ impl Chosen {
             fields.extend(pairs([("all", 1), ("newest", newest)]));
             fields.extend(pairs([("count", taken)]));
         } else {
-            fields.extend(pairs(
-                self.picks
-                    .iter()
-                    .map(|pick| ("id", pick.id.0))
-                    .collect::<Vec<_>>(),
-            ));
+            let ids = self.picks.iter().map(|pick| pick.id.0.to_string());
+            fields.extend(ids.map(|id| ("id".to_owned(), id)));
         }
         fields
     }
 }
 
 async fn by_filter(state: &AppState, asked: &Asked) -> Result<Chosen> {
-    let filter = asked.filter();
     let limit = asked.count.unwrap_or(MOST).min(MOST);
     let before = asked.newest.and_then(|newest| newest.checked_add(1));
-    let search = filter.search(before, limit)?;
+    let search = asked.filter.search(before, limit)?;
     let lines = state.store.search_tasks(&search).await?;
     let matching = state.store.count_found(&search).await?;
     Ok(Chosen {
         picks: lines.into_iter().map(Pick::from).collect(),
         matching: usize::try_from(matching).unwrap_or(usize::MAX),
-        filter: Some(filter),
+        filter: Some(asked.filter.clone()),
     })
 }
 

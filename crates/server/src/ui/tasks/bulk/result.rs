@@ -9,7 +9,7 @@ use almanack_core::reschedule::{Receipt, Rule};
 
 use super::Act;
 use crate::ui::prelude::*;
-use crate::{ui::form::seal, ui::tasks::words};
+use crate::ui::tasks::words;
 
 /// The key of refused tasks.
 const REFUSED: &str = "refused";
@@ -46,11 +46,8 @@ pub(crate) fn notice(viewer: &Viewer, done: &Done) -> Markup {
     let (comma, end) = (lang.pick(", ", "，"), lang.pick(".", "。"));
     let counts = read(lang, counts).join(comma);
     let counts = if counts.is_empty() {
-        lang.pick(
-            "No change: no task was left to change",
-            "未作更改：没有需要更改的任务",
-        )
-        .to_owned()
+        pick!(lang; "No change: no task was left to change", "未作更改：没有需要更改的任务")
+            .to_owned()
     } else {
         counts
     };

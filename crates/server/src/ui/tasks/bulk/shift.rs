@@ -2,10 +2,7 @@
 
 use almanack_core::time::to_micros;
 
-use super::question::{first_few, sentence};
-use super::{Asked, Chosen, HERE, Pick, unclear};
-use crate::tasks::body::parse_instant;
-use crate::ui::form::{form, hidden};
+use super::{Asked, Chosen, HERE, Pick, first_few, sentence, unclear};
 use crate::ui::prelude::*;
 use crate::ui::tasks::change::{Typed, clock_fields, offer};
 
@@ -102,7 +99,7 @@ pub(super) fn ask(viewer: &Viewer, asked: &Asked, chosen: &Chosen, title: &str) 
             button type="submit" { (lang.pick("Preview", "预览")) }
         }
         (live("answer", &answer(viewer, asked, chosen, title)))
-        p { a class="button" href=(asked.filter().address(Place::Tasks.path(), &[])) { (lang.pick("Keep them", "返回")) } }
+        p { a class="button" href=(asked.filter.address(Place::Tasks.path(), &[])) { (lang.pick("Keep them", "返回")) } }
     };
     page(viewer, Place::Tasks, title, &body)
 }
