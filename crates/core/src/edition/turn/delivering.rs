@@ -248,9 +248,7 @@ fn find<'a>(account: &'a Account, key: &DeliveryKey) -> Option<&'a Delivery> {
 }
 
 fn written(account: &Account, delivery: Delivery, now: Timestamp) -> Change {
-    let mut edition = account.edition.clone();
-    edition.updated_at = now;
-    let mut change = Change::of(edition);
+    let mut change = Change::of(account.touched(now));
     change.deliveries.push(delivery);
     change
 }
