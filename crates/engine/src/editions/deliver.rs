@@ -30,14 +30,13 @@ impl Editions {
         account: &Account,
         due: &[Due],
         budget: &Arc<Budget>,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let revision = account.edition.revision;
         let document = self.document(account.edition.date, Some(revision)).await?;
         let all = due
             .iter()
             .map(|due| self.deliver_to(&due.destination, &document, budget));
-        join_all(all).await.into_iter().collect::<Result<(), _>>()?;
-        Ok(true)
+        join_all(all).await.into_iter().collect()
     }
 
     /// Delivers part after part, until one does not arrive.

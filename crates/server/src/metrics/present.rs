@@ -27,7 +27,7 @@ impl Present {
             self.0.forget();
         }
         let account = seen?;
-        set(account.as_ref(), editions.settings().rules.budget);
+        set(account.as_ref(), editions.settings.rules.budget);
         Ok(())
     }
 }

@@ -116,7 +116,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
         planned: forecast.batches_planned,
     };
     let stories = stories(viewer, &account.stories, account.edition.revision > 0);
-    let batches = batches(viewer, account, forecast, editions.settings().rules.budget);
+    let batches = batches(viewer, account, forecast, editions.settings.rules.budget);
     html! {
         (section("state", lang.pick("Status", "状态"), &html! {
             (steps::draw(viewer, &account.edition, Some(progress)))
