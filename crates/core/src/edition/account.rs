@@ -137,9 +137,7 @@ impl Change {
             let made = document.inputs.revision;
             account.deliveries.retain(|known| known.revision == made);
         }
-        put(&mut account.deliveries, self.deliveries, |delivery| {
-            DeliveryKey::from(delivery)
-        });
+        put(&mut account.deliveries, self.deliveries, DeliveryKey::of);
         account.stories.sort_by_key(|story| story.rank);
         account
     }

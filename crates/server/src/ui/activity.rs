@@ -57,7 +57,7 @@ impl Query {
         let at = Timestamp::from_microsecond(before).ok();
         let cursor = at.filter(|_| shown <= AMONG).map(|at| ActivityCursor {
             at,
-            reported: shown,
+            listed: shown,
         });
         let detail = "before and shown are not a cursor of an earlier page";
         let none = || Problem::new(Code::InvalidQuery, detail);
@@ -66,7 +66,7 @@ impl Query {
 
     fn address(&self, after: Option<ActivityCursor>) -> String {
         let before = after.map(|cursor| cursor.at.as_microsecond());
-        let shown = after.map(|cursor| cursor.reported);
+        let shown = after.map(|cursor| cursor.listed);
         address(
             Place::Activity.path(),
             &Self {
