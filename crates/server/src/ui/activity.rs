@@ -55,10 +55,9 @@ impl Query {
         };
         let shown = self.shown.unwrap_or(0);
         let at = Timestamp::from_microsecond(before).ok();
-        let cursor = at.filter(|_| shown <= AMONG).map(|at| ActivityCursor {
-            at,
-            listed: shown,
-        });
+        let cursor = at
+            .filter(|_| shown <= AMONG)
+            .map(|at| ActivityCursor { at, listed: shown });
         let detail = "before and shown are not a cursor of an earlier page";
         let none = || Problem::new(Code::InvalidQuery, detail);
         cursor.ok_or_else(none).map(Some)
