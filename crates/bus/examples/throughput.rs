@@ -119,7 +119,7 @@ async fn main() {
         ..Kinds::default()
     };
     let rescheduler = Rescheduler::new(store, Arc::new(ManualClock::at(START)), kinds);
-    let events = Events::new(Arc::new(rescheduler));
+    let events = Events(Arc::new(rescheduler));
     let real = ours(&servers, "real", Some(events)).await;
     print_rate("our consumer, SQLite with full durability", real, bare);
 }

@@ -291,7 +291,13 @@ impl CommandContext {
         let checker = wiring::checker(&self.settings, Arc::clone(&self.clock))?;
         let rescheduler = Arc::new(self.rescheduler());
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        Ok(Sources::new(store, clock, rescheduler, checker, fleet))
+        Ok(Sources {
+            store,
+            clock,
+            rescheduler,
+            checker,
+            fleet,
+        })
     }
 
     pub(crate) fn rescheduler(&self) -> Rescheduler {

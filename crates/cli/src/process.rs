@@ -36,7 +36,7 @@ use crate::{
     log::LogLevel,
     reload::{Files, InForce, Reload},
     telemetry::Telemetry,
-    wiring::{self, Buses, Equipment, Ground, Lookout, Time, Timing, opml::Lists},
+    wiring::{self, Buses, Equipment, Ground, Time, Timing, opml::Lists},
 };
 
 /// How long requests may still take once the node has drained. Without a bound, a client that opens
@@ -189,23 +189,16 @@ async fn admit_watched(
     name: &str,
     (outbound, timing): (&wiring::Outbound, &Timing),
 ) -> Result<AdmittedNode, Failure> {
-    let node = admit(equipment, settings, name.to_owned()).await?;
+    let mut node = admit(equipment, settings, name.to_owned()).await?;
     let sources = equipment.sources();
     sources.hear().await?;
-    let node = cared_for(node, sources, settings);
     let clock: Arc<dyn Clock> = timing.clock.clone();
-    let node = match wiring::backups(settings, &clock) {
-        Some(backups) => node.backing_up(backups),
-        None => node,
-    };
-    let watched = (outbound, equipment.watch());
-    Ok(wiring::alerts::watched(node, settings, &clock, watched))
-}
-
-/// The same node, which takes care of sources and of what is kept of editions.
-fn cared_for(node: AdmittedNode, sources: &Lookout, settings: &Settings) -> AdmittedNode {
-    let kept = wiring::stories_kept(settings);
-    node.caring_for(sources.keeper()).forgetting_stories(kept)
+    node.sources = Some(sources.keeper());
+    node.keep.stories = wiring::stories_kept(settings);
+    node.backups = wiring::backups(settings, &clock);
+    node.watch = Some(equipment.watch());
+    node.heartbeat = wiring::alerts::heartbeat(settings, outbound, &clock);
+    Ok(node)
 }
 
 /// Drain and lease pass by the node's clock, however fast it runs.

@@ -217,25 +217,16 @@ pub struct Alert {
     pub version: i64,
 }
 
-/// What to notify people of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum News {
-    /// It began.
-    Opened,
-    /// It is over: recovered.
-    Closed,
-    /// It began and was over before a notification could be sent.
-    Passed,
-}
-
-impl News {
-    /// The name used in messages and metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Opened => "opened",
-            Self::Closed => "closed",
-            Self::Passed => "passed",
-        }
+names! {
+    /// What to notify people of.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum News {
+        /// It began.
+        Opened = "opened",
+        /// It is over: recovered.
+        Closed = "closed",
+        /// It began and was over before a notification could be sent.
+        Passed = "passed",
     }
 }
 
@@ -263,7 +254,7 @@ impl Alert {
     pub fn message_key(&self, news: News) -> String {
         let Key { rule, about } = &self.key;
         let since = self.opened_at.as_microsecond();
-        format!("{rule}-{about}-{}-{since}", news.as_str())
+        format!("{rule}-{about}-{news}-{since}")
     }
 }
 

@@ -60,20 +60,18 @@ pub struct Answer<'a> {
 pub fn judge(answer: &Answer<'_>, already_done: &[AlreadyDone], now: Timestamp) -> Outcome {
     let text = describe(answer);
     match answer.status {
-        200..=299 => Outcome::Done { detail: Some(text) },
-        _ if already_done.iter().any(|known| known.matches(answer)) => Outcome::Done {
-            detail: Some(format!("{text}: had already taken effect")),
-        },
+        200..=299 => Outcome::done(text),
+        _ if already_done.iter().any(|known| known.matches(answer)) => {
+            Outcome::done(format!("{text}: had already taken effect"))
+        }
         408 | 425 | 429 | 500..=599 => Outcome::Retry {
             error: text,
             retry_after: answer
                 .retry_after
                 .and_then(|text| wait_asked_for(text, now)),
         },
-        300..=399 => Outcome::GiveUp {
-            error: format!("{text}: redirects are not followed"),
-        },
-        _ => Outcome::GiveUp { error: text },
+        300..=399 => Outcome::give_up(format!("{text}: redirects are not followed")),
+        _ => Outcome::give_up(text),
     }
 }
 

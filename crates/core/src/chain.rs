@@ -35,7 +35,7 @@ pub use budget::{LOCK_CALLS_MAX, calls_an_hour};
 pub use guard::{ChainHealth, FAILURES_MAX, RunStatus, judge};
 pub use line::{Due, Line, Looked, MARKED_GAP_MIN};
 pub use lock_history::LockHistory;
-pub use note::{ChainEvent, Note, Settled};
+pub use note::{ChainEvent, LineRef, Note, Settled};
 
 /// How often a chain looks, by default.
 pub const ROUND_DEFAULT: SignedDuration = SignedDuration::from_secs(10);
@@ -113,7 +113,8 @@ pub fn next_round(now: Timestamp, round: SignedDuration) -> Timestamp {
 }
 
 /// Why a run leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Leave {
     /// A newer run of the same workflow exists (DP-10).
     Newer { run_id: u64 },

@@ -33,7 +33,7 @@ use std::{
 use jiff::tz::TimeZoneDatabase;
 
 use crate::{
-    place::{Place, Row, rows},
+    place::{self, Place, Row, rows},
     plan::{Definition, ScheduleName, derived_name},
     schedule::Span,
     target::Target,
@@ -117,25 +117,7 @@ fn content(definition: &Definition) -> String {
     content
 }
 
-/// What is wrong with a line, and where in it.
-#[derive(Debug)]
-struct Fault {
-    span: Span,
-    reason: Reason,
-}
-
-impl Fault {
-    fn new(span: Span, reason: Reason) -> Self {
-        Self { span, reason }
-    }
-
-    fn at(self, row: Row<'_>) -> Problem {
-        Problem {
-            place: row.place(self.span),
-            reason: self.reason,
-        }
-    }
-}
+type Fault = place::Fault<Reason>;
 
 /// What has been read so far.
 #[derive(Default)]

@@ -45,7 +45,7 @@ pub mod turn;
 use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
-use crate::task::{Identity, Invalid, Kind, Subject};
+use crate::task::{Identity, Invalid};
 
 pub use account::{Account, Counts};
 
@@ -168,10 +168,8 @@ impl Edition {
         } else {
             format!("/{}", self.started_at)
         };
-        Ok(Identity {
-            subject: Subject::parse(&format!("{SUBJECT_PREFIX}{}{again}", self.date))?,
-            kind: Kind::parse(EDITION_RUN)?,
-        })
+        let subject = format!("{SUBJECT_PREFIX}{}{again}", self.date);
+        Identity::parse(&subject, EDITION_RUN)
     }
 }
 

@@ -59,6 +59,36 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// It worked, with something to say.
+    pub fn done(detail: impl Into<String>) -> Self {
+        Self::Done {
+            detail: Some(detail.into()),
+        }
+    }
+
+    /// It is tried again, by the usual waits.
+    pub fn retry(error: impl Into<String>) -> Self {
+        Self::Retry {
+            error: error.into(),
+            retry_after: None,
+        }
+    }
+
+    /// It fails for good.
+    pub fn give_up(error: impl Into<String>) -> Self {
+        Self::GiveUp {
+            error: error.into(),
+        }
+    }
+
+    /// It goes on at another time, and that is nothing to record.
+    pub fn again(at: Timestamp) -> Self {
+        Self::Again {
+            at,
+            on_record: false,
+        }
+    }
+
     /// The name used in the history, the metrics and the logs.
     pub fn name(&self) -> &'static str {
         match self {

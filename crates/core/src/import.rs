@@ -29,9 +29,8 @@ pub mod workflow;
 use jiff::tz::TimeZoneDatabase;
 
 use crate::{
-    place::{Place, Row},
+    place::{self, Place},
     plan::{Definition, ScheduleName, Unfit},
-    schedule::Span,
 };
 
 pub use difference::Difference;
@@ -104,32 +103,7 @@ impl Import {
     }
 }
 
-/// What is wrong with a line, and where in it.
-#[derive(Debug)]
-struct Fault {
-    span: Span,
-    reason: Reason,
-}
-
-impl Fault {
-    fn new(span: Span, reason: impl Into<Reason>) -> Self {
-        let reason = reason.into();
-        Self { span, reason }
-    }
-
-    /// The same, for a part that begins at `start`.
-    fn behind(self, start: usize) -> Self {
-        let span = Span::new(self.span.start + start, self.span.end + start);
-        Self { span, ..self }
-    }
-
-    fn at(self, row: Row<'_>) -> Problem {
-        Problem {
-            place: row.place(self.span),
-            reason: self.reason,
-        }
-    }
-}
+type Fault = place::Fault<Reason>;
 
 /// The zone's own spelling of a name, if there is such a zone. The zones are those that come with
 /// the program: which ones the host knows must not matter to what is read.
@@ -153,30 +127,4 @@ fn numbered(stem: &str, index: usize) -> Result<ScheduleName, Unfit> {
         0 => ScheduleName::parse(&stem),
         later => ScheduleName::parse(&format!("{stem}-{}", later + 1)),
     }
-}
-
-/// A word and its position.
-#[derive(Debug, Clone, Copy)]
-struct Word<'a> {
-    text: &'a str,
-    start: usize,
-}
-
-impl Word<'_> {
-    fn span(self) -> Span {
-        Span::new(self.start, self.start + self.text.len())
-    }
-}
-
-/// The words of a text.
-fn words(text: &str) -> Vec<Word<'_>> {
-    let mut words = Vec::new();
-    let mut start = 0;
-    for piece in text.split([' ', '\t']) {
-        if !piece.is_empty() {
-            words.push(Word { text: piece, start });
-        }
-        start += piece.len() + 1;
-    }
-    words
 }

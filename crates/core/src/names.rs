@@ -1,7 +1,8 @@
 //! Enums whose variants have names.
 //!
 //! A name is written once, beside its variant, and is the same in the store, the API, the metrics,
-//! the logs and on the command line. A stored name never changes.
+//! the logs and on the command line. A stored name never changes. Enums whose variants carry data
+//! and whose names are not stored derive them by `strum` instead.
 
 /// Declares such an enum with everything that reads or writes its names.
 macro_rules! names {

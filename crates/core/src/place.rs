@@ -4,6 +4,8 @@
 //! that is what editors count; spans count bytes, because that is what programs cut. INVARIANT: a
 //! place lies inside its text and on character boundaries, whatever the text is.
 
+use std::fmt;
+
 use crate::schedule::Span;
 
 /// A place in a text.
@@ -35,6 +37,81 @@ impl Place {
         column: 1,
         span: Span { start: 0, end: 0 },
     };
+}
+
+/// Something refused: what, and where in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem<R> {
+    pub place: Place,
+    pub reason: R,
+}
+
+impl<R: fmt::Display> fmt::Display for Problem<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { line, column, .. } = self.place;
+        write!(f, "line {line}, column {column}: {}", self.reason)
+    }
+}
+
+/// What is wrong with a line, and where in it.
+#[derive(Debug)]
+pub(crate) struct Fault<R> {
+    pub(crate) span: Span,
+    pub(crate) reason: R,
+}
+
+impl<R> Fault<R> {
+    pub(crate) fn new(span: Span, reason: impl Into<R>) -> Self {
+        let reason = reason.into();
+        Self { span, reason }
+    }
+
+    /// The same, for a part that begins at `start`.
+    pub(crate) fn behind(self, start: usize) -> Self {
+        let span = Span::new(self.span.start + start, self.span.end + start);
+        Self { span, ..self }
+    }
+
+    pub(crate) fn at(self, row: Row<'_>) -> Problem<R> {
+        Problem {
+            place: row.place(self.span),
+            reason: self.reason,
+        }
+    }
+}
+
+/// A word and its position in the line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Token<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) start: usize,
+}
+
+impl Token<'_> {
+    pub(crate) fn span(self) -> Span {
+        Span::new(self.start, self.start + self.text.len())
+    }
+
+    /// A part of it, by its own bytes.
+    pub(crate) fn part(self, start: usize, end: usize) -> Self {
+        Self {
+            text: self.text.get(start..end).unwrap_or_default(),
+            start: self.start + start,
+        }
+    }
+}
+
+/// What stands between spaces and tabs.
+pub(crate) fn words(text: &str) -> Vec<Token<'_>> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    for piece in text.split([' ', '\t']) {
+        if !piece.is_empty() {
+            words.push(Token { text: piece, start });
+        }
+        start += piece.len() + 1;
+    }
+    words
 }
 
 /// One line of a text, without its line break.

@@ -194,6 +194,25 @@ pub struct Amend {
     pub revision: Revision,
 }
 
+impl Amend {
+    /// Leaves the row as it is; only the decision is recorded.
+    pub fn of(task: &Task) -> Self {
+        Self {
+            guard: Guard::of(task),
+            status: task.status,
+            current: true,
+            old_execute_at: task.execute_at,
+            execute_at: task.execute_at,
+            waits: task.due_at.is_some(),
+            payload: None,
+            callback_url: task.callback_url.clone(),
+            priority: task.priority,
+            max_retry: task.max_retry,
+            revision: task.revision,
+        }
+    }
+}
+
 /// A decision, ready to be carried out in one conditional step.
 ///
 /// `amend` alone changes or annotates the current row, `insert` alone writes the first row of an
@@ -266,7 +285,7 @@ fn decide_on(
     now: Timestamp,
 ) -> (Rule, Option<Amend>, Option<NewTask>) {
     if let Some(rule) = repeats_or_lags(task, request) {
-        return (rule, Some(annotate(task)), None);
+        return (rule, Some(Amend::of(task)), None);
     }
     // An unnumbered change keeps the number: counting on would use up the next number of a client
     // that numbers its changes, and swallow the change that really carries it (RS-06).
@@ -277,9 +296,9 @@ fn decide_on(
                 && task.due_at.is_some()
                 && is_as_requested(task, put, now) =>
         {
-            (Rule::Unchanged, Some(annotate(task)), None)
+            (Rule::Unchanged, Some(Amend::of(task)), None)
         }
-        (Status::Success, _) => (Rule::IgnoredDone, Some(annotate(task)), None),
+        (Status::Success, _) => (Rule::IgnoredDone, Some(Amend::of(task)), None),
         (Status::Init, Request::Put(put)) => {
             (Rule::Updated, Some(move_to(task, put, revision, now)), None)
         }
@@ -307,7 +326,7 @@ fn decide_on(
         (_, Request::Cancel(_)) => {
             let amend = Amend {
                 revision,
-                ..annotate(task)
+                ..Amend::of(task)
             };
             (Rule::Unchanged, Some(amend), None)
         }
@@ -400,23 +419,6 @@ fn successor(task: &Task, put: &Put, revision: Revision, origin: &str, now: Time
     }
 }
 
-/// Leaves the row as it is; only the decision is recorded.
-fn annotate(task: &Task) -> Amend {
-    Amend {
-        guard: Guard::of(task),
-        status: task.status,
-        current: true,
-        old_execute_at: task.execute_at,
-        execute_at: task.execute_at,
-        waits: task.due_at.is_some(),
-        payload: None,
-        callback_url: task.callback_url.clone(),
-        priority: task.priority,
-        max_retry: task.max_retry,
-        revision: task.revision,
-    }
-}
-
 fn move_to(task: &Task, put: &Put, revision: Revision, now: Timestamp) -> Amend {
     Amend {
         execute_at: when(put, now),
@@ -429,7 +431,7 @@ fn move_to(task: &Task, put: &Put, revision: Revision, now: Timestamp) -> Amend 
         priority: put.priority.unwrap_or(task.priority),
         max_retry: put.max_retry.unwrap_or(task.max_retry),
         revision,
-        ..annotate(task)
+        ..Amend::of(task)
     }
 }
 
@@ -438,7 +440,7 @@ fn withdraw(task: &Task, revision: Revision) -> Amend {
         status: Status::Cancelled,
         waits: false,
         revision,
-        ..annotate(task)
+        ..Amend::of(task)
     }
 }
 
@@ -449,7 +451,7 @@ fn retire(task: &Task, status: Status, revision: Revision) -> Amend {
         current: false,
         waits: false,
         revision,
-        ..annotate(task)
+        ..Amend::of(task)
     }
 }
 

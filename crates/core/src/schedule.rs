@@ -39,6 +39,7 @@ pub use describe::Language;
 pub use error::{Error, Problem, Repair, Span};
 pub use expression::Expression;
 pub use field::Field;
+pub(crate) use field::WEEKDAYS;
 pub use hash::hash_of;
 pub use lint::{Lint, Warning};
 pub use parse::Mode;

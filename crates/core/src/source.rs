@@ -23,7 +23,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::task::{Identity, Invalid, Kind, Subject};
+use crate::task::{Identity, Invalid};
 use check::{FailureClass, Validators};
 use hints::Hints;
 use policy::cadence::{Cadence, Frequency};
@@ -46,10 +46,7 @@ pub struct SourceId(pub i64);
 impl SourceId {
     /// Who checks it.
     pub fn identity(self) -> Result<Identity, Invalid> {
-        Ok(Identity {
-            subject: Subject::parse(&format!("{SUBJECT_PREFIX}{self}"))?,
-            kind: Kind::parse(SOURCE_CHECK)?,
-        })
+        Identity::parse(&format!("{SUBJECT_PREFIX}{self}"), SOURCE_CHECK)
     }
 
     /// Whose task this is, if it is a source's.

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use alert::{AlertFilter, AlertStore};
 pub use edition::{EditionFilter, EditionLine, EditionStore, EditionWritten, PrunedStories};
-pub use error::{Cause, Error, Result};
+pub use error::{Cause, Error, Result, chain};
 pub use overview::{
     Activity, ActivityCursor, ActivityFilter, ClaimLine, OverviewStore, SlotLine, StatusCount,
     TaskLine, TaskSearch,

@@ -35,7 +35,8 @@ pub const COMMAND_TIMEOUT_DEFAULT: SignedDuration = SignedDuration::from_mins(10
 pub const ELSEWHERE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 /// What a schedule fires at (DP-11).
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Target {
@@ -139,12 +140,7 @@ pub enum Unusable {
 impl Target {
     /// The name of its type, for metrics, logs and lists.
     pub fn type_name(&self) -> &'static str {
-        match self {
-            Self::Webhook { .. } => "webhook",
-            Self::Workflow { .. } => "workflow",
-            Self::Command { .. } => "command",
-            Self::Task { .. } => "task",
-        }
+        self.into()
     }
 
     /// Checks what can be known without trying it.
@@ -186,10 +182,7 @@ pub fn task_identity(
     subject: &str,
     slot: jiff::Timestamp,
 ) -> Result<Identity, Invalid> {
-    Ok(Identity {
-        subject: Subject::parse(&fill(subject, slot))?,
-        kind: Kind::parse(kind)?,
-    })
+    Identity::parse(&fill(subject, slot), kind)
 }
 
 fn fill(subject: &str, slot: jiff::Timestamp) -> String {

@@ -183,6 +183,16 @@ pub struct Identity {
     pub kind: Kind,
 }
 
+impl Identity {
+    /// Reads both parts.
+    pub fn parse(subject: &str, kind: &str) -> Result<Self, Invalid> {
+        Ok(Self {
+            subject: Subject::parse(subject)?,
+            kind: Kind::parse(kind)?,
+        })
+    }
+}
+
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({}, {})", self.subject, self.kind)

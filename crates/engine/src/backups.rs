@@ -37,17 +37,8 @@ impl Backups {
         sleeper: &dyn Sleeper,
         stop: &CancellationToken,
     ) {
-        loop {
-            let next_at = tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                next_at = self.pass(health) => next_at,
-            };
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                () = sleeper.until(next_at) => {}
-            }
+        while let Some(next_at) = stop.run_until_cancelled(self.pass(health)).await {
+            stop.run_until_cancelled(sleeper.until(next_at)).await;
         }
     }
 

@@ -17,8 +17,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use almanack_core::{
     chain::{
-        ChainEvent, ChainName, Leave, Line, LockHistory, Look, Looks, NotSeen, Note, OwnRuns,
-        calls_an_hour, leaves, next_round,
+        ChainEvent, ChainName, Leave, Line, LineRef, LockHistory, Look, Looks, NotSeen, Note,
+        OwnRuns, calls_an_hour, leaves, next_round,
     },
     dispatch::Dispatch,
     lock::{self, LockKey, SlotLock},
@@ -64,10 +64,10 @@ pub struct Ports {
 }
 
 impl Ports {
-    fn report(&self, said: ChainEvent) {
+    fn report(&self, of: Option<LineRef>, said: ChainEvent) {
         let at = self.clock.now();
         // A closed receiver is no reason to stop firing.
-        let _ = self.notes.send(Note { at, said });
+        let _ = self.notes.send(Note { at, of, said });
     }
 
     fn after(&self, wait: SignedDuration) -> Timestamp {
@@ -127,12 +127,15 @@ impl Chain {
         let now = ports.clock.now();
         let lines = hold(&ports, dispatch, now);
         let ends_at = ports.after(settings.length);
-        ports.report(ChainEvent::Began {
-            lines: lines.len(),
-            round: settings.round,
-            ends_at,
-            calls_an_hour: calls_an_hour(&lines, CHAINS, now),
-        });
+        ports.report(
+            None,
+            ChainEvent::Began {
+                lines: lines.len(),
+                round: settings.round,
+                ends_at,
+                calls_an_hour: calls_an_hour(&lines, CHAINS, now),
+            },
+        );
         Self {
             looks: Looks::start(now, settings.round, &settings.name),
             ports: Arc::new(ports),
@@ -246,11 +249,13 @@ impl Chain {
         };
         let looked = line.look(now);
         for slots in looked.skipped {
-            self.ports.report(ChainEvent::Skipped {
-                line: line.number,
-                expression: line.expression().to_owned(),
-                slots,
-            });
+            let skipped = ChainEvent::Skipped {
+                first: slots.slot_at,
+                last: slots.last_at,
+                slots: slots.slots,
+                reason: slots.verdict.as_str(),
+            };
+            self.ports.report(Some(line.reference()), skipped);
         }
         if looked.due.is_empty() && looked.remember.is_none() {
             return;
@@ -300,7 +305,7 @@ impl Chain {
 
     fn trouble(&mut self, doing: &'static str, why: &str, retry_after: Option<SignedDuration>) {
         let why = why.to_owned();
-        self.ports.report(ChainEvent::Trouble { doing, why });
+        self.ports.report(None, ChainEvent::Trouble { doing, why });
         // The first is tried again in the next round. Rounds may be as short as a tenth of a
         // second, and a system that fails at once would be asked that often (SF-07).
         let rounds = (1_i32 << self.troubles.min(10)) - 1;
@@ -334,11 +339,9 @@ impl Chain {
         self.begun = true;
         for line in &mut self.lines {
             line.resume(locks);
-            self.ports.report(ChainEvent::Keeps {
-                line: line.number,
-                expression: line.expression().to_owned(),
-                next_at: line.next_at(),
-            });
+            let next_at = line.next_at();
+            self.ports
+                .report(Some(line.reference()), ChainEvent::Keeps { next_at });
         }
     }
 
@@ -360,32 +363,39 @@ impl Chain {
         }
         let unfinished = self.open.unfinished();
         let open = unfinished.len();
-        for said in unfinished {
-            ports.report(said);
+        for (key, line) in unfinished {
+            let slot = key.slot();
+            ports.report(Some(line), ChainEvent::Unfinished { slot });
         }
-        ports.report(ChainEvent::Left { leave, open });
+        ports.report(None, ChainEvent::Left { leave, open });
     }
 }
 
 /// The lines that can be kept; the others are reported with their reasons.
 fn hold(ports: &Ports, dispatch: Dispatch, now: Timestamp) -> Vec<Line> {
     for problem in dispatch.problems {
-        ports.report(ChainEvent::Refused {
-            line: problem.place.line,
-            column: problem.place.column,
-            why: problem.reason.to_string(),
-        });
+        ports.report(
+            None,
+            ChainEvent::Refused {
+                line: problem.place.line,
+                column: problem.place.column,
+                why: problem.reason.to_string(),
+            },
+        );
     }
     let zones = Zones::default();
     let mut lines = Vec::new();
     for line in dispatch.lines {
         match zones.ready(&line.name, line.definition) {
             Ok(ready) => lines.push(Line::new(line.place.line, line.name, ready, now)),
-            Err(unfit) => ports.report(ChainEvent::Refused {
-                line: line.place.line,
-                column: line.place.column,
-                why: unfit.to_string(),
-            }),
+            Err(unfit) => ports.report(
+                None,
+                ChainEvent::Refused {
+                    line: line.place.line,
+                    column: line.place.column,
+                    why: unfit.to_string(),
+                },
+            ),
         }
     }
     lines
@@ -401,5 +411,5 @@ async fn clean(ports: &Ports, expired: &[LockKey]) {
             why: error.to_string(),
         },
     };
-    ports.report(said);
+    ports.report(None, said);
 }

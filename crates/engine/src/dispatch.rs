@@ -92,7 +92,11 @@ impl DispatchHandler {
     async fn launch(&self, firing: &Firing, task: &ClaimedTask) -> Outcome {
         let type_name = firing.target.type_name();
         let Some(launcher) = self.launchers.get(type_name) else {
-            return elsewhere(format!("this node does not support {type_name} targets"));
+            // Another node may be allowed what this one is not; the window ends the waiting.
+            return Outcome::Retry {
+                error: format!("this node does not support {type_name} targets"),
+                retry_after: Some(ELSEWHERE_AFTER),
+            };
         };
         if !firing.gives_way {
             return launcher.fire(firing, task).await;
@@ -100,7 +104,7 @@ impl DispatchHandler {
         tokio::select! {
             biased;
             outcome = launcher.fire(firing, task) => outcome,
-            () = self.cancelled(task) => give_up("cancelled: a newer firing took over".to_owned()),
+            () = self.cancelled(task) => Outcome::give_up("cancelled: a newer firing took over"),
         }
     }
 
@@ -157,7 +161,7 @@ impl DispatchHandler {
             return Outcome::Retry { error, retry_after };
         }
         let until = firing.retry_until;
-        give_up(format!(
+        Outcome::give_up(format!(
             "{error}; no time for another attempt before {until}"
         ))
     }
@@ -169,7 +173,7 @@ fn not_now(firing: &Firing, at: Timestamp, why: &'static str) -> Outcome {
     if at < until {
         return Outcome::NotNow { at, why };
     }
-    give_up(format!("{why}; no time for an attempt before {until}"))
+    Outcome::give_up(format!("{why}; no time for an attempt before {until}"))
 }
 
 /// One of a schedule's firings under way; its end makes room for another.
@@ -201,12 +205,12 @@ impl Handler for DispatchHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let firing = match Firing::read(&task.payload) {
             Ok(firing) => firing,
-            Err(invalid) => return give_up(format!("not a firing: {invalid}")),
+            Err(invalid) => return Outcome::give_up(format!("not a firing: {invalid}")),
         };
         // The first try is always made: it was promised when the slot was decided.
         if task.attempt > 1 && self.clock.now() > firing.retry_until {
             let until = firing.retry_until;
-            return give_up(format!("the retry window ended at {until}"));
+            return Outcome::give_up(format!("the retry window ended at {until}"));
         }
         let Some(_room) = self.room(&firing.schedule) else {
             return self.crowded(&firing);
@@ -214,18 +218,6 @@ impl Handler for DispatchHandler {
         let outcome = self.launch(&firing, task).await;
         self.inside_window(&firing, task, outcome)
     }
-}
-
-/// Another node may be allowed what this one is not; the window ends the waiting.
-fn elsewhere(error: String) -> Outcome {
-    Outcome::Retry {
-        error,
-        retry_after: Some(ELSEWHERE_AFTER),
-    }
-}
-
-fn give_up(error: String) -> Outcome {
-    Outcome::GiveUp { error }
 }
 
 /// Fires at Almanack's own work: does it in the firing itself, which then ends when the work does,
@@ -272,24 +264,20 @@ impl Launcher for TaskLauncher {
         }
         let request = match self.request(firing) {
             Ok(request) => request,
-            Err(error) => return give_up(error),
+            Err(error) => return Outcome::give_up(error),
         };
         let origin = format!("schedule {}", firing.schedule);
         match self.rescheduler.ask_own(request, &origin).await {
             // After an earlier claim it may be our own put that is done. A claim that was handed
             // back or whose node died is not always counted as an attempt; its term is.
-            Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.term.0 == 1 => give_up(
-                "this task is already done and is not repeated; add {slot} to the target's subject"
-                    .to_owned(),
-            ),
-            Ok(receipt) => Outcome::Done {
-                detail: Some(receipt.rule.as_str().to_owned()),
-            },
-            Err(Error::Store(error)) => Outcome::Retry {
-                error: error.chain(),
-                retry_after: None,
-            },
-            Err(error) => give_up(error.to_string()),
+            Ok(receipt) if receipt.rule == Rule::IgnoredDone && task.term.0 == 1 => {
+                Outcome::give_up(
+                    "this task is already done and is not repeated; add {slot} to the target's subject",
+                )
+            }
+            Ok(receipt) => Outcome::done(receipt.rule.as_str()),
+            Err(Error::Store(error)) => Outcome::retry(error.chain()),
+            Err(error) => Outcome::give_up(error.to_string()),
         }
     }
 }

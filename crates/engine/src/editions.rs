@@ -90,55 +90,14 @@ pub struct Ticks {
 
 /// Makes editions.
 pub struct Editions {
-    store: Arc<dyn Store>,
-    /// The same store for readers.
-    shown: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    sleeper: Arc<dyn Sleeper>,
-    rescheduler: Arc<Rescheduler>,
-    outside: Outside,
-    settings: Settings,
-    subscriptions: Reloadable<Subscriptions>,
-}
-
-impl Editions {
-    /// Works on `store` by `clock`.
-    pub fn new(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        sleeper: Arc<dyn Sleeper>,
-        rescheduler: Arc<Rescheduler>,
-        outside: Outside,
-        settings: Settings,
-    ) -> Self {
-        Self {
-            shown: Arc::clone(&store),
-            store,
-            clock,
-            sleeper,
-            rescheduler,
-            outside,
-            settings,
-            subscriptions: Reloadable::default(),
-        }
-    }
-
-    /// Notifies these of what was published.
-    #[must_use]
-    pub fn reporting(mut self, subscriptions: Reloadable<Subscriptions>) -> Self {
-        self.subscriptions = subscriptions;
-        self
-    }
-
-    /// Reads through this: a reader never delays the work on an edition (SF-01).
-    #[must_use]
-    pub fn showing(mut self, shown: Arc<dyn Store>) -> Self {
-        self.shown = shown;
-        self
-    }
-
-    /// What the operator decided.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
+    pub store: Arc<dyn Store>,
+    /// The same store for readers: they never delay the work on an edition (SF-01).
+    pub shown: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub sleeper: Arc<dyn Sleeper>,
+    pub rescheduler: Arc<Rescheduler>,
+    pub outside: Outside,
+    pub settings: Settings,
+    /// Whom to notify of what was published.
+    pub subscriptions: Reloadable<Subscriptions>,
 }

@@ -16,6 +16,8 @@ use almanack_core::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 
+use crate::wake::later;
+
 /// Before an event of an unknown subscription is tried again.
 const UNKNOWN_WAIT: SignedDuration = SignedDuration::from_mins(1);
 
@@ -38,10 +40,10 @@ impl EventDeliveryHandler {
 impl Handler for EventDeliveryHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let Some(name) = subscriber(&task.identity) else {
-            return give_up("the subject names no subscription");
+            return Outcome::give_up("the subject names no subscription");
         };
         let Ok(event) = serde_json::from_str::<CloudEvent>(task.payload.as_str()) else {
-            return give_up("the payload is not a CloudEvent");
+            return Outcome::give_up("the payload is not a CloudEvent");
         };
         let Some(publisher) = self.publishers.get(name) else {
             return unknown(name, task.started_at);
@@ -62,14 +64,5 @@ fn unknown(name: &str, now: Timestamp) -> Outcome {
         subscription = name,
         "an event waits for a subscription that this node does not know; configure the subscription again, or cancel the task"
     );
-    Outcome::Again {
-        at: now.saturating_add(UNKNOWN_WAIT).unwrap_or(Timestamp::MAX),
-        on_record: false,
-    }
-}
-
-fn give_up(error: &str) -> Outcome {
-    Outcome::GiveUp {
-        error: error.to_owned(),
-    }
+    Outcome::again(later(now, UNKNOWN_WAIT))
 }

@@ -16,20 +16,13 @@ use async_trait::async_trait;
 use crate::reschedule::{Error, Rescheduler};
 
 /// Carries out requests that come from queues.
-pub struct Events {
-    rescheduler: Arc<Rescheduler>,
-}
+pub struct Events(pub Arc<Rescheduler>);
 
 impl Events {
-    /// By the same rules as every other way in.
-    pub fn new(rescheduler: Arc<Rescheduler>) -> Self {
-        Self { rescheduler }
-    }
-
     /// Carries out requests of one requester.
     async fn take_run(&self, run: Run) -> Vec<Answer> {
         let many = run.requests.len();
-        match self.rescheduler.ask_all(run.requests, &run.origin).await {
+        match self.0.ask_all(run.requests, &run.origin).await {
             Ok(answers) => answers.into_iter().map(answer).collect(),
             // Some may have taken effect all the same; asking again finds out.
             Err(error) => {

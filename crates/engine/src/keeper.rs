@@ -63,10 +63,9 @@ impl Keeper {
             self.holdings.watchdog.add();
             // Counted from the clock as the pass has corrected it.
             let next = later(self.ports.clock.now(), self.settings.lease.beat);
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => break,
-                () = self.ports.sleeper.until(next) => {}
+            let waiting = self.ports.sleeper.until(next);
+            if stop.run_until_cancelled(waiting).await.is_none() {
+                break;
             }
         }
         self.sign_off().await;

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use almanack_core::{
     lock::{Acquired, Doubts, Error, LockKey, SlotLock},
-    reschedule::{Amend, Change, Guard, Rule},
+    reschedule::{Amend, Change, Rule},
     store::{Applied, TaskFilter, TaskStore},
     task::{
         Identity, Invalid, Kind, NewTask, PAYLOAD_BYTES_MAX, Payload, Priority, Revision, Status,
-        Subject, Task,
+        Task,
     },
     time::{Clock, Entropy},
 };
@@ -132,10 +132,7 @@ impl SlotLock for StoreLock {
 }
 
 fn identity(key: &LockKey) -> Result<Identity, Invalid> {
-    Ok(Identity {
-        subject: Subject::parse(&format!("{SUBJECT_PREFIX}{key}"))?,
-        kind: Kind::parse(SLOT_LOCK)?,
-    })
+    Identity::parse(&format!("{SUBJECT_PREFIX}{key}"), SLOT_LOCK)
 }
 
 fn key_of(identity: &Identity) -> Option<LockKey> {
@@ -172,17 +169,9 @@ fn retire(row: &Task, now: Timestamp) -> Change {
         decided_at: now,
         requested: None,
         amend: Some(Amend {
-            guard: Guard::of(row),
-            status: row.status,
             current: false,
-            old_execute_at: row.execute_at,
-            execute_at: row.execute_at,
             waits: false,
-            payload: None,
-            callback_url: None,
-            priority: row.priority,
-            max_retry: row.max_retry,
-            revision: row.revision,
+            ..Amend::of(row)
         }),
         insert: None,
     }

@@ -13,6 +13,7 @@ use almanack_core::{
     store::{self, Node, Store},
     time::{Clock, CorrectedClock, Entropy, Sleeper},
 };
+use futures_util::future::OptionFuture;
 use jiff::{SignedDuration, Timestamp};
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +34,6 @@ use crate::{
     sources::keeper::SourceKeeper,
     watch::Watch,
     watchdog::Watchdog,
-    zones::Zones,
 };
 
 /// A node's own settings.
@@ -117,25 +117,21 @@ impl Holdings {
 
 /// A node that has been admitted and may be run.
 pub struct AdmittedNode {
-    planner: Planner,
-    duties: Duties,
-    counters: Arc<Counters>,
-    watchdog: Arc<Watchdog>,
-    health: Arc<Health>,
-    name: String,
-}
-
-struct Duties {
     ports: Ports,
-    keep: Keep,
     keeper: Keeper,
     runner: Runner,
-    sources: Option<SourceKeeper>,
-    watch: Option<Watch>,
-    heartbeat: Option<Heartbeat>,
-    rounds_noted: KeeperRounds,
-    backups: Option<Backups>,
-    health: Arc<Health>,
+    name: String,
+    holdings: Holdings,
+    /// What it does not keep for ever.
+    pub keep: Keep,
+    /// Takes care of sources as well.
+    pub sources: Option<SourceKeeper>,
+    /// Looks for what people should hear about as well.
+    pub watch: Option<Watch>,
+    /// Also reports to a monitor outside that it lives.
+    pub heartbeat: Option<Heartbeat>,
+    /// Makes backups as well.
+    pub backups: Option<Backups>,
 }
 
 /// Admits a node: after this call it is registered, its clock is corrected and its leases proven.
@@ -163,143 +159,73 @@ pub async fn admit(ports: Ports, settings: NodeSettings) -> Result<AdmittedNode,
     let before = wait_for_name(&ports, &identity, &lease).await?;
     keeper.beat().await?;
     insist_on_name(&ports, &identity, &lease, &before).await?;
-    let keep = Keep {
-        tasks: settings.retention,
-        stories: Retention::Keep,
-    };
-    let zones = Arc::new(Zones::default());
-    let (counters, watchdog) = (holdings.counters.clone(), holdings.watchdog.clone());
-    let (rounds_noted, health) = (holdings.rounds_noted.clone(), holdings.health.clone());
-    let planner =
-        Planner::new(ports.store.clone(), ports.clock.clone(), zones).counting(counters.clone());
-    let runner = Runner::new(ports.clone(), identity, lease, settings.runner, holdings);
-    let duties = Duties {
+    let runner = Runner::new(
+        ports.clone(),
+        identity,
+        lease,
+        settings.runner,
+        holdings.clone(),
+    );
+    Ok(AdmittedNode {
         ports,
-        keep,
         keeper,
         runner,
+        name: settings.name,
+        holdings,
+        keep: Keep {
+            tasks: settings.retention,
+            stories: Retention::Keep,
+        },
         sources: None,
         watch: None,
         heartbeat: None,
-        rounds_noted,
         backups: None,
-        health: health.clone(),
-    };
-    Ok(AdmittedNode {
-        planner,
-        duties,
-        counters,
-        watchdog,
-        health,
-        name: settings.name,
     })
 }
 
 impl AdmittedNode {
     /// What it is doing, for a caller that waits until it is idle.
     pub fn counters(&self) -> Arc<Counters> {
-        Arc::clone(&self.counters)
+        Arc::clone(&self.holdings.counters)
     }
 
     /// Its watchdog, for a monitor.
     pub fn watchdog(&self) -> Arc<Watchdog> {
-        Arc::clone(&self.watchdog)
+        Arc::clone(&self.holdings.watchdog)
     }
 
     /// What it knows about itself: read by readiness checks, updated by its parts.
     pub fn health(&self) -> Arc<Health> {
-        Arc::clone(&self.health)
-    }
-
-    /// Takes care of sources as well.
-    #[must_use]
-    pub fn caring_for(mut self, sources: SourceKeeper) -> Self {
-        self.duties.sources = Some(sources);
-        self
-    }
-
-    /// Looks for what people should hear about as well.
-    #[must_use]
-    pub fn watching(mut self, watch: Watch) -> Self {
-        let (health, name) = (self.health(), self.name.clone());
-        self.duties.watch = Some(watch.of_node(name, health));
-        self
-    }
-
-    /// Also reports to a monitor outside that it lives.
-    #[must_use]
-    pub fn beating(mut self, heartbeat: Heartbeat) -> Self {
-        self.duties.heartbeat = Some(heartbeat);
-        self
-    }
-
-    /// Makes backups as well.
-    #[must_use]
-    pub fn backing_up(mut self, backups: Backups) -> Self {
-        self.duties.backups = Some(backups);
-        self
-    }
-
-    /// Forgets the stories of archived editions as well.
-    #[must_use]
-    pub fn forgetting_stories(mut self, after: Retention) -> Self {
-        self.duties.keep.stories = after;
-        self
+        Arc::clone(&self.holdings.health)
     }
 
     /// Works until `stop`, then drains.
     pub async fn run(self, stop: CancellationToken) {
-        let sleeper = Arc::clone(&self.duties.ports.sleeper);
-        let planning = self.planner.run(sleeper.as_ref(), &stop);
-        tokio::join!(planning, self.duties.run(&stop));
+        let (store, clock) = (self.ports.store.clone(), self.ports.clock.clone());
+        let planner = Planner::new(store, clock, Arc::default()).counting(self.counters());
+        let sleeper = Arc::clone(&self.ports.sleeper);
+        let planning = planner.run(sleeper.as_ref(), &stop);
+        tokio::join!(planning, self.run_planned(stop.clone()));
     }
 
     /// The same without planning, for a caller that plans by itself to know the result: a tick.
     pub async fn run_planned(self, stop: CancellationToken) {
-        self.duties.run(&stop).await;
-    }
-}
-
-impl Duties {
-    async fn run(self, stop: &CancellationToken) {
-        let drained = CancellationToken::new();
+        let (stop, drained) = (&stop, CancellationToken::new());
+        let (ports, holdings) = (&self.ports, &self.holdings);
+        let (sleeper, health) = (ports.sleeper.as_ref(), &holdings.health);
         let running = async {
             self.runner.run(stop.clone()).await;
             drained.cancel();
         };
-        let forgetting = retention::run(&self.ports, self.keep, stop);
-        let sources = self.sources;
-        let sleeper = Arc::clone(&self.ports.sleeper);
-        let caring = async {
-            if let Some(sources) = sources {
-                sources.run(sleeper.as_ref(), stop).await;
-            }
-        };
-        let watching = async {
-            if let Some(watch) = self.watch {
-                watch.run(self.ports.sleeper.as_ref(), stop).await;
-            }
-        };
-        let beating = async {
-            if let Some(heartbeat) = self.heartbeat {
-                heartbeat.run(&self.rounds_noted, stop).await;
-            }
-        };
-        let (backups, health) = (self.backups, self.health);
-        let copying = async {
-            if let Some(backups) = backups {
-                backups
-                    .run(&health, self.ports.sleeper.as_ref(), stop)
-                    .await;
-            }
-        };
+        let watch = self.watch.map(|it| it.of_node(self.name, health.clone()));
+        let beating = |it: Heartbeat| it.run(&holdings.rounds_noted, stop);
         tokio::join!(
             running,
-            forgetting,
-            caring,
-            watching,
-            beating,
-            copying,
+            retention::run(ports, self.keep, stop),
+            OptionFuture::from(self.sources.map(|it| it.run(sleeper, stop))),
+            OptionFuture::from(watch.map(|it| it.run(sleeper, stop))),
+            OptionFuture::from(self.heartbeat.map(beating)),
+            OptionFuture::from(self.backups.map(|it| it.run(health, sleeper, stop))),
             self.keeper.run(drained.clone())
         );
     }

@@ -104,11 +104,10 @@ impl Planner {
                 biased;
                 () = stop.cancelled() => {}
                 () = sleeper.until(look_at) => {}
-                () = earlier_hint(&mut *nudges, look_at) => tokio::select! {
-                    biased;
-                    () = stop.cancelled() => {}
-                    () = sleeper.until(earliest.min(look_at)) => {}
-                },
+                () = earlier_hint(&mut *nudges, look_at) => {
+                    let waiting = sleeper.until(earliest.min(look_at));
+                    stop.run_until_cancelled(waiting).await;
+                }
             }
         }
     }

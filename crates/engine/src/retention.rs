@@ -15,7 +15,7 @@ use almanack_core::{
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use tokio_util::sync::CancellationToken;
 
-use crate::node::Ports;
+use crate::{node::Ports, wake::later};
 
 /// Rows looked at in one step.
 pub const STEP: usize = 500;
@@ -80,16 +80,8 @@ pub async fn run(ports: &Ports, keep: Keep, stop: &CancellationToken) {
                 WALK_EVERY
             }
         };
-        let next_at = ports
-            .clock
-            .now()
-            .saturating_add(wait)
-            .unwrap_or(Timestamp::MAX);
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            () = ports.sleeper.until(next_at) => {}
-        }
+        let waiting = ports.sleeper.until(later(ports.clock.now(), wait));
+        stop.run_until_cancelled(waiting).await;
     }
 }
 
@@ -129,8 +121,8 @@ async fn step(ports: &Ports, keep: Keep, after: TaskId) -> Result<Step, store::E
     let pruned = ports.store.prune(before, after, STEP).await?;
     let Pruned { rows, next, oldest } = pruned;
     // The ledger has no separate walk: what is old is found by an index, a few rows at each step.
-    let slots = forget_slots(ports, before).await?;
-    let keys = forget_keys(ports, before).await?;
+    let slots = forget(|| ports.store.prune_slots(before, STEP)).await?;
+    let keys = forget(|| ports.store.prune_keys(before, STEP)).await?;
     if rows + slots + keys > 0 {
         tracing::debug!(rows, slots, keys, "deleted old tasks, slots and keys");
     }
@@ -175,25 +167,17 @@ async fn forget_stories(ports: &Ports, retention: Retention) -> Result<(), store
     Ok(())
 }
 
-async fn forget_slots(ports: &Ports, before: Timestamp) -> Result<usize, store::Error> {
+/// Forgets step by step. Keys are used as fast as requests come, whatever the number of tasks they
+/// are about, and slots pass as fast.
+async fn forget<F>(step: impl Fn() -> F) -> Result<usize, store::Error>
+where
+    F: Future<Output = Result<usize, store::Error>>,
+{
     let mut gone = 0;
     for _ in 0..SLOT_STEPS {
-        let step = ports.store.prune_slots(before, STEP).await?;
-        gone += step;
-        if step < STEP {
-            break;
-        }
-    }
-    Ok(gone)
-}
-
-/// Keys are used as fast as requests come, whatever the number of tasks they are about.
-async fn forget_keys(ports: &Ports, before: Timestamp) -> Result<usize, store::Error> {
-    let mut gone = 0;
-    for _ in 0..SLOT_STEPS {
-        let step = ports.store.prune_keys(before, STEP).await?;
-        gone += step;
-        if step < STEP {
+        let rows = step().await?;
+        gone += rows;
+        if rows < STEP {
             break;
         }
     }

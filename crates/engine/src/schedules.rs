@@ -378,32 +378,12 @@ fn new(
     now: Timestamp,
 ) -> ScheduleWrite {
     let next_at = ready.next_after(now);
+    let definition = ready.definition.clone().into();
     let schedule = Schedule {
-        id: ScheduleId(0),
-        name: name.clone(),
-        origin,
-        definition: ready.definition.clone().into(),
-        revision: 0,
-        version: 1,
-        state: State::Active,
-        next_at,
-        waits_since: None,
         look_at: next_at.map(|slot| ready.due_at(slot)),
-        last: None,
-        beside: Vec::new(),
-        created_at: now,
-        changed_at: now,
+        ..Schedule::new(name.clone(), origin, definition, next_at, now)
     };
-    let write = ScheduleWrite {
-        seen: None,
-        decided_at: now,
-        schedule,
-        takes_back: None,
-        slots: Vec::new(),
-        fires: Vec::new(),
-        cancels: Vec::new(),
-        edit: None,
-    };
+    let write = ScheduleWrite::of(None, schedule, now);
     edited(write, Edited::Created, by, now)
 }
 

@@ -58,31 +58,14 @@ pub struct Changes {
 
 /// Carries out what people want of sources.
 pub struct Sources {
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    rescheduler: Arc<Rescheduler>,
-    checker: Arc<dyn Checker>,
-    fleet: Arc<Fleet>,
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub rescheduler: Arc<Rescheduler>,
+    pub checker: Arc<dyn Checker>,
+    pub fleet: Arc<Fleet>,
 }
 
 impl Sources {
-    /// Works on `store` by `clock`.
-    pub fn new(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        rescheduler: Arc<Rescheduler>,
-        checker: Arc<dyn Checker>,
-        fleet: Arc<Fleet>,
-    ) -> Self {
-        Self {
-            store,
-            clock,
-            rescheduler,
-            checker,
-            fleet,
-        }
-    }
-
     /// A source.
     pub async fn load(&self, id: SourceId) -> Result<Source, Error> {
         let mut found = self.store.load_sources(&[id]).await?;

@@ -126,10 +126,9 @@ impl Watch {
         loop {
             self.look_at_itself().await;
             let next_at = later(self.clock.now(), self.watching.get().settings.every);
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                () = sleeper.until(next_at) => {}
+            let waiting = sleeper.until(next_at);
+            if stop.run_until_cancelled(waiting).await.is_none() {
+                return;
             }
             // A notification must not be cut off by a stop that can wait for it.
             if let Err(error) = self.round().await {

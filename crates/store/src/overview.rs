@@ -254,7 +254,7 @@ pub(crate) fn soonest(mut lines: Vec<TaskLine>, limit: usize) -> Vec<TaskLine> {
 /// How many of each list are read for a page: at the instant where the page before ended, all that
 /// was shown sorts before what was not.
 pub(crate) fn reach(filter: &ActivityFilter) -> usize {
-    let shown = filter.after.map_or(0, |cursor| cursor.reported);
+    let shown = filter.after.map_or(0, |cursor| cursor.listed);
     filter.limit.saturating_add(shown)
 }
 
@@ -269,7 +269,7 @@ pub(crate) fn newest(mut found: Vec<Activity>, filter: &ActivityFilter) -> Vec<A
         Reverse((activity.at(), about))
     });
     let shown = filter.after.map_or(0, |cursor| {
-        let shown = found.iter().take(cursor.reported);
+        let shown = found.iter().take(cursor.listed);
         shown.take_while(|line| line.at() == cursor.at).count()
     });
     found.into_iter().skip(shown).take(filter.limit).collect()

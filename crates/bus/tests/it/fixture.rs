@@ -87,7 +87,7 @@ impl Connector {
         let reach = Reloadable::new(Reach::new(public, BTreeSet::new()));
         let rescheduler = Rescheduler::new(store, clock, kinds).reaching(reach);
         Arc::new(Self {
-            events: Events::new(Arc::new(rescheduler)),
+            events: Events(Arc::new(rescheduler)),
             behaviour: Mutex::new(Behaviour::Open),
             rules: Mutex::default(),
             calls: AtomicUsize::new(0),

@@ -11,8 +11,7 @@ use almanack_adapters::{
 use almanack_core::{alert::facts::Bounds, time::Clock};
 use almanack_engine::{
     heartbeat::Heartbeat,
-    node::AdmittedNode,
-    watch::{Watch, WatchSettings, Watching},
+    watch::{WatchSettings, Watching},
 };
 
 use super::{Outbound, timeout};
@@ -120,20 +119,6 @@ fn way(
     })
 }
 
-/// The same node, which also evaluates the alert rules and sends outbound heartbeats.
-pub(crate) fn watched(
-    node: AdmittedNode,
-    settings: &Settings,
-    clock: &Arc<dyn Clock>,
-    (outbound, watch): (&Outbound, Watch),
-) -> AdmittedNode {
-    let node = node.watching(watch);
-    match heartbeat(settings, outbound, clock) {
-        Some(heartbeat) => node.beating(heartbeat),
-        None => node,
-    }
-}
-
 /// The alert rules and channels.
 pub(crate) fn watching(
     settings: &Settings,
@@ -158,7 +143,7 @@ pub(crate) fn watching(
 }
 
 /// Sends outbound heartbeats, if configured.
-fn heartbeat(
+pub(crate) fn heartbeat(
     settings: &Settings,
     outbound: &Outbound,
     clock: &Arc<dyn Clock>,

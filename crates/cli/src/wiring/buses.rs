@@ -32,7 +32,7 @@ impl Buses {
         timing: &Timing,
     ) -> Self {
         let ports = Ports {
-            intake: Arc::new(Events::new(rescheduler)),
+            intake: Arc::new(Events(rescheduler)),
             links,
             clock: timing.clock.clone(),
             sleeper: timing.sleeper.clone(),

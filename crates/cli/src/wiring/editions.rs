@@ -81,16 +81,16 @@ impl Workshop<'_> {
         let sleeper = Arc::clone(&self.sleeper);
         let outside = outside::outside(self, edition, &sleeper, (purpose, paper))?;
         let (store, clock) = (Arc::clone(self.store), Arc::clone(&self.clock));
-        let editions = Editions::new(
+        Ok(Some(Arc::new(Editions {
             store,
+            shown: self.pages.clone(),
             clock,
             sleeper,
-            Arc::clone(self.rescheduler),
+            rescheduler: Arc::clone(self.rescheduler),
             outside,
-            engine_settings(edition, self.node),
-        );
-        let editions = editions.reporting(self.subscriptions.clone());
-        Ok(Some(Arc::new(editions.showing(self.pages.clone()))))
+            settings: engine_settings(edition, self.node),
+            subscriptions: self.subscriptions.clone(),
+        })))
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn handler(
     };
     Some(match name {
         EDITION_TICK => Arc::new(TickHandler(editions)),
-        _ => Arc::new(RunHandler::new(editions, clock)),
+        _ => Arc::new(RunHandler(editions)),
     })
 }
 

@@ -118,13 +118,13 @@ impl Lookout {
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::clone(clock) as Arc<dyn Clock>;
         let fleet = fleet(settings);
-        let sources = Sources::new(
-            Arc::clone(changes),
-            Arc::clone(&clock),
+        let sources = Sources {
+            store: Arc::clone(changes),
+            clock: Arc::clone(&clock),
             rescheduler,
-            Arc::clone(&checker),
-            Arc::clone(&fleet),
-        );
+            checker: Arc::clone(&checker),
+            fleet: Arc::clone(&fleet),
+        };
         Self {
             checker,
             fleet,
@@ -154,24 +154,24 @@ impl Lookout {
         handlers: Handlers,
         subscriptions: &Reloadable<Subscriptions>,
     ) -> Result<Handlers, Failure> {
-        let handler = SourceHandler::new(
-            Arc::clone(&self.store),
-            Arc::clone(&self.clock),
-            Arc::clone(&self.checker),
-            Arc::clone(&self.fleet),
-        )
-        .reporting(subscriptions.clone());
+        let handler = SourceHandler {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            checker: Arc::clone(&self.checker),
+            fleet: Arc::clone(&self.fleet),
+            subscriptions: subscriptions.clone(),
+        };
         Ok(handlers.with(own_kind(SOURCE_CHECK)?, Arc::new(handler)))
     }
 
     /// Maintains the price, the tasks of sources and their entries.
     pub(crate) fn keeper(&self) -> SourceKeeper {
-        SourceKeeper::new(
-            Arc::clone(&self.store),
-            Arc::clone(&self.clock),
-            Arc::clone(&self.sources),
-            Arc::clone(&self.fleet),
-            self.keep,
-        )
+        SourceKeeper {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            sources: Arc::clone(&self.sources),
+            fleet: Arc::clone(&self.fleet),
+            keep: self.keep,
+        }
     }
 }

@@ -106,7 +106,7 @@ fn workflows(
     };
     let client = Github::new(outbound.client(), clock, &settings);
     let client = client.map_err(|error| failed(&error))?;
-    let firings = StoredFirings::new(Arc::clone(store));
+    let firings = StoredFirings(Arc::clone(store));
     let launcher = WorkflowLauncher::new(Arc::new(client));
     Ok(Some(launcher.looking(Arc::new(firings))))
 }

@@ -200,7 +200,7 @@ fn node(github: &Running, store: &Arc<dyn Store>, time: &Arc<dyn Clock>) -> Disp
         timeout: Duration::from_secs(30),
     };
     let github = Github::new(http, Arc::clone(time), &settings).unwrap();
-    let firings = Arc::new(StoredFirings::new(Arc::clone(store)));
+    let firings = Arc::new(StoredFirings(Arc::clone(store)));
     let launcher = WorkflowLauncher::new(Arc::new(github)).looking(firings);
     let sleeper = Arc::new(ClockSleeper::new(Arc::clone(time)));
     DispatchHandler::new(Arc::clone(store), Arc::clone(time), sleeper)

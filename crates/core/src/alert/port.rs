@@ -24,7 +24,8 @@ pub struct Answer {
 }
 
 /// Whether a channel took a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Outcome {
     /// It did, with this answer.
     Taken(String),
@@ -37,11 +38,7 @@ pub enum Outcome {
 impl Outcome {
     /// The name used in metrics.
     pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::Taken(_) => "taken",
-            Self::Refused(_) => "refused",
-            Self::Failed(_) => "failed",
-        }
+        self.into()
     }
 
     /// Whether the channel need not be asked again.

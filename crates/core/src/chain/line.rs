@@ -2,11 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::LineRef;
 use crate::{
     lock::{Content, LockKey},
-    plan::{
-        self, Origin, Overlap, Ready, Schedule, ScheduleId, ScheduleName, Slot, State, Verdict,
-    },
+    plan::{self, Origin, Overlap, Ready, Schedule, ScheduleName, Slot, Verdict},
 };
 
 /// Slots at least so far apart are marked when they are done, so that a crash between lock and
@@ -66,21 +65,10 @@ impl Line {
         let definition = &ready.definition;
         let content = Content::of(&definition.expression, &definition.tz, &definition.target);
         let next_at = ready.next_after(now);
+        let definition = String::new().into();
         let schedule = Schedule {
-            id: ScheduleId(0),
-            name,
-            origin: Origin::Dispatch,
-            definition: String::new().into(),
             revision: 1,
-            version: 1,
-            state: State::Active,
-            next_at,
-            waits_since: None,
-            look_at: next_at,
-            last: None,
-            beside: Vec::new(),
-            created_at: now,
-            changed_at: now,
+            ..Schedule::new(name, Origin::Dispatch, definition, next_at, now)
         };
         Self {
             number,
@@ -100,9 +88,12 @@ impl Line {
         self.content
     }
 
-    /// The expression as written.
-    pub fn expression(&self) -> &str {
-        &self.ready.definition.expression
+    /// What it is called in notes.
+    pub fn reference(&self) -> LineRef {
+        LineRef {
+            line: self.number,
+            expression: self.ready.definition.expression.clone(),
+        }
     }
 
     /// What to call its firings.

@@ -9,7 +9,7 @@ use super::*;
 use crate::{
     dispatch,
     lock::{Content, LockKey},
-    plan::{Ready, Reason, Slot, Verdict},
+    plan::Ready,
     schedule::Zone,
 };
 
@@ -312,44 +312,41 @@ fn dp_07_an_old_open_lock_is_settled_at_the_first_look() {
 #[test]
 fn dp_15_a_note_shows_times_as_requested_and_names_lines_by_number_and_expression() {
     let fired = ChainEvent::Fired {
-        line: 3,
-        expression: "@10s".to_owned(),
         slot: at("20:00:00"),
         caught_up: true,
         attempts: 2,
     };
     let skipped = ChainEvent::Skipped {
-        line: 12,
-        expression: "0 8 * * *".to_owned(),
-        slots: Slot {
-            slot_at: at("20:00:00"),
-            last_at: at("21:00:00"),
-            slots: 2,
-            verdict: Verdict::Skipped(Reason::TooLate),
-            detail: None,
-            revision: 1,
-            decided_at: at("22:00:00"),
-        },
+        first: at("20:00:00"),
+        last: at("21:00:00"),
+        slots: 2,
+        reason: "too_late",
     };
-    let note = |said| Note {
+    let note = |line, expression: &str, said| Note {
         at: at("20:00:01"),
+        of: Some(LineRef {
+            line,
+            expression: expression.to_owned(),
+        }),
         said,
     };
+    let (fired, skipped) = (note(3, "@10s", fired), note(12, "0 8 * * *", skipped));
     let beijing = Offset::from_hours(8).unwrap();
-    let shown = [note(fired.clone()), note(skipped)]
+    let shown = [fired.clone(), skipped]
         .map(|note| note.text(beijing))
         .join("\n");
     insta::assert_snapshot!(shown, @"
     2026-01-06 04:00:01  fired     3  @10s  2026-01-06 04:00:00, caught up, 2 tries
     2026-01-06 04:00:01  skipped  12  0 8 * * *  2 × too_late, 2026-01-06 04:00:00 to 2026-01-06 05:00:00
     ");
-    insta::assert_snapshot!(note(fired).json(), @r#"{"at":"2026-01-05T20:00:01Z","attempts":2,"caught_up":true,"expression":"@10s","line":3,"said":"fired","slot":"2026-01-05T20:00:00Z"}"#);
+    insta::assert_snapshot!(fired.json(), @r#"{"at":"2026-01-05T20:00:01Z","attempts":2,"caught_up":true,"expression":"@10s","line":3,"said":"fired","slot":"2026-01-05T20:00:00Z"}"#);
 }
 
 #[test]
 fn dp_13_too_much_is_reported_at_the_start() {
     let began = |calls_an_hour| Note {
         at: at("08:00:00"),
+        of: None,
         said: ChainEvent::Began {
             lines: 1,
             round: ROUND_DEFAULT,

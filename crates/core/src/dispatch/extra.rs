@@ -5,25 +5,15 @@ use std::collections::BTreeMap;
 
 use super::{
     Fault, Reason, Zones,
-    token::{Token, closing, quote_in},
+    token::{closing, quote_in},
 };
 use crate::{
+    place::Token,
     plan::{CatchUp, Overlap, ScheduleName},
     schedule::Span,
 };
 
 const KEYS: [&str; 5] = ["name", "tz", "ref", "catch_up", "overlap"];
-pub(super) const CATCH_UP: [(&str, CatchUp); 3] = [
-    ("none", CatchUp::None),
-    ("latest", CatchUp::Latest),
-    ("all", CatchUp::All),
-];
-pub(super) const OVERLAP: [(&str, Overlap); 4] = [
-    ("skip", Overlap::Skip),
-    ("queue_one", Overlap::QueueOne),
-    ("allow", Overlap::Allow),
-    ("cancel_running", Overlap::CancelRunning),
-];
 
 /// The settings of a line.
 #[derive(Default)]
@@ -57,9 +47,9 @@ pub(super) fn read(tokens: &[Token<'_>], zones: &Zones) -> Result<Extras, Fault>
         };
         let setting = Setting {
             key,
-            key_span: token.part(0, key.len()),
+            key_span: token.part(0, key.len()).span(),
             value: value(*token, key)?,
-            value_span: token.part(key.len() + 1, token.text.len()),
+            value_span: token.part(key.len() + 1, token.text.len()).span(),
         };
         match key.strip_prefix("input.") {
             Some(input) => extras.add_input(input, setting)?,
@@ -78,7 +68,7 @@ fn value(token: Token<'_>, key: &str) -> Result<String, Fault> {
     let close = closing(token.text, open);
     let Some(close) = close.filter(|close| close + 1 == token.text.len()) else {
         let after = close.map_or(open, |close| close + 1);
-        let span = token.part(after, token.text.len());
+        let span = token.part(after, token.text.len()).span();
         return Err(Fault::new(span, Reason::AfterQuote));
     };
     let inside = token.text.get(open + 1..close).unwrap_or_default();
@@ -135,11 +125,15 @@ impl Extras {
             }
             "ref" => self.git_ref.replace(value).is_some(),
             "catch_up" => {
-                let chosen = chosen(key, &CATCH_UP, &value).map_err(refused)?;
+                let choices = CatchUp::ALL.map(CatchUp::as_str).to_vec();
+                let choice = || refused(Reason::Choice { key, choices });
+                let chosen = CatchUp::parse(&value).ok_or_else(choice)?;
                 self.catch_up.replace(chosen).is_some()
             }
             _ => {
-                let chosen = chosen(key, &OVERLAP, &value).map_err(refused)?;
+                let choices = Overlap::ALL.map(Overlap::as_str).to_vec();
+                let choice = || refused(Reason::Choice { key, choices });
+                let chosen = Overlap::parse(&value).ok_or_else(choice)?;
                 self.overlap.replace(chosen).is_some()
             }
         };
@@ -148,22 +142,4 @@ impl Extras {
         }
         Ok(())
     }
-}
-
-fn chosen<T: Copy>(
-    key: &'static str,
-    choices: &[(&'static str, T)],
-    value: &str,
-) -> Result<T, Reason> {
-    let found = choices.iter().find(|choice| choice.0 == value);
-    found.map(|choice| choice.1).ok_or_else(|| {
-        let choices = choices.iter().map(|choice| choice.0).collect();
-        Reason::Choice { key, choices }
-    })
-}
-
-/// What a setting's value is called.
-pub(super) fn word<T: Copy + PartialEq>(choices: &[(&'static str, T)], value: T) -> &'static str {
-    let found = choices.iter().find(|choice| choice.1 == value);
-    found.map_or("", |choice| choice.0)
 }

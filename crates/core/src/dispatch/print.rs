@@ -2,11 +2,7 @@
 
 use std::fmt;
 
-use super::{
-    Line,
-    extra::{CATCH_UP, OVERLAP, word},
-    name_of,
-};
+use super::{Line, name_of};
 use crate::{
     plan::{CatchUp, Overlap},
     target::Target,
@@ -35,10 +31,10 @@ impl fmt::Display for Line {
             write!(f, " tz={}", definition.tz)?;
         }
         if definition.catch_up != CatchUp::default() {
-            write!(f, " catch_up={}", word(&CATCH_UP, definition.catch_up))?;
+            write!(f, " catch_up={}", definition.catch_up)?;
         }
         if definition.overlap != Overlap::default() {
-            write!(f, " overlap={}", word(&OVERLAP, definition.overlap))?;
+            write!(f, " overlap={}", definition.overlap)?;
         }
         if self.name != name_of(definition) {
             write!(f, " name={}", self.name)?;

@@ -2,17 +2,14 @@
 
 use std::fmt;
 
-use crate::{place::Place, plan::Unfit, schedule, target::Unusable};
+use crate::{place, plan::Unfit, schedule, target::Unusable};
 
 /// A refused line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    pub place: Place,
-    pub reason: Reason,
-}
+pub type Problem = place::Problem<Reason>;
 
 /// What is wrong with a line.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Reason {
     /// The expression does not read.
     #[error(transparent)]
@@ -107,29 +104,7 @@ impl fmt::Display for Choices<'_> {
 impl Reason {
     /// A name for programs.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Expression(_) => "expression",
-            Self::NeverFires => "never_fires",
-            Self::FieldCount { .. } => "field_count",
-            Self::NoRepository => "no_repository",
-            Self::NoWorkflow => "no_workflow",
-            Self::Target(_) => "target",
-            Self::Blank { .. } => "blank",
-            Self::Invisible { .. } => "invisible",
-            Self::WideHash => "wide_hash",
-            Self::Unexpected => "unexpected",
-            Self::UnknownKey => "unknown_key",
-            Self::Repeated { .. } => "repeated",
-            Self::NoValue { .. } => "no_value",
-            Self::Unclosed => "unclosed",
-            Self::AfterQuote => "after_quote",
-            Self::InputName => "input_name",
-            Self::Zone => "zone",
-            Self::Choice { .. } => "choice",
-            Self::Unfit(_) => "unfit",
-            Self::Same { .. } => "same",
-            Self::NameTaken { .. } => "name_taken",
-        }
+        self.into()
     }
 
     /// What to do about it, in a phrase.
@@ -157,12 +132,5 @@ impl Reason {
             _ => return None,
         };
         Some(advice.to_owned())
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { line, column, .. } = self.place;
-        write!(f, "line {line}, column {column}: {}", self.reason)
     }
 }

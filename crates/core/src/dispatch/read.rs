@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fault, Reason, Zones, extra, token::Token};
+use super::{Fault, Reason, Zones, extra};
 use crate::{
+    place::Token,
     plan::{Definition, ScheduleName},
     schedule::{self, Expression, Mode, Span},
     target::{Target, Unusable},
@@ -31,7 +32,7 @@ pub(super) fn line(tokens: &[Token<'_>], zones: &Zones) -> Result<ChangeRequest,
             Unusable::Workflow => workflow.span(),
             _ => elsewhere,
         };
-        Fault::new(span, error.into())
+        Fault::new(span, error)
     };
     let target = |git_ref: String, inputs: BTreeMap<String, String>| Target::Workflow {
         repository: repository.text.to_owned(),

@@ -1,30 +1,12 @@
 //! The words of a line: blanks between them, a comment at the end, quotes around values.
 
 use super::{Fault, Reason};
-use crate::schedule::Span;
-
-/// A word and its position in the line.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Token<'a> {
-    pub(super) text: &'a str,
-    pub(super) start: usize,
-}
+use crate::{place::Token, schedule::Span};
 
 pub(super) struct Words<'a> {
     pub(super) tokens: Vec<Token<'a>>,
     /// Whether a comment follows them.
     pub(super) commented: bool,
-}
-
-impl Token<'_> {
-    pub(super) fn span(self) -> Span {
-        Span::new(self.start, self.start + self.text.len())
-    }
-
-    /// A part of it, by its own bytes.
-    pub(super) fn part(self, start: usize, end: usize) -> Span {
-        Span::new(self.start + start, self.start + end)
-    }
 }
 
 /// Cuts a line into words. A `#` inside a word or inside quotes begins no comment.
@@ -94,11 +76,11 @@ fn check_characters(token: Token<'_>) -> Result<(), Fault> {
     let open = quote_in(token.text).unwrap_or(token.text.len());
     let plain = token.text.get(..open).unwrap_or(token.text);
     if plain.starts_with('＃') {
-        let span = token.part(0, '＃'.len_utf8());
+        let span = token.part(0, '＃'.len_utf8()).span();
         return Err(Fault::new(span, Reason::WideHash));
     }
     for (start, found) in plain.char_indices() {
-        let span = token.part(start, start + found.len_utf8());
+        let span = token.part(start, start + found.len_utf8()).span();
         if found.is_whitespace() {
             return Err(Fault::new(span, Reason::Blank { found }));
         }

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     Edition, State,
     batch::Batch,
-    delivery::{self, Delivery, Step},
+    delivery::Delivery,
     document::Document,
     story::{Status, Story},
+    turn::DeliveryKey,
 };
 use crate::task::NewTask;
 
@@ -42,6 +43,14 @@ pub struct Counts {
 }
 
 impl Account {
+    /// Its edition, to be changed at `now`.
+    pub(super) fn touched(&self, now: Timestamp) -> Edition {
+        Edition {
+            updated_at: now,
+            ..self.edition.clone()
+        }
+    }
+
     /// Its stories, counted.
     pub fn counts(&self) -> Counts {
         let count = |status: Status| {
@@ -76,10 +85,7 @@ impl Account {
 
     /// Until when a node may be sending a part of it, if one may.
     pub fn sending_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let sending = |delivery: &Delivery| match delivery.step(now) {
-            Step::Wait(until) if delivery.state == delivery::State::Sent => Some(until),
-            _ => None,
-        };
+        let sending = |delivery: &Delivery| delivery.sending_until(now);
         self.deliveries.iter().filter_map(sending).max()
     }
 
@@ -131,13 +137,7 @@ impl Change {
             let made = document.inputs.revision;
             account.deliveries.retain(|known| known.revision == made);
         }
-        put(&mut account.deliveries, self.deliveries, |delivery| {
-            (
-                delivery.revision,
-                delivery.destination.clone(),
-                delivery.part,
-            )
-        });
+        put(&mut account.deliveries, self.deliveries, DeliveryKey::of);
         account.stories.sort_by_key(|story| story.rank);
         account
     }

@@ -167,6 +167,12 @@ impl Delivery {
         }
     }
 
+    /// How long it is being sent at most, while it is.
+    pub fn sending_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.lease_until
+            .filter(|until| self.state == State::Sent && *until > now)
+    }
+
     /// Whether only a person can get it any further.
     pub fn is_held(&self) -> bool {
         matches!(self.state, State::Failed | State::Unknown) && self.retry_at.is_none()

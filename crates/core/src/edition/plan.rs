@@ -26,7 +26,8 @@ pub enum Requester {
 }
 
 /// What is to be done next.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Action {
     /// Take it up again although its day is over.
     Reopen,
@@ -114,19 +115,7 @@ impl fmt::Display for Waiting {
 impl Action {
     /// The name used in logs, metrics and reports.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Reopen => "reopen",
-            Self::Fetch => "fetch",
-            Self::Recover => "recover",
-            Self::PutBack(_) => "put_back",
-            Self::Process(_) => "process",
-            Self::Aggregate => "aggregate",
-            Self::GiveUp => "give_up",
-            Self::Deliver(_) => "deliver",
-            Self::Publish => "publish",
-            Self::Wait(_) => "wait",
-            Self::Rest(_) => "rest",
-        }
+        self.into()
     }
 
     /// Whether it makes no request.

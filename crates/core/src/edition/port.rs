@@ -17,34 +17,22 @@ use super::{
 };
 use crate::budget::Budget;
 
-/// Why something outside did not work, by what is done about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FailureClass {
-    /// The budget is spent; nothing was requested. Not a failure.
-    Spent,
-    /// Rate limited; see `retry_after`.
-    RateLimited,
-    /// No answer in time, or none at all, or one that says "later".
-    Transient,
-    /// Credentials are missing, wrong or not enough; an operator must renew them.
-    Credentials,
-    /// Refused for good: not there, not allowed, not possible.
-    Refused,
-    /// An answer came that cannot be used: a block page, an empty page, prose instead of data.
-    Unusable,
-}
-
-impl FailureClass {
-    /// The name used in metrics and logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Spent => "spent",
-            Self::RateLimited => "rate_limited",
-            Self::Transient => "transient",
-            Self::Credentials => "credentials",
-            Self::Refused => "refused",
-            Self::Unusable => "unusable",
-        }
+names! {
+    /// Why something outside did not work, by what is done about it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum FailureClass {
+        /// The budget is spent; nothing was requested. Not a failure.
+        Spent = "spent",
+        /// Rate limited; see `retry_after`.
+        RateLimited = "rate_limited",
+        /// No answer in time, or none at all, or one that says "later".
+        Transient = "transient",
+        /// Credentials are missing, wrong or not enough; an operator must renew them.
+        Credentials = "credentials",
+        /// Refused for good: not there, not allowed, not possible.
+        Refused = "refused",
+        /// An answer came that cannot be used: a block page, an empty page, prose instead of data.
+        Unusable = "unusable",
     }
 }
 
@@ -125,33 +113,17 @@ pub enum Text<'a> {
     Comments(&'a [String]),
 }
 
-/// How much the content filter lets through (FACTS: three levels, each with what the one before
-/// refuses).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sensitivity {
-    /// Refuses what is plainly illegal or explicit.
-    Low,
-    #[default]
-    Medium,
-    /// And whatever touches politics or censorship.
-    High,
-}
-
-impl Sensitivity {
-    /// The name used in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-
-    /// Reads a name.
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Low, Self::Medium, Self::High]
-            .into_iter()
-            .find(|named| named.as_str() == text)
+names! {
+    /// How much the content filter lets through (FACTS: three levels, each with what the one
+    /// before refuses).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Sensitivity {
+        /// Refuses what is plainly illegal or explicit.
+        Low = "low",
+        #[default]
+        Medium = "medium",
+        /// And whatever touches politics or censorship.
+        High = "high",
     }
 }
 

@@ -45,9 +45,8 @@ pub enum Ending {
 
 /// A node is about to fetch the list.
 pub fn start_fetch(account: &Account, rules: &Rules, now: Timestamp) -> Change {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     edition.fetching_until = Some(leased(rules, now));
-    edition.updated_at = now;
     Change::of(edition)
 }
 
@@ -73,14 +72,13 @@ pub fn fetch_failed(
     requests: u32,
     now: Timestamp,
 ) -> Option<Change> {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     if edition.state != State::Init {
         return None;
     }
     edition.fetching_until = None;
     edition.list_requests = edition.list_requests.saturating_add(requests);
     edition.reason = Some(cut(error));
-    edition.updated_at = now;
     Some(Change::of(edition))
 }
 
@@ -93,7 +91,7 @@ pub fn fetched(
     requests: u32,
     now: Timestamp,
 ) -> Option<Change> {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     if edition.state != State::Init {
         return None;
     }
@@ -102,7 +100,6 @@ pub fn fetched(
     edition.fetching_until = None;
     edition.list_requests = edition.list_requests.saturating_add(requests);
     edition.reason = None;
-    edition.updated_at = now;
     let mut change = Change::of(edition);
     for story in listed {
         let known = change
@@ -125,7 +122,7 @@ pub fn start_batch(
     rules: &Rules,
     now: Timestamp,
 ) -> Option<(Change, Batch)> {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     let waiting =
         |story: &&Story| story.status == Status::Pending && keys.contains(&story.listed.key);
     let open = matches!(edition.state, State::ListFetched | State::Processing);
@@ -146,7 +143,6 @@ pub fn start_batch(
         ended_at: None,
     };
     edition.state = State::Processing;
-    edition.updated_at = now;
     let mut change = Change::of(edition);
     change.stories = taken
         .into_iter()
@@ -196,9 +192,7 @@ pub fn end_batch(
 ) -> Option<Change> {
     let running = |batch: &&Batch| batch.index == index && batch.status == batch::Status::Running;
     let batch = account.batches.iter().find(running)?;
-    let mut edition = account.edition.clone();
-    edition.updated_at = now;
-    let mut change = Change::of(edition);
+    let mut change = Change::of(account.touched(now));
     let own = account
         .stories
         .iter()
@@ -246,6 +240,15 @@ fn ended(story: &Story, ending: &Ending, rules: &Rules, now: Timestamp) -> Story
     story
 }
 
+fn failed(batch: &Batch, why: &str, now: Timestamp) -> Batch {
+    Batch {
+        status: batch::Status::Failed,
+        error_message: Some(why.to_owned()),
+        ended_at: Some(now),
+        ..batch.clone()
+    }
+}
+
 fn status_of(stories: &[Story]) -> batch::Status {
     let completed = |story: &&Story| story.status == Status::Completed;
     match stories.iter().filter(completed).count() {
@@ -264,9 +267,7 @@ fn first_error(stories: &[Story]) -> Option<String> {
 /// second of two such batches has failed, so that a story that kills every node working on it is
 /// found and left out.
 pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
-    let mut edition = account.edition.clone();
-    edition.updated_at = now;
-    let mut change = Change::of(edition);
+    let mut change = Change::of(account.touched(now));
     let live: Vec<u32> = account
         .batches
         .iter()
@@ -278,12 +279,7 @@ pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
         .batches
         .iter()
         .filter(given_up)
-        .map(|batch| Batch {
-            status: batch::Status::Failed,
-            error_message: Some(NEVER_ENDED.to_owned()),
-            ended_at: Some(now),
-            ..batch.clone()
-        })
+        .map(|batch| failed(batch, NEVER_ENDED, now))
         .collect();
     let left = |story: &&Story| {
         story.status == Status::Processing
@@ -312,9 +308,7 @@ pub fn recover(account: &Account, rules: &Rules, now: Timestamp) -> Change {
 
 /// Puts failed stories back by themselves; each counts as a retry.
 pub fn put_back(account: &Account, keys: &[StoryKey], now: Timestamp) -> Change {
-    let mut edition = account.edition.clone();
-    edition.updated_at = now;
-    let mut change = Change::of(edition);
+    let mut change = Change::of(account.touched(now));
     let failed =
         |story: &&Story| story.status == Status::Failed && keys.contains(&story.listed.key);
     change.stories = retried(account.stories.iter().filter(failed), now);
@@ -348,12 +342,11 @@ pub fn aggregate(
     deliveries: Vec<Delivery>,
     now: Timestamp,
 ) -> Change {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     edition.state = State::Aggregating;
     edition.archived_from = None;
     edition.revision = document.inputs.revision;
     edition.reason = None;
-    edition.updated_at = now;
     let mut change = Change::of(edition);
     change.document = Some(document);
     change.deliveries = deliveries;
@@ -362,37 +355,34 @@ pub fn aggregate(
 
 /// Nothing was completed: it ends, and says so (ED-32).
 pub fn give_up(account: &Account, now: Timestamp) -> Change {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     edition.state = State::Empty;
     edition.reason = Some(match account.counts().total {
         0 => "it has no stories".to_owned(),
         total => format!("none of its {total} stories could be completed"),
     });
-    edition.updated_at = now;
     Change::of(edition)
 }
 
 /// Every destination has it.
 pub fn publish(account: &Account, now: Timestamp) -> Change {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     edition.state = State::Published;
     edition.published_at = Some(now);
     edition.reopened_at = None;
     edition.reason = None;
-    edition.updated_at = now;
     Change::of(edition)
 }
 
 /// Its day, or the week after it, is over.
 pub fn archive(account: &Account, now: Timestamp) -> Option<Change> {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     if edition.state == State::Archived {
         return None;
     }
     edition.archived_from = Some(edition.state);
     edition.state = State::Archived;
     edition.fetching_until = None;
-    edition.updated_at = now;
     Some(Change::of(edition))
 }
 

@@ -26,7 +26,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     reschedule::{Cancel, Put, Request},
-    task::{Identity, Invalid, Kind, Payload, Priority, Subject, parse_max_retry, parse_revision},
+    task::{Identity, Invalid, Payload, Priority, parse_max_retry, parse_revision},
     time::parse_instant,
 };
 
@@ -36,7 +36,8 @@ pub const TYPE_PUT: &str = "almanack.task.put.v1";
 pub const TYPE_CANCEL: &str = "almanack.task.cancel.v1";
 
 /// Why an event was refused. Nothing of it takes effect.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum EventError {
     /// Not a CloudEvent 1.0 in JSON, or with a field missing or unknown.
     #[error("{0}")]
@@ -63,14 +64,7 @@ impl EventError {
     /// What is wrong in one word, for logs and metrics: the message itself may repeat what was
     /// sent.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::Shape(_) => "shape",
-            Self::Version(_) => "version",
-            Self::Type(_) => "type",
-            Self::Encoding(_) => "encoding",
-            Self::Callback => "callback",
-            Self::Invalid(_) => "invalid",
-        }
+        self.into()
     }
 }
 
@@ -96,18 +90,6 @@ impl TaskEvent {
     }
 }
 
-/// A binary-mode event in structured form.
-#[derive(Serialize)]
-struct StructuredEvent<'a> {
-    specversion: String,
-    id: String,
-    source: String,
-    r#type: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subject: Option<String>,
-    data: &'a RawValue,
-}
-
 /// Puts a binary-mode event into structured form: its attributes travel as headers that start with
 /// `prefix`, its data is the body. `header` finds one by its whole name.
 pub fn gather(
@@ -120,25 +102,26 @@ pub fn gather(
         let problem = || format!("header `{prefix}{name}` is missing or not UTF-8");
         optional(name).ok_or_else(|| EventError::Shape(problem()))
     };
-    let event = StructuredEvent {
+    let event = Envelope {
         specversion: required("specversion")?,
         id: required("id")?,
         source: required("source")?,
         r#type: required("type")?,
         subject: optional("subject"),
-        data,
+        data: Some(data.to_owned()),
     };
     serde_json::to_string(&event).map_err(|error| EventError::Shape(error.to_string()))
 }
 
 /// CloudEvents allow extension attributes, so unknown fields of the envelope pass; unknown fields
 /// of `data` do not, because a misspelt one would silently change the meaning.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Envelope {
     specversion: String,
     id: String,
     source: String,
     r#type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
     data: Option<Box<RawValue>>,
 }
@@ -172,20 +155,16 @@ pub fn parse(json: &str, payload_limit: usize) -> Result<TaskEvent, EventError> 
         ));
     }
     check_named(&envelope)?;
-    let subject = envelope.subject.clone().ok_or_else(|| missing("subject"))?;
-    let subject = Subject::parse(&subject)?;
+    let subject = envelope.subject.as_deref();
+    let subject = subject.ok_or_else(|| missing("subject"))?;
     let data = envelope.data.ok_or_else(|| missing("data"))?;
     let data = data.get();
     let request = match envelope.r#type.as_str() {
         TYPE_PUT => Request::Put(put(subject, read(data, "data")?, payload_limit)?),
         TYPE_CANCEL => {
             let data: CancelData = read(data, "data")?;
-            let identity = Identity {
-                subject,
-                kind: Kind::parse(&data.kind)?,
-            };
             Request::Cancel(Cancel {
-                identity,
+                identity: Identity::parse(subject, &data.kind)?,
                 revision: Some(parse_revision(data.revision)?),
             })
         }
@@ -216,16 +195,13 @@ fn check_named(envelope: &Envelope) -> Result<(), EventError> {
     Ok(())
 }
 
-fn put(subject: Subject, data: PutData, payload_limit: usize) -> Result<Put, EventError> {
+fn put(subject: &str, data: PutData, payload_limit: usize) -> Result<Put, EventError> {
     let payload = data
         .payload
         .map(|raw| Payload::parse(raw.get(), payload_limit))
         .transpose()?;
     Ok(Put {
-        identity: Identity {
-            subject,
-            kind: Kind::parse(&data.kind)?,
-        },
+        identity: Identity::parse(subject, &data.kind)?,
         execute_at: data.execute_at,
         payload,
         callback_url: data.callback_url,

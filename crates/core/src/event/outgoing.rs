@@ -60,38 +60,17 @@ pub struct CloudEvent {
     pub data: Box<RawValue>,
 }
 
-/// What kinds of events there are. The number at the end of a name changes when the data changes in
-/// a way that breaks readers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Type {
-    /// A task is over: it succeeded, or it failed for good.
-    TaskFinished,
-    /// One destination has an edition, whole.
-    EditionPublished,
-    /// A source published something new.
-    SourceEntries,
-}
-
-impl Type {
-    /// All of them.
-    pub const ALL: [Self; 3] = [
-        Self::TaskFinished,
-        Self::EditionPublished,
-        Self::SourceEntries,
-    ];
-
-    /// The name others know it by.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::TaskFinished => "almanack.task.finished.v1",
-            Self::EditionPublished => "almanack.edition.published.v1",
-            Self::SourceEntries => "almanack.source.entries.v1",
-        }
-    }
-
-    /// The type of this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == name)
+names! {
+    /// What kinds of events there are. The number at the end of a name changes when the data
+    /// changes in a way that breaks readers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Type {
+        /// A task is over: it succeeded, or it failed for good.
+        TaskFinished = "almanack.task.finished.v1",
+        /// One destination has an edition, whole.
+        EditionPublished = "almanack.edition.published.v1",
+        /// A source published something new.
+        SourceEntries = "almanack.source.entries.v1",
     }
 }
 

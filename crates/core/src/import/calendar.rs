@@ -10,8 +10,11 @@
 //! the end of the month can be said for the last day (`L`) and for the last week's weekdays (`5L`),
 //! and not otherwise.
 
-use super::{Fault, Reason, Word, words, zone_named};
-use crate::schedule::{Expression, Mode, Span, YEAR_MAX};
+use super::{Fault, Reason, zone_named};
+use crate::{
+    place::{Token, words},
+    schedule::{Expression, Mode, Span, WEEKDAYS, YEAR_MAX},
+};
 
 const SHORTHANDS: [(&str, &str); 9] = [
     ("minutely", "* * * * *"),
@@ -66,7 +69,7 @@ pub(super) fn translate(text: &str) -> Result<Calendar, Fault> {
 }
 
 /// The zone is the last word, and the only one that can look like one.
-fn take_zone(words: &mut Vec<Word<'_>>) -> Result<Option<String>, Fault> {
+fn take_zone(words: &mut Vec<Token<'_>>) -> Result<Option<String>, Fault> {
     let Some(last) = words.last().copied().filter(|_| words.len() > 1) else {
         return Ok(None);
     };
@@ -80,7 +83,7 @@ fn take_zone(words: &mut Vec<Word<'_>>) -> Result<Option<String>, Fault> {
     Ok(Some(zone))
 }
 
-fn parts(words: &[Word<'_>]) -> Result<Parts, Fault> {
+fn parts(words: &[Token<'_>]) -> Result<Parts, Fault> {
     let mut parts = Parts::every_midnight();
     let mut from_end = None;
     for word in words {
@@ -128,7 +131,7 @@ impl Parts {
         }
     }
 
-    fn set_time(&mut self, word: Word<'_>) -> Result<(), Fault> {
+    fn set_time(&mut self, word: Token<'_>) -> Result<(), Fault> {
         let pieces: Vec<&str> = word.text.split(':').collect();
         let (hour, minute, second) = match pieces.as_slice() {
             [hour, minute] => (*hour, *minute, "0"),
@@ -141,7 +144,7 @@ impl Parts {
         Ok(())
     }
 
-    fn set_months(&mut self, word: Word<'_>, text: &str) -> Result<(), Fault> {
+    fn set_months(&mut self, word: Token<'_>, text: &str) -> Result<(), Fault> {
         let month = match text.rsplit_once('-') {
             Some((year, month)) => {
                 self.year = years(component(word, year, YEAR_MAX)?);
@@ -154,7 +157,7 @@ impl Parts {
     }
 
     /// Days counted from the end of the month.
-    fn set_from_end(&mut self, word: Word<'_>, day: &str) -> Result<(), Fault> {
+    fn set_from_end(&mut self, word: Token<'_>, day: &str) -> Result<(), Fault> {
         let (count, step) = day.split_once('/').unwrap_or((day, ""));
         let last_week = (count.parse(), step) == (Ok(7), "1");
         if count.parse() == Ok(1) && step.is_empty() {
@@ -211,7 +214,7 @@ fn last_of_month(weekday: &str) -> String {
 
 /// A list of values, ranges `a..b` and repetitions `a/n` as one field. A repetition without an end
 /// continues to the end of the field.
-fn component(word: Word<'_>, text: &str, last: u16) -> Result<String, Fault> {
+fn component(word: Token<'_>, text: &str, last: u16) -> Result<String, Fault> {
     let items = text.split(',').map(|item| {
         let (base, step) = match item.split_once('/') {
             Some((base, step)) => (base, Some(number(step)?)),
@@ -244,22 +247,10 @@ fn number(text: &str) -> Option<u16> {
 }
 
 /// `Mon..Fri,Sun`, in three letters or more, as numbers.
-fn weekdays(word: Word<'_>) -> Result<String, Fault> {
-    const NAMES: [&str; 7] = [
-        "sunday",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-    ];
+fn weekdays(word: Token<'_>) -> Result<String, Fault> {
     let day = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        let long = text.len() >= 3;
-        NAMES
-            .iter()
-            .position(|name| long && (*name == text || text == name[..3]))
+        let is = |name: &str| name.eq_ignore_ascii_case(text);
+        WEEKDAYS.iter().position(|name| is(name) || is(&name[..3]))
     };
     let items = word.text.split(',').map(|item| {
         let range = item.split_once("..").or_else(|| item.split_once('-'));
@@ -279,7 +270,7 @@ fn weekdays(word: Word<'_>) -> Result<String, Fault> {
     Ok(items.ok_or_else(|| unsaid(word))?.join(","))
 }
 
-fn unsaid(word: Word<'_>) -> Fault {
+fn unsaid(word: Token<'_>) -> Fault {
     let piece = word.text.to_owned();
     Fault::new(word.span(), Reason::Calendar { piece })
 }

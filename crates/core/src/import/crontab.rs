@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use super::{
     Difference, Fault, Import, Imported, Options, Reason, command,
     expression::{rewrite, with_both_days},
-    words, zone_named,
+    zone_named,
 };
 use crate::{
-    place::{Row, rows},
+    place::{Row, rows, words},
     plan::{CatchUp, Definition, Overlap, derived_name},
     schedule::{Expression, Lint, Span},
     target::{COMMAND_TIMEOUT_DEFAULT, Target},

@@ -5,7 +5,8 @@ use std::fmt;
 use crate::schedule::Field;
 
 /// What to know about an imported schedule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Difference {
     /// There a day must fit both day fields.
     BothDays,
@@ -64,31 +65,7 @@ pub enum Difference {
 impl Difference {
     /// A name for programs.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::BothDays => "both_days",
-            Self::StepDay { .. } => "step_day",
-            Self::NeverSunday => "never_sunday",
-            Self::Dropped => "dropped",
-            Self::Round { .. } => "round",
-            Self::CaughtUp => "caught_up",
-            Self::LocalTime => "local_time",
-            Self::Clocks => "clocks",
-            Self::Random => "random",
-            Self::Shell { .. } => "shell",
-            Self::Mail => "mail",
-            Self::Environment { .. } => "environment",
-            Self::User { .. } => "user",
-            Self::Accuracy => "accuracy",
-            Self::Delay => "delay",
-            Self::Monotonic => "monotonic",
-            Self::Boot { .. } => "boot",
-            Self::Unit { .. } => "unit",
-            Self::Ignored { .. } => "ignored",
-            Self::Late => "late",
-            Self::Often => "often",
-            Self::Branch => "branch",
-            Self::NotDispatchable => "not_dispatchable",
-        }
+        self.into()
     }
 
     /// Whether the schedule was written so that it means here what it meant there.

@@ -1,18 +1,13 @@
 //! What could not be imported: where and why.
 
-use std::fmt;
-
-use crate::{dispatch, place::Place, plan::Unfit, schedule};
+use crate::{dispatch, place, plan::Unfit, schedule};
 
 /// A part of the text that became no schedule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    pub place: Place,
-    pub reason: Reason,
-}
+pub type Problem = place::Problem<Reason>;
 
 /// Why something became no schedule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Reason {
     /// A bad DISPATCH line.
     #[error(transparent)]
@@ -83,22 +78,7 @@ impl Reason {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Dispatch(reason) => reason.code(),
-            Self::Expression(_) => "expression",
-            Self::NeverFires => "never_fires",
-            Self::Unfit(_) => "unfit",
-            Self::NoCommand => "no_command",
-            Self::Input => "input",
-            Self::Zone { .. } => "zone",
-            Self::Same { .. } => "same",
-            Self::Syntax => "syntax",
-            Self::Continued => "continued",
-            Self::Calendar { .. } => "calendar",
-            Self::Period { .. } => "period",
-            Self::Boot { .. } => "boot",
-            Self::Template { .. } => "template",
-            Self::NoTime { .. } => "no_time",
-            Self::Yaml { .. } => "yaml",
-            Self::Shape { .. } => "shape",
+            other => other.into(),
         }
     }
 
@@ -119,12 +99,5 @@ impl Reason {
             _ => return None,
         };
         Some(advice.to_owned())
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { line, column, .. } = self.place;
-        write!(f, "line {line}, column {column}: {}", self.reason)
     }
 }

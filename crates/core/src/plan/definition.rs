@@ -65,46 +65,46 @@ pub(crate) fn derived_name(from: &str, content: &str) -> ScheduleName {
     ScheduleName(format!("{from}-{hash:012x}").into())
 }
 
-/// What happens to slots that passed while nothing was planning (DP-17).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum CatchUp {
-    /// They are skipped.
-    None,
-    /// The last of them fires, if it is within its grace.
-    #[default]
-    Latest,
-    /// Those within the grace fire, the newest `max_catch_up` of them, in order.
-    All,
+names! {
+    /// What happens to slots that passed while nothing was planning (DP-17).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum CatchUp {
+        /// They are skipped.
+        None = "none",
+        /// The last of them fires, if it is within its grace.
+        #[default]
+        Latest = "latest",
+        /// Those within the grace fire, the newest `max_catch_up` of them, in order.
+        All = "all",
+    }
 }
 
-/// What happens to a slot whose predecessor has not ended (DP-17).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Overlap {
-    /// It is skipped.
-    #[default]
-    Skip,
-    /// It waits for the predecessor; what comes while it waits is skipped.
-    QueueOne,
-    /// It fires.
-    Allow,
-    /// The predecessor is cancelled, and it fires.
-    CancelRunning,
+names! {
+    /// What happens to a slot whose predecessor has not ended (DP-17).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Overlap {
+        /// It is skipped.
+        #[default]
+        Skip = "skip",
+        /// It waits for the predecessor; what comes while it waits is skipped.
+        QueueOne = "queue_one",
+        /// It fires.
+        Allow = "allow",
+        /// The predecessor is cancelled, and it fires.
+        CancelRunning = "cancel_running",
+    }
 }
 
-/// What happens to the slots of a pause when it ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum OnResume {
-    /// They stay skipped.
-    #[default]
-    Skip,
-    /// The last of them fires, if it is within its grace.
-    Latest,
+names! {
+    /// What happens to the slots of a pause when it ends.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum OnResume {
+        /// They stay skipped.
+        #[default]
+        Skip = "skip",
+        /// The last of them fires, if it is within its grace.
+        Latest = "latest",
+    }
 }
 
 /// A schedule as written: when, at what, and what to do when things do not go as planned.

@@ -10,7 +10,7 @@ use super::{Ready, ScheduleName};
 use crate::{
     json,
     target::Target,
-    task::{Identity, Invalid, Kind, NewTask, Payload, Priority, Revision, Status, Subject},
+    task::{Identity, Invalid, NewTask, Payload, Priority, Revision, Status},
 };
 
 /// The kind of every firing.
@@ -65,19 +65,12 @@ pub struct Firing {
 
 /// The identity of a slot's firing: the once-only key `(schedule, slot)` (DP-05, DP-06).
 pub fn slot_identity(schedule: &ScheduleName, slot: Timestamp) -> Result<Identity, Invalid> {
-    identity(&format!("schedule:{schedule}@{slot}"))
+    Identity::parse(&format!("schedule:{schedule}@{slot}"), DISPATCH)
 }
 
 /// The identity of a firing by hand; `at` is when it was requested.
 pub fn manual_identity(schedule: &ScheduleName, at: Timestamp) -> Result<Identity, Invalid> {
-    identity(&format!("schedule:{schedule}@manual-{at}"))
-}
-
-fn identity(subject: &str) -> Result<Identity, Invalid> {
-    Ok(Identity {
-        subject: Subject::parse(subject)?,
-        kind: Kind::parse(DISPATCH)?,
-    })
+    Identity::parse(&format!("schedule:{schedule}@manual-{at}"), DISPATCH)
 }
 
 /// A firing to be written.

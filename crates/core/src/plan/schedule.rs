@@ -181,6 +181,32 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// A new one, from its first slot on.
+    pub fn new(
+        name: ScheduleName,
+        origin: Origin,
+        definition: StoredDefinition,
+        next_at: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id: ScheduleId(0),
+            name,
+            origin,
+            definition,
+            revision: 0,
+            version: 1,
+            state: State::Active,
+            next_at,
+            waits_since: None,
+            look_at: next_at,
+            last: None,
+            beside: Vec::new(),
+            created_at: now,
+            changed_at: now,
+        }
+    }
+
     /// The identity of its newest firing, of a slot or by hand.
     pub fn last_firing(&self) -> Option<Identity> {
         identity(self.last.as_ref()?)
@@ -318,5 +344,21 @@ mod tests {
         assert_eq!(open.len(), BESIDE_MAX + 1);
         assert_eq!(open.first().unwrap(), "newest");
         assert_eq!(open.last().unwrap(), "1", "the oldest is forgotten");
+    }
+}
+
+impl ScheduleWrite {
+    /// Writes the schedule alone, over version `seen` of it.
+    pub fn of(seen: Option<i64>, schedule: Schedule, now: Timestamp) -> Self {
+        Self {
+            seen,
+            decided_at: now,
+            schedule,
+            takes_back: None,
+            slots: Vec::new(),
+            fires: Vec::new(),
+            cancels: Vec::new(),
+            edit: None,
+        }
     }
 }

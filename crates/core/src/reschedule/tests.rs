@@ -57,7 +57,7 @@ fn effect_on(task: Option<&Task>, change: &Change) -> Effect {
 }
 
 fn amended(task: &Task, amend: &Amend) -> Effect {
-    let untouched = annotate(task);
+    let untouched = Amend::of(task);
     if *amend == untouched {
         Effect::Annotate
     } else if *amend

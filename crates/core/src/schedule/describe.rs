@@ -7,6 +7,7 @@
 use std::fmt;
 
 use super::{
+    expression::Every,
     field::Field,
     timetable::{DayRule, EVERY, LAST, Plan, Table, Timetable},
 };
@@ -140,12 +141,15 @@ impl Table {
         named.collect()
     }
 
-    fn month_shape(&self) -> Shape {
-        shape(u64::from(self.months) << 1, Field::Month)
+    /// The months, unless it is all of them.
+    fn some_months(&self) -> Option<Vec<u32>> {
+        let months: Vec<u32> = values(u64::from(self.months) << 1).collect();
+        (months.len() < 12).then_some(months)
     }
 
-    /// The years, as runs from first to last.
-    fn year_runs(&self) -> Option<Vec<(u32, u32)>> {
+    /// The years, runs of them drawn together. They are few, or a pattern that the first ones
+    /// show: then it is those, and the last apart.
+    fn some_years(&self, show: fn(u32, u32) -> String) -> Option<(Vec<String>, Option<String>)> {
         self.years.as_ref()?;
         let all = u32::from(super::YEAR_MIN)..=u32::from(super::YEAR_MAX);
         let mut runs: Vec<(u32, u32)> = Vec::new();
@@ -155,8 +159,50 @@ impl Table {
                 _ => runs.push((year, year)),
             }
         }
-        Some(runs)
+        let mut years: Vec<String> = runs.iter().map(|run| show(run.0, run.1)).collect();
+        let last = (years.len() > 6).then(|| years.pop()).flatten();
+        if last.is_some() {
+            years.truncate(3);
+        }
+        Some((years, last))
     }
+}
+
+impl Every {
+    /// How many of the largest unit that fits; `units` are the names of days, hours, minutes and
+    /// seconds.
+    fn in_units(self, units: [&str; 4]) -> (u32, &str) {
+        let sizes = [86_400, 3_600, 60, 1];
+        let fits = |(size, _): &(u32, &str)| self.period_s.is_multiple_of(*size);
+        let unit = sizes.into_iter().zip(units).find(fits);
+        unit.map_or((self.period_s, ""), |(size, name)| {
+            (self.period_s / size, name)
+        })
+    }
+}
+
+/// Values with runs of three and more drawn together.
+fn runs(values: &[u32], to: &str, show: &dyn Fn(u32) -> String) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut rest = values;
+    while let Some(first) = rest.first() {
+        let length = (1..rest.len())
+            .find(|place| rest[*place] != rest[place - 1] + 1)
+            .unwrap_or(rest.len());
+        let taken = if length > 2 { length } else { 1 };
+        let (run, after) = rest.split_at(taken);
+        parts.push(match run.last() {
+            Some(last) if taken > 1 => format!("{}{to}{}", show(*first), show(*last)),
+            _ => show(*first),
+        });
+        rest = after;
+    }
+    parts
+}
+
+fn name(names: &[&'static str], place: u32) -> String {
+    let name = names.get(place as usize).copied();
+    name.unwrap_or("?").to_owned()
 }
 
 fn values(bits: u64) -> impl Iterator<Item = u32> {

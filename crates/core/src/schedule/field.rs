@@ -1,55 +1,58 @@
 //! The fields of an expression: their names, bounds and words.
 
-use std::fmt;
-
 use super::{YEAR_MAX, YEAR_MIN};
 
-/// A field of an expression, in the order in which seven of them stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
-    /// 0 to 59.
-    Second,
-    /// 0 to 59.
-    Minute,
-    /// 0 to 23.
-    Hour,
-    /// Day of the month, 1 to 31.
-    Day,
-    /// 1 to 12, or JAN to DEC.
-    Month,
-    /// 0 to 7, or SUN to SAT; both 0 and 7 are Sunday.
-    Weekday,
-    /// 1970 to 2199.
-    Year,
+names! {
+    /// A field of an expression, in the order in which seven of them stand.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Field {
+        /// 0 to 59.
+        Second = "second",
+        /// 0 to 59.
+        Minute = "minute",
+        /// 0 to 23.
+        Hour = "hour",
+        /// 1 to 31.
+        Day = "day of month",
+        /// 1 to 12, or JAN to DEC.
+        Month = "month",
+        /// 0 to 7, or SUN to SAT; both 0 and 7 are Sunday.
+        Weekday = "day of week",
+        /// 1970 to 2199.
+        Year = "year",
+    }
 }
 
-const MONTHS: [&str; 12] = [
-    "JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC",
+/// The months; an expression has the first three letters of a name for its number.
+pub(crate) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
-const WEEKDAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+/// The days of the week, likewise.
+pub(crate) const WEEKDAYS: [&str; 7] = [
+    "Sunday",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+];
 
 impl Field {
-    pub(super) const ALL: [Self; 7] = [
-        Self::Second,
-        Self::Minute,
-        Self::Hour,
-        Self::Day,
-        Self::Month,
-        Self::Weekday,
-        Self::Year,
-    ];
-
     /// Its position among seven. Hashes depend on it: it must never change.
     pub(super) fn index(self) -> u8 {
-        match self {
-            Self::Second => 0,
-            Self::Minute => 1,
-            Self::Hour => 2,
-            Self::Day => 3,
-            Self::Month => 4,
-            Self::Weekday => 5,
-            Self::Year => 6,
-        }
+        self as u8
     }
 
     /// The smallest value; `*` begins here.
@@ -89,7 +92,7 @@ impl Field {
         }
     }
 
-    /// The words of this field, the first meaning its smallest value.
+    /// What its values are called, from its smallest on.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
             Self::Month => &MONTHS,
@@ -106,19 +109,5 @@ impl Field {
     /// Whether it says at what time of the day.
     pub(super) fn is_time(self) -> bool {
         matches!(self, Self::Second | Self::Minute | Self::Hour)
-    }
-}
-
-impl fmt::Display for Field {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Second => "second",
-            Self::Minute => "minute",
-            Self::Hour => "hour",
-            Self::Day => "day of month",
-            Self::Month => "month",
-            Self::Weekday => "day of week",
-            Self::Year => "year",
-        })
     }
 }

@@ -24,7 +24,8 @@ pub struct Warning {
 }
 
 /// What to know about an expression.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Lint {
     /// Both day fields are restricted, and one is enough.
     EitherDay,
@@ -227,17 +228,7 @@ impl Timetable {
 impl Lint {
     /// A name for programs.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::EitherDay => "either_day",
-            Self::StepIsRestriction { .. } => "step_is_restriction",
-            Self::UnevenStep { .. } => "uneven_step",
-            Self::LargeStep { .. } => "large_step",
-            Self::SkipsMonths { .. } => "skips_months",
-            Self::InGap { .. } => "in_gap",
-            Self::EveryMinute => "every_minute",
-            Self::Frequent { .. } => "frequent",
-            Self::NeverFires => "never_fires",
-        }
+        self.into()
     }
 }
 

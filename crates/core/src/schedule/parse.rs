@@ -11,6 +11,7 @@ use super::{
     expression::{Expression, Fields, List, Rule, Term},
     field::Field,
 };
+use crate::place::{Token, words};
 
 mod item;
 mod list;
@@ -27,16 +28,9 @@ pub enum Mode {
     Import,
 }
 
-/// A part of the expression and its position.
-#[derive(Debug, Clone, Copy)]
-struct Token<'a> {
-    text: &'a str,
-    start: usize,
-}
-
 pub(super) fn parse(text: &str, mode: Mode) -> Result<Expression, Error> {
     check_characters(text)?;
-    let mut tokens = split(text);
+    let mut tokens = words(text);
     let zone = take_zone(&mut tokens, mode)?;
     let Some(first) = tokens.first().copied() else {
         return Err(Error::new(Span::new(0, text.len()), Problem::Empty));
@@ -72,18 +66,6 @@ fn narrow(found: char) -> Option<char> {
     let wide = u32::from(found).checked_sub(u32::from('！'))?;
     let narrow = char::from_u32(u32::from('!') + wide)?;
     narrow.is_ascii_graphic().then_some(narrow)
-}
-
-fn split(text: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
-    let mut start = 0;
-    for piece in text.split([' ', '\t']) {
-        if !piece.is_empty() {
-            tokens.push(Token { text: piece, start });
-        }
-        start += piece.len() + 1;
-    }
-    tokens
 }
 
 fn take_zone(tokens: &mut Vec<Token<'_>>, mode: Mode) -> Result<Option<String>, Error> {
@@ -159,18 +141,6 @@ fn looks_like_years(text: &str) -> bool {
 }
 
 impl<'a> Token<'a> {
-    fn span(self) -> Span {
-        Span::new(self.start, self.start + self.text.len())
-    }
-
-    /// A piece of it, by its own bytes.
-    fn part(self, start: usize, end: usize) -> Self {
-        Self {
-            text: self.text.get(start..end).unwrap_or_default(),
-            start: self.start + start,
-        }
-    }
-
     /// The parts before and after the first of these characters.
     fn split_once(self, at: char) -> Option<(Self, Self)> {
         let found = self.text.find(at)?;

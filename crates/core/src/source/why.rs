@@ -11,17 +11,10 @@ use super::{
     check::FailureClass,
     hints::{HONOURED_MAX, Hints},
 };
-use crate::task::{Status, Task};
-
-const DAYS: [&str; 7] = [
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-];
+use crate::{
+    schedule::WEEKDAYS,
+    task::{Status, Task},
+};
 
 /// A task that is put for now is due a moment after its row was written; that is no difference
 /// worth a sentence.
@@ -99,7 +92,7 @@ pub fn requests(hints: &Hints) -> Vec<String> {
     let hours = listed(hints.skip_hours, 24, |hour| format!("{hour:02}:00"));
     let hours = hours
         .map(|hours| format!("It asks not to be checked in the hours beginning at {hours} UTC."));
-    let days = listed(hints.skip_days, 7, |day| DAYS[day].to_owned());
+    let days = listed(hints.skip_days, 7, |day| WEEKDAYS[(day + 1) % 7].to_owned());
     let days = days.map(|days| format!("It asks not to be checked on {days}."));
     [fresh, every, hours, days].into_iter().flatten().collect()
 }

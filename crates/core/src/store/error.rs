@@ -55,17 +55,7 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 impl Error {
     /// The error and all its causes in one line, for a log.
     pub fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            let next = error.to_string();
-            // Drivers like to repeat their cause in their own words.
-            if !text.ends_with(&next) {
-                text = format!("{text}: {next}");
-            }
-            cause = error.source();
-        }
-        text
+        chain(self)
     }
 
     /// Whether one row cannot be read; a caller that reads many continues with the next.
@@ -81,3 +71,18 @@ impl Error {
 
 /// The port's result.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error and its causes, each said once.
+pub fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        // Drivers like to repeat their cause in their own words.
+        if !text.ends_with(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}

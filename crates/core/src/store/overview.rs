@@ -135,7 +135,7 @@ pub struct ActivityCursor {
     /// When the last line was decided.
     pub at: Timestamp,
     /// How many lines of just that instant were listed, on this page and on those before.
-    pub reported: usize,
+    pub listed: usize,
 }
 
 impl ActivityCursor {
@@ -144,8 +144,8 @@ impl ActivityCursor {
         let at = page.last()?.at();
         let here = page.iter().filter(|line| line.at() == at).count();
         let earlier = before.filter(|before| before.at == at);
-        let reported = here.saturating_add(earlier.map_or(0, |before| before.reported));
-        Some(Self { at, reported })
+        let listed = here.saturating_add(earlier.map_or(0, |before| before.listed));
+        Some(Self { at, listed })
     }
 }
 

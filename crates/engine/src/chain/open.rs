@@ -6,13 +6,13 @@ use std::{
 };
 
 use almanack_core::{
-    chain::{ChainEvent, Line},
+    chain::{Line, LineRef},
     lock::LockKey,
 };
 
 /// Slots whose lock was asked for, and whose end is not known yet.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Open(Arc<Mutex<BTreeMap<LockKey, ChainEvent>>>);
+pub(super) struct Open(Arc<Mutex<BTreeMap<LockKey, LineRef>>>);
 
 /// One of them. It is over when this is dropped.
 pub(super) struct Held {
@@ -23,24 +23,19 @@ pub(super) struct Held {
 impl Open {
     /// From here on the slot may be locked by us.
     pub(super) fn hold(&self, line: &Line, key: LockKey) -> Held {
-        let said = ChainEvent::Unfinished {
-            line: line.number,
-            expression: line.expression().to_owned(),
-            slot: key.slot(),
-        };
-        self.all().insert(key, said);
+        self.all().insert(key, line.reference());
         Held {
             open: self.clone(),
             key,
         }
     }
 
-    /// Events to report of those that are not over.
-    pub(super) fn unfinished(&self) -> Vec<ChainEvent> {
-        self.all().values().cloned().collect()
+    /// Those that are not over.
+    pub(super) fn unfinished(&self) -> BTreeMap<LockKey, LineRef> {
+        self.all().clone()
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<LockKey, ChainEvent>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<LockKey, LineRef>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

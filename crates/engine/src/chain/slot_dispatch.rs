@@ -81,11 +81,7 @@ impl SlotDispatch {
                     let slot_dispatch = self.clone();
                     launches.spawn(async move { slot_dispatch.launch(&due, held).await });
                 }
-                Some(Acquired::Lost) => self.ports.report(ChainEvent::Lost {
-                    line: self.line.number,
-                    expression: self.expression(),
-                    slot: due.slot(),
-                }),
+                Some(Acquired::Lost) => self.report(ChainEvent::Lost { slot: due.slot() }),
                 None => {}
             }
         }
@@ -133,12 +129,8 @@ impl SlotDispatch {
             (Settled::Fires, None) => Settled::TooLate,
             _ => how,
         };
-        self.ports.report(ChainEvent::Settled {
-            line: self.line.number,
-            expression: self.expression(),
-            slot: key.slot(),
-            how,
-        });
+        let slot = key.slot();
+        self.report(ChainEvent::Settled { slot, how });
         if let Some(due) = due {
             self.launch(&due, held).await;
         }
@@ -165,12 +157,8 @@ impl SlotDispatch {
             } else {
                 error.to_string()
             };
-            self.ports.report(ChainEvent::Missed {
-                line: self.line.number,
-                expression: self.expression(),
-                slot: due.slot(),
-                why,
-            });
+            let slot = due.slot();
+            self.report(ChainEvent::Missed { slot, why });
             return None;
         }
     }
@@ -219,30 +207,26 @@ impl SlotDispatch {
     }
 
     fn conclude(&self, due: &Due, attempts: u32, ended: Result<(), String>) {
-        let (line, expression, slot) = (self.line.number, self.expression(), due.slot());
-        self.ports.report(match ended {
+        let slot = due.slot();
+        self.report(match ended {
             Ok(()) => ChainEvent::Fired {
-                line,
-                expression,
                 slot,
                 caught_up: due.caught_up,
                 attempts,
             },
-            Err(why) => ChainEvent::Failed {
-                line,
-                expression,
-                slot,
-                why,
-            },
+            Err(why) => ChainEvent::Failed { slot, why },
         });
+    }
+
+    fn report(&self, said: ChainEvent) {
+        self.ports.report(Some(self.line.reference()), said);
     }
 
     async fn attempt(&self, due: &Due, attempt: u32) -> Outcome {
         let target = &self.line.ready().definition.target;
         let type_name = target.type_name();
         let Some(launcher) = self.ports.launchers.get(type_name) else {
-            let error = format!("chains do not support {type_name} targets");
-            return Outcome::GiveUp { error };
+            return Outcome::give_up(format!("chains do not support {type_name} targets"));
         };
         let firing = Firing {
             schedule: self.line.name().to_string(),
@@ -255,9 +239,7 @@ impl SlotDispatch {
         };
         match self.claimed(&firing, due, attempt) {
             Some(task) => launcher.fire(&firing, &task).await,
-            None => Outcome::GiveUp {
-                error: "the firing is too large".to_owned(),
-            },
+            None => Outcome::give_up("the firing is too large"),
         }
     }
 
@@ -399,9 +381,5 @@ impl SlotDispatch {
         let jitter = self.ports.entropy.next_u64();
         self.ports
             .after(next_wait(&backoff, attempt, retry_after, jitter))
-    }
-
-    fn expression(&self) -> String {
-        self.line.expression().to_owned()
     }
 }

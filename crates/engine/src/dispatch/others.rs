@@ -27,16 +27,9 @@ const PAGES_MAX: usize = 20;
 const DATED_LATE: SignedDuration = SignedDuration::from_secs(5);
 
 /// The firings in the store.
-pub struct StoredFirings {
-    store: Arc<dyn Store>,
-}
+pub struct StoredFirings(pub Arc<dyn Store>);
 
 impl StoredFirings {
-    /// Those of all nodes that share `store`.
-    pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
-    }
-
     /// All firings that were made since, newest first, and perhaps some before.
     async fn load_firings(&self, since: Timestamp) -> Result<Vec<Task>, NotSeen> {
         let kind = Kind::parse(DISPATCH).map_err(|invalid| unseen(invalid.to_string()))?;
@@ -47,7 +40,7 @@ impl StoredFirings {
         };
         let mut rows: Vec<Task> = Vec::new();
         for _ in 0..PAGES_MAX {
-            let page = self.store.list_tasks(&filter).await;
+            let page = self.0.list_tasks(&filter).await;
             let page = page.map_err(|error| unseen(error.chain()))?;
             rows.extend(page.rows);
             filter.before = page.next;
@@ -63,7 +56,7 @@ impl StoredFirings {
 #[async_trait]
 impl OtherFirings for StoredFirings {
     async fn load_decided_at(&self, task: &ClaimedTask) -> Result<Timestamp, NotSeen> {
-        let row = self.store.load_task(task.id).await;
+        let row = self.0.load_task(task.id).await;
         let row = row.map_err(|error| unseen(error.chain()))?;
         let row = row.ok_or_else(|| unseen("the firing is gone".to_owned()))?;
         Ok(row.created_at)

@@ -46,29 +46,28 @@ struct Parts {
 type Titles = Option<Result<Option<Vec<Option<String>>>, Failure>>;
 
 impl Editions {
-    /// Works on stories as one batch and writes down how it ended. `false` if another run was
-    /// faster.
+    /// Works on stories as one batch and writes down how it ended, unless another run was faster.
     pub(super) async fn process(
         &self,
         account: &Account,
         keys: &[StoryKey],
         budget: &Arc<Budget>,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let (settings, now) = (&self.settings, self.clock.now());
         let started = turn::start_batch(account, keys, &settings.node, &settings.rules, now);
         let Some((change, batch)) = started else {
-            return Ok(false);
+            return Ok(());
         };
         let stories = change.stories.clone();
         if self.write(account, change).await?.is_none() {
-            return Ok(false);
+            return Ok(());
         }
         // Counted from when it was decided: a slow answer of the store shortens the time, and never
         // extends it.
         let over_at = later(batch.started_at, settings.rules.batch_time);
         if self.clock.now() >= over_at {
             tracing::warn!(edition.date = %account.edition.date, batch.index = batch.index, "the store answered too late to work on a batch; the batch returns when its lease expires");
-            return Ok(true);
+            return Ok(());
         }
         let date = account.edition.date;
         let work = self.work(&stories, budget, over_at);
@@ -94,7 +93,7 @@ impl Editions {
                 tracing::warn!(edition.date = %date, batch.index = batch.index, "a batch ended after its lease had expired; its work is discarded");
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Works until everything has come in or the time is over.

@@ -30,14 +30,13 @@ impl Editions {
         account: &Account,
         due: &[Due],
         budget: &Arc<Budget>,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let revision = account.edition.revision;
         let document = self.document(account.edition.date, Some(revision)).await?;
         let all = due
             .iter()
             .map(|due| self.deliver_to(&due.destination, &document, budget));
-        join_all(all).await.into_iter().collect::<Result<(), _>>()?;
-        Ok(true)
+        join_all(all).await.into_iter().collect()
     }
 
     /// Delivers part after part, until one does not arrive.
@@ -102,7 +101,7 @@ impl Editions {
         publisher: &dyn Publisher,
         budget: &Arc<Budget>,
     ) -> Result<bool, Error> {
-        let key = DeliveryKey::from(delivery);
+        let key = DeliveryKey::of(delivery);
         let rules = &self.settings.rules;
         let started = self
             .turn(date, |account, now| {
@@ -138,7 +137,7 @@ impl Editions {
         publisher: &dyn Publisher,
         request_budget: &Arc<Budget>,
     ) -> Sent {
-        let (date, key) = (document.inputs.date, DeliveryKey::from(delivery));
+        let (date, key) = (document.inputs.date, DeliveryKey::of(delivery));
         let (rules, attempt) = (&self.settings.rules, delivery.attempts);
         let late = |what| Failure::new(FailureClass::Transient, what);
         // Counted from when it was decided: a slow answer of the store shortens the time, and never
@@ -208,7 +207,7 @@ impl Editions {
         {
             return Ok(false);
         }
-        let key = DeliveryKey::from(delivery);
+        let key = DeliveryKey::of(delivery);
         let preferred = publisher.on_unknown();
         let settled = self
             .turn(date, |account, now| {
@@ -254,7 +253,7 @@ impl Editions {
     /// A destination that is no longer configured cannot be delivered to, and must not hold up the
     /// edition.
     async fn forget(&self, date: Date, delivery: &Delivery) -> Result<(), Error> {
-        let key = DeliveryKey::from(delivery);
+        let key = DeliveryKey::of(delivery);
         let why = "the destination is no longer configured";
         tracing::warn!(edition.date = %date, destination = delivery.destination, "destination is no longer configured; skipping its delivery");
         let skip = |account: &Account, now| {
@@ -268,7 +267,7 @@ impl Editions {
 /// What is not retried automatically needs an operator's attention.
 fn say_held(account: &Account, key: &DeliveryKey) {
     let mut deliveries = account.deliveries.iter();
-    let own = deliveries.find(|delivery| DeliveryKey::from(*delivery) == *key);
+    let own = deliveries.find(|delivery| DeliveryKey::of(*delivery) == *key);
     if let Some(held) = own.filter(|delivery| delivery.is_held()) {
         let (attempts, state) = (held.attempts, held.state.as_str());
         tracing::error!(edition.date = %account.edition.date, destination = held.destination, part = held.part, attempts, state, error = held.detail, "delivery needs attention: resend it or skip it");

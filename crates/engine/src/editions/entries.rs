@@ -35,16 +35,9 @@ const TEXT_CHARS_MAX: usize = 20_000;
 const TEXT_CHARS_MIN: usize = 500;
 
 /// The entries of all sources.
-pub struct EntryStories {
-    store: Arc<dyn Store>,
-}
+pub struct EntryStories(pub Arc<dyn Store>);
 
 impl EntryStories {
-    /// Reads what is kept in `store`.
-    pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
-    }
-
     async fn candidates(
         &self,
         window: Window,
@@ -59,7 +52,7 @@ impl EntryStories {
                 limit: PAGE,
                 ..EntryFilter::default()
             };
-            let page = self.store.list_entries(&filter).await?;
+            let page = self.0.list_entries(&filter).await?;
             let found = page
                 .rows
                 .iter()
@@ -97,7 +90,7 @@ impl EntryStories {
             limit: 1,
             ..EntryFilter::default()
         };
-        Ok(self.store.list_entries(&filter).await?.rows.pop())
+        Ok(self.0.list_entries(&filter).await?.rows.pop())
     }
 
     async fn listed(&self, candidate: Candidate) -> store::Result<Listed> {

@@ -62,15 +62,6 @@ impl Error {
 
     /// The error and all its causes in one line, for a log.
     pub fn chain(&self) -> String {
-        if let Self::Store(error) = self {
-            return error.chain();
-        }
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            text = format!("{text}: {error}");
-            cause = error.source();
-        }
-        text
+        store::chain(self)
     }
 }

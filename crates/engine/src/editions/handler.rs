@@ -12,7 +12,6 @@ use almanack_core::{
     finish::Outcome,
     handler::Handler,
     task::ClaimedTask,
-    time::Clock,
 };
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -38,9 +37,7 @@ impl Handler for TickHandler {
                 let after = ticked.steps.last().map(|step| step.after);
                 let state = after.map_or("", State::as_str);
                 let detail = format!("{} {state}: {}", ticked.date, did.join(", "));
-                Outcome::Done {
-                    detail: Some(detail),
-                }
+                Outcome::done(detail)
             }
             Err(error) => failed(&error, "edition tick failed; the next tick will retry"),
         }
@@ -48,62 +45,39 @@ impl Handler for TickHandler {
 }
 
 /// Tries `EDITION_RUN` tasks.
-pub struct RunHandler {
-    editions: Arc<Editions>,
-    clock: Arc<dyn Clock>,
-}
-
-impl RunHandler {
-    /// Steps by `clock`.
-    pub fn new(editions: Arc<Editions>, clock: Arc<dyn Clock>) -> Self {
-        Self { editions, clock }
-    }
-}
+pub struct RunHandler(pub Arc<Editions>);
 
 #[async_trait]
 impl Handler for RunHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let Some(date) = date_of(&task.identity) else {
-            return Outcome::GiveUp {
-                error: "not an edition's task".to_owned(),
-            };
+            return Outcome::give_up("not an edition's task");
         };
-        match self.editions.step(date, Requester::Tick, &Unwatched).await {
-            Ok(stepped) => outcome(&stepped.end, self.clock.now()),
-            Err(error @ (Error::Unknown(_) | Error::NotNow(_))) => Outcome::GiveUp {
-                error: error.to_string(),
-            },
+        match self.0.step(date, Requester::Tick, &Unwatched).await {
+            Ok(stepped) => outcome(&stepped.end, self.0.clock.now()),
+            Err(error @ (Error::Unknown(_) | Error::NotNow(_))) => {
+                Outcome::give_up(error.to_string())
+            }
             Err(error) => failed(&error, "a step of an edition failed; will retry"),
         }
     }
 }
 
 fn outcome(end: &End, now: Timestamp) -> Outcome {
-    let again = |at| Outcome::Again {
-        at,
-        on_record: false,
-    };
     match end {
-        End::More => again(now),
-        End::Waits(waiting) => again(waiting.until()),
-        End::Failed => again(later(now, AFTER_FAILURE)),
-        End::Rests(State::Published) => Outcome::Done {
-            detail: Some("published".to_owned()),
-        },
-        End::Rests(State::Aggregating) => Outcome::GiveUp {
-            error: "a destination does not accept the edition: resend it or skip it".to_owned(),
-        },
-        End::Rests(state) => Outcome::GiveUp {
-            error: format!("the edition is {state}"),
-        },
+        End::More => Outcome::again(now),
+        End::Waits(waiting) => Outcome::again(waiting.until()),
+        End::Failed => Outcome::again(later(now, AFTER_FAILURE)),
+        End::Rests(State::Published) => Outcome::done("published"),
+        End::Rests(State::Aggregating) => {
+            Outcome::give_up("a destination does not accept the edition: resend it or skip it")
+        }
+        End::Rests(state) => Outcome::give_up(format!("the edition is {state}")),
     }
 }
 
 /// The state is unchanged, and the whole cause is reported (ED-29).
 fn failed(error: &Error, what: &'static str) -> Outcome {
     tracing::error!(error = error.chain(), "{what}");
-    Outcome::Retry {
-        error: error.to_string(),
-        retry_after: None,
-    }
+    Outcome::retry(error.to_string())
 }

@@ -102,12 +102,6 @@ pub struct Ran {
     pub end: End,
 }
 
-/// What came of an action.
-enum Acted {
-    Done,
-    Failed,
-}
-
 impl Editions {
     /// Does what one budget pays for: free actions, and one that spends (ED-01, ED-08).
     pub async fn step(
@@ -136,7 +130,7 @@ impl Editions {
             if actions.len() > ACTIONS_MAX {
                 return Err(Error::Contended(date));
             }
-            if let Acted::Failed = self.act(&account, &action, &budget).await? {
+            if !self.act(&account, &action, &budget).await? {
                 let account = self.account(date).await?;
                 observer.ended(&account);
                 break (account.edition.state, End::Failed);
@@ -246,29 +240,27 @@ impl Editions {
         each.fold(0, u32::saturating_add)
     }
 
+    /// Whether it worked; a list that could not be fetched ends the step.
     async fn act(
         &self,
         account: &Account,
         action: &Action,
         budget: &Arc<Budget>,
-    ) -> Result<Acted, Error> {
+    ) -> Result<bool, Error> {
         let now = self.clock.now();
         let change = match action {
-            Action::Fetch => {
-                let fetched = self.fetch(account, budget).await?;
-                return Ok(if fetched { Acted::Done } else { Acted::Failed });
-            }
+            Action::Fetch => return self.fetch(account, budget).await,
             Action::Process(keys) => {
                 self.process(account, keys, budget).await?;
-                return Ok(Acted::Done);
+                None
             }
             Action::Deliver(due) => {
                 self.deliver(account, due, budget).await?;
-                return Ok(Acted::Done);
+                None
             }
             Action::Aggregate => {
                 self.aggregate(account).await?;
-                return Ok(Acted::Done);
+                None
             }
             Action::Reopen => turn::reopen(account, now),
             Action::Recover => Some(turn::recover(account, &self.settings.rules, now)),
@@ -281,6 +273,6 @@ impl Editions {
         if let Some(change) = change {
             self.write(account, change).await?;
         }
-        Ok(Acted::Done)
+        Ok(true)
     }
 }

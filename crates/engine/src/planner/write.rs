@@ -60,19 +60,11 @@ pub(crate) fn note_fires(write: &mut ScheduleWrite, running: &[Task]) {
 
 /// A write that changes nothing yet.
 pub(crate) fn write_of(schedule: &Schedule, now: Timestamp) -> ScheduleWrite {
-    ScheduleWrite {
-        seen: Some(schedule.version),
-        decided_at: now,
-        schedule: Schedule {
-            version: schedule.version + 1,
-            ..schedule.clone()
-        },
-        takes_back: None,
-        slots: Vec::new(),
-        fires: Vec::new(),
-        cancels: Vec::new(),
-        edit: None,
-    }
+    let next = Schedule {
+        version: schedule.version + 1,
+        ..schedule.clone()
+    };
+    ScheduleWrite::of(Some(schedule.version), next, now)
 }
 
 /// Takes a schedule out of planning until it can be computed again. A pause whose end cannot be

@@ -168,14 +168,8 @@ impl Running {
         let (id, outcome) = match joined {
             Ok((id, outcome)) => (id, outcome),
             Err(error) if error.is_panic() => {
-                let error_text = "the handler panicked; see the log".to_owned();
-                (
-                    error.id(),
-                    Outcome::Retry {
-                        error: error_text,
-                        retry_after: None,
-                    },
-                )
+                let retry = Outcome::retry("the handler panicked; see the log");
+                (error.id(), retry)
             }
             // Dropped by us; the code that dropped it has decided about it.
             Err(error) => {

@@ -36,32 +36,24 @@ const REFUSED_AGAIN: SignedDuration = SignedDuration::from_hours(1);
 
 /// Checks sources.
 pub struct SourceHandler {
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    checker: Arc<dyn Checker>,
-    fleet: Arc<Fleet>,
-    subscriptions: Reloadable<Subscriptions>,
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    /// What looks.
+    pub checker: Arc<dyn Checker>,
+    /// What decides when the next look is.
+    pub fleet: Arc<Fleet>,
+    /// Whom to report new entries to.
+    pub subscriptions: Reloadable<Subscriptions>,
 }
-
-/// Why a source is not looked at any more.
-struct NotLookedAt(String);
 
 /// What ended an attempt before its time.
+#[derive(Debug, thiserror::Error)]
 enum Stopped {
-    NotLookedAt(NotLookedAt),
-    Store(store::Error),
-}
-
-impl From<store::Error> for Stopped {
-    fn from(error: store::Error) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<NotLookedAt> for Stopped {
-    fn from(why: NotLookedAt) -> Self {
-        Self::NotLookedAt(why)
-    }
+    /// Why a source is not looked at any more.
+    #[error("{0}")]
+    NotLookedAt(String),
+    #[error(transparent)]
+    Store(#[from] store::Error),
 }
 
 /// A look that was made, and how long it took.
@@ -72,29 +64,6 @@ struct LookMade {
 }
 
 impl SourceHandler {
-    /// Looks by `checker`, decides by `fleet`.
-    pub fn new(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        checker: Arc<dyn Checker>,
-        fleet: Arc<Fleet>,
-    ) -> Self {
-        Self {
-            store,
-            clock,
-            checker,
-            fleet,
-            subscriptions: Reloadable::default(),
-        }
-    }
-
-    /// Notifies these of new entries.
-    #[must_use]
-    pub fn reporting(mut self, subscriptions: Reloadable<Subscriptions>) -> Self {
-        self.subscriptions = subscriptions;
-        self
-    }
-
     async fn check(&self, id: SourceId) -> Result<Option<Timestamp>, Stopped> {
         let source = self.load(id).await?;
         let started_at = self.clock.now();
@@ -143,7 +112,9 @@ impl SourceHandler {
                 Some(Written::Lost) | None => source = self.load(source.id).await?,
             }
         }
-        Err(NotLookedAt("the source kept changing meanwhile".to_owned()).into())
+        Err(Stopped::NotLookedAt(
+            "the source kept changing meanwhile".to_owned(),
+        ))
     }
 
     /// Entries of a look that have no row yet.
@@ -173,7 +144,7 @@ impl SourceHandler {
         tracing::warn!(source.id = %id, error = error.chain(), "could not store what a check found");
         let now = self.clock.now();
         if error.is_transient() {
-            return again(later(now, STORE_AGAIN));
+            return Outcome::again(later(now, STORE_AGAIN));
         }
         // Without the database's own words: they may quote an address.
         let detail = format!("could not store what the check found: {error}");
@@ -184,20 +155,23 @@ impl SourceHandler {
         };
         let failed = async { self.keep(self.load(id).await?, &made).await };
         match failed.await {
-            Ok(settled) => again(settled.next_at.unwrap_or(now)),
-            Err(Stopped::NotLookedAt(NotLookedAt(why))) => give_up(why),
-            Err(Stopped::Store(_)) => again(later(now, REFUSED_AGAIN)),
+            Ok(settled) => Outcome::again(settled.next_at.unwrap_or(now)),
+            Err(Stopped::NotLookedAt(why)) => Outcome::give_up(why),
+            Err(Stopped::Store(_)) => Outcome::again(later(now, REFUSED_AGAIN)),
         }
     }
 
     async fn load(&self, id: SourceId) -> Result<Source, Stopped> {
         let found = self.store.load_sources(&[id]).await?.pop().flatten();
-        let source = found.ok_or_else(|| NotLookedAt(format!("there is no source {id}")))?;
-        match source.state {
-            State::Active => Ok(source),
-            State::Paused { .. } => Err(NotLookedAt("the source is paused".to_owned()).into()),
-            State::Ended { reason, .. } => Err(NotLookedAt(reason).into()),
-        }
+        let why = match found {
+            None => format!("there is no source {id}"),
+            Some(source) => match source.state {
+                State::Active => return Ok(source),
+                State::Paused { .. } => "the source is paused".to_owned(),
+                State::Ended { reason, .. } => reason,
+            },
+        };
+        Err(Stopped::NotLookedAt(why))
     }
 }
 
@@ -219,13 +193,13 @@ fn ask(source: &Source) -> Ask {
 impl Handler for SourceHandler {
     async fn attempt(&self, task: &ClaimedTask) -> Outcome {
         let Some(id) = SourceId::of(&task.identity) else {
-            return give_up("not a check of a source".to_owned());
+            return Outcome::give_up("not a check of a source");
         };
         match self.check(id).await {
-            Ok(Some(at)) => again(at),
-            Ok(None) => give_up("the source has ended".to_owned()),
+            Ok(Some(at)) => Outcome::again(at),
+            Ok(None) => Outcome::give_up("the source has ended"),
             // A task that succeeded could not be put again; this one can.
-            Err(Stopped::NotLookedAt(NotLookedAt(why))) => give_up(why),
+            Err(Stopped::NotLookedAt(why)) => Outcome::give_up(why),
             // A source is tried for ever: retries must not run out on the store's account.
             Err(Stopped::Store(error)) => self.after_store_error(id, &error).await,
         }
@@ -233,17 +207,6 @@ impl Handler for SourceHandler {
 }
 
 /// Off the record: the source's own row records its looks.
-fn again(at: Timestamp) -> Outcome {
-    Outcome::Again {
-        at,
-        on_record: false,
-    }
-}
-
-fn give_up(error: String) -> Outcome {
-    Outcome::GiveUp { error }
-}
-
 fn measure(settled: &Settled, entries: usize, took: SignedDuration) {
     if let Some(look) = settled.source.recent.looks().last() {
         let result = look.outcome.as_str();

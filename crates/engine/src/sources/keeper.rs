@@ -77,31 +77,14 @@ impl Walk {
 
 /// A node's care for sources.
 pub struct SourceKeeper {
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    sources: Arc<Sources>,
-    fleet: Arc<Fleet>,
-    keep: KeepEntries,
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub sources: Arc<Sources>,
+    pub fleet: Arc<Fleet>,
+    pub keep: KeepEntries,
 }
 
 impl SourceKeeper {
-    /// Cares for `sources`.
-    pub fn new(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        sources: Arc<Sources>,
-        fleet: Arc<Fleet>,
-        keep: KeepEntries,
-    ) -> Self {
-        Self {
-            store,
-            clock,
-            sources,
-            fleet,
-            keep,
-        }
-    }
-
     /// Goes round until `stop`. Trouble with the store is waited out.
     pub async fn run(self, sleeper: &dyn Sleeper, stop: &CancellationToken) {
         let mut walk = Walk::default();
@@ -110,11 +93,7 @@ impl SourceKeeper {
                 tracing::warn!(error = %error, "the sources' round failed; will retry");
             }
             let next_at = later(self.clock.now(), ROUND_EVERY);
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => {}
-                () = sleeper.until(next_at) => {}
-            }
+            stop.run_until_cancelled(sleeper.until(next_at)).await;
         }
     }
 

@@ -49,8 +49,8 @@ async fn dp_08_a_start_goes_on_behind_the_newest_lock() {
             expected.push(at("08:00:00"));
         }
         assert_eq!(outside.slots(), expected, "{catch_up}");
-        let skipped = outside
-            .count(|said| matches!(said, ChainEvent::Skipped { slots, .. } if slots.slots > 0));
+        let skipped =
+            outside.count(|said| matches!(said, ChainEvent::Skipped { slots, .. } if *slots > 0));
         assert_eq!(
             skipped,
             usize::from(catch_up != "all"),

@@ -119,15 +119,16 @@ impl Room {
             ..Kinds::default()
         };
         let rescheduler = Rescheduler::new(self.store.clone(), self.clock.clone(), kinds);
-        let editions = Editions::new(
-            self.store.clone(),
-            self.clock.clone(),
+        Arc::new(Editions {
+            store: self.store.clone(),
+            shown: self.store.clone(),
+            clock: self.clock.clone(),
             sleeper,
-            Arc::new(rescheduler),
-            self.news.outside(),
-            self.settings.clone(),
-        );
-        Arc::new(editions.reporting(self.subscriptions.clone()))
+            rescheduler: Arc::new(rescheduler),
+            outside: self.news.outside(),
+            settings: self.settings.clone(),
+            subscriptions: self.subscriptions.clone(),
+        })
     }
 
     /// A round of the watch.

@@ -85,7 +85,7 @@ async fn find(store: &dyn Store, id: SourceId, at: Timestamp, found: Vec<FoundEn
 
 /// What is listed; listing sends no request.
 async fn listed(store: &Arc<dyn Store>, wanted: &Wanted) -> Vec<Listed> {
-    let stories = EntryStories::new(Arc::clone(store));
+    let stories = EntryStories(Arc::clone(store));
     let budget = Budget::new(0);
     let listed = stories.list(wanted, &budget).await.unwrap();
     let key = StoryKey("entry:1".to_owned());

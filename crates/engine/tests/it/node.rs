@@ -415,8 +415,8 @@ async fn ed_31_stories_of_archived_editions_are_forgotten_and_the_editions_stay(
         archive_edition(house.store.as_ref(), date, now).await;
     }
     let node = house.admit(1, Duration::ZERO, SignedDuration::ZERO).await;
-    let keep = Retention::After(SignedDuration::from_hours(30 * 24));
-    let node = node.unwrap().forgetting_stories(keep);
+    let mut node = node.unwrap();
+    node.keep.stories = Retention::After(SignedDuration::from_hours(30 * 24));
     let stop = CancellationToken::new();
     let running = tokio::spawn(node.run(stop.clone()));
     pause(Duration::from_mins(1)).await;

@@ -105,7 +105,7 @@ async fn sf_04_reserved_kinds_are_refused_for_every_verb_alone_and_among_others(
 #[tokio::test]
 async fn sf_04_a_queue_has_no_say_about_reserved_kinds() {
     let house = House::new();
-    let events = Events::new(house.rescheduler.clone());
+    let events = Events(house.rescheduler.clone());
     let request = |request| ChangeRequest {
         id: "1".to_owned(),
         origin: "event:/articles".to_owned(),

@@ -23,6 +23,7 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     sources::{
         Changes, Error, Sources,
@@ -129,14 +130,20 @@ impl SourceHarness {
         };
         let rescheduler = Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds));
         let fleet = Arc::new(Fleet::new(FleetSettings::default()));
-        let sources = Arc::new(Sources::new(
-            store.clone(),
-            clock.clone(),
+        let sources = Arc::new(Sources {
+            store: store.clone(),
+            clock: clock.clone(),
             rescheduler,
-            checker.clone(),
-            fleet.clone(),
-        ));
-        let handler = SourceHandler::new(store.clone(), clock.clone(), checker, fleet.clone());
+            checker: checker.clone(),
+            fleet: fleet.clone(),
+        });
+        let handler = SourceHandler {
+            store: store.clone(),
+            clock: clock.clone(),
+            checker,
+            fleet: fleet.clone(),
+            subscriptions: Reloadable::default(),
+        };
         Self {
             store,
             clock,
@@ -185,13 +192,13 @@ impl SourceHarness {
     }
 
     fn keeper(&self, keep: KeepEntries) -> SourceKeeper {
-        SourceKeeper::new(
-            self.store.clone(),
-            self.clock.clone(),
-            self.sources.clone(),
-            self.fleet.clone(),
+        SourceKeeper {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            sources: self.sources.clone(),
+            fleet: self.fleet.clone(),
             keep,
-        )
+        }
     }
 
     /// A round of the keeper at another time.
@@ -289,7 +296,7 @@ async fn ss_06_a_check_keeps_what_is_new_once_and_comes_again(fixture: Fixture) 
 
 async fn new_entries_are_reported_once(fixture: Fixture) {
     let mut room = SourceHarness::at(fixture);
-    room.handler = room.handler.reporting(everything());
+    room.handler.subscriptions = everything();
     let id = room.add("https://example.com/feed").await;
     let looks = [document(&["a"]), document(&["a"]), document(&["b", "a"])];
     room.world.will_answer(looks);
@@ -667,7 +674,13 @@ async fn dp_24_no_entry_is_forgotten_by_a_clock_in_doubt(fixture: Fixture) {
     let machine = Arc::new(ManualTime::boot(at(48 * HOUR), "first"));
     let clock = Arc::new(GuardedClock::start(machine.clone(), None));
     let (sources, fleet) = (room.sources.clone(), room.fleet.clone());
-    let keeper = SourceKeeper::new(room.store.clone(), clock, sources, fleet, keep);
+    let keeper = SourceKeeper {
+        store: room.store.clone(),
+        clock,
+        sources,
+        fleet,
+        keep,
+    };
     for (step, left) in [(-HOUR, 3), (HOUR, 1)] {
         machine.step(SignedDuration::from_secs(step));
         keeper.round(&mut Walk::default()).await.unwrap();

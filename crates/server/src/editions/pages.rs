@@ -79,7 +79,7 @@ pub(crate) async fn index_page(
     }
     let more = paging::cut(&mut lines, INDEX_MAX);
     let older = lines.last().filter(|_| more).map(|line| line.edition.date);
-    let page = html::index(editions.settings(), &lines, older);
+    let page = html::index(&editions.settings, &lines, older);
     Ok(as_page(&state, &tag, page.into_string()))
 }
 
@@ -146,7 +146,7 @@ pub(crate) async fn feed(State(state): App, headers: HeaderMap) -> Result<Respon
             document => entries.extend(document?.map(|document| (document, at))),
         }
     }
-    let text = feed::atom(editions.settings(), &base, &entries);
+    let text = feed::atom(&editions.settings, &base, &entries);
     let atom = [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8")];
     Ok((atom, as_page(&state, &tag, text)).into_response())
 }

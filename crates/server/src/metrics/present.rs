@@ -10,7 +10,7 @@ pub(super) async fn show(editions: &Editions) -> Result<(), Error> {
         Err(Error::Unknown(_)) => None,
         seen => Some(seen?),
     };
-    set(account.as_ref(), editions.settings().rules.budget);
+    set(account.as_ref(), editions.settings.rules.budget);
     Ok(())
 }
 

@@ -53,10 +53,9 @@ impl Query {
         };
         let shown = self.shown.unwrap_or(0);
         let at = Timestamp::from_microsecond(before).ok();
-        let cursor = at.filter(|_| shown <= AMONG).map(|at| ActivityCursor {
-            at,
-            reported: shown,
-        });
+        let cursor = at
+            .filter(|_| shown <= AMONG)
+            .map(|at| ActivityCursor { at, listed: shown });
         let detail = "before and shown are not a cursor of an earlier page";
         let none = || Problem::new(Code::InvalidQuery, detail);
         cursor.ok_or_else(none).map(Some)
@@ -65,7 +64,7 @@ impl Query {
     fn address(&self, after: Option<ActivityCursor>) -> String {
         let mut query = self.clone();
         query.before = after.map(|cursor| cursor.at.as_microsecond());
-        query.shown = after.map(|cursor| cursor.reported);
+        query.shown = after.map(|cursor| cursor.listed);
         address(Place::Activity.path(), query)
     }
 }

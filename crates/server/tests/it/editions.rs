@@ -15,6 +15,7 @@ use almanack_core::{
 };
 use almanack_engine::{
     editions::{Editions, Outside, Settings, Stepped, Unwatched},
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
 };
 use almanack_server::{Tick, access::Access};
@@ -138,14 +139,16 @@ fn editions(
         ..Kinds::default()
     };
     let rescheduler = Rescheduler::new(store.clone(), clock.clone(), kinds);
-    Arc::new(Editions::new(
-        store.clone(),
-        clock.clone(),
+    Arc::new(Editions {
+        store: store.clone(),
+        shown: store.clone(),
+        clock: clock.clone(),
         sleeper,
-        Arc::new(rescheduler),
+        rescheduler: Arc::new(rescheduler),
         outside,
         settings,
-    ))
+        subscriptions: Reloadable::default(),
+    })
 }
 
 impl Newsstand {

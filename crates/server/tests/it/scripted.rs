@@ -20,6 +20,7 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{
+    reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     sources::{
         Sources,
@@ -138,14 +139,20 @@ impl Fixture {
         let rescheduler = Arc::new(Rescheduler::new(store.clone(), clock.clone(), kinds));
         let script = Arc::new(Script::default());
         let fleet = Arc::new(Fleet::new(FleetSettings::default()));
-        let sources = Sources::new(
-            store.clone(),
-            clock.clone(),
+        let sources = Sources {
+            store: store.clone(),
+            clock: clock.clone(),
             rescheduler,
-            script.clone(),
-            fleet.clone(),
-        );
-        let handler = SourceHandler::new(store.clone(), clock.clone(), script.clone(), fleet);
+            checker: script.clone(),
+            fleet: fleet.clone(),
+        };
+        let handler = SourceHandler {
+            store: store.clone(),
+            clock: clock.clone(),
+            checker: script.clone(),
+            fleet,
+            subscriptions: Reloadable::default(),
+        };
         Self {
             sources: Arc::new(sources),
             script,

@@ -131,13 +131,13 @@ impl Field {
 
     fn sources(&self, clock: &Arc<dyn Clock>) -> Result<Sources, Error> {
         let rescheduler = wiring::rescheduler(&self.settings, self.store()?, clock.clone());
-        Ok(Sources::new(
-            self.store()?,
-            clock.clone(),
-            Arc::new(rescheduler),
-            self.checker(clock)?,
-            wiring::fleet(&self.settings),
-        ))
+        Ok(Sources {
+            store: self.store()?,
+            clock: clock.clone(),
+            rescheduler: Arc::new(rescheduler),
+            checker: self.checker(clock)?,
+            fleet: wiring::fleet(&self.settings),
+        })
     }
 
     fn checker(&self, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Checker>, Error> {
@@ -183,9 +183,10 @@ impl Field {
             subscriptions,
         };
         let settings = wiring::node_settings(&self.settings, format!("bench-{}", self.started));
-        let node = node::admit(ports, settings).await?;
+        let mut node = node::admit(ports, settings).await?;
         lookout.hear().await.map_err(|failure| wrong(&failure))?;
-        Ok(RunningNode::start(node.caring_for(lookout.keeper())))
+        node.sources = Some(lookout.keeper());
+        Ok(RunningNode::start(node))
     }
 
     /// Stops all nodes after their running work.

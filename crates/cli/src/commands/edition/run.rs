@@ -66,7 +66,7 @@ async fn watched(
     (date, stop): (Date, &CancellationToken),
     output: &mut Output,
 ) -> Result<Ran, Failure> {
-    let rules = &editions.settings().rules;
+    let rules = &editions.settings.rules;
     let (onlooker, mut lines) = Onlooker::new(context.clock.clone(), rules);
     let bar = progress(Some(1), output).with_style(style());
     let mut running = pin!(editions.run(date, &onlooker));

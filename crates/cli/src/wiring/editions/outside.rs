@@ -74,7 +74,7 @@ fn source(
     sleeper: &Arc<dyn Sleeper>,
 ) -> Arc<dyn StorySource> {
     let listed: Arc<dyn StorySource> = match &edition.stories {
-        Stories::Entries => Arc::new(EntryStories::new(Arc::clone(workshop.store))),
+        Stories::Entries => Arc::new(EntryStories(Arc::clone(workshop.store))),
         Stories::HackerNews(settings) => {
             let (clock, sleeper) = (Arc::clone(&workshop.clock), Arc::clone(sleeper));
             let client = workshop.outbound.client();

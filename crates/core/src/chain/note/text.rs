@@ -4,15 +4,24 @@ use std::fmt::Write as _;
 
 use jiff::{Timestamp, tz::Offset};
 
-use super::{ChainEvent, Note};
+use super::{ChainEvent, LineRef, Note};
 use crate::chain::{LOCK_CALLS_MAX, Leave};
 
 impl Note {
     /// The line for people, with times shifted by `offset`.
     pub fn text(&self, offset: Offset) -> String {
         let clock = Clock(offset);
-        let (at, label, line) = (clock.show(self.at), self.said.label(), self.said.line());
-        format!("{at}  {label}{line} {}", self.said.rest(&clock))
+        let (at, label, rest) = (
+            clock.show(self.at),
+            self.said.label(),
+            self.said.rest(&clock),
+        );
+        match &self.of {
+            Some(LineRef { line, expression }) => {
+                format!("{at}  {label} {line:>3}  {expression} {rest}")
+            }
+            None => format!("{at}  {label} {rest}"),
+        }
     }
 }
 
@@ -52,18 +61,11 @@ impl ChainEvent {
         }
     }
 
-    fn line(&self) -> String {
-        let about = self.about();
-        about.map_or_else(String::new, |(line, expression)| {
-            format!(" {line:>3}  {expression}")
-        })
-    }
-
     /// What people read after label and line.
     fn rest(&self, clock: &Clock) -> String {
         match self {
             Self::Began { .. } => self.began(clock),
-            Self::Keeps { next_at, .. } => match next_at {
+            Self::Keeps { next_at } => match next_at {
                 Some(next) => format!(" next {}", clock.show(*next)),
                 None => " never again".to_owned(),
             },
@@ -72,24 +74,27 @@ impl ChainEvent {
                 slot,
                 caught_up,
                 attempts,
-                ..
             } => {
                 let missed = if *caught_up { ", caught up" } else { "" };
                 let tries = (*attempts > 1).then(|| format!(", {attempts} tries"));
                 let tries = tries.unwrap_or_default();
                 format!(" {}{missed}{tries}", clock.show(*slot))
             }
-            Self::Lost { slot, .. } => format!(" {}", clock.show(*slot)),
-            Self::Failed { slot, why, .. } | Self::Missed { slot, why, .. } => {
+            Self::Lost { slot } => format!(" {}", clock.show(*slot)),
+            Self::Failed { slot, why } | Self::Missed { slot, why } => {
                 format!(" {}: {why}", clock.show(*slot))
             }
-            Self::Skipped { slots, .. } => {
-                let (first, last) = (clock.show(slots.slot_at), clock.show(slots.last_at));
-                let (count, verdict) = (slots.slots, slots.verdict.as_str());
-                format!(" {count} × {verdict}, {first} to {last}")
+            Self::Skipped {
+                first,
+                last,
+                slots,
+                reason,
+            } => {
+                let (first, last) = (clock.show(*first), clock.show(*last));
+                format!(" {slots} × {reason}, {first} to {last}")
             }
-            Self::Settled { slot, how, .. } => format!(" {}: {}", clock.show(*slot), how.as_str()),
-            Self::Unfinished { slot, .. } => format!(
+            Self::Settled { slot, how } => format!(" {}: {how}", clock.show(*slot)),
+            Self::Unfinished { slot } => format!(
                 " {}: this chain leaves before it knows whether the target was started",
                 clock.show(*slot)
             ),

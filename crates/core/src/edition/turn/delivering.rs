@@ -24,8 +24,9 @@ pub struct DeliveryKey {
     pub part: u32,
 }
 
-impl From<&Delivery> for DeliveryKey {
-    fn from(delivery: &Delivery) -> Self {
+impl DeliveryKey {
+    /// Which one this is.
+    pub fn of(delivery: &Delivery) -> Self {
         Self {
             revision: delivery.revision,
             destination: delivery.destination.clone(),
@@ -244,13 +245,11 @@ fn confirm(delivery: &mut Delivery, receipt: Option<&String>) {
 
 fn find<'a>(account: &'a Account, key: &DeliveryKey) -> Option<&'a Delivery> {
     let mut deliveries = account.deliveries.iter();
-    deliveries.find(|delivery| DeliveryKey::from(*delivery) == *key)
+    deliveries.find(|delivery| DeliveryKey::of(*delivery) == *key)
 }
 
 fn written(account: &Account, delivery: Delivery, now: Timestamp) -> Change {
-    let mut edition = account.edition.clone();
-    edition.updated_at = now;
-    let mut change = Change::of(edition);
+    let mut change = Change::of(account.touched(now));
     change.deliveries.push(delivery);
     change
 }

@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{back_to_pending, redelivery::Chosen, retried};
+use super::{back_to_pending, failed, redelivery::Chosen, retried};
 use crate::edition::{
     Account, Edition, State,
     account::Change,
@@ -54,24 +54,22 @@ pub enum Day {
 
 /// Takes up an edition whose day is over, where it was left (ED-20).
 pub fn reopen(account: &Account, now: Timestamp) -> Option<Change> {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     let was = edition.archived_from.filter(|was| was.is_open())?;
     edition.state = was;
     edition.archived_from = None;
     edition.started_at = now;
     edition.reopened_at = Some(now);
-    edition.updated_at = now;
     Some(Change::of(edition))
 }
 
 /// Keeps ticks from archiving an edition that is requested although its day is over.
 pub fn keep_open(account: &Account, now: Timestamp) -> Option<Change> {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     if !is_left_over(&edition, now) {
         return None;
     }
     edition.reopened_at = Some(now);
-    edition.updated_at = now;
     Some(Change::of(edition))
 }
 
@@ -110,12 +108,7 @@ pub fn reset(account: &Account, day: Day, now: Timestamp) -> Result<Change, NotN
         .batches
         .iter()
         .filter(running)
-        .map(|batch| Batch {
-            status: batch::Status::Failed,
-            error_message: Some("the edition was reset meanwhile".to_owned()),
-            ended_at: Some(now),
-            ..batch.clone()
-        })
+        .map(|batch| failed(batch, "the edition was reset meanwhile", now))
         .collect();
     Ok(change)
 }
@@ -148,13 +141,12 @@ fn check_stories(account: &Account) -> Result<(), NotNow> {
 /// The edition, worked on again. It stays the published one that it was, until it is published
 /// again.
 pub(super) fn at_work(account: &Account, state: State, day: Day, now: Timestamp) -> Edition {
-    let mut edition = account.edition.clone();
+    let mut edition = account.touched(now);
     edition.reopened_at = (day == Day::Over).then_some(now);
     edition.state = state;
     edition.archived_from = None;
     edition.started_at = now;
     edition.reason = None;
-    edition.updated_at = now;
     edition
 }
 

@@ -43,9 +43,6 @@ pub fn resend(
     now: Timestamp,
 ) -> Result<(Option<Change>, Vec<u32>), NotNow> {
     let parts = chosen_parts(account, chosen, now)?;
-    if parts.iter().all(|part| is_confirmed(part)) {
-        return Err(NotNow::Delivered(chosen.clone()));
-    }
     let waiting = |part: &&&Delivery| part.step(now) != Step::Send;
     let again: Vec<Delivery> = parts
         .iter()
@@ -77,9 +74,6 @@ pub fn skip(
     now: Timestamp,
 ) -> Result<(Option<Change>, Vec<u32>), NotNow> {
     let parts = chosen_parts(account, chosen, now)?;
-    if parts.iter().all(|part| is_confirmed(part)) {
-        return Err(NotNow::Delivered(chosen.clone()));
-    }
     let open = |part: &&&Delivery| !part.state.is_settled() || part.is_doubtful();
     let left_out: Vec<Delivery> = parts
         .iter()
@@ -97,9 +91,7 @@ pub fn skip(
         return Ok((None, Vec::new()));
     }
     let numbers = left_out.iter().map(|part| part.part).collect();
-    let mut edition = account.edition.clone();
-    edition.updated_at = now;
-    let mut change = Change::of(edition);
+    let mut change = Change::of(account.touched(now));
     change.deliveries = left_out;
     Ok((Some(change), numbers))
 }
@@ -127,14 +119,13 @@ fn chosen_parts<'a>(
     if parts.is_empty() {
         return Err(NotNow::NoDelivery(chosen.clone()));
     }
-    let sending = parts.iter().find_map(|part| match part.step(now) {
-        Step::Wait(until) if part.state == delivery::State::Sent => Some(until),
-        _ => None,
-    });
-    match sending {
-        Some(until) => Err(NotNow::Sending(until)),
-        None => Ok(parts),
+    if let Some(until) = parts.iter().find_map(|part| part.sending_until(now)) {
+        return Err(NotNow::Sending(until));
     }
+    if parts.iter().all(|part| is_confirmed(part)) {
+        return Err(NotNow::Delivered(chosen.clone()));
+    }
+    Ok(parts)
 }
 
 fn delivers(state: State) -> bool {

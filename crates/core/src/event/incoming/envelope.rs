@@ -26,24 +26,18 @@ const PLAIN: &str = "application/json";
 /// Longest callback address, as over HTTP.
 const CALLBACK_BYTES_MAX: usize = 2000;
 
-/// What carried a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bus {
-    /// Apache Kafka, or whatever speaks its protocol.
-    Kafka,
-    /// NATS `JetStream`.
-    Nats,
+names! {
+    /// What carried a message.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Bus {
+        /// Apache Kafka, or whatever speaks its protocol.
+        Kafka = "kafka",
+        /// NATS `JetStream`.
+        Nats = "nats",
+    }
 }
 
 impl Bus {
-    /// Its name in metrics, logs and origins.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Kafka => "kafka",
-            Self::Nats => "nats",
-        }
-    }
-
     fn prefix(self) -> &'static str {
         match self {
             Self::Kafka => "ce_",

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     reschedule::{Cancel, Put, Request},
-    task::{Identity, Kind, Payload, Subject, parse_revision},
+    task::{Identity, Payload, parse_revision},
     time::{from_milliseconds, from_seconds, parse_instant},
 };
 
@@ -88,10 +88,8 @@ impl Mapping {
         let key = message.key.as_deref();
         let look = Look { document, key };
         let wanted = self.wanted(&look)?;
-        let identity = Identity {
-            subject: Subject::parse(&look.fill(&self.subject, "subject")?)?,
-            kind: Kind::parse(&look.fill(&self.kind, "kind")?)?,
-        };
+        let subject = look.fill(&self.subject, "subject")?;
+        let identity = Identity::parse(&subject, &look.fill(&self.kind, "kind")?)?;
         let revision = Some(parse_revision(whole(&look, &self.revision, "revision")?)?);
         let request = match wanted {
             Intent::Cancel => Request::Cancel(Cancel { identity, revision }),
@@ -104,7 +102,7 @@ impl Mapping {
         };
         let id = self.id.as_ref().map(|path| look.scalar(path, "id"));
         let source = look.fill_optional(self.source.as_ref(), "source")?;
-        let usual = || format!("{}:{}", message.bus.as_str(), message.channel);
+        let usual = || format!("{}:{}", message.bus, message.channel);
         Ok(TaskEvent {
             id: id.transpose()?.unwrap_or_else(|| message.place.clone()),
             source: source.unwrap_or_else(usual),

@@ -18,16 +18,11 @@ use crate::{callback::wait_asked_for, finish::Outcome};
 pub fn judge(status: u16, retry_after: Option<&str>, now: Timestamp) -> Outcome {
     let answer = format!("HTTP {status}");
     match status {
-        200..=299 => Outcome::Done {
-            detail: Some(answer),
-        },
-        410 => Outcome::GiveUp {
-            error: format!("{answer}: the subscriber no longer accepts these events"),
-        },
-        300..=399 => Outcome::Retry {
-            error: format!("{answer}: redirects are not followed"),
-            retry_after: None,
-        },
+        200..=299 => Outcome::done(answer),
+        410 => Outcome::give_up(format!(
+            "{answer}: the subscriber no longer accepts these events"
+        )),
+        300..=399 => Outcome::retry(format!("{answer}: redirects are not followed")),
         _ => Outcome::Retry {
             error: answer,
             retry_after: retry_after.and_then(|text| wait_asked_for(text, now)),

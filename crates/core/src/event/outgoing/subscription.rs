@@ -16,7 +16,6 @@ use crate::{
     store::SourceWrite,
     task::{
         ClaimedTask, Identity, Kind, MAX_RETRY_MAX, NewTask, Payload, Priority, Revision, Status,
-        Subject,
     },
     time::to_micros,
 };
@@ -189,8 +188,5 @@ fn written(source: &str, event: &EventDraft<'_>) -> Payload {
 )]
 fn identity(id: &str, name: &Name) -> Identity {
     let subject = format!("{SUBJECT_PREFIX}{id}@{name}");
-    Identity {
-        subject: Subject::parse(&subject).expect("a short subject"),
-        kind: Kind::parse(KIND).expect("a kind"),
-    }
+    Identity::parse(&subject, KIND).expect("a short subject")
 }

@@ -1,6 +1,6 @@
 //! Simplified Chinese. Dates come before times, and the larger unit before the smaller.
 
-use super::{Days, Shape, Time};
+use super::{Days, Shape, Time, name, runs};
 use crate::schedule::{
     expression::Every,
     timetable::{DayRule, EVERY, Table},
@@ -10,14 +10,9 @@ const WEEKDAYS: [&str; 7] = ["周日", "周一", "周二", "周三", "周四", "
 const NTH: [&str; 5] = ["一", "二", "三", "四", "五"];
 
 pub(super) fn every(every: Every) -> String {
-    let units = [(86_400, "天"), (3_600, "小时"), (60, "分钟"), (1, "秒")];
-    let period = every.period_s;
-    let unit = units.iter().find(|unit| period.is_multiple_of(unit.0));
-    let (size, name) = unit.copied().unwrap_or((1, "秒"));
-    let text = match (period / size, name) {
-        (1, "小时") => "每小时".to_owned(),
-        (1, _) => format!("每{name}"),
-        (count, _) => format!("每 {count} {name}"),
+    let text = match every.in_units(["天", "小时", "分钟", "秒"]) {
+        (1, name) => format!("每{name}"),
+        (count, name) => format!("每 {count} {name}"),
     };
     match every.phase_s {
         0 => text,
@@ -28,7 +23,7 @@ pub(super) fn every(every: Every) -> String {
 pub(super) fn table(table: &Table) -> String {
     let time = table.time();
     let mut dates: Vec<String> = year_words(table).into_iter().collect();
-    let months = month_words(&table.month_shape());
+    let months = month_words(table);
     let days = day_words(table, months.is_none());
     let daily = matches!(time, Time::At(_)) || months.is_some() || !dates.is_empty();
     let days = days.or_else(|| daily.then(|| "每天".to_owned()));
@@ -133,10 +128,10 @@ fn month_days(days: &Days, monthly: bool) -> String {
 
 fn weekday_words(table: &Table, monthly: bool) -> String {
     let every: Vec<u32> = super::values(table.weekday_group(EVERY)).collect();
-    let mut parts = runs(&every, &weekday);
+    let mut parts = runs(&every, "至", &|day| name(&WEEKDAYS, day));
     let month = if monthly { "每月" } else { "" };
     for (nth, day) in table.nth_weekdays() {
-        let day = weekday(day);
+        let day = name(&WEEKDAYS, day);
         parts.push(match nth.and_then(|nth| NTH.get(nth as usize - 1)) {
             Some(nth) => format!("{month}第{nth}个{day}"),
             None => format!("{month}最后一个{day}"),
@@ -145,61 +140,20 @@ fn weekday_words(table: &Table, monthly: bool) -> String {
     parts.join("、")
 }
 
-fn weekday(day: u32) -> String {
-    WEEKDAYS
-        .get(day as usize)
-        .copied()
-        .unwrap_or("?")
-        .to_owned()
-}
-
-fn month_words(months: &Shape) -> Option<String> {
-    let list: Vec<u32> = match months {
-        Shape::All => return None,
-        Shape::Step(step) => (1..=12).step_by(*step as usize).collect(),
-        Shape::Run(first, last) => (*first..=*last).collect(),
-        Shape::List(list) => list.clone(),
-    };
-    Some(runs(&list, &|month| format!("{month} 月")).join("、"))
+fn month_words(table: &Table) -> Option<String> {
+    let months = runs(&table.some_months()?, "至", &|month| format!("{month} 月"));
+    Some(months.join("、"))
 }
 
 fn year_words(table: &Table) -> Option<String> {
-    let runs = table.year_runs()?;
-    let mut years: Vec<String> = runs
-        .iter()
-        .map(|(first, last)| match last - first {
-            0 => format!("{first} 年"),
-            _ => format!("{first} 至 {last} 年"),
-        })
-        .collect();
-    if years.len() > 6 {
-        let last = years.pop().unwrap_or_default();
-        years.truncate(3);
-        return Some(format!("{}…{last}", years.join("、")));
-    }
-    Some(years.join("、"))
-}
-
-/// Values with runs of three and more drawn together.
-fn runs(values: &[u32], show: &dyn Fn(u32) -> String) -> Vec<String> {
-    let mut parts = Vec::new();
-    let mut rest = values;
-    while let Some(first) = rest.first() {
-        let length = (1..rest.len())
-            .find(|place| rest[*place] != rest[place - 1] + 1)
-            .unwrap_or(rest.len());
-        let taken = if length > 2 { length } else { 1 };
-        let (run, after) = rest.split_at(taken);
-        parts.push(match run.last() {
-            Some(last) if taken > 1 => format!("{}至{}", show(*first), show(*last)),
-            _ => show(*first),
-        });
-        rest = after;
-    }
-    parts
+    let (years, last) = table.some_years(|first, last| match last - first {
+        0 => format!("{first} 年"),
+        _ => format!("{first} 至 {last} 年"),
+    })?;
+    let last = last.map_or(String::new(), |last| format!("…{last}"));
+    Some(format!("{}{last}", years.join("、")))
 }
 
 fn numbers(values: &[u32]) -> String {
-    let shown = runs(values, &|value| value.to_string());
-    shown.join("、").replace('至', " 至 ")
+    runs(values, " 至 ", &|value| value.to_string()).join("、")
 }

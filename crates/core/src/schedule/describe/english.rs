@@ -1,52 +1,21 @@
 //! English.
 
-use super::{Days, Shape, Time};
+use super::{Days, Shape, Time, name, runs};
 use crate::schedule::{
     expression::Every,
+    field::{MONTHS, WEEKDAYS},
     timetable::{DayRule, EVERY, Table},
 };
 
-const WEEKDAYS: [&str; 7] = [
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 const NTH: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
 /// Monday to Friday, as bits from Sunday.
 const WORKDAYS: u64 = 0b011_1110;
 const WEEKEND: u64 = 0b100_0001;
 
 pub(super) fn every(every: Every) -> String {
-    let units = [
-        (86_400, "day"),
-        (3_600, "hour"),
-        (60, "minute"),
-        (1, "second"),
-    ];
-    let period = every.period_s;
-    let unit = units.iter().find(|unit| period.is_multiple_of(unit.0));
-    let (size, name) = unit.copied().unwrap_or((1, "second"));
-    let text = match period / size {
-        1 => format!("every {name}"),
-        count => format!("every {count} {name}s"),
+    let text = match every.in_units(["day", "hour", "minute", "second"]) {
+        (1, name) => format!("every {name}"),
+        (count, name) => format!("every {count} {name}s"),
     };
     match every.phase_s {
         0 => text,
@@ -60,7 +29,7 @@ pub(super) fn table(table: &Table) -> String {
     let days = day_words(table);
     let every_day = matches!(time, Time::At(_)).then(|| "every day".to_owned());
     parts.extend(days.or(every_day));
-    parts.extend(month_words(&table.month_shape()));
+    parts.extend(month_words(table));
     parts.extend(year_words(table));
     parts.join(" ")
 }
@@ -179,12 +148,13 @@ fn weekday_words(table: &Table) -> String {
         0 => {}
         WORKDAYS => parts.push("weekdays".to_owned()),
         WEEKEND => parts.push("weekends".to_owned()),
-        _ => parts.extend(runs(&super::values(every).collect::<Vec<_>>(), &|day| {
-            name(&WEEKDAYS, day)
-        })),
+        _ => {
+            let every: Vec<u32> = super::values(every).collect();
+            parts.extend(runs(&every, " to ", &|day| name(&WEEKDAYS, day)));
+        }
     }
     for (nth, weekday) in table.nth_weekdays() {
-        let nth = nth.map_or("last", |nth| name(&NTH, nth - 1));
+        let nth = nth.map_or("last".to_owned(), |nth| name(&NTH, nth - 1));
         parts.push(format!(
             "the {nth} {} of the month",
             name(&WEEKDAYS, weekday)
@@ -193,61 +163,25 @@ fn weekday_words(table: &Table) -> String {
     format!("on {}", and(&parts))
 }
 
-fn month_words(months: &Shape) -> Option<String> {
-    let list: Vec<u32> = match months {
-        Shape::All => return None,
-        Shape::Step(step) => (1..=12).step_by(*step as usize).collect(),
-        Shape::Run(first, last) => (*first..=*last).collect(),
-        Shape::List(list) => list.clone(),
-    };
-    let names = runs(&list, &|month| name(&MONTHS, month - 1));
-    Some(format!("in {}", and(&names)))
+fn month_words(table: &Table) -> Option<String> {
+    let month = |month| name(&MONTHS, month - 1);
+    let months = runs(&table.some_months()?, " to ", &month);
+    Some(format!("in {}", and(&months)))
 }
 
-/// Years are few, or a pattern that the first ones show.
 fn year_words(table: &Table) -> Option<String> {
-    let runs = table.year_runs()?;
-    let mut years: Vec<String> = runs
-        .iter()
-        .map(|(first, last)| match last - first {
-            0 => first.to_string(),
-            _ => format!("{first} to {last}"),
-        })
-        .collect();
-    if years.len() > 6 {
-        let last = years.pop().unwrap_or_default();
-        years.truncate(3);
-        return Some(format!("in {}, … {last}", years.join(", ")));
-    }
-    Some(format!("in {}", and(&years)))
-}
-
-fn name(names: &[&'static str], place: u32) -> &'static str {
-    names.get(place as usize).copied().unwrap_or("?")
-}
-
-/// Values with runs of three and more drawn together.
-fn runs<T: ToString>(values: &[u32], show: &dyn Fn(u32) -> T) -> Vec<String> {
-    let mut parts = Vec::new();
-    let mut rest = values;
-    while let Some(first) = rest.first() {
-        let length = (1..rest.len())
-            .find(|place| rest[*place] != rest[place - 1] + 1)
-            .unwrap_or(rest.len());
-        let taken = if length > 2 { length } else { 1 };
-        let (run, after) = rest.split_at(taken);
-        let begin = show(*first).to_string();
-        parts.push(match run.last() {
-            Some(last) if taken > 1 => format!("{begin} to {}", show(*last).to_string()),
-            _ => begin,
-        });
-        rest = after;
-    }
-    parts
+    let (years, last) = table.some_years(|first, last| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first} to {last}"),
+    })?;
+    Some(match last {
+        Some(last) => format!("in {}, … {last}", years.join(", ")),
+        None => format!("in {}", and(&years)),
+    })
 }
 
 fn numbers(values: &[u32]) -> String {
-    and(&runs(values, &|value| value))
+    and(&runs(values, " to ", &|value| value.to_string()))
 }
 
 fn plural(word: &str, values: &[u32]) -> String {

@@ -1,6 +1,6 @@
 //! Reading nicknames and periods: `@daily`, `@10s`, `@every 1h30m/5m`.
 
-use super::{Mode, Token, fields, split};
+use super::{Mode, Token, fields, words};
 use crate::schedule::{
     error::{Error, Problem, Span},
     expression::{Every, Rule},
@@ -47,7 +47,7 @@ pub(super) fn rule(tokens: &[Token<'_>]) -> Result<Rule, Error> {
 fn named(name: Token<'_>) -> Result<Rule, Error> {
     let known = NICKNAMES.iter().find(|known| known.0 == name.text);
     if let Some((_, expression)) = known {
-        let fields = fields(&split(expression), Mode::Strict)?;
+        let fields = fields(&words(expression), Mode::Strict)?;
         return Ok(Rule::Fields(Box::new(fields)));
     }
     let period = name.part(1, name.text.len());

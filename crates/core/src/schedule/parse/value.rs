@@ -6,31 +6,6 @@ use crate::schedule::{
     field::Field,
 };
 
-/// The names in full, to recognise what was spelt out.
-const MONTHS: [&str; 12] = [
-    "JANUARY",
-    "FEBRUARY",
-    "MARCH",
-    "APRIL",
-    "MAY",
-    "JUNE",
-    "JULY",
-    "AUGUST",
-    "SEPTEMBER",
-    "OCTOBER",
-    "NOVEMBER",
-    "DECEMBER",
-];
-const WEEKDAYS: [&str; 7] = [
-    "SUNDAY",
-    "MONDAY",
-    "TUESDAY",
-    "WEDNESDAY",
-    "THURSDAY",
-    "FRIDAY",
-    "SATURDAY",
-];
-
 /// A value within the field's bounds.
 pub(super) fn read(field: Field, token: Token<'_>) -> Result<u16, Error> {
     if token.text.is_empty() {
@@ -72,7 +47,7 @@ fn named(field: Field, text: &str) -> Option<u16> {
     let place = field
         .names()
         .iter()
-        .position(|name| name.eq_ignore_ascii_case(text))?;
+        .position(|name| name[..3].eq_ignore_ascii_case(text))?;
     Some(field.min() + u16::try_from(place).ok()?)
 }
 
@@ -85,15 +60,11 @@ fn not_a_value(field: Field, token: Token<'_>) -> Error {
 }
 
 /// The three letters of a longer spelling, like `Sept` or `MONDAY`.
-fn spelt_out(field: Field, text: &str) -> Option<&'static str> {
-    let full: &[&str] = match field {
-        Field::Month => &MONTHS,
-        Field::Weekday => &WEEKDAYS,
-        _ => return None,
+fn spelt_out(field: Field, text: &str) -> Option<String> {
+    let begins = |name: &&&str| {
+        let begin = name.get(..text.len()).filter(|begin| begin.len() > 3);
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(text))
     };
-    let text = text.to_ascii_uppercase();
-    let place = full
-        .iter()
-        .position(|name| text.len() > 3 && name.starts_with(&text))?;
-    field.names().get(place).copied()
+    let name = field.names().iter().find(begins)?;
+    Some(name[..3].to_ascii_uppercase())
 }

@@ -22,7 +22,7 @@ pub use codec::{Corrupt, ENCODED_MAX};
 const RECENT: usize = 64;
 
 /// Everything learned about one source.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
     checks: u32,
     hits: u32,
@@ -38,25 +38,10 @@ pub struct History {
     pub(super) factors: Box<Factors>,
 }
 
-impl Default for History {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl History {
     /// Nothing is known yet.
     pub fn new() -> Self {
-        Self {
-            checks: 0,
-            hits: 0,
-            learned_at_s: 0,
-            recent: Vec::new(),
-            fresh: 0,
-            analysis: Analysis::default(),
-            rhythm: Rhythm::default(),
-            factors: Box::default(),
-        }
+        Self::default()
     }
 
     /// A successful check at `at` revealed entries published at these instants: believable times,

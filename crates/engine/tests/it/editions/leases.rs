@@ -154,14 +154,16 @@ async fn ed_12_a_sender_that_cannot_extend_its_lease_stops_before_it_expires() {
     });
     let kinds = Kinds::default();
     let rescheduler = Rescheduler::new(room.store.clone(), Arc::new(time), kinds);
-    let editions = Editions::new(
-        room.store.clone(),
-        Arc::new(time),
-        Arc::new(time),
-        Arc::new(rescheduler),
-        room.news.outside(),
-        settings(),
-    );
+    let editions = Editions {
+        store: room.store.clone(),
+        shown: room.store.clone(),
+        clock: Arc::new(time),
+        sleeper: Arc::new(time),
+        rescheduler: Arc::new(rescheduler),
+        outside: room.news.outside(),
+        settings: settings(),
+        subscriptions: Reloadable::default(),
+    };
     let (date, began_at) = (editions.today(), time.now());
     editions.take_up(date).await.unwrap();
     for _ in 0..2 {

@@ -79,7 +79,7 @@ async fn requested(room: &Room) -> ClaimedTask {
 /// Every way to have an edition delivered, at one moment.
 async fn every_path(room: &Room, task: &ClaimedTask) {
     let editions = room.editions();
-    let handler = RunHandler::new(editions.clone(), room.clock.clone());
+    let handler = RunHandler(editions.clone());
     for _ in 0..3 {
         editions.tick().await.unwrap();
         let ran = editions.run(today(), &Unwatched).await.unwrap();

@@ -104,7 +104,7 @@ async fn ed_22_a_request_is_queued_and_comes_again_until_it_is_published(store: 
     let room = Room::on(store, EditionHarness::with(8));
     let requested = room.editions().request(today(), "ada").await.unwrap();
     assert_eq!(requested.receipt.unwrap().rule, Rule::Created);
-    let handler = RunHandler::new(room.editions(), room.clock.clone());
+    let handler = RunHandler(room.editions());
     let mut outcomes = Vec::new();
     while let Some((task, outcome)) =
         attempt(&room, &handler, i64::try_from(outcomes.len()).unwrap()).await
@@ -175,7 +175,7 @@ async fn ed_24_retry_of_an_earlier_day_is_queued(store: Arc<dyn Store>) {
         (retried.stories, retried.account.stories[0].retry_count),
         (2, 2)
     );
-    let handler = RunHandler::new(room.editions(), room.clock.clone());
+    let handler = RunHandler(room.editions());
     let mut number = 0;
     while attempt(&room, &handler, number).await.is_some() {
         number += 1;
@@ -262,7 +262,7 @@ async fn future_days_and_unknown_days_are_refused(store: Arc<dyn Store>) {
 }
 
 async fn work_off(room: &Room) {
-    let handler = RunHandler::new(room.editions(), room.clock.clone());
+    let handler = RunHandler(room.editions());
     let now = almanack_core::time::Clock::now(room.clock.as_ref()).as_microsecond();
     let mut number = now;
     while attempt(room, &handler, number).await.is_some() {

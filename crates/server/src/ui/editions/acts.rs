@@ -33,7 +33,7 @@ pub(super) fn show(viewer: &Viewer, editions: &Editions, account: &Account) -> M
                 "制作需要几分钟，由节点在后台执行，本页显示进度。")) }
             (Equivalent::act("POST", "edition", date, "run").show(viewer))
         }
-        @if has_failed { (retrying(viewer, date, editions.settings().rules.retries_max)) }
+        @if has_failed { (retrying(viewer, date, editions.settings.rules.retries_max)) }
         @if let Some(redelivery) = &redelivery { (redelivery) }
         @if is_over { (empty(lang.pick("No actions are left.", "已无可执行的操作。"))) }
     } }

@@ -67,7 +67,7 @@ async fn configured(viewer: &Viewer, editions: &Editions, before: Option<Date>) 
     let last = lines.last().filter(|_| more);
     let last = last.map(|last| last.edition.date.to_string());
     let next = last.map(|last| address(here, [("before", last.as_str())]));
-    let zone = editions.settings().zone.iana_name().unwrap_or("UTC");
+    let zone = editions.settings.zone.iana_name().unwrap_or("UTC");
     Ok(html! {
         p class="hint" { (say!(lang, "Days are in {zone}.", "日期按 {zone} 计。")) " " a href="/editions" { (lang.pick("Public pages", "读者页面")) } }
         @if is_missing { (missing(viewer, today)) }

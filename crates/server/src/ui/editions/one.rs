@@ -86,7 +86,7 @@ fn standing(viewer: &Viewer, editions: &Editions, status: &Status) -> Markup {
     let lang = viewer.lang;
     let account = &status.account;
     let stories = stories(viewer, &account.stories, account.edition.revision > 0);
-    let batches = batches(viewer, status, editions.settings().rules.budget);
+    let batches = batches(viewer, status, editions.settings.rules.budget);
     html! {
         (section("state", lang.pick("Status", "状态"), &html! {
             (steps::draw(viewer, &account.edition, Some(status)))

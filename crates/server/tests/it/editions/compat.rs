@@ -184,7 +184,7 @@ async fn ed_22_a_trigger_queues_the_day_and_answers_at_once() {
     let again = stand.world.post("/trigger-export", "").await.json();
     assert_eq!(again["receipt"]["rule"], "unchanged");
 
-    let handler = RunHandler::new(stand.editions.clone(), stand.world.clock.clone());
+    let handler = RunHandler(stand.editions.clone());
     for number in 1..20 {
         let task = stand.world.claim(number).await;
         let outcome = handler.attempt(&task).await;

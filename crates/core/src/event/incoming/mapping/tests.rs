@@ -81,10 +81,7 @@ fn asked(mapping: Mapping, changes: &Value) -> ChangeRequest {
 #[test]
 fn rs_10_a_service_s_own_message_becomes_a_put() {
     let request = asked(mapping(), &json!({}));
-    let identity = Identity {
-        subject: Subject::parse("article:42").unwrap(),
-        kind: Kind::parse("ARTICLE_PUBLISH").unwrap(),
-    };
+    let identity = Identity::parse("article:42", "ARTICLE_PUBLISH").unwrap();
     let expected = Put {
         revision: Some(Revision(3)),
         ..Put::at(identity, at(60))

@@ -95,14 +95,16 @@ impl World {
             }),
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),
-            editions: Editions::new(
+            editions: Editions {
+                shown: store.clone(),
                 store,
                 clock,
-                Arc::new(sleeper),
-                Arc::new(rescheduler),
-                (self.meddle)(outside),
+                sleeper: Arc::new(sleeper),
+                rescheduler: Arc::new(rescheduler),
+                outside: (self.meddle)(outside),
                 settings,
-            ),
+                subscriptions: Reloadable::default(),
+            },
         }
     }
 
