@@ -82,13 +82,7 @@ pub(crate) enum Failure {
 impl Failure {
     /// What failed, with all its causes.
     pub(crate) fn caused(what: &str, error: &dyn std::error::Error) -> Self {
-        let mut text = format!("{what}: {error}");
-        let mut source = error.source();
-        while let Some(cause) = source {
-            text = format!("{text}: {cause}");
-            source = cause.source();
-        }
-        Self::failed(text)
+        Self::failed(format!("{what}: {}", chain(error)))
     }
 
     /// A failure with a code and a sentence.
@@ -196,6 +190,17 @@ impl Failure {
     pub(crate) fn not_found(what: impl ToString) -> Self {
         Self::new(Exit::NotFound, what.to_string())
     }
+}
+
+/// An error with all its causes.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
 }
 
 impl From<io::Error> for Failure {

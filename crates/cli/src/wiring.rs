@@ -56,7 +56,7 @@ use crate::{
 pub(crate) use buses::Buses;
 pub(crate) use equipment::{Equipment, Ground};
 pub(crate) use event_delivery::subscriptions;
-pub(crate) use outbound::{Outbound, client_of, hooks, reach};
+pub(crate) use outbound::{Outbound, called, client_of, hooks, reach};
 pub(crate) use sources::{Lookout, checker, fleet};
 pub(crate) use timing::{Time, Timing, sleeper};
 
@@ -101,20 +101,23 @@ pub(crate) async fn node_clock(store: &dyn Store) -> Result<Arc<CorrectedClock>,
     }))
 }
 
-/// The SQLite file that opening would create. A command that only reads must not leave an empty
-/// database behind, and should report that there are no tasks.
-pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
+/// The database's file, if it is one.
+pub(crate) fn sqlite_file(database: &Database) -> Option<PathBuf> {
     match Location::parse(database.url.expose()) {
-        Ok(Location::Sqlite(path)) if !path.exists() => Some(path),
+        Ok(Location::Sqlite(path)) => Some(path),
         _ => None,
     }
 }
 
+/// The SQLite file that opening would create. A command that only reads must not leave an empty
+/// database behind, and should report that there are no tasks.
+pub(crate) fn missing_file(database: &Database) -> Option<PathBuf> {
+    sqlite_file(database).filter(|path| !path.exists())
+}
+
 /// The folder of the database's file, if it is a file.
 pub(crate) fn store_folder(database: &Database) -> Option<PathBuf> {
-    let Ok(Location::Sqlite(path)) = Location::parse(database.url.expose()) else {
-        return None;
-    };
+    let path = sqlite_file(database)?;
     // One without a folder is in the current one.
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     Some(folder.map_or_else(|| PathBuf::from("."), PathBuf::from))
@@ -123,9 +126,7 @@ pub(crate) fn store_folder(database: &Database) -> Option<PathBuf> {
 /// Writes scheduled backups, if they are configured.
 pub(crate) fn backups(settings: &Settings, clock: &Arc<dyn Clock>) -> Option<Backups> {
     let folder = settings.backup.directory.clone()?;
-    let Ok(Location::Sqlite(store)) = Location::parse(settings.database.url.expose()) else {
-        return None;
-    };
+    let store = sqlite_file(&settings.database)?;
     Some(Backups {
         vault: Arc::new(Rotation { store, folder }),
         every: settings.backup.every,

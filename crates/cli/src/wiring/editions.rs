@@ -23,6 +23,7 @@ use almanack_engine::{
     handlers::Handlers,
     reloadable::Reloadable,
     reschedule::Rescheduler,
+    zones::Zones,
 };
 use async_trait::async_trait;
 use jiff::SignedDuration;
@@ -78,14 +79,12 @@ impl Workshop<'_> {
         let Some(edition) = self.settings.editions.on() else {
             return Ok(None);
         };
-        let sleeper = Arc::clone(&self.sleeper);
-        let outside = outside::outside(self, edition, &sleeper, (purpose, paper))?;
-        let (store, clock) = (Arc::clone(self.store), Arc::clone(&self.clock));
+        let outside = outside::outside(self, edition, (purpose, paper))?;
         let editions = Editions::new(
-            store,
-            clock,
-            sleeper,
-            Arc::clone(self.rescheduler),
+            self.store.clone(),
+            self.clock.clone(),
+            self.sleeper.clone(),
+            self.rescheduler.clone(),
             outside,
             engine_settings(edition, self.node),
         );
@@ -142,7 +141,7 @@ fn ticks(ticks: &edition::Ticks) -> Option<Ticks> {
     let expression = Expression::parse(&definition.expression, Mode::Strict).ok()?;
     Some(Ticks {
         timetable: expression.compile(edition::SCHEDULE),
-        zone: Arc::clone(&ticks.zone),
+        zone: Zones::default().get(&definition.tz).ok()?,
     })
 }
 

@@ -20,8 +20,10 @@ use almanack_engine::{
     reloadable::Reloadable,
     reschedule::{Kinds, Rescheduler},
     runner::RunnerSettings,
+    tick::Ticker,
     watch::{self, Watching},
 };
+use almanack_server::Tick;
 
 use super::{
     Lookout, Outbound, Timing, alerts,
@@ -207,9 +209,12 @@ impl Equipment {
         self.lasting.editions.clone()
     }
 
-    /// Verifies the signature of ticks.
-    pub(crate) fn verifier(&self) -> Reloadable<Option<Arc<dyn Verifier>>> {
-        self.verifier.clone()
+    /// Ticks on request, for callers with the secret.
+    pub(crate) fn tick(&self, passes: Ticker) -> Tick {
+        Tick {
+            ticker: Some(Arc::new(passes)),
+            verifier: self.verifier.clone(),
+        }
     }
 }
 

@@ -12,7 +12,6 @@ use almanack_core::{
     time::Clock,
 };
 use almanack_engine::{event_delivery::EventDeliveryHandler, handlers::Handlers};
-use url::Url;
 
 use super::{Timing, buses, own_kind, targets::Own, timeout};
 use crate::{
@@ -41,15 +40,6 @@ pub(crate) fn subscriptions(settings: &Settings) -> Vec<almanack_server::Subscri
         }
     });
     shown.collect()
-}
-
-/// The addresses of subscribers.
-pub(super) fn addresses(settings: &Settings) -> impl Iterator<Item = &Url> {
-    let ways = settings.event_delivery.subscribers.iter().map(|it| &it.way);
-    ways.filter_map(|way| match way {
-        Way::Webhook { url, .. } => Some(url),
-        Way::Kafka { .. } | Way::Nats { .. } => None,
-    })
 }
 
 /// The same handlers, plus the one that delivers events.
