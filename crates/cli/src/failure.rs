@@ -95,35 +95,27 @@ impl Failure {
     }
 
     /// The same with advice.
-    pub(crate) fn hint(self, advice: impl Into<String>) -> Self {
-        match self {
-            Self::Reported { exit, what, .. } => Self::Reported {
-                exit,
-                what,
-                hint: Some(advice.into()),
-            },
-            other => other,
+    pub(crate) fn hint(mut self, advice: impl Into<String>) -> Self {
+        if let Self::Reported { hint, .. } = &mut self {
+            *hint = Some(advice.into());
         }
+        self
     }
 
     /// The same with another code.
-    pub(crate) fn exiting(self, exit: Exit) -> Self {
-        match self {
-            Self::Reported { what, hint, .. } => Self::Reported { exit, what, hint },
-            other => other,
+    pub(crate) fn exiting(mut self, code: Exit) -> Self {
+        if let Self::Reported { exit, .. } = &mut self {
+            *exit = code;
         }
+        self
     }
 
     /// The same, saying first what was being done: a present-tense phrase.
-    pub(crate) fn during(self, phrase: &str) -> Self {
-        match self {
-            Self::Reported { exit, what, hint } => Self::Reported {
-                exit,
-                what: format!("{phrase}: {what}"),
-                hint,
-            },
-            other => other,
+    pub(crate) fn during(mut self, phrase: &str) -> Self {
+        if let Self::Reported { what, .. } = &mut self {
+            *what = format!("{phrase}: {what}");
         }
+        self
     }
 
     /// What the process answers.

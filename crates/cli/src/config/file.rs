@@ -138,7 +138,7 @@ struct Walk {
 impl Walk {
     fn section(&mut self, (name, value): Entry<'_>) {
         let given = name.get_ref().as_ref();
-        if key::section(given).is_none() && key::inside(given).is_empty() {
+        if !key::sections().contains(&given) && key::inside(given).is_empty() {
             cover(&mut self.covered, value);
             let is_table = matches!(value.get_ref(), DeValue::Table(_));
             return self.unknown_section(name, is_table);

@@ -116,11 +116,6 @@ pub(crate) fn sections() -> Vec<&'static str> {
     names
 }
 
-/// The section of this name, if it has keys.
-pub(crate) fn section(name: &str) -> Option<&'static str> {
-    sections().into_iter().find(|section| *section == name)
-}
-
 /// What the sections right inside of `outer` are called there.
 pub(crate) fn inside(outer: &str) -> Vec<&'static str> {
     let within = |section: &'static str| section.strip_prefix(outer)?.strip_prefix('.');

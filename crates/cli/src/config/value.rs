@@ -45,6 +45,12 @@ fn mismatch(expected: &str, raw: &Raw, example: &str) -> Problem {
     )
 }
 
+/// The text, or that something else was expected.
+fn text_or<'a>(raw: &'a Raw, expected: &str, example: &str) -> Read<&'a str> {
+    let text = raw.as_text();
+    text.ok_or_else(|| mismatch(expected, raw, example))
+}
+
 /// Text that is not empty.
 pub(crate) fn text(raw: &Raw) -> Read<String> {
     match raw.as_text() {
@@ -69,9 +75,7 @@ pub(crate) fn duration(
                 hint,
             ));
         }
-        let text = raw
-            .as_text()
-            .ok_or_else(|| mismatch("a duration", raw, "\"30s\""))?;
+        let text = text_or(raw, "a duration", "\"30s\"")?;
         let found = when::parse_duration(text)
             .map_err(|unclear| Problem::new(unclear.what, unclear.hint))?;
         if bounds.contains(&found) {
@@ -140,9 +144,7 @@ pub(crate) fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&R
 pub(crate) fn word(raw: &Raw, words: &[&str]) -> Read<usize> {
     let listed: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     let listed = listed.join(" or ");
-    let text = raw
-        .as_text()
-        .ok_or_else(|| mismatch("text", raw, &listed))?;
+    let text = text_or(raw, "text", &listed)?;
     if let Some(found) = words.iter().position(|word| *word == text) {
         return Ok(found);
     }
@@ -167,9 +169,7 @@ pub(crate) fn texts<T>(item: impl Fn(&str) -> Read<T>) -> impl Fn(&Raw) -> Read<
             .collect(),
         Raw::List(items) => {
             let each = items.iter().map(|(raw, span)| {
-                let text = raw
-                    .as_text()
-                    .ok_or_else(|| mismatch("text", raw, "\"text\""));
+                let text = text_or(raw, "text", "\"text\"");
                 let at_item = |problem| Problem {
                     place: Some(Place::File { span: span.clone() }),
                     ..problem
@@ -184,9 +184,7 @@ pub(crate) fn texts<T>(item: impl Fn(&str) -> Read<T>) -> impl Fn(&Raw) -> Read<
 
 /// An address to listen on.
 pub(crate) fn socket(raw: &Raw) -> Read<SocketAddr> {
-    let text = raw
-        .as_text()
-        .ok_or_else(|| mismatch("an address", raw, "\"127.0.0.1:8080\""))?;
+    let text = text_or(raw, "an address", "\"127.0.0.1:8080\"")?;
     text.parse().map_err(|_| {
         let hint = match text.rsplit_once(':') {
             Some((host, port))
@@ -214,9 +212,7 @@ pub(crate) fn host(text: &str) -> Read<String> {
 /// An http(s) address that can be called.
 pub(crate) fn web_address(raw: &Raw) -> Read<Url> {
     let example = "\"https://articles.example.org/publish\"";
-    let text = raw
-        .as_text()
-        .ok_or_else(|| mismatch("an address", raw, example))?;
+    let text = text_or(raw, "an address", example)?;
     let shown = without_password(text);
     let url = Url::parse(text).map_err(|error| {
         Problem::new(

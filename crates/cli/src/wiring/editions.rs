@@ -94,25 +94,17 @@ impl Workshop<'_> {
 }
 
 /// The same handlers, plus one for `EDITION_RUN`, which may leave tasks to another node.
-pub(super) fn running(
-    handlers: Handlers,
-    own: Own<'_>,
-    clock: &Arc<dyn Clock>,
-) -> Result<Handlers, Failure> {
-    Ok(match handler(EDITION_RUN, own, clock) {
+pub(super) fn running(handlers: Handlers, own: Own<'_>) -> Result<Handlers, Failure> {
+    Ok(match handler(EDITION_RUN, own) {
         Some(runs) => handlers.with(own_kind(EDITION_RUN)?, runs),
         None => handlers,
     })
 }
 
 /// The handler of editions: this node, or one that leaves the work to another node.
-pub(super) fn handler(
-    name: &str,
-    own: Own<'_>,
-    clock: &Arc<dyn Clock>,
-) -> Option<Arc<dyn Handler>> {
-    let clock = Arc::clone(clock);
-    let Some(editions) = own.editions.cloned() else {
+pub(super) fn handler(name: &str, own: Own<'_>) -> Option<Arc<dyn Handler>> {
+    let clock: Arc<dyn Clock> = own.lasting.timing.clock.clone();
+    let Some(editions) = own.lasting.editions.clone() else {
         // A service configured for the kind takes precedence.
         let mut served = own.settings.kinds.keys();
         let is_served = served.any(|kind| kind.as_str() == name);
